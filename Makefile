@@ -1,0 +1,43 @@
+# One command to run, one to test. Nothing but python 3.11+, pip and make is needed beforehand.
+
+PYTHON ?= python3
+UV := .tools/bin/uv
+BIN := .venv/bin
+MEMBERS := $(wildcard plugins/formats/*/pyproject.toml plugins/providers/*/pyproject.toml plugins/extensions/*/pyproject.toml)
+
+.PHONY: run test lint types lock setup clean
+
+run: .venv/ready
+	$(BIN)/model-gateway
+
+test: .venv/ready
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+lint: .venv/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: .venv/ready
+	$(BIN)/python tools/types.py
+
+setup: .venv/ready
+
+# uv lives outside .venv, because a sync of .venv would remove it.
+$(UV): requirements/tools.txt
+	$(PYTHON) -m venv .tools
+	.tools/bin/pip install --quiet --require-hashes -r requirements/tools.txt
+	@touch $@
+
+.venv/ready: $(UV) pyproject.toml requirements/lock.txt $(MEMBERS)
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv
+	$(UV) pip sync --quiet --require-hashes --python $(BIN)/python requirements/lock.txt
+	$(UV) pip install --quiet --no-deps --python $(BIN)/python -e . $(foreach m,$(MEMBERS),-e $(dir $(m)))
+	@touch $@
+
+# Writes hash-pinned requirements that name no registry.
+lock: $(UV)
+	$(UV) lock --quiet --upgrade
+	$(UV) export --quiet --all-packages --all-extras --all-groups --no-emit-workspace --no-header --output-file requirements/lock.txt
+
+clean:
+	rm -rf .venv .tools dist

@@ -1,0 +1,194 @@
+"""The command line: ``model-gateway`` serves; its sub-commands look at an installation."""
+
+import json
+import logging
+import socket
+import sys
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
+
+import click
+
+from .config.environment import (
+    Environment,
+    LogLevel,
+    Mode,
+    default_host,
+    default_port,
+    from_process,
+)
+from .config.errors import ConfigError, StartRefused
+from .server import ServerError
+
+DISTRIBUTION = "model-gateway"
+
+
+class Commands(click.Group):
+    """Asks plugins for their commands only when one is wanted that is not ours.
+
+    So that serving does not load every plugin twice.
+    """
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        if own is None and not self._asked:
+            self._ask_plugins()
+            own = super().get_command(ctx, cmd_name)
+        return own
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        if not self._asked:
+            self._ask_plugins()
+        return super().list_commands(ctx)
+
+    _asked = False
+
+    def _ask_plugins(self) -> None:
+        from .commands import add_plugin_commands
+
+        self._asked = True
+        add_plugin_commands(self)
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["--help"]},
+)
+@click.option("--port", "-p", type=click.IntRange(0, 65535), help="Port; 0 takes any free one.")
+@click.option("--host", "-H", help="Address to listen on.")
+@click.option("--server", type=click.Choice(["uvicorn", "hypercorn"]), help="Which server runs.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Instead of DATA_DIR.")
+@click.option("--tray", is_flag=True, help="Show an icon in the tray, where there is one.")
+@click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser.")
+@click.option("--skip-update", is_flag=True, help="Do not look for a newer version.")
+@click.pass_context
+def cli(
+    context: click.Context,
+    port: int | None,
+    host: str | None,
+    server: str | None,
+    data_dir: Path | None,
+    tray: bool,
+    no_browser: bool,
+    skip_update: bool,
+) -> None:
+    """Serve the model gateway. Without a command it starts and prints a first request to try."""
+    environment = _environment(data_dir)
+    context.obj = environment
+    if context.invoked_subcommand is None:
+        if tray:
+            click.echo(
+                "There is no tray icon in this build; the gateway starts without it.", err=True
+            )
+        _serve(environment, host, port, server)
+
+
+def main() -> None:
+    """Run the command line."""
+    cli()
+
+
+def _environment(data_dir: Path | None) -> Environment:
+    try:
+        environment = from_process()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    if data_dir is None:
+        return environment
+    import msgspec
+
+    return msgspec.structs.replace(environment, data_dir=str(data_dir))
+
+
+def started_as(environment: Environment) -> Mode:
+    """How this process was started: said, or an editable checkout, or an installed command."""
+    if environment.mode is not None:
+        return environment.mode
+    try:
+        origin = distribution(DISTRIBUTION).read_text("direct_url.json")
+    except PackageNotFoundError:
+        return Mode.SOURCE
+    editable = origin is not None and json.loads(origin).get("dir_info", {}).get("editable")
+    if editable:
+        production = environment.variables.get("NODE_ENV") == "production"
+        return Mode.PRODUCTION if production else Mode.SOURCE
+    return Mode.CLI
+
+
+def place(environment: Environment, host: str | None, port: int | None) -> tuple[str, int]:
+    """Where to listen: flags, then variables, then the defaults of the mode.
+
+    HOSTNAME counts only where nothing sets it by itself: shells and container
+    engines fill it with the machine's name, which is no address to listen on.
+    """
+    mode = started_as(environment)
+    named = None if environment.hostname == socket.gethostname() else environment.hostname
+    if port is None:
+        port = default_port(mode) if environment.port is None else environment.port
+    return host or named or default_host(mode), port
+
+
+def _serve(
+    environment: Environment, host: str | None, port: int | None, server: str | None
+) -> None:
+    from . import serving
+
+    logging.basicConfig(
+        level="WARNING" if environment.log_level is LogLevel.WARN else environment.log_level.value,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    where = place(environment, host, port)
+    try:
+        serving.serve(environment, *where, server)
+    except (StartRefused, ServerError, ConfigError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@cli.command("version")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+def version_command(as_json: bool) -> None:
+    """Say which version this is."""
+    number = version(DISTRIBUTION)
+    python = ".".join(map(str, sys.version_info[:3]))
+    if as_json:
+        click.echo(json.dumps({"version": number, "python": python}))
+    else:
+        click.echo(f"{DISTRIBUTION} {number} on Python {python}")
+
+
+@cli.group("plugins")
+def plugins_group() -> None:
+    """Look at the installed plugins."""
+
+
+@plugins_group.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_obj
+def plugins_list(environment: Environment, as_json: bool) -> None:
+    """List every plugin that was found and what became of it."""
+    from .commands import plugin_rows, print_table
+
+    rows = plugin_rows(environment)
+    if as_json:
+        click.echo(json.dumps(rows, indent=2))
+        return
+    print_table(("plugin", "version", "state", "brings", "seconds", "problem"), rows)
+
+
+@cli.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_obj
+def doctor(environment: Environment, as_json: bool) -> None:
+    """Check what the gateway needs and say what to do about what is missing."""
+    from .commands import print_table
+    from .doctor import examine
+
+    host, port = place(environment, None, None)
+    findings = examine(environment, host, port)
+    if as_json:
+        click.echo(json.dumps(findings, indent=2))
+    else:
+        print_table(("check", "state", "detail"), findings)
+    if any(finding["state"] == "bad" for finding in findings):
+        sys.exit(1)

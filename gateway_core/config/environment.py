@@ -1,0 +1,307 @@
+"""Every process variable the gateway reads, declared once.
+
+The declaration is the parser, the list of defaults and the reference page.
+Nothing else looks at the process environment; what a vendor's own plugin
+declares (``ProviderSpec.environment``) is looked up in ``Environment.variables``.
+
+The usual proxy variables (HTTP_PROXY and its kin) are not read on purpose: a
+proxy sees every vendor's credentials, so it is configured in the settings.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Struct
+
+from .variable import LIST, TEXT, choice, declared, variable, whole
+
+WEEK_MS = 7 * 24 * 3600 * 1000
+PORTS = whole(0, 65535)
+SOME_MS = whole(1)
+
+
+class Mode(StrEnum):
+    """How the gateway was started; it decides where the gateway listens by default."""
+
+    CLI = "cli"
+    SOURCE = "source"
+    PRODUCTION = "production"
+    CONTAINER = "container"
+
+
+class LogLevel(StrEnum):
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARN = "WARN"
+    ERROR = "ERROR"
+
+
+class Environment(Struct, frozen=True, kw_only=True):
+    """The process variables, read. Times are in milliseconds; ``None`` is unset."""
+
+    mode: Annotated[
+        Mode | None,
+        variable(
+            "GATEWAY_MODE",
+            "How the gateway was started: cli, source, production or container. It decides the "
+            "port and address when PORT and HOSTNAME are unset.",
+            choice(Mode),
+            shown_default="what the command line knows",
+        ),
+    ] = None
+    port: Annotated[
+        int | None,
+        variable(
+            "PORT",
+            "The port to listen on; 0 takes any free one.",
+            PORTS,
+            shown_default="20128, or 20127 in source mode",
+        ),
+    ] = None
+    hostname: Annotated[
+        str | None,
+        variable(
+            "HOSTNAME",
+            "The address to listen on. Container engines and some shells set it to the machine's "
+            "name, so set it on purpose.",
+            TEXT,
+            shown_default="0.0.0.0, or 127.0.0.1 in source and production mode",
+        ),
+    ] = None
+    host: Annotated[
+        str | None,
+        variable(
+            "HOST",
+            "The host name in the manifest address sidecars are told; it does not change where "
+            "the gateway listens.",
+            TEXT,
+            shown_default="127.0.0.1",
+        ),
+    ] = None
+    dashboard_port: Annotated[
+        int | None,
+        variable(
+            "DASHBOARD_PORT",
+            "The port in the manifest address when PORT is unset.",
+            whole(1, 65535),
+        ),
+    ] = None
+    api_port: Annotated[
+        int | None,
+        variable(
+            "API_PORT",
+            "The port in the manifest address when PORT and DASHBOARD_PORT are unset.",
+            whole(1, 65535),
+        ),
+    ] = None
+    data_dir: Annotated[
+        str | None,
+        variable(
+            "DATA_DIR",
+            "Where the database, the secret files and the backups are kept.",
+            TEXT,
+            shown_default="~/.gateway",
+        ),
+    ] = None
+    api_key_secret: Annotated[
+        str | None,
+        variable(
+            "API_KEY_SECRET",
+            "Signs gateway keys. Changing it makes the keys made with it invalid.",
+            TEXT,
+            secret=True,
+            shown_default="the file DATA_DIR/api-key-secret, made on the first start",
+        ),
+    ] = None
+    machine_id_salt: Annotated[
+        str,
+        variable(
+            "MACHINE_ID_SALT",
+            "Salt of the machine id inside new gateway keys.",
+            TEXT,
+            secret=True,
+        ),
+    ] = "endpoint-proxy-salt"
+    base_url: Annotated[
+        str | None,
+        variable("BASE_URL", "The public origin, when a proxy stands before the gateway.", TEXT),
+    ] = None
+    next_public_base_url: Annotated[
+        str | None,
+        variable("NEXT_PUBLIC_BASE_URL", "The public origin, if BASE_URL is unset.", TEXT),
+    ] = None
+    provider_manifest_url: Annotated[
+        str | None,
+        variable(
+            "GATEWAY_PROVIDER_MANIFEST_URL",
+            "The address of the provider manifest that sidecars are told.",
+            TEXT,
+            shown_default="derived from BASE_URL, or from HOST and PORT",
+        ),
+    ] = None
+    public_protocol: Annotated[
+        str, variable("GATEWAY_PUBLIC_PROTOCOL", "The scheme of a derived manifest address.", TEXT)
+    ] = "http"
+    max_body_mb: Annotated[
+        int,
+        variable(
+            "GATEWAY_MAX_BODY_MB",
+            "The largest request body, in MiB; more is refused.",
+            whole(1, 4096),
+        ),
+    ] = 50
+    keepalive_ms: Annotated[
+        int,
+        variable(
+            "SSE_KEEPALIVE_MS",
+            "Time between the pings of a waiting stream; 0 sends none.",
+            whole(0),
+        ),
+    ] = 10_000
+    connect_timeout_ms: Annotated[
+        int,
+        variable("FETCH_CONNECT_TIMEOUT_MS", "How long connecting to a vendor may take.", SOME_MS),
+    ] = 10_000
+    first_byte_timeout_ms: Annotated[
+        int,
+        variable(
+            "STREAM_FIRST_CHUNK_TIMEOUT_MS",
+            "How long a vendor may take until the first byte of its answer.",
+            SOME_MS,
+        ),
+    ] = 120_000
+    idle_timeout_ms: Annotated[
+        int,
+        variable("STREAM_STALL_TIMEOUT_MS", "How long a vendor may pause in an answer.", SOME_MS),
+    ] = 120_000
+    whole_timeout_ms: Annotated[
+        int,
+        variable(
+            "PROVIDER_BODY_TIMEOUT_MS",
+            "How long an answer that is not streamed may take from beginning to end.",
+            SOME_MS,
+        ),
+    ] = 600_000
+    combo_model_timeout_ms: Annotated[
+        int,
+        variable(
+            "COMBO_MODEL_TIMEOUT_MS",
+            "How long one member of a combo may take before the next is tried; 0 is no limit.",
+            whole(0),
+        ),
+    ] = 0
+    backoff_base_ms: Annotated[
+        int,
+        variable(
+            "BACKOFF_BASE_MS",
+            "The first cool-down after a vendor's 429; each further one doubles it.",
+            whole(1),
+            lenient=True,
+        ),
+    ] = 2_000
+    backoff_max_ms: Annotated[
+        int,
+        variable(
+            "BACKOFF_MAX_MS",
+            "The longest such cool-down, at most seven days. Less than the base restores the "
+            "three defaults.",
+            whole(1),
+            lenient=True,
+        ),
+    ] = 300_000
+    backoff_max_level: Annotated[
+        int,
+        variable("BACKOFF_MAX_LEVEL", "How often a cool-down may double.", whole(1), lenient=True),
+    ] = 15
+    log_level: Annotated[
+        LogLevel,
+        variable("LOG_LEVEL", "How much is logged: DEBUG, INFO, WARN or ERROR.", choice(LogLevel)),
+    ] = LogLevel.INFO
+    block_plugins: Annotated[
+        tuple[str, ...],
+        variable(
+            "GATEWAY_BLOCK_PLUGINS", "Plugins that are not loaded, with commas between.", LIST
+        ),
+    ] = ()
+    load_plugins: Annotated[
+        tuple[str, ...],
+        variable(
+            "GATEWAY_LOAD_PLUGINS",
+            "The only plugins that are loaded, with commas between.",
+            LIST,
+            shown_default="all that are installed",
+        ),
+    ] = ()
+    plugin_timeout_ms: Annotated[
+        int, variable("GATEWAY_PLUGIN_TIMEOUT_MS", "How long a plugin may take to load.", SOME_MS)
+    ] = 10_000
+    variables: Mapping[str, str] = {}
+    """Every variable of the process that is not blank, as it stands."""
+
+    @property
+    def data_path(self) -> Path:
+        """The data directory, as an absolute path."""
+        if self.data_dir is None:
+            return _default_data_path(self.variables)
+        return Path(self.data_dir).expanduser().absolute()
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [(v.field, getattr(self, v.field)) for v in VARIABLES if not v.secret]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{field}={value!r}" for field, value in self.__rich_repr__())
+        return f"Environment({shown})"
+
+
+VARIABLES = declared(Environment)
+_BACKOFF = ("backoff_base_ms", "backoff_max_ms", "backoff_max_level")
+
+
+def from_process() -> Environment:
+    """Read this process's own variables. Raises ConfigError."""
+    return from_environ(os.environ)
+
+
+def from_environ(mapping: Mapping[str, str]) -> Environment:
+    """Read variables. Raises ConfigError, which names the variable and what it accepts."""
+    variables = {name: text for name, text in mapping.items() if text.strip()}
+    values = {v.field: v.value(variables[v.name]) for v in VARIABLES if v.name in variables}
+    return _with_sane_backoff(Environment(**values, variables=variables))
+
+
+def reference() -> list[tuple[str, str, str]]:
+    """Name, default and description of every variable, for the reference page."""
+    return [(v.name, _shown_default(v.default, v.shown_default), v.description) for v in VARIABLES]
+
+
+def default_port(mode: Mode) -> int:
+    return 20127 if mode is Mode.SOURCE else 20128
+
+
+def default_host(mode: Mode) -> str:
+    return "127.0.0.1" if mode in (Mode.SOURCE, Mode.PRODUCTION) else "0.0.0.0"
+
+
+def _with_sane_backoff(environment: Environment) -> Environment:
+    values = {name: getattr(environment, name) for name in Environment.__struct_fields__}
+    values["backoff_max_ms"] = min(environment.backoff_max_ms, WEEK_MS)
+    if values["backoff_max_ms"] < environment.backoff_base_ms:
+        values.update({v.field: v.default for v in VARIABLES if v.field in _BACKOFF})
+    return Environment(**values)
+
+
+def _default_data_path(variables: Mapping[str, str]) -> Path:
+    if sys.platform == "win32" and "APPDATA" in variables:
+        return Path(variables["APPDATA"]) / "gateway"
+    home = variables.get("HOME")
+    return (Path(home) if home else Path.home()).absolute() / ".gateway"
+
+
+def _shown_default(default: Any, shown: str | None) -> str:
+    if shown is not None:
+        return shown
+    return "unset" if default in (None, ()) else str(default)

@@ -1,0 +1,1 @@
+"""Values and protocols that both sides of a plugin boundary share."""

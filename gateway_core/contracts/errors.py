@@ -1,0 +1,212 @@
+"""Everything that can go wrong, as one tree.
+
+A class is named after the condition, carries its status and code, and words
+its message for the client. How it looks on the wire is the client format's
+business (``ClientSide.write_error``).
+
+GatewayError
+├── BadRequest (400)      NotAChatModel, NoProviderForKind
+├── Unauthorized (401)    MissingKey, InvalidKey
+├── Forbidden (403)       LocalOnly
+├── NotFound (404)        UnknownRoute, UnknownModel, NoCredentials
+├── MethodNotAllowed (405)
+├── Conflict (409)
+├── BodyTooLarge (413)
+├── UnsupportedMedia (415)
+├── LimitExceeded (429)
+├── Unavailable (503)     AllAccountsCooling, NothingToTry
+└── UpstreamError         the vendor's answer, classified
+    └── TransportError    the vendor could not be reached or broke off
+"""
+
+from typing import ClassVar
+
+INVALID = "invalid_request_error"
+
+
+class GatewayError(Exception):
+    """A condition the client is told about.
+
+    ``message`` is for the client; ``retry_after`` is in seconds; ``code``
+    replaces the class's own code where the condition has a finer one.
+    """
+
+    status: int = 500
+    type: ClassVar[str] = "server_error"
+    code: str | None = "internal_server_error"
+
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.retry_after = retry_after
+        if code is not None:
+            self.code = code
+
+
+class BadRequest(GatewayError):
+    status = 400
+    type = INVALID
+    code = "bad_request"
+
+
+class NotAChatModel(BadRequest):
+    """A chat endpoint was asked for a model that is for other work."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(
+            f"{model} is not a chat model and cannot be used on chat endpoints",
+            code="model_not_supported",
+        )
+
+
+class NoProviderForKind(BadRequest):
+    code = "no_provider_for_kind"
+
+
+class Unauthorized(GatewayError):
+    status = 401
+    type = "authentication_error"
+    code = "invalid_api_key"
+
+
+class MissingKey(Unauthorized):
+    def __init__(self) -> None:
+        super().__init__("Missing API key")
+
+
+class InvalidKey(Unauthorized):
+    def __init__(self) -> None:
+        super().__init__("Invalid API key")
+
+
+class Forbidden(GatewayError):
+    status = 403
+    type = "permission_error"
+    code = "forbidden"
+
+
+class LocalOnly(Forbidden):
+    def __init__(self) -> None:
+        super().__init__("Local only: CLI token required")
+
+
+class NotFound(GatewayError):
+    status = 404
+    type = INVALID
+    code = "not_found"
+
+
+class UnknownRoute(NotFound):
+    type = "not_found"
+    code = "unknown_route"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"There is no route {path}")
+        self.path = path
+
+
+class UnknownModel(NotFound):
+    code = "model_not_found"
+
+
+class NoCredentials(NotFound):
+    """The provider is known but no account at it is saved."""
+
+    code = "no_credentials"
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(
+            f"No active credentials for provider: {provider}. "
+            "Add an account with POST /api/connections or set the provider's environment variable."
+        )
+
+
+class MethodNotAllowed(GatewayError):
+    status = 405
+    type = INVALID
+    code = "method_not_allowed"
+
+
+class Conflict(GatewayError):
+    status = 409
+    type = INVALID
+    code = "conflict"
+
+
+class BodyTooLarge(GatewayError):
+    status = 413
+    type = INVALID
+    code = "body_too_large"
+
+
+class UnsupportedMedia(GatewayError):
+    status = 415
+    type = INVALID
+    code = "unsupported_media_type"
+
+
+class LimitExceeded(GatewayError):
+    status = 429
+    type = "rate_limit_error"
+    code = "rate_limit_exceeded"
+
+
+class Unavailable(GatewayError):
+    status = 503
+    code = "service_unavailable"
+
+
+class NothingToTry(Unavailable):
+    """A combo or a virtual model has no member that could be asked."""
+
+
+class AllAccountsCooling(Unavailable):
+    """Every account of every target is cooling down; ``status`` is the last one seen."""
+
+    def __init__(self, message: str, *, status: int, retry_after: float | None) -> None:
+        super().__init__(message, retry_after=retry_after)
+        self.status = status
+        if status == 429:
+            self.code = "rate_limit_exceeded"
+
+
+class UpstreamError(GatewayError):
+    """A vendor refused or failed.
+
+    ``status`` is the vendor's own when it is an error status, else 502.
+    ``kind`` and ``code`` are the vendor's words for the condition, where it
+    had any. ``request_id`` is the vendor's correlation id.
+    """
+
+    type = "upstream_error"
+    code = "bad_gateway"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 502,
+        kind: str | None = None,
+        code: str | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, retry_after=retry_after, code=code)
+        self.status = status if 400 <= status < 600 else 502
+        self.kind = kind
+        self.request_id = request_id
+
+
+class TransportError(UpstreamError):
+    """No answer, or one that broke off: 502, or 504 when time ran out.
+
+    ``sent`` is true when the vendor may have begun to work on the request.
+    """
+
+    def __init__(self, message: str, *, status: int = 502, sent: bool = True) -> None:
+        super().__init__(
+            message, status=status, code="gateway_timeout" if status == 504 else "bad_gateway"
+        )
+        self.sent = sent

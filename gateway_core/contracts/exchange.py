@@ -1,0 +1,105 @@
+"""One conversation with one vendor, told without I/O.
+
+An exchange knows what to send and how to read what comes back. It never waits:
+the dispatcher moves the bytes. Chat, media, search and native calls all become
+exchanges, so there is one dispatch loop and one delivery path for every kind.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from msgspec import Struct
+
+from .conversation import Losses
+from .errors import UpstreamError
+from .usage import Usage
+
+
+class UpstreamRequest(Struct, frozen=True, kw_only=True):
+    method: str = "POST"
+    url: str
+    headers: Mapping[str, str] = {}
+    """Names in lower case; ``host``, ``content-length`` and framing are the transport's."""
+    body: bytes = b""
+    first_byte_timeout: float | None = None
+    """Seconds until the answer's head; ``None`` takes the transport's own limit."""
+
+
+class UpstreamResponse(Protocol):
+    """An answer whose head has arrived.
+
+    ``headers`` has lower-case names. The body is read with ``next`` until it
+    gives ``b""``; whoever received the response closes it, early or late.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+
+    async def next(self) -> bytes:
+        """All body bytes that have come since the last call, waiting for at least one.
+
+        Raises TransportError when the vendor cuts the body short or falls silent.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Give the connection back, or drop it when the body was not read to its end."""
+        ...
+
+
+class Transport(Protocol):
+    """A way out to the network, bound to one account's proxy and timeouts."""
+
+    async def send(self, request: UpstreamRequest) -> UpstreamResponse:
+        """Send and wait for the head of the answer. Raises TransportError."""
+        ...
+
+
+class Exchange(Protocol):
+    """What to say to a vendor, and how to turn its answer into the client's bytes.
+
+    ``feed`` and ``close`` never raise for anything the vendor sent: trouble is
+    put into ``failure``. While ``started`` is false nothing has been given to
+    the client that means anything, so the dispatcher may still turn to another
+    attempt; bytes given back before that are kept by the dispatcher.
+    """
+
+    request: UpstreamRequest
+    media_type: str
+    """Of the client's answer."""
+    upstream_format: str
+    """The wire format spoken with the vendor."""
+    losses: Losses
+
+    @property
+    def usage(self) -> Usage | None: ...
+    @property
+    def started(self) -> bool:
+        """True from the first frame that carries part of an answer."""
+        ...
+
+    @property
+    def characters(self) -> int:
+        """Of the answer seen so far; see Relay."""
+        ...
+
+    @property
+    def failure(self) -> UpstreamError | None:
+        """Why the answer is not whole, once that is known."""
+        ...
+
+    def feed(self, chunk: bytes) -> bytes:
+        """Take upstream bytes, give client bytes: only whole frames, maybe none."""
+        ...
+
+    def close(self) -> bytes:
+        """The upstream has ended: give what was held back, or the end of a broken stream."""
+        ...
+
+    def fail(self, error: UpstreamError) -> bytes:
+        """The upstream broke off: give the client's format's error frame."""
+        ...
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        """Read a non-2xx answer."""
+        ...

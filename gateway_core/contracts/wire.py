@@ -1,0 +1,207 @@
+"""A wire format: eight verbs, four for the client's side and four for the vendor's.
+
+                client side                 vendor side
+    request     read_request   ──▶ hub ──▶  write_request
+    reply       write_reply    ◀── hub ◀──  read_reply
+    stream      stream_writer  ◀── hub ◀──  stream_reader
+    error       write_error    ◀── hub ◀──  read_error
+
+and a ninth, ``relay``, for a call whose both sides speak this format. A format
+that no vendor speaks has no vendor side, and the other way round.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Raw, Struct
+
+from .conversation import Conversation, Losses, Reply
+from .errors import GatewayError, UpstreamError
+from .events import ReplyFailed, StreamEvent
+from .kinds import Kind
+from .provider import Call, Target
+from .usage import Usage
+
+
+class Intake(Struct, frozen=True):
+    """The little of a request that routing needs; ``model`` is empty when none was named."""
+
+    model: str
+    stream: bool
+
+
+class Counting(Struct, frozen=True, kw_only=True):
+    """How an endpoint that counts tokens instead of generating does so."""
+
+    path: Callable[[str], str]
+    """The vendor's path for a model, below its base URL."""
+    estimate: Callable[[bytes], bytes]
+    """The whole answer's body, by heuristic, for a vendor that cannot count."""
+
+
+class Endpoint(Struct, frozen=True, kw_only=True):
+    """A client path that speaks this format.
+
+    ``{model}`` in ``path`` matches any run of characters, slashes too.
+    """
+
+    path: str
+    read: Callable[[Mapping[str, str], Mapping[str, str], Mapping[str, Raw]], Intake]
+    """Path parameters, headers and the body's top-level members to an :class:`Intake`.
+    Raises BadRequest when they make no sense."""
+    kind: Kind = Kind.LLM
+    counting: Counting | None = None
+    json_only: bool = False
+    """Anything but JSON is refused with 415 before the body is read."""
+
+
+class KeepAlive(Struct, frozen=True, kw_only=True):
+    """What is sent to a client that waits.
+
+    A stream that has one opens early: when the vendor has not answered within
+    two seconds, the client gets its 200 and the first of these frames.
+    """
+
+    frame: bytes
+    every: float | None = None
+    """Seconds; ``None`` takes the operator's SSE_KEEPALIVE_MS."""
+    throughout: bool = False
+    """Sent on a timer for the whole life of the stream, not only before its first byte."""
+
+
+class Grammar(Struct, frozen=True, kw_only=True):
+    """What a whole stream of this format looks like, so that tests can check any of them.
+
+    ``words`` turns a stream's bytes into one word per frame, or the word
+    ``rubbish``; ``pattern`` is a regular expression over the words joined by
+    single spaces, each followed by a space.
+    """
+
+    words: Callable[[bytes], list[str]]
+    pattern: str
+
+
+class StreamReader(Protocol):
+    """Vendor bytes to events, however the bytes are cut. Never raises: see ReplyFailed."""
+
+    def feed(self, chunk: bytes) -> Sequence[StreamEvent]: ...
+    def close(self) -> Sequence[StreamEvent]:
+        """The bytes have ended; a stream without its proper end gives ReplyFailed."""
+        ...
+
+
+class StreamWriter(Protocol):
+    """Events to the client's frames."""
+
+    def feed(self, events: Sequence[StreamEvent]) -> bytes: ...
+    def close(self) -> bytes:
+        """The frames that end a stream; none after a ReplyFailed."""
+        ...
+
+
+class Relay(Protocol):
+    """Watches an answer that passes from a vendor to a client of the same format.
+
+    ``feed`` gives back whole frames only, each as it came, so that what the
+    client has is always a beginning of a well-formed stream. For a whole
+    (not streamed) answer ``feed`` holds and ``close`` gives.
+    """
+
+    @property
+    def usage(self) -> Usage | None: ...
+    @property
+    def started(self) -> bool:
+        """True from the first frame that carries part of an answer."""
+        ...
+
+    @property
+    def characters(self) -> int:
+        """Of answer text, thinking and tool arguments seen so far, for an estimate
+        when the vendor never reports usage."""
+        ...
+
+    @property
+    def failure(self) -> ReplyFailed | None: ...
+
+    def feed(self, chunk: bytes) -> bytes: ...
+    def close(self) -> bytes: ...
+    def fail(self, failure: ReplyFailed) -> bytes:
+        """The error frame that ends a stream at this point."""
+        ...
+
+
+class ClientSide(Protocol):
+    """What it takes to serve clients that speak this format."""
+
+    def read_request(self, call: Call) -> Conversation:
+        """Raises BadRequest, worded for the client."""
+        ...
+
+    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes: ...
+    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter: ...
+    def write_error(self, error: GatewayError, request_id: str) -> bytes: ...
+
+
+class VendorSide(Protocol):
+    """What it takes to call vendors that speak this format."""
+
+    def write_request(
+        self, conversation: Conversation, target: Target, losses: Losses
+    ) -> bytes: ...
+
+    def read_reply(self, body: bytes) -> Reply:
+        """Raises UpstreamError for rubbish, and for an error that came with status 200."""
+        ...
+
+    def stream_reader(self) -> StreamReader: ...
+
+    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError: ...
+
+    def path(self, model: str, stream: bool) -> str:
+        """Where this format's chat call lives below a base URL, with its slash and query."""
+        ...
+
+    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
+        """Begin a pass-through.
+
+        ``members`` are the top-level members of the client's body; what has
+        to differ for this vendor may be changed in place, value by value.
+        """
+        ...
+
+
+def _as_error_event(body: bytes) -> bytes:
+    return b"event: error\ndata: %b\n\n" % body
+
+
+class WireFormat(Struct, frozen=True, kw_only=True):
+    """A wire dialect, assembled from its verbs and a few facts."""
+
+    id: str
+    dialect: str
+    """Formats of one dialect share ``extra`` members and signatures."""
+    also_called: tuple[str, ...] = ()
+    """Other names under which an operator may ask for a node of this format."""
+    endpoints: tuple[Endpoint, ...] = ()
+    client: ClientSide | None = None
+    vendor: VendorSide | None = None
+    stream_type: str = "text/event-stream; charset=utf-8"
+    """Media type of a streamed answer."""
+    keep_alive: KeepAlive | None = None
+    grammar: Grammar | None = None
+    model_in_body: bool = True
+    """False when the vendor's path, not its body, names the model."""
+    auth_header: str = "authorization"
+    auth_prefix: str = "Bearer"
+    """Where a vendor of this format looks for its key, unless its spec says otherwise."""
+    headers: Mapping[str, str] = {}
+    """Sent to every vendor of this format; a forwarded client header replaces one."""
+    forward: tuple[str, ...] = ()
+    """Client headers, lower case, that go to a vendor of this same format."""
+    decorated_models: bool = False
+    """True when this format's list of models marks their names, so that the marks
+    are to be taken off a name that nobody knows."""
+    late_error: Callable[[bytes], bytes] = _as_error_event
+    """Frames an error body for a stream that is open but has shown nothing yet."""
+    base_url: str | None = None
+    """What a custom node of this format gets when the operator names no URL."""

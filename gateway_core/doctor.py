@@ -1,0 +1,68 @@
+"""Looks at what the gateway needs before it starts, and says what to do about the rest."""
+
+import sys
+from typing import Any
+
+from .commands import load
+from .config.data_dir import DataDir
+from .config.environment import Environment
+from .config.errors import StartRefused
+from .server import ServerError, choose, listen
+
+GOOD, WORSE, BAD = "good", "worse", "bad"
+Finding = dict[str, Any]
+
+
+def examine(environment: Environment, host: str, port: int) -> list[Finding]:
+    """Findings, each with ``check``, ``state`` (good, worse or bad) and ``detail``."""
+    return [_python(), _server(), _port(host, port), _data(environment), *_plugins(environment)]
+
+
+def _finding(check: str, state: str, detail: str) -> Finding:
+    return {"check": check, "state": state, "detail": detail}
+
+
+def _python() -> Finding:
+    return _finding("python", GOOD, ".".join(map(str, sys.version_info[:3])))
+
+
+def _server() -> Finding:
+    name = choose().name
+    if name == "uvicorn":
+        return _finding("server", GOOD, "uvicorn, the quick one")
+    return _finding("server", WORSE, f"{name}; pip install 'model-gateway[fast]' for a quicker one")
+
+
+def _port(host: str, port: int) -> Finding:
+    try:
+        listen(host, port).close()
+    except ServerError as error:
+        return _finding("port", WORSE, f"{error} (a gateway that runs already is no fault)")
+    return _finding("port", GOOD, f"{host}:{port} is free")
+
+
+def _data(environment: Environment) -> Finding:
+    path = environment.data_path
+    try:
+        with DataDir(path):
+            return _finding("data directory", GOOD, str(path))
+    except StartRefused as error:
+        return _finding("data directory", BAD, str(error))
+
+
+def _plugins(environment: Environment) -> list[Finding]:
+    _, found = load(environment)
+    findings = [
+        _finding(f"plugin {problem.plugin}", BAD if problem.fatal else WORSE, problem.message)
+        for problem in found.problems
+    ]
+    if not found.formats:
+        findings.append(
+            _finding(
+                "formats", BAD, "no wire format is installed; pip install a model-gateway-format"
+            )
+        )
+    if not found.providers:
+        findings.append(_finding("providers", BAD, "no provider is installed"))
+    counted = f"{len(found.formats)} formats and {len(found.providers)} providers"
+    return [*findings, _finding("plugins", GOOD, counted)]

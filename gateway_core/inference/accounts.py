@@ -1,0 +1,102 @@
+"""Which of a provider's accounts are tried, and in which order."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ..config.settings import Settings
+from ..contracts.provider import Call
+from .tables import Account
+
+MOST_SESSIONS = 5000
+LONGEST_SESSION = 256
+_SESSION_HEADERS = (
+    "x-session-id",
+    "session-id",
+    "session_id",
+    "x-amp-thread-id",
+    "x-client-request-id",
+)
+_SESSION_MEMBERS = ("prompt_cache_key", "session_id", "conversation_id")
+
+
+class Wanted(Struct, frozen=True):
+    """What a request says about accounts."""
+
+    pinned: str | None = None
+    """The only account it may use."""
+    allowed: frozenset[str] = frozenset()
+    """Accounts a combo may use; empty allows all."""
+    session: str | None = None
+    """Calls of one session stay on one account, where accounts take turns."""
+
+
+class Turns:
+    """Remembers whose turn it is, in memory and for this process."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[str, int]] = {}
+        self._used: dict[str, int] = {}
+        self._count = 0
+        self._sessions: OrderedDict[tuple[str, str], str] = OrderedDict()
+
+    def order(
+        self, provider: str, accounts: Sequence[Account], settings: Settings, session: str | None
+    ) -> list[Account]:
+        """Accounts in the order to try them; the first is the one whose turn it is."""
+        own = settings.provider_strategies.get(provider)
+        strategy = (own and own.fallback_strategy) or settings.fallback_strategy
+        if strategy != "round-robin" or len(accounts) < 2:
+            return list(accounts)
+        limit = (own and own.sticky_round_robin_limit) or settings.sticky_round_robin_limit
+        return self._rotated(provider, accounts, limit, session)
+
+    def used(self, provider: str, account: str, session: str | None) -> None:
+        """An account has taken a call."""
+        last, times = self._last.get(provider, ("", 0))
+        self._last[provider] = (account, times + 1 if last == account else 1)
+        self._count += 1
+        self._used[account] = self._count
+        if session:
+            self._sessions[provider, session] = account
+            self._sessions.move_to_end((provider, session))
+            if len(self._sessions) > MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+
+    def _rotated(
+        self, provider: str, accounts: Sequence[Account], limit: int, session: str | None
+    ) -> list[Account]:
+        by_age = sorted(accounts, key=lambda account: self._used.get(account.id, 0))
+        kept = self._sessions.get((provider, session)) if session else None
+        if kept is None:
+            last, times = self._last.get(provider, ("", 0))
+            kept = last if times < limit else None
+        first = next((account for account in by_age if account.id == kept), by_age[0])
+        return [first, *(account for account in by_age if account is not first)]
+
+
+def eligible(accounts: Sequence[Account], wanted: Wanted) -> list[Account]:
+    """The accounts that a request may use at all."""
+    if wanted.pinned is not None:
+        return [account for account in accounts if account.id == wanted.pinned]
+    if wanted.allowed:
+        return [account for account in accounts if account.id in wanted.allowed]
+    return list(accounts)
+
+
+def session_of(call: Call) -> str | None:
+    """The client's own id of its session, at most 256 characters."""
+    for name in _SESSION_HEADERS:
+        if call.headers.get(name):
+            return call.headers[name][:LONGEST_SESSION]
+    return _session_member(call.members)
+
+
+def _session_member(members: Mapping[str, Raw]) -> str | None:
+    for name in _SESSION_MEMBERS:
+        raw = members.get(name)
+        if raw is not None and bytes(raw)[:1] == b'"':
+            return str(msgspec.json.decode(raw))[:LONGEST_SESSION]
+    return None

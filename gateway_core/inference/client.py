@@ -1,0 +1,249 @@
+"""The client's side of one inference request, as plain ASGI.
+
+Reads the body under its limit, notices when the client goes away, opens a
+stream early when a vendor is slow and keeps a quiet one alive. No Starlette
+request or response stands on this path.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+
+from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
+from ..contracts.wire import KeepAlive
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Header = tuple[bytes, bytes]
+
+WATCH_AFTER = 0.25
+"""Seconds until a waiting request begins to look whether its client is still there."""
+EARLY_AFTER = 2.0
+"""Seconds until a stream opens without the vendor."""
+INFLATION = 100
+"""How many times its size a compressed body may grow."""
+
+_NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
+_NO_STORE: Header = (b"cache-control", b"no-store")
+_STREAMING: tuple[Header, ...] = (
+    (b"cache-control", b"no-cache, no-store, no-transform"),
+    (b"x-accel-buffering", b"no"),
+    _NOSNIFF,
+)
+
+
+class ClientGone(Exception):
+    """The client has closed its connection."""
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """Request headers, names in lower case; of a repeated one the last."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
+    """The whole body, decoded. Raises BodyTooLarge, UnsupportedMedia, ClientGone."""
+    announced = headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit:
+        raise BodyTooLarge(f"The request body is larger than {limit} bytes")
+    message = await receive()
+    if not message.get("more_body"):
+        body: bytes = _piece(message)
+    else:
+        pieces = bytearray(_piece(message))
+        while message.get("more_body"):
+            message = await receive()
+            pieces += _piece(message)
+            if len(pieces) > limit:
+                raise BodyTooLarge(f"The request body is larger than {limit} bytes")
+        body = bytes(pieces)
+    if len(body) > limit:
+        raise BodyTooLarge(f"The request body is larger than {limit} bytes")
+    coding = headers.get("content-encoding")
+    return body if not coding or coding == "identity" else inflated(body, coding, limit)
+
+
+def _piece(message: Message) -> bytes:
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    piece: bytes = message.get("body", b"")
+    return piece
+
+
+def inflated(body: bytes, coding: str, limit: int) -> bytes:
+    """A compressed body in the clear, which may be at most a hundred times its size."""
+    bits = {"gzip": 31, "x-gzip": 31, "deflate": 15}.get(coding.strip().lower())
+    if bits is None:
+        raise UnsupportedMedia(f"Content-Encoding {coding} is not supported; use gzip or none")
+    most = min(limit, len(body) * INFLATION)
+    inflater = zlib.decompressobj(bits)
+    try:
+        plain = inflater.decompress(body, most + 1)
+    except zlib.error:
+        raise BadRequest(f"The request body is not valid {coding}") from None
+    if len(plain) > most:
+        raise BodyTooLarge(f"The request body is larger than {most} bytes when decoded")
+    if not inflater.eof or inflater.unused_data:
+        raise BadRequest(f"The request body is not one whole {coding} stream")
+    return plain
+
+
+class Client:
+    """Writes the answer. Every method that sends raises ClientGone once the client has left."""
+
+    __slots__ = (
+        "_beat",
+        "_beating",
+        "_frame",
+        "_loop",
+        "_receive",
+        "_send",
+        "_still",
+        "_task",
+        "_throughout",
+        "_timer",
+        "_watch",
+        "_watcher",
+        "early_headers",
+        "gone",
+        "opened",
+        "request_id",
+        "sent",
+    )
+
+    def __init__(self, receive: Receive, send: Send, request_id: str) -> None:
+        self._receive, self._send = receive, send
+        self.request_id = request_id.encode()
+        self.opened = False
+        """True once the head of the answer is out."""
+        self.sent = 0
+        """Bytes of the body given to the client."""
+        self.gone = False
+        self.early_headers: tuple[Header, ...] = ()
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task()
+        self._timer: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
+        self._watcher: asyncio.Task[None] | None = None
+        self._beating: asyncio.Task[None] | None = None
+        self._beat = 0.0
+        self._frame = b""
+        self._throughout = False
+        self._still = asyncio.Event()
+
+    def watch(self) -> None:
+        """From now on notice when the client leaves: the request's task is cancelled then."""
+        self._watch = self._loop.call_later(WATCH_AFTER, self._start_watching)
+
+    def open_early(self, keep_alive: KeepAlive, every: float, media_type: str) -> None:
+        """Open the stream by itself if nothing has been sent in two seconds."""
+        self._frame, self._beat = keep_alive.frame, every
+        self._throughout = keep_alive.throughout
+        self.early_headers = ((b"content-type", media_type.encode()),)
+        self._timer = self._loop.call_later(EARLY_AFTER, self._start_beating)
+
+    async def answer(
+        self, status: int, body: bytes, headers: tuple[Header, ...], *, bodiless: bool = False
+    ) -> None:
+        """A whole answer."""
+        await self.settle()
+        length = (b"content-length", str(len(body)).encode())
+        id_header = (b"x-request-id", self.request_id)
+        await self._open(status, [*headers, length, id_header, _NO_STORE, _NOSNIFF])
+        await self._body(b"" if bodiless else body, more=False)
+
+    async def begin(self, media_type: str, headers: tuple[Header, ...], first: bytes) -> None:
+        """The head of a stream, unless it is out already, and its first bytes."""
+        await self.settle(keep_beating=self._throughout)
+        if not self.opened:
+            head = [(b"content-type", media_type.encode()), *headers]
+            await self._open(200, [*head, (b"x-request-id", self.request_id), *_STREAMING])
+        await self._body(first, more=True)
+
+    async def write(self, piece: bytes) -> None:
+        """More of a stream."""
+        if self.gone:
+            raise ClientGone
+        await self._body(piece, more=True)
+
+    async def end(self, last: bytes = b"") -> None:
+        await self.settle()
+        await self._body(last, more=False)
+
+    async def settle(self, *, keep_beating: bool = False) -> None:
+        """Stop opening early; stop the keep-alives too, unless they go on for the whole stream."""
+        if keep_beating and self._beat > 0:
+            if self._beating is None and self._timer is not None:
+                self._timer.cancel()
+                self._timer = self._loop.call_later(self._beat, self._start_beating)
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._beating is not None:
+            # A frame that is being sent is sent to its end.
+            beating, self._beating = self._beating, None
+            self._still.set()
+            await asyncio.wait((beating,))
+
+    async def close(self) -> None:
+        """Leave nothing behind: no timer, no task."""
+        await self.settle()
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.wait((self._watcher,))
+
+    async def _open(self, status: int, headers: list[Header]) -> None:
+        self.opened = True
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+    async def _body(self, piece: bytes, *, more: bool) -> None:
+        if not piece and more:
+            return
+        self.sent += len(piece)
+        try:
+            await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+        except OSError:
+            self.gone = True
+            raise ClientGone from None
+
+    def _start_watching(self) -> None:
+        self._watcher = self._loop.create_task(self._watch_client())
+
+    async def _watch_client(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            continue
+        self.gone = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def _start_beating(self) -> None:
+        self._timer = None
+        self._beating = self._loop.create_task(self._keep_alive())
+
+    async def _keep_alive(self) -> None:
+        """The head if it is not out yet, then a frame now and at every beat of silence."""
+        if not self.opened:
+            head = [*self.early_headers, (b"x-request-id", self.request_id), *_STREAMING]
+            await self._open(200, head)
+        await self._body(self._frame, more=True)
+        while self._beat > 0 and not await self._is_still():
+            await self._body(self._frame, more=True)
+
+    async def _is_still(self) -> bool:
+        """Wait for a whole beat in which nothing went out; true when there is to be no more."""
+        sent = -1
+        while self.sent != sent:
+            sent = self.sent
+            try:
+                async with asyncio.timeout(self._beat):
+                    await self._still.wait()
+                return True
+            except TimeoutError:
+                continue
+        return False

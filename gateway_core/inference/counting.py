@@ -1,0 +1,83 @@
+"""Counting tokens: by the vendor where it can, else by a heuristic. Never limited."""
+
+from ..contracts.errors import GatewayError, UpstreamError
+from ..contracts.exchange import UpstreamRequest
+from ..contracts.provider import Credential, Target
+from ..contracts.wire import Counting, WireFormat
+from .accounts import Wanted, eligible
+from .addressing import request
+from .catalog import resolve
+from .client import Client, Header
+from .core import Core
+from .envelope import fitted, with_model
+from .exchanges import spoken
+from .proxies import Proxy, proxy_for
+from .question import Question
+from .tables import Tables
+from .trace import Trace
+from .transport import read_all
+
+ANSWER_LIMIT = 1024 * 1024
+_JSON: Header = (b"content-type", b"application/json")
+
+
+async def count_tokens(
+    core: Core, tables: Tables, counting: Counting, question: Question, client: Client, trace: Trace
+) -> None:
+    """Answer with the vendor's own count, or with an estimate when there is none."""
+    body = await _native(core, tables, counting, question, trace)
+    if body is None:
+        body = counting.estimate(question.call.body)
+    await client.answer(200, body, (_JSON,))
+
+
+async def _native(
+    core: Core, tables: Tables, counting: Counting, question: Question, trace: Trace
+) -> bytes | None:
+    """The vendor's answer; ``None`` when it does not speak this format or fails in any way."""
+    call = question.call
+    try:
+        target = resolve(
+            tables, call.model, call.kind, decorated=question.client.decorated_models
+        ).target
+        if (
+            target is None
+            or spoken(question.client, target, question.formats) is not question.client
+        ):
+            return None
+        accounts = eligible(tables.accounts.get(target.provider.id, ()), Wanted())
+        if not accounts:
+            return None
+        trace.target, trace.connection_id = target, accounts[0].id
+        asked = _request(counting, question, target, accounts[0].credential, question.client)
+        return await _asked(core, asked, accounts[0].proxy)
+    except GatewayError:
+        return None
+
+
+async def _asked(core: Core, asked: UpstreamRequest, proxy: Proxy | None) -> bytes | None:
+    response = await core.network.transport(proxy_for(proxy, asked.url)).send(asked)
+    try:
+        if response.status != 200:
+            return None
+        return await read_all(response, ANSWER_LIMIT)
+    except UpstreamError:
+        return None
+    finally:
+        await response.aclose()
+
+
+def _request(
+    counting: Counting, question: Question, target: Target, credential: Credential, wire: WireFormat
+) -> UpstreamRequest:
+    members = dict(question.call.members)
+    if wire.model_in_body:
+        with_model(members, target.model.id)
+    return request(
+        question.call,
+        target,
+        credential,
+        wire,
+        fitted(members, target),
+        counting.path(target.model.id),
+    )

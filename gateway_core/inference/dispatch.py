@@ -1,0 +1,255 @@
+"""Tries members and their accounts until one answers.
+
+Nothing of an attempt reaches the client before its answer has begun to mean
+something; from then on there is no other attempt.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from ..contracts.errors import (
+    AllAccountsCooling,
+    GatewayError,
+    NoCredentials,
+    NothingToTry,
+    TransportError,
+    UpstreamError,
+)
+from ..contracts.exchange import Exchange, UpstreamResponse
+from ..contracts.provider import Credential, Target
+from .accounts import Wanted, eligible
+from .core import Core
+from .health import Rest
+from .plan import Member
+from .proxies import proxy_for
+from .tables import Account, Tables
+from .trace import Trace
+from .transport import read_all
+from .verdicts import judge
+
+ERROR_BODY_LIMIT = 64 * 1024
+ANSWER_LIMIT = 64 * 1024 * 1024
+UNMEANT_LIMIT = 1024 * 1024
+"""How much of a stream may pass without meaning anything before it counts as empty, bytes.
+Generous, because some vendors first repeat the request, tools and all."""
+
+Opener = Callable[[Target, Credential], Exchange]
+
+
+class Answer(Struct):
+    """An attempt that answers. ``first`` is what the client gets at once."""
+
+    member: Member
+    account: Account
+    exchange: Exchange
+    response: UpstreamResponse
+    first: bytes
+    ended: bool
+    """True when ``first`` is all there is."""
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """What is to be sent, and how."""
+
+    opener: Opener
+    stream: bool
+    wanted: Wanted = Wanted()
+    timeout: float | None = None
+    """Seconds for one member."""
+    insist: bool = False
+    """An empty whole answer is asked for once more, then counts as a failure."""
+
+
+async def dispatch(
+    core: Core, tables: Tables, members: Sequence[Member], job: Job, trace: Trace
+) -> Answer:
+    """The first answer. Raises the last refusal, or why there was nothing to ask."""
+    refusals = _Refusals(members)
+    for member in members:
+        try:
+            if job.timeout is None:
+                return await _ask_member(core, tables, member, job, trace, refusals)
+            async with asyncio.timeout(job.timeout):
+                return await _ask_member(core, tables, member, job, trace, refusals)
+        except TimeoutError:
+            refusals.last = TransportError(f"{member.name} did not answer in time", status=504)
+        except _MemberFailed:
+            continue
+    raise refusals.verdict(core.clock())
+
+
+class _MemberFailed(Exception):
+    """Every account of a member was tried or is resting."""
+
+
+class _Refusals:
+    """What went wrong so far."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self._members = members
+        self.last: UpstreamError | None = None
+        self.rests: list[Rest] = []
+        self.unconnected: list[str] = []
+
+    def verdict(self, now: float) -> GatewayError:
+        soonest = min((rest.until for rest in self.rests), default=None)
+        wait = None if soonest is None else max(1.0, soonest - now)
+        if self.last is not None:
+            if self.last.retry_after is None and len(self._members) > 1:
+                self.last.retry_after = wait
+            return self.last
+        if self.rests:
+            return self._cooling(wait)
+        if self.unconnected:
+            return NoCredentials(self.unconnected[0])
+        return NothingToTry("There is nothing to send this request to")
+
+    def _cooling(self, wait: float | None) -> AllAccountsCooling:
+        refused = [rest for rest in self.rests if rest.status in (401, 403)]
+        rest = (refused or self.rests)[-1]
+        target = self._members[-1].target
+        text = f"[{target.provider.id}/{target.model.id}] {rest.reason}"
+        return AllAccountsCooling(
+            f"{text} (reset after {spoken_time(wait or 1)})", status=rest.status, retry_after=wait
+        )
+
+
+def spoken_time(seconds: float) -> str:
+    """``2m 5s``, ``1h 0m``, ``40s``."""
+    whole = max(1, round(seconds))
+    if whole >= 3600:
+        return f"{whole // 3600}h {whole % 3600 // 60}m"
+    return f"{whole // 60}m {whole % 60}s" if whole >= 60 else f"{whole}s"
+
+
+async def _ask_member(
+    core: Core, tables: Tables, member: Member, job: Job, trace: Trace, refusals: _Refusals
+) -> Answer:
+    provider, model = member.target.provider.id, member.target.model.id
+    for account in _accounts(core, tables, member, job, refusals):
+        rest = core.health.resting(account.id, model)
+        if rest is not None:
+            refusals.rests.append(rest)
+            continue
+        core.turns.used(provider, account.id, job.wanted.session)
+        try:
+            return await _ask_account(core, member, account, job, trace)
+        except UpstreamError as error:
+            refusals.last = error
+            verdict = judge(error, member.target.provider, tables.settings)
+            core.health.blame(account.id, model, error, verdict)
+            if not verdict.retry:
+                raise
+            _note_rest(core, refusals, account, model)
+    raise _MemberFailed
+
+
+def _note_rest(core: Core, refusals: _Refusals, account: Account, model: str) -> None:
+    rest = core.health.resting(account.id, model)
+    if rest is not None:
+        refusals.rests.append(rest)
+
+
+def _accounts(
+    core: Core, tables: Tables, member: Member, job: Job, refusals: _Refusals
+) -> list[Account]:
+    provider = member.target.provider.id
+    wanted = job.wanted if member.pinned is None else Wanted(pinned=member.pinned)
+    accounts = eligible(tables.accounts.get(provider, ()), wanted)
+    if not accounts:
+        refusals.unconnected.append(provider)
+    return core.turns.order(provider, accounts, tables.settings, job.wanted.session)
+
+
+async def _ask_account(
+    core: Core, member: Member, account: Account, job: Job, trace: Trace
+) -> Answer:
+    answer = await _send(core, member, account, job, trace)
+    if job.insist and not job.stream and is_blank(answer.exchange):
+        trace.add_usage(answer.exchange.usage)
+        answer = await _send(core, member, account, job, trace)
+        if is_blank(answer.exchange):
+            raise UpstreamError("The upstream gave an empty answer")
+    core.health.praise(account.id, member.target.model.id)
+    return answer
+
+
+def is_blank(exchange: Exchange) -> bool:
+    usage = exchange.usage
+    return exchange.characters == 0 and (usage is None or usage.output_tokens == 0)
+
+
+async def _send(core: Core, member: Member, account: Account, job: Job, trace: Trace) -> Answer:
+    target = member.target
+    exchange = job.opener(target, account.credential)
+    trace.attempts += 1
+    trace.target, trace.connection_id = target, account.id
+    carrier = target.provider.executor
+    transport = core.network.transport(proxy_for(account.proxy, exchange.request.url))
+    if carrier is None:
+        response = await transport.send(exchange.request)
+    else:
+        response = await carrier.send(exchange.request, account.credential, transport)
+    try:
+        if not 200 <= response.status < 300:
+            raise exchange.refusal(
+                response.status, response.headers, await _beginning(response, ERROR_BODY_LIMIT)
+            )
+        begin = _begin_stream if job.stream else _whole
+        first, ended = await begin(core, exchange, response)
+    except BaseException:
+        await response.aclose()
+        raise
+    return Answer(member, account, exchange, response, first, ended)
+
+
+async def _whole(core: Core, exchange: Exchange, response: UpstreamResponse) -> tuple[bytes, bool]:
+    try:
+        async with asyncio.timeout(core.whole_timeout):
+            body = await read_all(response, ANSWER_LIMIT)
+    except TimeoutError:
+        raise TransportError("The upstream took too long to answer", status=504) from None
+    await response.aclose()
+    given = exchange.feed(body) + exchange.close()
+    if exchange.failure is not None:
+        raise exchange.failure
+    return given, True
+
+
+async def _begin_stream(
+    core: Core, exchange: Exchange, response: UpstreamResponse
+) -> tuple[bytes, bool]:
+    """Read until the answer means something, has failed or is over."""
+    given, taken = b"", 0
+    while True:
+        chunk = await response.next()
+        taken += len(chunk)
+        given += exchange.feed(chunk) if chunk else exchange.close()
+        if exchange.failure is not None and not exchange.started:
+            raise exchange.failure
+        if not chunk:
+            await response.aclose()
+            if not exchange.started:
+                raise UpstreamError("The upstream gave an empty answer")
+            return given, True
+        if exchange.started or exchange.failure is not None:
+            return given, False
+        if taken > UNMEANT_LIMIT:
+            raise UpstreamError("The upstream sent nothing that means anything")
+
+
+async def _beginning(response: UpstreamResponse, limit: int) -> bytes:
+    """The body, or what comes before ``limit`` bytes have passed; enough of an error."""
+    parts = bytearray()
+    while len(parts) <= limit and (chunk := await response.next()):
+        parts += chunk
+    return bytes(parts[:limit])
+
+
+def blame_in_stream(core: Core, tables: Tables, answer: Answer, error: UpstreamError) -> None:
+    """An answer broke off. The client has bytes already, so nobody else is asked."""
+    target = answer.member.target
+    verdict = judge(error, target.provider, tables.settings)
+    core.health.blame(answer.account.id, target.model.id, error, verdict)

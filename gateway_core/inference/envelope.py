@@ -1,0 +1,45 @@
+"""Reading and editing a JSON object's top-level members, every value's bytes left alone.
+
+What the gateway has read is what it sends: the object is always written again
+from the members that were read, so a repeated member cannot mean one thing
+here and another at the vendor. Values keep their spelling, numbers included;
+only white space between the members goes.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Raw
+
+from ..contracts.errors import BadRequest
+from ..contracts.provider import Target
+
+_members = msgspec.json.Decoder(dict[str, Raw])
+_encode = msgspec.json.Encoder().encode
+
+
+def members_of(body: bytes) -> dict[str, Raw]:
+    """The top-level members. Raises BadRequest for anything but a JSON object."""
+    try:
+        return _members.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest(f"Invalid JSON body: {error}") from None
+
+
+def fitted(members: Mapping[str, Raw], target: Target) -> bytes:
+    """The body for this target: without what it rejects, with its own names for the rest."""
+    provider, unsupported = target.provider, target.model.unsupported
+    rename, drop = provider.rename, provider.drop
+    return _encode(
+        {
+            rename.get(name, name): value
+            for name, value in members.items()
+            if name not in drop and name not in unsupported and not name.startswith("_")
+        }
+    )
+
+
+def with_model(members: dict[str, Raw], model: str) -> dict[str, Raw]:
+    """Name the vendor's model in place of the client's."""
+    members["model"] = Raw(_encode(model))
+    return members

@@ -1,0 +1,273 @@
+"""How one attempt is spoken: passed through, or translated by way of the hub. No I/O."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from ..contracts.conversation import AnyPart, Conversation, Losses, Reasoning, Reply
+from ..contracts.errors import GatewayError, UpstreamError
+from ..contracts.events import (
+    ChoiceEnded,
+    PartGrew,
+    PartSealed,
+    PartStarted,
+    ReplyFailed,
+    ReplyStarted,
+    StreamEvent,
+    UsageReported,
+)
+from ..contracts.exchange import UpstreamRequest
+from ..contracts.provider import Call, Credential, Target
+from ..contracts.seal import is_marked
+from ..contracts.usage import Usage
+from ..contracts.wire import ClientSide, VendorSide, WireFormat
+from . import envelope
+from .addressing import JSON, request
+
+
+def passes_through(call: Call, client: WireFormat, vendor: WireFormat) -> bool:
+    """Whether the client's own bytes can go to this vendor.
+
+    A body that holds something sealed for another client format cannot.
+    """
+    return vendor.id == client.id and not is_marked(call.body)
+
+
+def spoken(client: WireFormat, target: Target, formats: Mapping[str, WireFormat]) -> WireFormat:
+    """The format to use with this target: the client's own when the vendor knows it."""
+    usual = formats[target.model.format or target.provider.format]
+    if client.vendor is None:
+        return usual
+    known = {usual.dialect, *target.provider.further_formats()}
+    return client if client.dialect in known else usual
+
+
+def client_side(wire: WireFormat) -> ClientSide:
+    if wire.client is None:
+        raise GatewayError(f"format {wire.id} has no client side")
+    return wire.client
+
+
+def vendor_side(wire: WireFormat) -> VendorSide:
+    if wire.vendor is None:
+        raise GatewayError(f"format {wire.id} has no vendor side")
+    return wire.vendor
+
+
+class Verbatim:
+    """The client's bytes out, the vendor's bytes back; usage is overheard."""
+
+    def __init__(
+        self, call: Call, target: Target, credential: Credential, wire: WireFormat
+    ) -> None:
+        self.vendor = vendor_side(wire)
+        self.upstream_format = wire.id
+        members = dict(call.members)
+        self.relay = self.vendor.relay(call, target, members)
+        if wire.model_in_body:
+            envelope.with_model(members, target.model.id)
+        self.request: UpstreamRequest = request(
+            call,
+            target,
+            credential,
+            wire,
+            envelope.fitted(members, target),
+            self.vendor.path(target.model.id, call.stream),
+        )
+        self.media_type = wire.stream_type if call.stream else JSON
+        self.losses = Losses()
+        self._unsupported(call, target)
+
+    @property
+    def usage(self) -> Usage | None:
+        return self.relay.usage
+
+    @property
+    def started(self) -> bool:
+        return self.relay.started
+
+    @property
+    def characters(self) -> int:
+        return self.relay.characters
+
+    @property
+    def failure(self) -> UpstreamError | None:
+        failed = self.relay.failure
+        return None if failed is None else error_of(failed)
+
+    def feed(self, chunk: bytes) -> bytes:
+        return self.relay.feed(chunk)
+
+    def close(self) -> bytes:
+        return self.relay.close()
+
+    def fail(self, error: UpstreamError) -> bytes:
+        return self.relay.fail(failure_of(error))
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return self.vendor.read_error(status, headers, body)
+
+    def _unsupported(self, call: Call, target: Target) -> None:
+        for name in (*target.provider.drop, *target.model.unsupported):
+            if name in call.members:
+                self.losses.add(name)
+
+
+class Translated:
+    """By way of the hub, both ways."""
+
+    def __init__(
+        self,
+        call: Call,
+        conversation: Conversation,
+        target: Target,
+        credential: Credential,
+        client: WireFormat,
+        vendor: WireFormat,
+    ) -> None:
+        self.client, self.vendor = client_side(client), vendor_side(vendor)
+        self.upstream_format = vendor.id
+        self.conversation, self.origin = conversation, target.provider.id
+        self.losses = Losses()
+        written = self.vendor.write_request(conversation, target, self.losses)
+        self.request: UpstreamRequest = request(
+            call,
+            target,
+            credential,
+            vendor,
+            self._fitted(written, target),
+            self.vendor.path(target.model.id, conversation.stream),
+        )
+        self.media_type = client.stream_type if conversation.stream else JSON
+        self.usage: Usage | None = None
+        self.started = False
+        self.characters = 0
+        self.failure: UpstreamError | None = None
+        self.reply: Reply | None = None
+        self._held: list[bytes] = []
+        if conversation.stream:
+            self._reader = self.vendor.stream_reader()
+            self._writer = self.client.stream_writer(conversation, self.losses)
+
+    def feed(self, chunk: bytes) -> bytes:
+        if not self.conversation.stream:
+            self._held.append(chunk)
+            return b""
+        return self._write(self._reader.feed(chunk))
+
+    def close(self) -> bytes:
+        if not self.conversation.stream:
+            return self._whole(b"".join(self._held))
+        tail = self._write(self._reader.close())
+        return tail + self._writer.close()
+
+    def fail(self, error: UpstreamError) -> bytes:
+        if self.failure is not None:
+            return b""
+        self.failure = error
+        return self._writer.feed((failure_of(error),)) if self.conversation.stream else b""
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return self.vendor.read_error(status, headers, body)
+
+    def _write(self, events: Sequence[StreamEvent]) -> bytes:
+        if not events or self.failure is not None:
+            return b""
+        return self._writer.feed([self._noted(event) for event in events])
+
+    def _noted(self, event: StreamEvent) -> StreamEvent:
+        """Learn from an event; give it back with its origin where it carries a signature."""
+        if isinstance(event, PartGrew):
+            self.characters += len(event.text)
+            self.started = True
+        elif isinstance(event, UsageReported):
+            self.usage = event.usage
+        elif isinstance(event, PartStarted):
+            part = stamped(event.part, self.origin)
+            self.started = self.started or not is_empty(part)
+            return event if part is event.part else replace(event, part=part)
+        elif isinstance(event, PartSealed):
+            self.started = True
+            return replace(event, origin=self.origin)
+        elif isinstance(event, ChoiceEnded):
+            self.started = True
+        elif isinstance(event, ReplyFailed):
+            self.failure = error_of(event)
+        elif isinstance(event, ReplyStarted) and not event.id:
+            return replace(event, id=fallback_id(self.request.body))
+        return event
+
+    def _whole(self, body: bytes) -> bytes:
+        try:
+            reply = self.vendor.read_reply(body)
+        except UpstreamError as error:
+            self.failure = error
+            return b""
+        self.usage = reply.usage
+        self.reply = self._stamped(reply)
+        self.characters = sum(length(part) for c in reply.choices for part in c.parts)
+        self.started = True
+        return self.client.write_reply(self.reply, self.conversation, self.losses)
+
+    def _stamped(self, reply: Reply) -> Reply:
+        choices = tuple(
+            replace(choice, parts=tuple(stamped(part, self.origin) for part in choice.parts))
+            for choice in reply.choices
+        )
+        return replace(reply, id=reply.id or fallback_id(self.request.body), choices=choices)
+
+    def _fitted(self, written: bytes, target: Target) -> bytes:
+        spec, unsupported = target.provider, target.model.unsupported
+        if not (spec.drop or spec.rename or unsupported):
+            return written
+        members = envelope.members_of(written)
+        for name in (*spec.drop, *unsupported):
+            if name in members:
+                self.losses.add(name)
+        return envelope.fitted(members, target)
+
+
+def stamped(part: AnyPart, origin: str) -> AnyPart:
+    """The part, with the name of the provider that signed or sealed it."""
+    sealed = part.sealed if isinstance(part, Reasoning) else None
+    return part if part.signature is None and sealed is None else replace(part, origin=origin)
+
+
+def is_empty(part: AnyPart) -> bool:
+    """Whether a part that has just started shows nothing yet."""
+    text = getattr(part, "text", None)
+    if text is None or part.signature is not None:
+        return False
+    return not text and getattr(part, "sealed", None) is None
+
+
+def length(part: AnyPart) -> int:
+    """Characters of a part's text, thinking or arguments."""
+    return len(getattr(part, "text", None) or "") + len(getattr(part, "arguments", ""))
+
+
+def fallback_id(body: bytes) -> str:
+    """An id for an answer whose vendor gives none."""
+    return f"{hash(body) & 0xFFFFFFFFFFFFFFFF:016x}"
+
+
+def error_of(failed: ReplyFailed) -> UpstreamError:
+    return UpstreamError(
+        failed.message,
+        status=failed.status,
+        kind=failed.kind,
+        code=failed.code,
+        retry_after=failed.retry_after,
+    )
+
+
+def failure_of(error: UpstreamError) -> ReplyFailed:
+    return ReplyFailed(error.message, error.kind, error.code, error.status, error.retry_after)
+
+
+def encode_losses(names: Iterable[str]) -> bytes:
+    """The value of ``x-gateway-dropped``: names with commas between, printable ASCII only."""
+    shown = (
+        "".join(c if "!" <= c <= "~" and c != "," else "_" for c in name)[:120] for name in names
+    )
+    return ", ".join(shown).encode()[:4096]

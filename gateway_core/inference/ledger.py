@@ -1,0 +1,136 @@
+"""One row for each finished request, written in batches off the path of any request."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from ..storage.moments import iso
+from ..storage.usage import UsageRecord
+from .prices import Prices
+from .trace import Trace
+
+FLUSH_AFTER = 0.25
+"""Seconds a finished request may wait to be written."""
+FLUSH_ROWS = 200
+MOST_WAITING = 10_000
+RETRY_AFTER = 2.0
+
+log = logging.getLogger(__name__)
+
+Write = Callable[[Sequence[UsageRecord]], Awaitable[None]]
+Observe = Callable[[UsageRecord], Awaitable[None]]
+
+
+class Ledger:
+    """Takes finished requests and writes them. ``aclose`` writes what is left."""
+
+    def __init__(self, write: Write, prices: Prices, observers: Sequence[Observe] = ()) -> None:
+        self._write = write
+        self.prices = prices
+        self._observers = observers
+        self._waiting: list[Trace] = []
+        self._lost = 0
+        self._due: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
+        self._closed = False
+
+    def record(self, trace: Trace) -> None:
+        """Take a finished request. Never waits and never raises."""
+        if len(self._waiting) >= MOST_WAITING:
+            self._lost += 1
+            if self._lost in (1, 1000, 100_000):
+                log.error("the usage queue is full; %d rows could not be kept", self._lost)
+            return
+        self._waiting.append(trace)
+        if len(self._waiting) >= FLUSH_ROWS:
+            self._begin()
+        elif self._due is None:
+            self._due = asyncio.get_running_loop().call_later(FLUSH_AFTER, self._begin)
+
+    async def flush(self) -> None:
+        """Write what waits now. Raises what the database raises; nothing is lost then."""
+        while self._flushing is not None:
+            await asyncio.shield(self._flushing)
+        while self._waiting:
+            await self._write_some()
+
+    async def aclose(self) -> None:
+        self._closed = True
+        if self._due is not None:
+            self._due.cancel()
+        try:
+            await self.flush()
+        except Exception:
+            log.exception("%d usage rows could not be written", len(self._waiting))
+
+    def _begin(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        if self._flushing is None and not self._closed:
+            self._flushing = asyncio.get_running_loop().create_task(self._flush_quietly())
+
+    async def _flush_quietly(self) -> None:
+        try:
+            while self._waiting:
+                await self._write_some()
+        except Exception:
+            log.exception("usage rows could not be written; they are kept and tried again")
+            if not self._closed:
+                self._due = asyncio.get_running_loop().call_later(RETRY_AFTER, self._begin)
+        finally:
+            self._flushing = None
+
+    async def _write_some(self) -> None:
+        batch = self._waiting[:FLUSH_ROWS]
+        rows = await asyncio.to_thread(self._rows, batch)
+        await self._write(rows)
+        del self._waiting[: len(batch)]
+        for observe in self._observers:
+            for row in rows:
+                await observe(row)
+
+    def _rows(self, batch: Sequence[Trace]) -> list[UsageRecord]:
+        return [record_of(trace, self.prices) for trace in batch]
+
+
+def record_of(trace: Trace, prices: Prices) -> UsageRecord:
+    """A finished request as its row."""
+    usage, target = trace.usage, trace.target
+    first = None if trace.first_byte is None else trace.first_byte - trace.begun
+    lasted = trace.over - trace.begun
+    tokens: Mapping[str, Any] = {}
+    if usage is not None:
+        tokens = {
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+            "reasoning_tokens": usage.reasoning_tokens,
+            "estimated": usage.estimated,
+        }
+    return UsageRecord(
+        request_id=trace.request_id,
+        started_at=iso(trace.started_at),
+        finished_at=iso(trace.started_at + lasted),
+        provider=target.provider.id if target else None,
+        model_asked=trace.model,
+        model_sent=target.model.id if target else None,
+        connection_id=trace.connection_id,
+        endpoint=trace.endpoint,
+        client_format=trace.format,
+        upstream_format=trace.upstream_format,
+        stream=trace.stream,
+        status=trace.status,
+        http_status=trace.http_status,
+        error_code=trace.error_code,
+        **tokens,
+        cost=prices.cost(target, usage) if target and usage else None,
+        ttft_ms=None if first is None else round(first * 1000),
+        duration_ms=round(lasted * 1000),
+        combo_id=trace.combo_id,
+        combo_name=trace.combo_name,
+        attempts=trace.attempts,
+        dropped=trace.dropped,
+    )

@@ -1,0 +1,279 @@
+"""One inference request, from the client's bytes to the client's bytes. Read this file first.
+
+head       content type, body, members        413, 415, 400
+admit      who asks                            401
+resolve    what is meant                       400, 404
+plan       members, in order                   503
+dispatch   the first that answers              the last refusal
+deliver    its bytes, as they come
+record     one row, whatever happened
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from ..contracts.errors import (
+    GatewayError,
+    InvalidKey,
+    MissingKey,
+    TransportError,
+    UnsupportedMedia,
+    UpstreamError,
+)
+from ..contracts.kinds import Kind
+from ..contracts.provider import Call
+from ..contracts.usage import Usage
+from ..contracts.wire import Endpoint, WireFormat
+from .accounts import Wanted, session_of
+from .addressing import JSON
+from .catalog import resolve
+from .client import Client, ClientGone, Header, Receive, Scope, Send, headers_of, read_body
+from .core import Core
+from .counting import count_tokens
+from .dispatch import Answer, Job, blame_in_stream, dispatch
+from .envelope import members_of
+from .exchanges import client_side, encode_losses
+from .fusion import fused
+from .interceptors import before
+from .plan import Plan, plan
+from .question import Question
+from .tables import Tables
+from .trace import Trace
+
+log = logging.getLogger(__name__)
+
+JSON_HEADER: Header = (b"content-type", b"application/json")
+PASSED_ON = ("request-id", "retry-after")
+PASSED_ON_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-", "ratelimit-")
+
+
+class Route(Struct, frozen=True):
+    """An endpoint and the format whose endpoint it is."""
+
+    endpoint: Endpoint
+    wire: WireFormat
+
+
+async def infer(
+    core: Core,
+    route: Route,
+    path: Mapping[str, str],
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+) -> None:
+    """Serve one request. Nothing that a client or a vendor does makes this raise."""
+    trace = Trace(scope["path"], route.wire.id, core.clock())
+    client = Client(receive, send, trace.request_id)
+    try:
+        await _serve(core, route, path, scope, receive, client, trace)
+    except ClientGone:
+        trace.status, trace.http_status = "client_gone", 499
+    except asyncio.CancelledError:
+        trace.status, trace.http_status = "client_gone", 499
+        if not client.gone:
+            raise
+        _stay(asyncio.current_task())
+    except GatewayError as error:
+        await _refuse(route, client, trace, error)
+    except Exception:
+        log.exception("request %s failed", trace.request_id)
+        await _refuse(route, client, trace, GatewayError("Request failed"))
+    finally:
+        trace.over = time.monotonic()
+        core.ledger.record(trace)
+        await client.close()
+
+
+def _stay(task: "asyncio.Task[object] | None") -> None:
+    """Undo the cancellation that told this task of its client's leaving."""
+    if task is not None:
+        task.uncancel()
+
+
+async def _serve(
+    core: Core,
+    route: Route,
+    path: Mapping[str, str],
+    scope: Scope,
+    receive: Receive,
+    client: Client,
+    trace: Trace,
+) -> None:
+    headers, tables = headers_of(scope), core.tables
+    endpoint = route.endpoint
+    if endpoint.json_only and not is_json(headers.get("content-type", "")):
+        raise UnsupportedMedia("Content-Type must be application/json")
+    body = await read_body(receive, headers, core.max_body)
+    members = members_of(body)
+    admit(tables, headers, scope)
+    intake = endpoint.read(path, headers, members)
+    trace.model, trace.stream = intake.model, intake.stream
+    client.watch()
+    call = Call(
+        kind=endpoint.kind,
+        format=route.wire.id,
+        model=intake.model,
+        stream=intake.stream,
+        body=body,
+        members=members,
+        headers=headers,
+        path=path,
+    )
+    if endpoint.counting is not None:
+        await count_tokens(
+            core, tables, endpoint.counting, Question(call, _formats(tables)), client, trace
+        )
+        return
+    if tables.registry.interceptors:
+        call = await before(tables.registry.interceptors, call)
+    if call.stream and route.wire.keep_alive is not None:
+        every = route.wire.keep_alive.every
+        beat = core.environment.keepalive_ms / 1000 if every is None else every
+        client.open_early(route.wire.keep_alive, beat, route.wire.stream_type)
+    await _answer(core, tables, Question(call, _formats(tables)), client, trace)
+
+
+def _formats(tables: Tables) -> Mapping[str, WireFormat]:
+    return tables.registry.formats
+
+
+def is_json(content_type: str) -> bool:
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == JSON or kind.endswith("+json")
+
+
+def admit(tables: Tables, headers: Mapping[str, str], scope: Scope) -> None:
+    """Refuse a caller who needs a key and has none that is good. Raises Unauthorized."""
+    if not tables.settings.require_api_key:
+        return
+    query = scope.get("query_string", b"")
+    shown = any(name in headers for name in ("authorization", "x-api-key", "x-alt-api-key"))
+    if shown or b"key=" in query:
+        raise InvalidKey
+    raise MissingKey
+
+
+async def _answer(
+    core: Core, tables: Tables, question: Question, client: Client, trace: Trace
+) -> None:
+    call = question.call
+    resolved = resolve(tables, call.model, call.kind, decorated=question.client.decorated_models)
+    laid = plan(tables, resolved, Kind.LLM, core.environment.combo_model_timeout_ms)
+    if laid.combo is not None:
+        trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
+    wanted = wanted_of(call, laid)
+    if laid.strategy == "fusion" and laid.combo is not None and len(laid.members) > 1:
+        answer = await fused(core, tables, laid, question, wanted, trace)
+    else:
+        members = core.order.members(laid, tables, wanted.session, question.conversation)
+        job = Job(
+            opener=question.open,
+            stream=call.stream,
+            wanted=wanted,
+            timeout=laid.timeout,
+            insist=laid.combo is not None,
+        )
+        answer = await dispatch(core, tables, members, job, trace)
+    await _deliver(core, tables, answer, call, client, trace)
+
+
+def wanted_of(call: Call, laid: Plan) -> Wanted:
+    allowed = frozenset(laid.combo.allowed_connection_ids if laid.combo else ())
+    return Wanted(call.headers.get("x-connection-id"), allowed, session_of(call))
+
+
+async def _deliver(
+    core: Core, tables: Tables, answer: Answer, call: Call, client: Client, trace: Trace
+) -> None:
+    exchange = answer.exchange
+    trace.first_byte = time.monotonic()
+    try:
+        headers = answer_headers(answer)
+        if call.stream:
+            await _stream(core, tables, answer, headers, client, trace)
+        else:
+            kind = (b"content-type", exchange.media_type.encode())
+            await client.answer(200, answer.first, (kind, *headers))
+    finally:
+        trace.dropped = tuple(exchange.losses.names)
+        trace.upstream_format = exchange.upstream_format
+        trace.add_usage(exchange.usage or estimated(call, answer))
+        await answer.response.aclose()
+
+
+async def _stream(
+    core: Core,
+    tables: Tables,
+    answer: Answer,
+    headers: tuple[Header, ...],
+    client: Client,
+    trace: Trace,
+) -> None:
+    exchange, response = answer.exchange, answer.response
+    await client.begin(exchange.media_type, headers, answer.first)
+    last = b""
+    try:
+        while not answer.ended and exchange.failure is None:
+            chunk = await response.next()
+            if not chunk:
+                last, answer.ended = exchange.close(), True
+            elif given := exchange.feed(chunk):
+                await client.write(given)
+    except TransportError as error:
+        last = exchange.fail(error)
+        trace.failed(error, "upstream_cut")
+    if exchange.failure is not None:
+        _note_failure(core, tables, answer, exchange.failure, trace)
+    await client.end(last)
+
+
+def _note_failure(
+    core: Core, tables: Tables, answer: Answer, failure: UpstreamError, trace: Trace
+) -> None:
+    if trace.status == "ok":
+        trace.failed(failure, "upstream_cut" if answer.ended else "error")
+    blame_in_stream(core, tables, answer, failure)
+
+
+def answer_headers(answer: Answer) -> tuple[Header, ...]:
+    """The vendor's rate-limit and request-id headers, and what was lost on the way there."""
+    headers = [
+        (name.encode("latin-1"), value.encode("latin-1"))
+        for name, value in answer.response.headers.items()
+        if name in PASSED_ON or name.startswith(PASSED_ON_PREFIXES)
+    ]
+    if answer.exchange.losses:
+        headers.append((b"x-gateway-dropped", encode_losses(answer.exchange.losses.names)))
+    return tuple(headers)
+
+
+def estimated(call: Call, answer: Answer) -> Usage:
+    """Four characters to a token, for a vendor that reported nothing."""
+    return Usage(
+        input_tokens=max(1, len(call.body) // 4),
+        output_tokens=-(-answer.exchange.characters // 4),
+        estimated=True,
+    )
+
+
+async def _refuse(route: Route, client: Client, trace: Trace, error: GatewayError) -> None:
+    """Tell the client in its own format, whatever it has received so far."""
+    if trace.status == "ok":
+        trace.failed(error)
+    body = client_side(route.wire).write_error(error, trace.request_id)
+    headers: list[Header] = [JSON_HEADER]
+    if error.retry_after is not None:
+        headers.append((b"retry-after", str(max(1, round(error.retry_after))).encode()))
+    try:
+        await client.settle()
+        if client.opened:
+            await client.end(route.wire.late_error(body))
+        else:
+            await client.answer(error.status, body, tuple(headers))
+    except (ClientGone, asyncio.CancelledError):
+        trace.status = "client_gone"

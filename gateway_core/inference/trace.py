@@ -1,0 +1,82 @@
+"""What is noted about one request on its way, for its row in the ledger."""
+
+import time
+import uuid
+
+from ..contracts.errors import GatewayError
+from ..contracts.provider import Target
+from ..contracts.usage import Usage
+from ..storage.usage import Status
+
+
+class Trace:
+    """Filled in as a request goes along; read once, when it is over."""
+
+    __slots__ = (
+        "attempts",
+        "begun",
+        "combo_id",
+        "combo_name",
+        "connection_id",
+        "dropped",
+        "endpoint",
+        "error_code",
+        "first_byte",
+        "format",
+        "http_status",
+        "model",
+        "over",
+        "request_id",
+        "started_at",
+        "status",
+        "stream",
+        "target",
+        "upstream_format",
+        "usage",
+    )
+
+    def __init__(self, endpoint: str, client_format: str, started_at: float) -> None:
+        self.request_id = str(uuid.uuid4())
+        self.endpoint = endpoint
+        self.format = client_format
+        self.started_at = started_at
+        """Wall clock, seconds."""
+        self.begun = time.monotonic()
+        self.first_byte: float | None = None
+        """Monotonic, when the first byte of an answer went out."""
+        self.over = 0.0
+        self.model = ""
+        self.stream = False
+        self.target: Target | None = None
+        self.upstream_format: str | None = None
+        self.connection_id: str | None = None
+        self.combo_id: str | None = None
+        self.combo_name: str | None = None
+        self.attempts = 0
+        self.usage: Usage | None = None
+        self.status: Status = "ok"
+        self.http_status = 200
+        self.error_code: str | None = None
+        self.dropped: tuple[str, ...] = ()
+
+    def add_usage(self, usage: Usage | None) -> None:
+        """Count what was used besides what the answer itself will report."""
+        if usage is None:
+            return
+        if self.usage is None:
+            self.usage = usage
+            return
+        mine = self.usage
+        self.usage = Usage(
+            input_tokens=mine.input_tokens + usage.input_tokens,
+            output_tokens=mine.output_tokens + usage.output_tokens,
+            cached_tokens=mine.cached_tokens + usage.cached_tokens,
+            cache_write_tokens=mine.cache_write_tokens + usage.cache_write_tokens,
+            reasoning_tokens=mine.reasoning_tokens + usage.reasoning_tokens,
+            estimated=mine.estimated or usage.estimated,
+        )
+
+    def failed(self, error: GatewayError, status: Status = "error") -> None:
+        self.status = status
+        self.http_status = error.status
+        self.error_code = error.code

@@ -1,0 +1,24 @@
+"""The gateway's only door to the network out.
+
+Network ──▶ Direct ──▶ Pool ──▶ Connection ──▶ Reader ──▶ Answer
+   │           └─▶ Dialler ──▶ Guard (resolves, checks addresses)
+   └──────▶ Proxied (proxies and HTTP/2, over the engine of httpx2)
+"""
+
+from .addresses import Policy
+from .answers import read_all
+from .failures import AddressForbidden, MalformedRequest, MalformedUrl
+from .limits import BODY_BYTES, Counts, Limits
+from .network import Network
+
+__all__ = [
+    "BODY_BYTES",
+    "AddressForbidden",
+    "Counts",
+    "Limits",
+    "MalformedRequest",
+    "MalformedUrl",
+    "Network",
+    "Policy",
+    "read_all",
+]

@@ -1,0 +1,258 @@
+"""One HTTP/1.1 connection: writes a request, reads the answer, keeps its own time.
+
+    exchange ──▶ head and body ──▶ socket ──▶ Reader ──▶ Answer ──▶ next
+                                                │
+                            the answer is whole └──▶ back to the owner
+
+Everything happens in callbacks of the event loop. The only things waited for
+are the head (in ``exchange``) and more of the body (in ``more``), each with a
+single future and no task.
+"""
+
+import asyncio
+import math
+import ssl
+from typing import Any, Protocol, cast
+
+from ...contracts.errors import TransportError
+from .answers import Answer
+from .failures import Stale, abandoned, answer_timeout, broken_off, silence, unanswered
+from .limits import Limits
+from .reading import Reader
+
+SLICE = 256 * 1024
+"""A longer body goes to the socket in pieces of this size and is never copied whole."""
+MANY = 4096
+"""Reading stops above this many pieces too, because a piece may be a single byte."""
+
+
+class Owner(Protocol):
+    """Who keeps a connection between its exchanges."""
+
+    def take_back(self, connection: "Connection") -> None:
+        """The connection is free."""
+        ...
+
+    def retire(self, connection: "Connection") -> None:
+        """The connection is about to close and may not be used again."""
+        ...
+
+    def lose(self, connection: "Connection") -> None:
+        """The connection has closed."""
+        ...
+
+
+class Connection(asyncio.Protocol):
+    """A connection that carries one exchange at a time."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, limits: Limits) -> None:
+        self.owner: Owner | None = None
+        self.closed = False
+        """Closing or closed; no exchange may begin."""
+        self._loop = loop
+        self._limits = limits
+        self._transport: asyncio.Transport = cast(asyncio.Transport, None)
+        self._reader = Reader()
+        self._answer: Answer | None = None
+        self._used = False
+        self._held = False
+        self._unsent: memoryview | None = None
+        self._full = False
+        self._patience = 0.0
+        self._deadline = math.inf
+        self._alarm_at = math.inf
+        self._alarm: asyncio.TimerHandle | None = None
+
+    async def exchange(self, head: bytes, body: bytes, patience: float, bodiless: bool) -> Answer:
+        """Send a request and wait for the head of its answer, at most ``patience`` seconds.
+
+        Raises Stale when a connection that was used before is found dead, else
+        TransportError. Cancelling closes the connection.
+        """
+        if self.closed or self._transport.is_closing():
+            raise Stale(sent=False)
+        answer = self._answer = Answer(self)
+        self._reader.begin(answer, bodiless=bodiless)
+        self._patience = patience
+        self._expect_by(self._loop.time() + patience)
+        self._write(head, body)
+        await self._grown(answer)
+        if not answer.status:
+            raise answer.failure or unanswered()
+        return answer
+
+    async def more(self, answer: Answer) -> None:
+        """Wait until the answer has grown or ended. Cancelling closes the connection."""
+        if answer.waiter is not None:
+            raise RuntimeError("this answer is already being read")
+        self._expect_by(self._loop.time() + self._limits.silence)
+        while not answer.chunks and answer.source is not None:
+            await self._grown(answer)
+
+    def _hold(self) -> None:
+        """Read no further until somebody takes what has come."""
+        if not self._held:
+            self._held = True
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        """Read on, if reading was held because nobody took what had come."""
+        if self._held and not self.closed:
+            self._held = False
+            self._transport.resume_reading()
+
+    def drop(self, answer: Answer) -> None:
+        """Close the connection, unless it has gone on to other work."""
+        if self._answer is answer:
+            self._fail(abandoned())
+
+    def abort(self) -> None:
+        """Close at once; what is not sent is lost."""
+        if not self.closed:
+            self.closed = True
+            if self.owner is not None:
+                self.owner.retire(self)
+            self._transport.abort()
+
+    async def _grown(self, answer: Answer) -> None:
+        waiter = answer.waiter = self._loop.create_future()
+        try:
+            await waiter
+        except BaseException:
+            self.drop(answer)
+            raise
+
+    # Writing.
+
+    def _write(self, head: bytes, body: bytes) -> None:
+        if len(body) <= SLICE:
+            self._transport.write(head + body)
+            return
+        self._transport.write(head)
+        self._unsent = memoryview(body)
+        self._push()
+
+    def _push(self) -> None:
+        """Hand over as much of the body as the socket takes without piling up."""
+        while self._unsent is not None and not self._full and not self._transport.is_closing():
+            piece, rest = self._unsent[:SLICE], self._unsent[SLICE:]
+            self._unsent = rest if len(rest) else None
+            self._transport.write(piece)
+
+    def pause_writing(self) -> None:
+        self._full = True
+
+    def resume_writing(self) -> None:
+        self._full = False
+        if self._unsent is not None:
+            # The provider takes what it is given, so its time starts anew.
+            self._expect_by(self._loop.time() + self._patience)
+            self._push()
+
+    # Reading.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        answer = self._answer
+        if answer is None:
+            # An idle connection has nothing to say.
+            self.abort()
+            return
+        try:
+            self._reader.feed(data, answer)
+        except TransportError as failure:
+            self._fail(failure)
+            return
+        if self._reader.complete:
+            self._release(answer)
+        elif answer.status:
+            answer.wake()
+            if answer.buffered > self._limits.buffer or len(answer.chunks) > MANY:
+                self._hold()
+
+    def eof_received(self) -> None:
+        answer = self._answer
+        if answer is not None and self._reader.until_close and self._ended_properly():
+            self._answer = None
+            answer.end()
+        self.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.closed = True
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._fail(self._loss())
+        self._reader.close()
+        self._unsent = None
+        if self.owner is not None:
+            self.owner.lose(self)
+
+    def _loss(self) -> TransportError:
+        """What it means that the connection is gone."""
+        if self._answer is not None and self._answer.status:
+            return broken_off()
+        return Stale(sent=True) if self._used and not self._reader.quiet else unanswered()
+
+    def _ended_properly(self) -> bool:
+        """Whether the end of the stream was the provider's own word.
+
+        Without a closing message of TLS anybody on the way may have cut it.
+        """
+        tls: Any = self._transport.get_extra_info("ssl_object")
+        if tls is None:
+            return True
+        try:
+            return not tls.read(1)
+        except ssl.SSLError:
+            return False
+
+    def _release(self, answer: Answer) -> None:
+        """The answer is whole: the connection is free for the next one, if it can be."""
+        self._answer = None
+        answer.end()
+        if not self._reader.reusable or self._unsent is not None or self.owner is None:
+            self.abort()
+            return
+        self.resume()
+        self._used = True
+        self._expect_by(self._loop.time() + self._limits.keep_alive)
+        self.owner.take_back(self)
+
+    def _fail(self, failure: TransportError) -> None:
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            answer.end(failure)
+        self.abort()
+
+    # Time. One alarm serves all waits: it is moved only when it would ring too
+    # late, and when it rings early it is set again.
+
+    def _expect_by(self, deadline: float) -> None:
+        self._deadline = deadline
+        if deadline < self._alarm_at:
+            self._set_alarm(deadline)
+
+    def _set_alarm(self, at: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm_at = at
+        self._alarm = self._loop.call_at(at, self._ring)
+
+    def _ring(self) -> None:
+        now = self._loop.time()
+        answer = self._answer
+        waited_for = answer is None or answer.waiter is not None
+        if now >= self._deadline and waited_for:
+            self._expire(answer)
+            return
+        # Never further away than an idle connection's end, so that ends are never too late.
+        latest = now + self._limits.keep_alive
+        self._set_alarm(min(self._deadline, latest) if self._deadline > now else latest)
+
+    def _expire(self, answer: Answer | None) -> None:
+        if answer is None:
+            self.abort()
+        else:
+            self._fail(silence() if answer.status else answer_timeout())

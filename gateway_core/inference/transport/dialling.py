@@ -1,0 +1,92 @@
+"""Opens connections to addresses that have been checked."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from functools import cached_property, partial
+
+from ...contracts.errors import TransportError
+from .addresses import Policy
+from .connection import Connection
+from .failures import connect_timeout, insecure, shutting_down, unreachable
+from .guard import Guard
+from .limits import Limits
+from .urls import Url
+
+Tls = Callable[[], ssl.SSLContext]
+"""Makes a context of one's own, for a client that checks certificates."""
+
+
+class Dialler:
+    """Dials for one policy. Every address is checked, and only checked ones are dialled."""
+
+    def __init__(self, guard: Guard, policy: Policy, limits: Limits, tls: Tls) -> None:
+        self._guard = guard
+        self._policy = policy
+        self._limits = limits
+        self._make_tls = tls
+        self._spans: set[asyncio.Timeout] = set()
+        self._stopped = False
+
+    async def dial(self, url: Url) -> Connection:
+        """A fresh connection to the URL's origin. Raises TransportError with ``sent`` false."""
+        try:
+            async with asyncio.timeout(self._limits.connect) as span:
+                self._spans.add(span)
+                try:
+                    return await self._reach(url)
+                finally:
+                    self._spans.discard(span)
+        except TimeoutError as error:
+            raise (shutting_down() if self._stopped else connect_timeout()) from error
+        except ssl.SSLError as error:
+            raise insecure() from error
+        except OSError as error:
+            raise unreachable() from error
+
+    def stop(self) -> None:
+        """End every attempt under way."""
+        self._stopped = True
+        now = asyncio.get_running_loop().time()
+        for span in self._spans:
+            if not span.expired():
+                span.reschedule(now)
+
+    async def _reach(self, url: Url) -> Connection:
+        """Try the host's addresses in order, each for its share of the time that is left."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._limits.connect
+        addresses = await self._guard.addresses(url.host, url.port, self._policy)
+        for left in range(len(addresses), 0, -1):
+            try:
+                async with asyncio.timeout((end - loop.time()) / left):
+                    return await self._connect(addresses[-left], url)
+            except OSError as error:
+                failure = error
+        self._guard.forget(url.host)
+        raise failure
+
+    async def _connect(self, address: str, url: Url) -> Connection:
+        loop = asyncio.get_running_loop()
+        secure = url.scheme == "https"
+        transport, connection = await loop.create_connection(
+            partial(Connection, loop, self._limits),
+            address,
+            url.port,
+            ssl=self._tls if secure else None,
+            server_hostname=url.host if secure else None,
+        )
+        here, there = (transport.get_extra_info(end) for end in ("sockname", "peername"))
+        try:
+            self._guard.check_peer(here, there)
+        except TransportError:
+            connection.abort()
+            raise
+        return connection
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        # Reading the authorities takes milliseconds, so it waits for the first need.
+        context = self._make_tls()
+        context.set_alpn_protocols(["http/1.1"])
+        return context

@@ -1,0 +1,83 @@
+"""The direct carrier: our own pooled HTTP/1.1 client."""
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+
+from ...contracts.errors import TransportError
+from ...contracts.exchange import UpstreamRequest
+from .answers import Answer
+from .dialling import Dialler
+from .failures import Stale, shutting_down
+from .heads import write_head
+from .limits import Counts, Limits
+from .pool import Pool
+from .urls import Url, parse
+
+
+class Direct:
+    """Sends over kept connections, one pool per origin. Follows no redirects, uses no proxy."""
+
+    def __init__(self, dialler: Dialler, limits: Limits) -> None:
+        self._dialler = dialler
+        self._limits = limits
+        self._pools: dict[str, Pool] = {}
+        self._closed = False
+        self._emptied = asyncio.Event()
+
+    async def send(self, request: UpstreamRequest) -> Answer:
+        """Send and wait for the head of the answer. Raises TransportError.
+
+        A request is sent a second time only when it went out on a kept
+        connection that died without a single byte of answer.
+        """
+        if self._closed:
+            raise shutting_down()
+        url = parse(request.url)
+        body = request.body
+        head = write_head(request.method, url.line, request.headers, len(body))
+        patience = request.first_byte_timeout
+        if patience is None:
+            patience = self._limits.first_byte
+        bodiless = request.method == "HEAD"
+        pool = self._pool(url)
+        connection = pool.take() or await pool.open()
+        try:
+            return await connection.exchange(head, body, patience, bodiless)
+        except Stale as stale:
+            try:
+                connection = await self._pool(url).replace()
+                return await connection.exchange(head, body, patience, bodiless)
+            except TransportError as error:
+                # The first time may have reached the provider.
+                error.sent = error.sent or stale.sent
+                raise
+
+    def counts(self) -> Iterator[Counts]:
+        """One for every origin that has connections."""
+        return (pool.counts() for pool in self._pools.values())
+
+    async def aclose(self) -> None:
+        """Close every connection; whoever waits for an answer gets a TransportError."""
+        self._closed = True
+        self._dialler.stop()
+        for pool in tuple(self._pools.values()):
+            pool.close()
+        while self._pools:
+            self._emptied.clear()
+            await self._emptied.wait()
+
+    def _pool(self, url: Url) -> Pool:
+        return self._pools.get(url.origin) or self._add_pool(url)
+
+    def _add_pool(self, url: Url) -> Pool:
+        if self._closed:
+            raise shutting_down()
+        pool = self._pools[url.origin] = Pool(
+            self._limits, partial(self._dialler.dial, url), partial(self._remove_pool, url.origin)
+        )
+        return pool
+
+    def _remove_pool(self, origin: str) -> None:
+        self._pools.pop(origin, None)
+        self._emptied.set()

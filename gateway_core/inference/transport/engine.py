@@ -1,0 +1,152 @@
+"""The engine of httpx2, made to dial only addresses that have been checked.
+
+Its pool is used without httpx2's client: a carrier of bytes wants no cookies,
+redirects or default headers, and only the pool lets somebody else dial for it.
+"""
+
+import re
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import unquote
+
+import httpcore2
+import socksio
+
+from ...contracts.errors import TransportError
+from .addresses import Policy
+from .dialling import Tls
+from .failures import (
+    MalformedRequest,
+    MalformedUrl,
+    connect_timeout,
+    proxy_failed,
+    shutting_down,
+    unreachable,
+)
+from .guard import Guard
+from .limits import Limits
+from .urls import PORTS, bracket, split
+
+PROXY = re.compile(
+    r"(?P<scheme>https?|socks5h?)://"
+    r"(?:(?P<user>[^:@/?#\s]*)(?::(?P<password>[^@/?#\s]*))?@)?"
+    r"(?P<authority>[^@/?#\\\s]+)/?",
+    re.IGNORECASE,
+)
+SOCKS = ("socks5", "socks5h")
+
+BAD_PROXY = (httpcore2.ProxyError, socksio.SOCKSError, struct.error, AssertionError)
+"""What a SOCKS proxy's malformed answer does to its parser comes through as it is."""
+BROKEN = (httpcore2.NetworkError, httpcore2.ProtocolError)
+
+
+class Backend(httpcore2.AsyncNetworkBackend):
+    """Opens the pool's connections."""
+
+    def __init__(self, guard: Guard, policy: Policy) -> None:
+        self._guard = guard
+        self._policy = policy
+        self._inner = httpcore2.AnyIOBackend()
+        self.closed = False
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        addresses = await self._guard.addresses(host.strip("[]"), port, self._policy)
+        share = None if timeout is None else timeout / len(addresses)
+        failure: Exception = unreachable()
+        for address in addresses:
+            if self.closed:
+                raise shutting_down()
+            try:
+                stream = await self._inner.connect_tcp(address, port, share)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+                continue
+            await self._check(stream)
+            return stream
+        raise failure
+
+    async def _check(self, stream: httpcore2.AsyncNetworkStream) -> None:
+        try:
+            self._guard.check_peer(
+                stream.get_extra_info("client_addr"), stream.get_extra_info("server_addr")
+            )
+        except TransportError:
+            await stream.aclose()
+            raise
+
+
+class SocksTrace:
+    """Closes the connection to a SOCKS proxy that refuses, which the pool leaves open."""
+
+    def __init__(self) -> None:
+        self._stream: httpcore2.AsyncNetworkStream | None = None
+
+    async def __call__(self, event: str, info: dict[str, Any]) -> None:
+        if event == "socks.setup_socks5_connection.started":
+            self._stream = info["stream"]
+        elif event == "socks.setup_socks5_connection.failed" and self._stream is not None:
+            await self._stream.aclose()
+
+
+def open_pool(
+    proxy: httpcore2.Proxy | None, backend: Backend, limits: Limits, tls: Tls, *, public: bool
+) -> httpcore2.AsyncConnectionPool:
+    """A pool over one proxy, or over none.
+
+    A public destination is named by its address, so two names may share one;
+    its connections are not kept, lest one name's requests travel on another's.
+    """
+    return httpcore2.AsyncConnectionPool(
+        ssl_context=tls(),
+        proxy=proxy,
+        max_connections=limits.connections,
+        max_keepalive_connections=0 if public else limits.connections,
+        keepalive_expiry=limits.keep_alive,
+        http2=not public,
+        network_backend=backend,
+    )
+
+
+def read_proxy(text: str, tls: Tls) -> httpcore2.Proxy:
+    """Read a proxy's URL. Raises MalformedUrl."""
+    parts = PROXY.fullmatch(text)
+    if parts is None:
+        raise MalformedUrl("the proxy's URL is malformed")
+    scheme = parts["scheme"].lower()
+    host, port = split(parts["authority"], PORTS[scheme])
+    user = parts["user"]
+    return httpcore2.Proxy(
+        httpcore2.URL(scheme=scheme, host=bracket(host), port=port, target="/"),
+        auth=None if user is None else (unquote(user), unquote(parts["password"] or "")),
+        ssl_context=tls() if scheme == "https" else None,
+    )
+
+
+@contextmanager
+def worded(
+    timed_out: Callable[[], TransportError], broken: Callable[[], TransportError]
+) -> Iterator[None]:
+    """Turn the engine's errors into ours."""
+    try:
+        yield
+    except (httpcore2.ConnectTimeout, httpcore2.PoolTimeout) as error:
+        raise connect_timeout() from error
+    except httpcore2.TimeoutException as error:
+        raise timed_out() from error
+    except httpcore2.ConnectError as error:
+        raise unreachable() from error
+    except (httpcore2.LocalProtocolError, httpcore2.UnsupportedProtocol) as error:
+        raise MalformedRequest("the connection does not carry it") from error
+    except BAD_PROXY as error:
+        raise proxy_failed() from error
+    except BROKEN as error:
+        raise broken() from error

@@ -1,0 +1,72 @@
+"""The head of a request as bytes."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from .failures import MalformedRequest
+
+OWN = frozenset(
+    {
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+"""Fields the transport writes itself or never uses; callers' ones are left out."""
+
+WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
+"""Methods whose empty body is not announced."""
+
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
+UNSPEAKABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def write_head(method: str, line: str, headers: Mapping[str, str], length: int) -> bytes:
+    """The request line and fields, with the empty line that ends them.
+
+    ``line`` is the URL's. Raises MalformedRequest.
+    """
+    parts = [opening(method), line]
+    for name, value in headers.items():
+        label = label_of(name)
+        if not value.isprintable():
+            check_value(value)
+        if label:
+            parts += (label, value, "\r\n")
+    if "accept-encoding" not in headers:
+        parts.append("accept-encoding: identity\r\n")
+    if length or method not in WITHOUT_BODY:
+        parts.append(f"content-length: {length}\r\n")
+    parts.append("\r\n")
+    try:
+        return "".join(parts).encode("latin-1")
+    except UnicodeEncodeError as error:
+        raise MalformedRequest("a header holds characters outside Latin-1") from error
+
+
+@lru_cache(maxsize=64)
+def opening(method: str) -> str:
+    if TOKEN.fullmatch(method) is None or method in ("CONNECT", "TRACE"):
+        raise MalformedRequest("its method is not allowed")
+    return f"{method} "
+
+
+@lru_cache(maxsize=1024)
+def label_of(name: str) -> str:
+    """The name as it begins its line; empty for a field of the transport's own."""
+    if TOKEN.fullmatch(name) is None:
+        raise MalformedRequest("a header's name is malformed")
+    return "" if name.lower() in OWN else f"{name}: "
+
+
+def check_value(value: str) -> None:
+    if UNSPEAKABLE.search(value):
+        raise MalformedRequest("a header holds control characters")

@@ -1,0 +1,36 @@
+"""How long the transport waits and how much it holds."""
+
+from msgspec import Struct
+
+HEAD_BYTES = 64 * 1024
+"""The head of an answer, its interim heads and its trailers, in bytes."""
+HEAD_FIELDS = 256
+BODY_BYTES = 64 * 1024 * 1024
+"""A whole answer, in bytes, unless the caller knows better."""
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """Times in seconds, sizes in bytes."""
+
+    connections: int = 512
+    """Open at once to one origin; further requests queue."""
+    keep_alive: float = 30.0
+    """How long an idle connection is kept."""
+    connect: float = 10.0
+    """Look-up, connection and TLS together; also the wait for a free connection."""
+    first_byte: float = 120.0
+    """Until the head of an answer."""
+    silence: float = 120.0
+    """Between two pieces of a body."""
+    buffer: int = 256 * 1024
+    """Received and not yet read, per answer; reading stops above it."""
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """Connections at this moment."""
+
+    open: int = 0
+    """Connected or being connected, idle ones included."""
+    idle: int = 0
+    waiting: int = 0
+    """Requests that queue for a connection."""

@@ -1,0 +1,99 @@
+"""What a gateway owns to reach the outside: every way out, its limits and its end."""
+
+import ssl
+from collections.abc import Iterable
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ...contracts.exchange import Transport
+from .addresses import PUBLIC_PORTS, Policy
+from .dialling import Dialler, Tls
+from .direct import Direct
+from .failures import shutting_down
+from .guard import Guard, Resolve, system_resolve
+from .limits import Counts, Limits
+from .urls import parse
+
+if TYPE_CHECKING:
+    from .proxied import Proxied
+
+
+class Network:
+    """The only door to the network out; several may live in one interpreter.
+
+    ``refuse`` holds the gateway's own listeners as (ip, port), so that it
+    never calls itself. Belongs to the event loop it is first used on.
+    """
+
+    def __init__(
+        self,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
+        *,
+        tls: Tls = ssl.create_default_context,
+        resolve: Resolve = system_resolve,
+        refuse: frozenset[tuple[str, int]] = frozenset(),
+        public_ports: frozenset[int] = PUBLIC_PORTS,
+    ) -> None:
+        self._limits = limits
+        self._tls = tls
+        self._guard = Guard(resolve=resolve, refuse=refuse, public_ports=public_ports)
+        self._direct: dict[Policy, Direct] = {}
+        self._proxied: dict[tuple[str | None, Policy], Proxied] = {}
+        self._closed = False
+
+    def transport(
+        self, proxy: str | None = None, *, policy: Policy = Policy.OPERATOR, http2: bool = False
+    ) -> Transport:
+        """A way out, shared by everybody who asks for the same.
+
+        ``proxy`` is an http, https, socks5 or socks5h URL, user info allowed;
+        raises TransportError when it is malformed. HTTP/2 is spoken over a
+        proxy wherever it is offered, and without one when ``http2`` asks for it.
+        """
+        if self._closed:
+            raise shutting_down()
+        if proxy is None and not http2:
+            return self._direct.get(policy) or self._add_direct(policy)
+        return self._proxied.get((proxy, policy)) or self._add_proxied(proxy, policy)
+
+    async def permit(self, url: str, policy: Policy = Policy.PUBLIC) -> None:
+        """Check a URL that somebody else will fetch.
+
+        Raises MalformedUrl, AddressForbidden, or TransportError when its name is unknown.
+        """
+        parsed = parse(url)
+        await self._guard.addresses(parsed.host, parsed.port, policy)
+
+    def counts(self) -> Counts:
+        """Connections of the direct carrier at this moment."""
+        return total(chain.from_iterable(direct.counts() for direct in self._direct.values()))
+
+    async def aclose(self) -> None:
+        """Close everything; nothing is left open, waiting or ticking."""
+        self._closed = True
+        for direct in self._direct.values():
+            await direct.aclose()
+        for proxied in self._proxied.values():
+            await proxied.aclose()
+
+    def _add_direct(self, policy: Policy) -> Direct:
+        dialler = Dialler(self._guard, policy, self._limits, self._tls)
+        direct = self._direct[policy] = Direct(dialler, self._limits)
+        return direct
+
+    def _add_proxied(self, proxy: str | None, policy: Policy) -> "Proxied":
+        # Its engine is large and most gateways need none of it.
+        from .proxied import Proxied
+
+        carrier = Proxied(proxy, self._guard, policy, self._limits, self._tls)
+        self._proxied[proxy, policy] = carrier
+        return carrier
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    listed = tuple(counts)
+    return Counts(
+        open=sum(each.open for each in listed),
+        idle=sum(each.idle for each in listed),
+        waiting=sum(each.waiting for each in listed),
+    )

@@ -1,0 +1,146 @@
+"""The second carrier: over proxies, and over HTTP/2. Slower, and imported only when needed."""
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, cast
+
+import httpcore2
+
+from ...contracts.errors import TransportError
+from ...contracts.exchange import UpstreamRequest
+from .addresses import Policy
+from .dialling import Tls
+from .engine import SOCKS, Backend, SocksTrace, open_pool, read_proxy, worded
+from .failures import (
+    abandoned,
+    answer_timeout,
+    broken_off,
+    head_too_large,
+    shutting_down,
+    silence,
+    unanswered,
+)
+from .fields import Fields
+from .guard import Guard
+from .heads import write_head
+from .limits import HEAD_BYTES, HEAD_FIELDS, Limits
+from .urls import Url, bracket, parse
+
+
+class Proxied:
+    """Sends over one proxy, or over HTTP/2 directly. Follows no redirects.
+
+    What the proxy dials cannot be seen from here, so a public destination is
+    looked up and checked first and the proxy is told its address, not its name.
+    """
+
+    def __init__(
+        self, proxy: str | None, guard: Guard, policy: Policy, limits: Limits, tls: Tls
+    ) -> None:
+        """Raises MalformedUrl when the proxy's URL is none."""
+        found = None if proxy is None else read_proxy(proxy, tls)
+        self._guard = guard
+        self._policy = policy
+        self._limits = limits
+        self._behind = found is not None
+        self._socks = found is not None and found.url.scheme.decode() in SOCKS
+        # The proxy itself is the operator's choice, whoever named the destination.
+        self._backend = Backend(guard, Policy.OPERATOR if self._behind else policy)
+        public = self._behind and policy is Policy.PUBLIC
+        self._pool = open_pool(found, self._backend, limits, tls, public=public)
+
+    async def send(self, request: UpstreamRequest) -> "ProxiedAnswer":
+        """Send and wait for the head of the answer. Raises TransportError."""
+        if self._backend.closed:
+            raise shutting_down()
+        url = parse(request.url)
+        patience = request.first_byte_timeout
+        times = self._times(self._limits.first_byte if patience is None else patience)
+        outgoing = self._write(request, url, await self._destination(url), times)
+        with worded(answer_timeout, unanswered):
+            response = await self._pool.handle_async_request(outgoing)
+        times["read"] = self._limits.silence
+        answer = ProxiedAnswer(response)
+        if too_large(response.headers):
+            await answer.aclose()
+            raise head_too_large()
+        return answer
+
+    async def aclose(self) -> None:
+        """Close every connection; whoever waits for an answer gets a TransportError."""
+        self._backend.closed = True
+        await self._pool.aclose()
+
+    async def _destination(self, url: Url) -> str:
+        """The host the proxy is asked for."""
+        if not self._behind:
+            return url.host
+        if self._policy is Policy.PUBLIC:
+            return (await self._guard.addresses(url.host, url.port, self._policy))[0]
+        self._guard.check_literal(url.host, url.port, self._policy)
+        return url.host
+
+    def _times(self, patience: float) -> dict[str, float]:
+        connect = self._limits.connect
+        return {"connect": connect, "pool": connect, "write": patience, "read": patience}
+
+    def _write(
+        self, request: UpstreamRequest, url: Url, host: str, times: dict[str, float]
+    ) -> httpcore2.Request:
+        extensions: dict[str, Any] = {"timeout": times, "sni_hostname": url.host}
+        if self._socks:
+            extensions["trace"] = SocksTrace()
+        return httpcore2.Request(
+            request.method,
+            httpcore2.URL(
+                scheme=url.scheme,
+                host=host if self._socks else bracket(host),
+                port=url.port,
+                target=url.target,
+            ),
+            headers=fields_of(request, url),
+            content=request.body,
+            extensions=extensions,
+        )
+
+
+class ProxiedAnswer:
+    """One answer; its body is read from the pool piece by piece."""
+
+    def __init__(self, response: httpcore2.Response) -> None:
+        self.status = response.status
+        self.headers: Mapping[str, str] = Fields(response.headers)
+        self._response = response
+        self._chunks = cast(AsyncGenerator[bytes, None], aiter(response.aiter_stream()))
+        self._failure: TransportError | None = None
+
+    async def next(self) -> bytes:
+        """The next piece of the body; ``b""`` at the end. Raises TransportError."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            with worded(silence, broken_off):
+                async for chunk in self._chunks:
+                    if chunk:
+                        return chunk
+        except TransportError as failure:
+            self._failure = failure
+            raise
+        return b""
+
+    async def aclose(self) -> None:
+        """Give the connection back, or drop it when the body was not read to its end."""
+        self._failure = self._failure or abandoned()
+        await self._chunks.aclose()
+        await self._response.aclose()
+
+
+def fields_of(request: UpstreamRequest, url: Url) -> list[tuple[bytes, bytes]]:
+    """The same fields the direct carrier sends, ``host`` first."""
+    head = write_head(request.method, url.line, request.headers, len(request.body))
+    lines = head.split(b"\r\n")[1:-2]
+    return [(name, value) for name, _, value in (line.partition(b": ") for line in lines)]
+
+
+def too_large(fields: list[tuple[bytes, bytes]]) -> bool:
+    size = sum(len(name) + len(value) + 4 for name, value in fields)
+    return len(fields) > HEAD_FIELDS or size > HEAD_BYTES

@@ -1,0 +1,147 @@
+"""Bytes of a connection to answers, however the bytes are cut. No I/O.
+
+llhttp does the parsing and is strict about framing; what it leaves open is
+decided here: interim answers, transfer codings, sizes, and bodies that end
+with the connection.
+"""
+
+from collections import deque
+from collections.abc import MutableSequence
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+from ...contracts.errors import TransportError
+from .answers import Answer
+from .failures import garbage, head_too_large
+from .fields import Field, Fields
+from .limits import HEAD_BYTES, HEAD_FIELDS
+
+FRAMED = {"content-length", "transfer-encoding"}
+VERSIONS = {"1.0", "1.1"}
+EMPTY = {204, 304}
+"""Statuses whose answers never have a body."""
+
+
+class Enough(Exception):
+    """Stops the parser behind the head of an answer to HEAD, which only describes a body."""
+
+
+class Reader:
+    """Fills one answer after another; ``begin`` comes before the bytes of each."""
+
+    answer: Answer
+
+    def __init__(self) -> None:
+        self.complete = False
+        """The whole answer has come."""
+        self.reusable = False
+        """Another answer may follow on the same connection."""
+        self.quiet = 0
+        """Bytes since the exchange began, or since the body last grew."""
+        self.until_close = False
+        """The answer ends when the connection does."""
+        self._bodiless = False
+        self._coded = False
+        self._fields: MutableSequence[Field] = []
+        self._trailers: deque[Field] = deque(maxlen=0)
+        self._parser = HttpResponseParser(self)
+
+    def begin(self, answer: Answer, *, bodiless: bool) -> None:
+        """Expect an answer; ``bodiless`` when the request was a HEAD."""
+        self.answer = answer
+        self.complete = False
+        self.reusable = True
+        self.quiet = 0
+        self.until_close = False
+        self._bodiless = bodiless
+        self._coded = False
+        self._fields = []
+
+    def feed(self, data: bytes, answer: Answer) -> None:
+        """Take the next bytes. Raises TransportError when they cannot belong to an answer."""
+        before = answer.buffered
+        self.quiet += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as error:
+            self._stop(error)
+            return
+        if answer.buffered != before:
+            self.quiet = 0
+        elif self.quiet > HEAD_BYTES and not self.complete:
+            raise garbage() if answer.status else head_too_large()
+
+    def close(self) -> None:
+        """Let go of the parser, which holds this object as it is held by it."""
+        del self._parser
+
+    def _stop(self, error: Exception) -> None:
+        self.reusable = False
+        if self.complete:
+            # The answer is whole; what follows it belongs to nobody.
+            return
+        cause = error.__context__
+        raise cause if isinstance(cause, TransportError) else garbage() from error
+
+    # What follows is called by the parser.
+
+    def on_message_begin(self) -> None:
+        if self.complete:
+            raise Enough
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(name) == 17 and name.lower() == b"transfer-encoding":
+            self._check_coding(value)
+        self._fields.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < 200:
+            self._pass_over(status)
+            return
+        fields, self._fields = self._fields, self._trailers
+        self._check_size(fields)
+        answer = self.answer
+        answer.headers = Fields(fields)
+        answer.status = status
+        if not self._parser.should_keep_alive():
+            self._look_closer(answer)
+        if self._bodiless:
+            self.complete = True
+            raise Enough
+
+    def on_body(self, body: bytes) -> None:
+        answer = self.answer
+        answer.chunks.append(body)
+        answer.buffered += len(body)
+
+    def on_message_complete(self) -> None:
+        if self._fields is self._trailers:
+            self.complete = True
+        else:
+            # An interim answer has ended; the real one follows.
+            self._fields = []
+
+    def _check_coding(self, value: bytes) -> None:
+        # Nothing but chunked was offered, so nothing else can be undone.
+        if self._coded or value.strip().lower() != b"chunked":
+            raise garbage()
+        self._coded = True
+
+    def _check_size(self, fields: MutableSequence[Field]) -> None:
+        if len(fields) > HEAD_FIELDS:
+            raise head_too_large()
+        if self.quiet > HEAD_BYTES and sum(len(n) + len(v) + 4 for n, v in fields) > HEAD_BYTES:
+            raise head_too_large()
+
+    def _pass_over(self, status: int) -> None:
+        """Skip an interim answer; one that changes the protocol or has a body is refused."""
+        if status < 100 or status == 101 or not FRAMED.isdisjoint(Fields(self._fields)):
+            raise garbage()
+
+    def _look_closer(self, answer: Answer) -> None:
+        """The connection ends with this answer; maybe its end is the answer's end too."""
+        self.reusable = False
+        if self._parser.get_http_version() not in VERSIONS:
+            raise garbage()
+        self.until_close = answer.status not in EMPTY and FRAMED.isdisjoint(answer.headers)

@@ -1,0 +1,60 @@
+"""The narrow waist between our stores and an engine.
+
+SQL is written in the dialect both engines share: TEXT, BIGINT and DOUBLE
+PRECISION columns, JSON and UTC ISO times as TEXT, ``:name`` parameters and
+``ON CONFLICT … RETURNING``. Booleans are bound and read as 0 and 1.
+
+Errors are those of ``storage/errors.py``, whatever the engine.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, Protocol
+
+Row = Mapping[str, Any]
+
+
+class Statements(Protocol):
+    """Where SQL can be run: a database, or a transaction on one."""
+
+    async def fetch(self, sql: str, /, **values: Any) -> list[Row]:
+        """Run a query. Outside a transaction it only reads; one that also writes
+        (``RETURNING``) belongs into a transaction."""
+        ...
+
+    async def execute(self, sql: str, /, **values: Any) -> int:
+        """Run a statement; gives the number of rows it changed. Raises UniqueViolation."""
+        ...
+
+    async def execute_many(self, sql: str, rows: Sequence[Row], /) -> int:
+        """Run a statement once for each row of values: all of them, or none."""
+        ...
+
+
+class Database(Statements, Protocol):
+    """An open database.
+
+    What is written is on disk when the call, or the transaction around it,
+    has returned. Reads see what was committed, never half a transaction. A
+    call that is cancelled on its way was done whole or not at all.
+    """
+
+    @property
+    def engine(self) -> Literal["sqlite", "postgres"]: ...
+
+    async def purge(self, sql: str, /, **values: Any) -> int:
+        """As ``execute``, for a delete: the rows are overwritten on disk, not only let go."""
+        ...
+
+    def transaction(self) -> AbstractAsyncContextManager[Statements]:
+        """All or nothing: commits when the block ends, undoes everything when it raises.
+
+        Transactions come one after another. They do not nest, and while one is
+        open its task speaks to the database through it only: anything else
+        raises TransactionMisuse.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Undo an open transaction and let go of everything. May be called twice."""
+        ...

@@ -1,0 +1,93 @@
+"""From a data directory to a database that is up to date and a vault that fits it."""
+
+import time
+
+from msgspec import Struct
+
+from gateway_core.config.data_dir import DataDir
+from gateway_core.config.errors import WrongMasterKey
+
+from .database import Database
+from .errors import SealBroken
+from .migrate import migrate, packaged_migrations
+from .moments import Clock
+from .sqlite import open_sqlite
+from .vault import Vault
+
+SEALED = (("connections", "secrets"), ("settings", "secrets"))
+"""Every table and column that holds sealed text, or nothing."""
+_PROOF = "master_key_proof"
+_PROOF_TEXT = "gateway"
+
+
+class Storage(Struct, frozen=True):
+    """An open database and the vault for the secrets in it. Whoever opened it closes it."""
+
+    database: Database
+    vault: Vault
+
+
+async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storage:
+    """Open what a data directory holds, or begin it.
+
+    The data directory is to be acquired before. Raises a StartRefused: for a
+    database that is damaged, gone or newer, and for a master key that is
+    missing or is not the one the database was sealed with.
+    """
+    started = data_dir.was_started
+    if not started:
+        data_dir.touch_database()
+    database = await open_sqlite(data_dir.database, expected=started)
+    try:
+        await migrate(database, packaged_migrations(database.engine), clock)
+        vault = await _open_vault(data_dir, database)
+        data_dir.mark_started()
+    except BaseException:
+        await database.close()
+        raise
+    return Storage(database, vault)
+
+
+async def _open_vault(data_dir: DataDir, database: Database) -> Vault:
+    sealed = await _holds_secrets(database)
+    vault = Vault(data_dir.master_key(mint=not sealed))
+    if not await _fits(vault, database):
+        if sealed:
+            raise WrongMasterKey(
+                f"{data_dir.path / 'master-key'} is not the key that the secrets in the database "
+                "were sealed with. Put the right file back from a backup."
+            )
+        await _prove(vault, database)
+    return vault
+
+
+async def _holds_secrets(database: Database) -> bool:
+    for table, column in SEALED:
+        if await database.fetch(f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL LIMIT 1"):
+            return True
+    return False
+
+
+async def _fits(vault: Vault, database: Database) -> bool:
+    rows = await database.fetch("SELECT value FROM meta WHERE key = :key", key=_PROOF)
+    try:
+        return bool(rows) and _opened(vault, rows[0]["value"]) == _PROOF_TEXT
+    except SealBroken:
+        return False
+
+
+def _opened(vault: Vault, proof: str) -> str:
+    return vault.seal_for("proof").open(proof, table="meta", column="value", row=_PROOF)
+
+
+async def _prove(vault: Vault, database: Database) -> None:
+    """Leave a text that only this master key opens."""
+    proof = vault.seal_for("proof").close(_PROOF_TEXT, table="meta", column="value", row=_PROOF)
+    await database.execute(
+        """
+        INSERT INTO meta (key, value) VALUES (:key, :value)
+        ON CONFLICT (key) DO UPDATE SET value = excluded.value
+        """,
+        key=_PROOF,
+        value=proof,
+    )

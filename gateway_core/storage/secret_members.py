@@ -1,0 +1,76 @@
+"""Which members of a stored document are secrets, and how a document is parted by that.
+
+```text
+{apiKey, defaultModel, providerSpecificData: {region, clientSecret}}
+    open    {defaultModel, providerSpecificData: {region}}
+    sealed  {apiKey, providerSpecificData: {clientSecret}}
+```
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Document = Mapping[str, Any]
+
+_DEEPEST = 8
+_SECRET = ("firecrawlheaders", "credentials", "serviceaccount", "serviceaccountjson")
+_SECRET_ENDS = (
+    "apikey",
+    "token",
+    "secret",
+    "cookie",
+    "password",
+    "privatekey",
+    "accesskey",
+    "secretkey",
+    "authkey",
+)
+# Proxy addresses may carry a user and a password, but the operator gets to see them.
+_PRIVATE = ("connectionproxyurl", "proxyurl", "outboundproxyurl")
+
+
+def is_secret(name: str) -> bool:
+    """True for a member that is never shown, such as ``apiKey`` or ``sessionCookie``."""
+    if name.startswith("modelLock_"):  # The rest of the name is a model's.
+        return False
+    plain = name.replace("_", "").replace("-", "").lower()
+    return plain in _SECRET or plain.endswith(_SECRET_ENDS)
+
+
+def is_sealed(name: str) -> bool:
+    """True for a member that is encrypted at rest: the secret ones and those that may hold one."""
+    return is_secret(name) or name.replace("_", "").lower() in _PRIVATE
+
+
+def part(
+    document: Document, belongs: Callable[[str], bool], *, depth: int = _DEEPEST
+) -> tuple[Document, Document]:
+    """The members whose names do not belong, and those that do, each in its place.
+
+    An object nested too deeply to be looked into belongs as a whole.
+    """
+    rest: dict[str, Any] = {}
+    taken: dict[str, Any] = {}
+    for name, value in document.items():
+        is_object = isinstance(value, Mapping)
+        if belongs(name) or (is_object and depth == 0):
+            taken[name] = value
+        elif is_object:
+            rest[name], inner = part(value, belongs, depth=depth - 1)
+            if inner:
+                taken[name] = inner
+        else:
+            rest[name] = value
+    return rest, taken
+
+
+def join(one: Document, other: Document) -> Document:
+    """One document of two parts; the second wins where both say something."""
+    whole = dict(one)
+    for name, value in other.items():
+        mine = whole.get(name)
+        if isinstance(mine, Mapping) and isinstance(value, Mapping):
+            whole[name] = join(mine, value)
+        else:
+            whole[name] = value
+    return whole

@@ -1,0 +1,82 @@
+"""Secrets at rest: AES-256-GCM with a key for each purpose and the row's identity bound in.
+
+```text
+master key ──HKDF-SHA256(purpose)──▶ purpose key
+AES-GCM(purpose key, random nonce, text, ["v1", table, column, row]) ──▶ v1.<base64url>
+```
+
+A sealed text opens only in the row and column it was sealed for.
+"""
+
+import os
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Callable
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from .errors import SealBroken
+
+VERSION = "v1"
+NONCE_BYTES = 12
+KEY_BYTES = 32
+
+
+class Vault:
+    """Gives out seals, one for each purpose."""
+
+    def __init__(self, master_key: bytes, *, random: Callable[[int], bytes] = os.urandom) -> None:
+        if len(master_key) != KEY_BYTES:
+            raise ValueError("the master key has 32 bytes")
+        self._master_key = master_key
+        self._random = random
+
+    def seal_for(self, purpose: str) -> "Seal":
+        """The seal of one purpose, such as ``credentials``."""
+        derivation = HKDF(SHA256(), KEY_BYTES, salt=None, info=f"gateway {purpose}".encode())
+        return Seal(derivation.derive(self._master_key), self._random)
+
+
+class Seal:
+    """Closes and opens the secrets of one purpose."""
+
+    def __init__(self, key: bytes, random: Callable[[int], bytes]) -> None:
+        self._cipher = AESGCM(key)
+        self._random = random
+
+    def close(self, text: str, *, table: str, column: str, row: str) -> str:
+        """Seal a text for one place."""
+        nonce = self._random(NONCE_BYTES)
+        sealed = self._cipher.encrypt(nonce, text.encode(), _place(table, column, row))
+        return f"{VERSION}.{_write(nonce + sealed)}"
+
+    def open(self, sealed: str, *, table: str, column: str, row: str) -> str:
+        """The text. Raises SealBroken when it was altered, moved or sealed with another key."""
+        try:
+            data = _read(sealed)
+            nonce, body = data[:NONCE_BYTES], data[NONCE_BYTES:]
+            return self._cipher.decrypt(nonce, body, _place(table, column, row)).decode()
+        except (InvalidTag, ValueError) as error:
+            raise SealBroken(table, row) from error
+
+
+def _place(table: str, column: str, row: str) -> bytes:
+    return msgspec.json.encode((VERSION, table, column, row))
+
+
+def _write(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _read(sealed: str) -> bytes:
+    version, _, text = sealed.partition(".")
+    if version != VERSION:
+        raise ValueError("unknown version")
+    data = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    # Base64 has several spellings of the same bytes; only our own counts as unaltered.
+    if _write(data) != text:
+        raise ValueError("not canonical")
+    return data

@@ -1,0 +1,128 @@
+"""The catalog routes: what can be called, in the envelope a client expects (4.1, 4.3)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ..contracts.errors import BadRequest, GatewayError, NotFound, UnknownModel
+from ..inference.core import Core
+from ..inference.listing import (
+    KINDS,
+    Row,
+    cli_list,
+    generative_list,
+    local_server_list,
+    messages_list,
+    of_kind,
+    rows,
+    usual,
+)
+from .answers import error_answer, json_answer
+from .requests import request_id_of
+
+Handler = Callable[[Request], Any]
+GENERATIVE = "gemini"
+"""The format whose providers' models also appear without their prefix in the generative list."""
+VERSION_HEADER = "anthropic-version"
+"""Its presence asks for the messages-style list."""
+COMMAND_LINE = "codex"
+"""Found in the originator or user agent of the command line that has a list of its own."""
+
+
+def routes(core: Core) -> list[BaseRoute]:
+    catalog = Catalog(core)
+    both = ["GET", "HEAD"]
+    return [
+        Route("/v1", catalog.all, methods=both),
+        Route("/v1/models", catalog.all, methods=both),
+        Route("/v1/models/info", catalog.info, methods=both),
+        Route("/v1/models/{name:path}", catalog.some, methods=both),
+        Route("/v1beta/models", catalog.generative, methods=["GET"]),
+        Route("/v1beta/models/{name:path}", catalog.generative_one, methods=["GET"]),
+        Route("/api/tags", catalog.tags, methods=["GET"]),
+    ]
+
+
+class Catalog:
+    """Answers from the tables in memory."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    async def all(self, request: Request) -> Response:
+        if request.method == "HEAD":
+            return json_answer(None)
+        return json_answer(self._list(request, usual(self._rows())))
+
+    async def some(self, request: Request) -> Response:
+        """The rows of one kind, or one row by its prefixed id."""
+        name = request.path_params["name"].strip("/")
+        if name in KINDS:
+            return json_answer(self._list(request, of_kind(self._rows(), name)))
+        if "/" not in name and not self._is_listed(name):
+            return error_answer(NotFound("Unknown model kind"), request_id_of(request))
+        if request.method == "HEAD":
+            return json_answer(None)
+        return self._answer(request, lambda: self._find(name, None))
+
+    async def info(self, request: Request) -> Response:
+        query = request.query_params
+        return self._answer(request, lambda: self._find(query.get("id", ""), query.get("kind")))
+
+    async def generative(self, request: Request) -> Response:
+        return json_answer(generative_list(self._core.tables, usual(self._rows()), GENERATIVE))
+
+    async def generative_one(self, request: Request) -> Response:
+        listed = generative_list(self._core.tables, usual(self._rows()), GENERATIVE)
+        name = "models/" + request.path_params["name"].removeprefix("models/")
+        for row in listed["models"]:
+            if row["name"] == name:
+                return json_answer(row)
+        error = {"code": 404, "message": f"{name} is not found", "status": "NOT_FOUND"}
+        return json_answer({"error": error}, 404)
+
+    async def tags(self, request: Request) -> Response:
+        return json_answer(local_server_list(usual(self._rows())))
+
+    def _rows(self) -> list[Row]:
+        return rows(self._core.tables, int(self._core.clock()))
+
+    def _is_listed(self, name: str) -> bool:
+        return any(row["id"] == name for row in self._rows())
+
+    def _list(self, request: Request, found: list[Row]) -> Row:
+        """The envelope: messages style first, then the command line's, else completions style."""
+        if VERSION_HEADER in request.headers:
+            return messages_list(found)
+        if any(
+            COMMAND_LINE in request.headers.get(name, "").lower()
+            for name in ("originator", "user-agent")
+        ):
+            return cli_list(found)
+        return {"object": "list", "data": found}
+
+    def _answer(self, request: Request, find: Callable[[], Row]) -> Response:
+        try:
+            return json_answer(find())
+        except GatewayError as error:
+            return error_answer(error, request_id_of(request))
+
+    def _find(self, name: str, kind: str | None) -> Row:
+        """One row by its id, in any spelling of the provider. Raises BadRequest, UnknownModel."""
+        if not name:
+            raise BadRequest("Missing query parameter: id")
+        spellings = {name, self._shown(name)}
+        for row in self._rows():
+            if row["id"] in spellings and kind in (None, row.get("kind", "llm")):
+                return row
+        raise UnknownModel(f"Model {name} is not in the catalog")
+
+    def _shown(self, name: str) -> str:
+        """A prefixed id with the prefix that the catalog shows."""
+        prefix, slash, rest = name.partition("/")
+        registry = self._core.tables.registry
+        spec = registry.providers.get(registry.names.get(prefix, ""))
+        return f"{spec.alias or spec.id}/{rest}" if slash and spec is not None else name

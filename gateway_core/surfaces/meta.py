@@ -1,0 +1,43 @@
+"""Health, the provider manifest, and what is said about paths that nobody serves (1, 2.7, 4.11)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from ..inference.core import Core
+from .answers import NO_STORE, flat_error, json_answer
+from .requests import request_id_of
+
+MANIFEST = "/v1/provider-plugin-manifest"
+
+
+def routes(core: Core) -> list[BaseRoute]:
+    async def health(request: Request) -> Response:
+        return json_answer({"ok": True})
+
+    async def manifest(request: Request) -> Response:
+        headers = {
+            "cache-control": "public, max-age=60",
+            "access-control-allow-origin": "*",
+            "x-content-type-options": "nosniff",
+        }
+        return Response(core.manifest, headers=headers, media_type="application/json")
+
+    return [
+        Route("/api/health", health, methods=["GET", "HEAD"]),
+        Route(MANIFEST, manifest, methods=["GET", "HEAD"]),
+    ]
+
+
+async def unknown(request: Request) -> Response:
+    """The answer for a path without a route."""
+    path, request_id = request.scope["path"], request_id_of(request)
+    if path.startswith("/v1"):
+        error = {
+            "type": "not_found",
+            "code": "unknown_route",
+            "path": path,
+            "request_id": request_id,
+        }
+        return json_answer({"error": error}, 404, {**NO_STORE, "x-request-id": request_id})
+    return flat_error("Not found", 404, request_id)

@@ -1,0 +1,39 @@
+"""Reading the two members of a body that routing needs."""
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Raw
+
+from gateway_core import BadRequest, Intake
+
+_text = msgspec.json.Decoder(str)
+
+
+def model_in_body(
+    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
+) -> Intake:
+    """``model`` and ``stream`` as most formats name them. Raises BadRequest."""
+    return Intake(text_member(members, "model"), flag_member(members, "stream"))
+
+
+def text_member(members: Mapping[str, Raw], name: str, default: str = "") -> str:
+    """A member that must be a string, when it is there and not null."""
+    raw = members.get(name)
+    if raw is None or bytes(raw) == b"null":
+        return default
+    try:
+        return _text.decode(raw)
+    except msgspec.ValidationError:
+        raise BadRequest(f"{name} must be a string") from None
+
+
+def flag_member(members: Mapping[str, Raw], name: str, default: bool = False) -> bool:
+    """A member that must be true or false, when it is there and not null."""
+    raw = members.get(name)
+    said = b"null" if raw is None else bytes(raw)
+    if said == b"null":
+        return default
+    if said not in (b"true", b"false"):
+        raise BadRequest(f"{name} must be true or false")
+    return said == b"true"

@@ -1,0 +1,55 @@
+"""Newline-delimited JSON: cutting a byte stream into lines. No I/O."""
+
+from .sse import LIMIT, FrameTooLong
+
+
+class Lines:
+    """Holds the beginning of an unfinished line between chunks."""
+
+    __slots__ = ("_held", "_limit")
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._held = bytearray()
+        self._limit = limit
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The longest run of whole lines that is complete now, exactly as it came."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._held += chunk
+            if len(self._held) > self._limit:
+                raise FrameTooLong(f"a line is longer than {self._limit} bytes")
+            return b""
+        whole = bytes(self._held) + chunk[:end] if self._held else chunk[:end]
+        self._held[:] = chunk[end:]
+        return whole
+
+    def close(self) -> bytes:
+        """What is left: a last line without its newline, or nothing."""
+        rest = bytes(self._held)
+        self._held.clear()
+        return rest
+
+
+def lines(whole: bytes) -> list[bytes]:
+    """The lines in a run of whole lines, without blank ones."""
+    return [line for line in map(bytes.strip, whole.split(b"\n")) if line]
+
+
+_SEPARATORS = (
+    (b"\xe2\x80\xa8", b"\\u2028"),
+    (b"\xe2\x80\xa9", b"\\u2029"),
+    (b"\xc2\x85", b"\\u0085"),
+)
+
+
+def one_line(json: bytes) -> bytes:
+    """JSON without the characters at which some clients' line readers split by mistake.
+
+    U+2028, U+2029 and U+0085 may stand in JSON only within strings, so escaping
+    them changes no value.
+    """
+    for character, escape in _SEPARATORS:
+        if character in json:
+            json = json.replace(character, escape)
+    return json

@@ -1,0 +1,110 @@
+"""Server-sent events: cutting a byte stream into frames, and writing frames.
+
+Follows the WHATWG event-stream rules for LF, CRLF and CR line ends, comments
+and data of several lines. No I/O.
+"""
+
+import re
+
+_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BOM = b"\xef\xbb\xbf"
+
+LIMIT = 16 * 1024 * 1024
+"""Longest frame, bytes."""
+
+
+class FrameTooLong(ValueError):
+    """A frame passed the limit without an end."""
+
+
+class Frames:
+    """Holds the beginning of an unfinished frame between chunks."""
+
+    __slots__ = ("_held", "_limit", "_searched")
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._held = bytearray()
+        self._searched = 0
+        self._limit = limit
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The longest run of whole frames that is complete now, exactly as it came."""
+        if not self._held and chunk.endswith(b"\n\n"):
+            return chunk
+        self._held += chunk
+        return self._take(self._last_end())
+
+    def close(self) -> bytes:
+        """What is left: a frame whose closing blank line never came, or nothing."""
+        rest = bytes(self._held)
+        self._held.clear()
+        self._searched = 0
+        return rest
+
+    def _last_end(self) -> int:
+        held, start = self._held, max(0, self._searched - 3)
+        end = held.rfind(b"\n\n", start)
+        end = end + 2 if end >= 0 else 0
+        if held.find(b"\r", max(start, end)) >= 0:
+            for match in _BLANK_LINE.finditer(held, max(start, end - 2)):
+                end = max(end, match.end())
+        return end
+
+    def _take(self, end: int) -> bytes:
+        if not end:
+            self._searched = len(self._held)
+            if self._searched > self._limit:
+                raise FrameTooLong(f"an event is longer than {self._limit} bytes")
+            return b""
+        whole = bytes(self._held[:end])
+        del self._held[:end]
+        self._searched = 0
+        return whole
+
+
+def blocks(whole: bytes) -> list[bytes]:
+    """The frames in a run of whole frames, without their blank lines."""
+    if b"\r" in whole:
+        return [block for block in _BLANK_LINE.split(whole) if block.strip(b"\r\n")]
+    return [block for block in whole.split(b"\n\n") if block]
+
+
+def read_block(block: bytes) -> tuple[bytes, bytes]:
+    """A frame's event name and data; data is empty for a comment."""
+    if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
+        return b"", block[6:]
+    name, data = b"", []
+    for line in _LINE_END.split(block.removeprefix(_BOM)):
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            data.append(value)
+        elif field == b"event":
+            name = value
+    return name, b"\n".join(data)
+
+
+class Decoder:
+    """Chunks to ``(event, data)`` pairs; frames without data are left out."""
+
+    __slots__ = ("_frames",)
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._frames = Frames(limit)
+
+    def feed(self, chunk: bytes) -> list[tuple[bytes, bytes]]:
+        return pairs(self._frames.feed(chunk))
+
+    def close(self) -> list[tuple[bytes, bytes]]:
+        """A last frame counts even when its blank line is missing."""
+        return pairs(self._frames.close())
+
+
+def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
+    return [pair for pair in map(read_block, blocks(whole)) if pair[1]] if whole else []
+
+
+def frame(data: bytes, event: bytes = b"") -> bytes:
+    """One frame; ``data`` is a single line, as JSON is."""
+    return b"event: %b\ndata: %b\n\n" % (event, data) if event else b"data: %b\n\n" % data

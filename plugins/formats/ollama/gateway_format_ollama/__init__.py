@@ -1,0 +1,95 @@
+"""The local model server's chat format: whole messages in, lines of JSON out.
+
+API reference: https://docs.ollama.com/api/chat
+
+A client gets a stream unless it says ``"stream": false``, and ``llama3.2`` when
+it names no model. There are no ids of answers, no citations and no signatures;
+what a vendor signed travels in the ``id`` of a tool call, so it survives only
+where the client returns that id. Tool arguments are objects; anything else is
+put under ``input``. Images are base64; the server fetches nothing.
+
+Provider options: none.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Raw
+
+from gateway_core import (
+    Call,
+    Conversation,
+    Endpoint,
+    GatewayError,
+    Losses,
+    Relay,
+    Reply,
+    StreamReader,
+    StreamWriter,
+    Target,
+    UpstreamError,
+    WireFormat,
+    hookimpl,
+)
+
+from . import errors, replies, requests, vendor_requests, watch
+from .grammar import GRAMMAR
+from .intake import read_intake
+from .streams import Reader, Writer
+
+
+class OllamaClient:
+    """Serves clients that expect a local model server."""
+
+    def read_request(self, call: Call) -> Conversation:
+        return requests.read_request(call)
+
+    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+        return replies.write_reply(reply, asked, losses)
+
+    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
+        return Writer(asked, losses)
+
+    def write_error(self, error: GatewayError, request_id: str) -> bytes:
+        return errors.write_error(error, request_id)
+
+
+class OllamaVendor:
+    """Calls local model servers, and the hosted one of the same make."""
+
+    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
+        return vendor_requests.write_request(conversation, target, losses)
+
+    def read_reply(self, body: bytes) -> Reply:
+        return replies.read_reply(body)
+
+    def stream_reader(self) -> StreamReader:
+        return Reader()
+
+    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return errors.read_error(status, headers, body)
+
+    def path(self, model: str, stream: bool) -> str:
+        return "/api/chat"
+
+    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
+        return watch.relay(call, target, members)
+
+
+OLLAMA = WireFormat(
+    id="ollama",
+    dialect=requests.DIALECT,
+    endpoints=(
+        Endpoint(path="/v1/api/chat", read=read_intake),
+        Endpoint(path="/api/chat", read=read_intake),
+    ),
+    client=OllamaClient(),
+    vendor=OllamaVendor(),
+    stream_type="application/x-ndjson",
+    grammar=GRAMMAR,
+    base_url="http://localhost:11434",
+)
+
+
+@hookimpl
+def register_formats() -> list[WireFormat]:
+    return [OLLAMA]

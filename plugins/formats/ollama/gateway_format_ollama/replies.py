@@ -1,0 +1,122 @@
+"""Whole answers: the server's to a reply, and any reply to this dialect's."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from gateway_core import (
+    AnyPart,
+    Choice,
+    Conversation,
+    Foreign,
+    Losses,
+    Media,
+    Reasoning,
+    Refusal,
+    Reply,
+    StreamEvent,
+    Text,
+    ToolCall,
+    UpstreamError,
+    Usage,
+)
+from gateway_formats.fold import gather
+from gateway_formats.ndjson import one_line
+
+from .answers import Answer
+from .call_rows import call_row, is_signed
+from .lines import decode_line, own_logprobs, time_of
+from .members import BROKEN
+
+UNREADABLE = "The upstream gave an answer that could not be read"
+
+_encode = msgspec.json.encode
+
+
+def read_reply(body: bytes) -> Reply:
+    """Raises UpstreamError for rubbish, and for an error that came with status 200."""
+    events: list[StreamEvent] = []
+    try:
+        line = decode_line(body)
+        if line.message is None and line.error is None:
+            raise UpstreamError(UNREADABLE)
+        line.done = True  # there is no more of it, whatever it says
+        Answer().take(line, body, events)
+    except BROKEN:
+        raise UpstreamError(UNREADABLE) from None
+    return gather(events)
+
+
+def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+    """The first answer; this dialect has only one."""
+    if len(reply.choices) > 1:
+        losses.add("candidates")
+    choice = reply.choices[0] if reply.choices else Choice()
+    body: dict[str, Any] = {
+        "model": reply.model or asked.model,
+        "created_at": time_of(reply.created),
+        "message": message_of(choice.parts, losses),
+    }
+    if tokens := own_logprobs(choice.logprobs):
+        body["logprobs"] = tokens
+    if choice.stop_sequence is not None:
+        losses.add("stop_sequence")
+    body |= ending(choice.finish, reply.usage)
+    return one_line(_encode(body))
+
+
+def ending(finish: str, usage: Usage | None) -> dict[str, Any]:
+    """The members that say that an answer is over, why, and what it took."""
+    reason = "stop" if finish == "tool_calls" else finish
+    members: dict[str, Any] = {"done_reason": reason, "done": True}
+    if usage is not None:
+        members["prompt_eval_count"] = usage.input_tokens
+        members["eval_count"] = usage.output_tokens
+    return members
+
+
+def message_of(parts: Sequence[AnyPart], losses: Losses) -> dict[str, Any]:
+    texts = [part.text for part in parts if isinstance(part, Text | Refusal)]
+    message: dict[str, Any] = {"role": "assistant", "content": "".join(texts)}
+    if thinking := "".join(part.text for part in parts if isinstance(part, Reasoning)):
+        message["thinking"] = thinking
+    if images := [image for part in parts if (image := image_of(part))]:
+        message["images"] = images
+    if rows := _rows(parts, losses):
+        message["tool_calls"] = rows
+    for part in parts:
+        note_part(part, losses)
+    return message
+
+
+def image_of(part: AnyPart) -> str | None:
+    """The base64 data of a part that this dialect can show."""
+    return part.data if isinstance(part, Media) and part.kind == "image" else None
+
+
+def note_part(part: AnyPart, losses: Losses) -> None:
+    """Record what of an answer's part a client of this dialect does not get."""
+    match part:
+        case Text(citations=citations) if citations:
+            losses.add("citations")
+        case Refusal():
+            losses.add("refusal")
+        case Foreign():
+            losses.add(f"part:{part.type}")
+        case Media() if image_of(part) is None:
+            losses.add(part.kind)
+
+
+def _rows(parts: Sequence[AnyPart], losses: Losses) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    thoughts: list[Reasoning] = []
+    for part in parts:
+        if isinstance(part, Reasoning):
+            thoughts.append(part)
+        elif isinstance(part, ToolCall):
+            rows.append(call_row(part, len(rows), thoughts))
+            thoughts = []
+    if is_signed(thoughts):
+        losses.add("reasoning_signature")
+    return rows

@@ -1,0 +1,233 @@
+"""Streams of lines: the server's to events, and any reply's events to lines."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from gateway_core import (
+    AnyPart,
+    ChoiceEnded,
+    CitationAdded,
+    Conversation,
+    Losses,
+    PartEnded,
+    PartGrew,
+    PartSealed,
+    PartStarted,
+    Reasoning,
+    Refusal,
+    ReplyFailed,
+    ReplyStarted,
+    StreamEvent,
+    Text,
+    ToolCall,
+    Usage,
+    UsageReported,
+)
+from gateway_formats.ndjson import Lines, lines, one_line
+from gateway_formats.relay import CUT_SHORT, RUBBISH
+from gateway_formats.sse import FrameTooLong
+
+from .answers import Answer
+from .call_rows import call_row, is_signed
+from .lines import decode_line, own_logprobs, time_of
+from .members import BROKEN
+from .replies import ending, image_of, note_part
+
+_encode = msgspec.json.encode
+_STREAM_END = b'},"done":false}\n'
+
+
+class Reader:
+    """The server's lines to events."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+        self._answer = Answer()
+
+    def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
+        if self._answer.is_over:
+            return ()
+        try:
+            whole = self._lines.feed(chunk)
+        except FrameTooLong as error:
+            self._answer.is_over = True
+            return (ReplyFailed(str(error)),)
+        return self._read(whole) if whole else ()
+
+    def close(self) -> Sequence[StreamEvent]:
+        """A last line counts without its newline."""
+        if self._answer.is_over:
+            return ()
+        events = self._read(self._lines.close())
+        if not self._answer.is_over:
+            self._answer.is_over = True
+            events.append(ReplyFailed(CUT_SHORT))
+        return events
+
+    def _read(self, whole: bytes) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        answer = self._answer
+        for spelled in lines(whole):
+            try:
+                line = decode_line(spelled)
+                if line.message is None and line.error is None and not line.done:
+                    raise msgspec.ValidationError("neither a message nor an end")
+                answer.take(line, spelled, events)
+            except BROKEN:
+                answer.is_over = True
+                events.append(ReplyFailed(RUBBISH))
+            if answer.is_over:
+                break
+        return events
+
+
+class _Open:
+    """A part that is under way: where its text goes, and what must wait for its end."""
+
+    __slots__ = ("grown", "head", "part")
+
+    def __init__(self, part: AnyPart, head: bytes) -> None:
+        self.part = part
+        self.head = head
+        self.grown: list[str] | None = [] if isinstance(part, Reasoning | ToolCall) else None
+
+
+class Writer:
+    """Events to lines: one for each piece of text, one for each whole tool call."""
+
+    def __init__(self, asked: Conversation, losses: Losses) -> None:
+        self._losses = losses
+        self._model = asked.model
+        self._created: int | None = None
+        self._parts: dict[int, _Open] = {}
+        self._thoughts: list[Reasoning] = []
+        self._calls = 0
+        self._finish = "stop"
+        self._usage: Usage | None = None
+        self._failed = False
+        self._begin()
+
+    def feed(self, events: Sequence[StreamEvent]) -> bytes:
+        written: list[bytes] = []
+        for event in events:
+            if self._failed:
+                break
+            if isinstance(event, PartGrew):
+                self._grow(event, written)
+            else:
+                self._take(event, written)
+        return one_line(b"".join(written))
+
+    def close(self) -> bytes:
+        """The last line, unless the stream has failed."""
+        if self._failed:
+            return b""
+        written: list[bytes] = []
+        for index in sorted(self._parts):
+            self._end(index, written)
+        if is_signed(self._thoughts):
+            self._losses.add("reasoning_signature")
+        last = _encode(ending(self._finish, self._usage))
+        written.append(b'%b""},%b\n' % (self._head(b"content"), last[1:]))
+        return one_line(b"".join(written))
+
+    def _begin(self) -> None:
+        """Write what every line of this stream begins with, once."""
+        named = {"model": self._model, "created_at": time_of(self._created)}
+        self._prefix = _encode(named)[:-1] + b',"message":{"role":"assistant",'
+        self._content = self._head(b"content")
+        self._thinking = self._head(b"content") + b'"","thinking":'
+
+    def _head(self, member: bytes) -> bytes:
+        return b'%b"%b":' % (self._prefix, member)
+
+    def _grow(self, event: PartGrew, written: list[bytes]) -> None:
+        if event.choice:
+            self._losses.add("candidates")
+            return
+        held = self._parts.get(event.index)
+        if held is None:
+            return
+        if held.grown is not None:
+            held.grown.append(event.text)
+        if held.head:
+            self._say(held.head, event.text, event.logprobs, written)
+
+    def _say(self, head: bytes, text: str, logprobs: Raw | None, written: list[bytes]) -> None:
+        tokens = own_logprobs(logprobs) if logprobs is not None else None
+        if tokens:
+            end = b'},"logprobs":%b,"done":false}\n' % _encode(tokens)
+            written.append(head + _encode(text) + end)
+        elif text:
+            written.append(head + _encode(text) + _STREAM_END)
+
+    def _take(self, event: StreamEvent, written: list[bytes]) -> None:
+        match event:
+            case ReplyStarted():
+                self._model, self._created = event.model or self._model, event.created
+                self._begin()
+            case UsageReported(usage):
+                self._usage = usage
+            case ReplyFailed():
+                self._failed = True
+                written.append(error_line(event.message))
+            case _ if event.choice:
+                self._losses.add("candidates")
+            case PartStarted(index, part):
+                self._start(index, part, written)
+            case PartSealed():
+                self._seal(event)
+            case PartEnded(index):
+                self._end(index, written)
+            case CitationAdded():
+                self._losses.add("citations")
+            case ChoiceEnded():
+                self._finish = event.finish
+                if event.stop_sequence is not None:
+                    self._losses.add("stop_sequence")
+
+    def _start(self, index: int, part: AnyPart, written: list[bytes]) -> None:
+        note_part(part, self._losses)
+        is_text = isinstance(part, Text | Refusal)
+        head = self._content if is_text else self._thinking if isinstance(part, Reasoning) else b""
+        self._parts[index] = _Open(part, head)
+        if isinstance(part, Text | Refusal | Reasoning):
+            self._say(head, part.text, None, written)
+        elif image := image_of(part):
+            self._add("images", [image], written)
+
+    def _seal(self, event: PartSealed) -> None:
+        held = self._parts.get(event.index)
+        if held is None:
+            return
+        changes: dict[str, Any] = {"origin": event.origin}
+        if event.signature is not None:
+            changes["signature"] = event.signature
+        if event.sealed is not None and isinstance(held.part, Reasoning):
+            changes["sealed"] = event.sealed
+        held.part = replace(held.part, **changes)
+
+    def _end(self, index: int, written: list[bytes]) -> None:
+        held = self._parts.pop(index, None)
+        if held is None or held.grown is None:
+            return
+        part, grown = held.part, "".join(held.grown)
+        if isinstance(part, Reasoning):
+            self._thoughts.append(replace(part, text=part.text + grown))
+        elif isinstance(part, ToolCall):
+            whole = replace(part, arguments=part.arguments + grown)
+            self._add("tool_calls", [call_row(whole, self._calls, self._thoughts)], written)
+            self._calls += 1
+            self._thoughts = []
+
+    def _add(self, member: str, rows: list[Any], written: list[bytes]) -> None:
+        said = b'"",%b' % _encode({member: rows})[1:-1]
+        written.append(self._content + said + _STREAM_END)
+
+
+def error_line(message: str) -> bytes:
+    return one_line(_encode({"error": message})) + b"\n"

@@ -1,0 +1,163 @@
+"""Taking the members out of a JSON object one by one, with errors that name them.
+
+Whoever reads an object takes what it knows; what is left when it is done has
+no canonical name and becomes ``extra``. A member that is null counts as absent.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from gateway_core import BadRequest
+
+DIALECT = "openai"
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What the JSON decoder raises for bytes that are not the JSON we look for."""
+
+Members = dict[str, Raw]
+
+_object = msgspec.json.Decoder(Members)
+_items = msgspec.json.Decoder(list[Raw])
+_text = msgspec.json.Decoder(str)
+_number = msgspec.json.Decoder(float)
+_flag = msgspec.json.Decoder(bool)
+_anything = msgspec.json.Decoder()
+
+encode = msgspec.json.Encoder().encode
+
+
+def first(raw: Raw) -> bytes:
+    """The first byte of a value, which tells its JSON type."""
+    return bytes(memoryview(raw)[:1])
+
+
+def is_text(raw: Raw) -> bool:
+    return first(raw) == b'"'
+
+
+def is_list(raw: Raw) -> bool:
+    return first(raw) == b"["
+
+
+def is_object(raw: Raw) -> bool:
+    return first(raw) == b"{"
+
+
+def body_of(body: bytes, wrong: str = "The request body must be a JSON object") -> Members:
+    """The members of a request body, without those that begin with an underscore."""
+    try:
+        members = _object.decode(body)
+    except UNREADABLE:
+        raise BadRequest(wrong) from None
+    return {name: raw for name, raw in members.items() if not name.startswith("_")}
+
+
+def object_of(raw: Raw, where: str) -> Members:
+    try:
+        return _object.decode(raw)
+    except UNREADABLE:
+        raise BadRequest(f"{where} must be an object") from None
+
+
+def items_of(raw: Raw, where: str) -> list[Raw]:
+    try:
+        return _items.decode(raw)
+    except UNREADABLE:
+        raise BadRequest(f"{where} must be an array") from None
+
+
+def text_of(raw: Raw, where: str) -> str:
+    try:
+        return _text.decode(raw)
+    except UNREADABLE:
+        raise BadRequest(f"{where} must be a string") from None
+
+
+def anything_of(raw: Raw) -> Any:
+    """The value, or ``None`` for one that cannot be read."""
+    try:
+        return _anything.decode(raw)
+    except UNREADABLE:
+        return None
+
+
+def take(members: Members, name: str) -> Raw | None:
+    """A member as it stands; ``None`` when it is absent or null."""
+    raw = members.pop(name, None)
+    return None if raw is None or first(raw) == b"n" else raw
+
+
+def take_text(members: Members, name: str, where: str = "") -> str | None:
+    raw = take(members, name)
+    return None if raw is None else text_of(raw, where + name)
+
+
+def take_object(members: Members, name: str, where: str = "") -> Members | None:
+    raw = take(members, name)
+    return None if raw is None else object_of(raw, where + name)
+
+
+def take_items(members: Members, name: str, where: str = "") -> list[Raw] | None:
+    raw = take(members, name)
+    return None if raw is None else items_of(raw, where + name)
+
+
+def take_flag(members: Members, name: str, where: str = "") -> bool | None:
+    raw = take(members, name)
+    if raw is None:
+        return None
+    try:
+        return _flag.decode(raw)
+    except UNREADABLE:
+        raise BadRequest(f"{where}{name} must be true or false") from None
+
+
+def take_number(members: Members, name: str, where: str = "") -> float | None:
+    raw = take(members, name)
+    if raw is None:
+        return None
+    try:
+        value = _number.decode(raw)
+    except UNREADABLE:
+        raise BadRequest(f"{where}{name} must be a number") from None
+    if not math.isfinite(value):
+        raise BadRequest(f"{where}{name} must be a finite number")
+    return value
+
+
+def take_whole(members: Members, name: str, where: str = "") -> int | None:
+    """An integer, also one that was written with a fraction of zero."""
+    raw = take(members, name)
+    if raw is None:
+        return None
+    value = anything_of(raw)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadRequest(f"{where}{name} must be an integer")
+    return value
+
+
+def rest(members: Members) -> Members:
+    """What nobody took, without nulls."""
+    return {name: raw for name, raw in members.items() if first(raw) != b"n"}
+
+
+def kept(members: Members, name: str, leftover: Members) -> None:
+    """Put what was left of a nested object back in its place, when anything was."""
+    leftover = rest(leftover)
+    if leftover:
+        members[name] = Raw(encode(leftover))
+
+
+def merge(written: dict[str, Any], extra: Mapping[str, Raw]) -> None:
+    """Add members that are not written yet; nested objects are completed the same way."""
+    for name, raw in extra.items():
+        held = written.get(name)
+        if held is None:
+            written[name] = raw
+        elif isinstance(held, dict) and is_object(raw):
+            merge(held, _object.decode(raw))

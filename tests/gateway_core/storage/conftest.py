@@ -1,0 +1,54 @@
+from collections.abc import AsyncIterator, Callable
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from gateway_core.storage.database import Database
+from gateway_core.storage.migrate import migrate, packaged_migrations
+from gateway_core.storage.sqlite import open_sqlite
+from gateway_core.storage.vault import Vault
+
+# The first text that is drawn builds a table of all characters, which takes a second.
+settings.register_profile("storage", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("storage")
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(1_800_000_000.0)
+
+
+@pytest.fixture
+def new_id() -> Callable[[], str]:
+    """Ids that count: ``id-1``, ``id-2`` and so on."""
+    numbers = count(1)
+    return lambda: f"id-{next(numbers)}"
+
+
+@pytest.fixture
+def vault() -> Vault:
+    return Vault(bytes(range(32)))
+
+
+@pytest.fixture
+async def database(clock: Clock) -> AsyncIterator[Database]:
+    opened = await open_sqlite(":memory:")
+    await migrate(opened, packaged_migrations("sqlite"), clock)
+    yield opened
+    await opened.close()

@@ -1,0 +1,137 @@
+"""The guard: foreign code runs elsewhere, for a while, and comes back as a value or a reason."""
+
+import threading
+from collections.abc import Callable
+from typing import NoReturn
+
+import pytest
+
+from gateway_core.guard import LONGEST_REASON, Guard, PluginFailed
+
+
+class Mute(Exception):
+    def __str__(self) -> NoReturn:
+        raise RuntimeError
+
+
+def raiser(error: BaseException) -> Callable[[], NoReturn]:
+    def work() -> NoReturn:
+        raise error
+
+    return work
+
+
+def spin() -> NoReturn:
+    while True:
+        pass
+
+
+def test_the_result_comes_back() -> None:
+    with Guard(5) as guard:
+        assert guard.run(lambda: 6 * 7) == 42
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ValueError("two\nlines"), "ValueError: two lines"),
+        (KeyError(), "KeyError"),
+        (SystemExit(3), "tried to end the process with sys.exit(3)"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (Mute(), "Mute: its message cannot be shown"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_is_raised_becomes_a_reason_in_one_line(error: BaseException, reason: str) -> None:
+    with Guard(5) as guard, pytest.raises(PluginFailed) as caught:
+        guard.run(raiser(error))
+
+    assert caught.value.reason == reason
+
+
+def test_a_reason_is_kept_short() -> None:
+    with Guard(5) as guard, pytest.raises(PluginFailed) as caught:
+        guard.run(raiser(ValueError("x" * 10_000)))
+
+    assert len(caught.value.reason) == LONGEST_REASON
+
+
+def test_the_traceback_is_kept_as_text() -> None:
+    with Guard(5) as guard, pytest.raises(PluginFailed) as caught:
+        guard.run(lambda: 1 // 0)
+
+    assert "1 // 0" in caught.value.trace
+
+
+def test_one_thread_serves_every_call_that_comes_back() -> None:
+    with Guard(5) as guard:
+        threads = {guard.run(threading.get_ident) for _ in range(10)}
+
+    assert len(threads) == 1
+    assert threads != {threading.get_ident()}
+
+
+def test_a_call_that_fails_costs_no_thread() -> None:
+    with Guard(5) as guard:
+        before = guard.run(threading.current_thread)
+        with pytest.raises(PluginFailed):
+            guard.run(raiser(SystemExit(1)))
+
+        assert guard.run(threading.current_thread) is before
+
+
+def test_the_thread_ends_with_the_guard() -> None:
+    with Guard(5) as guard:
+        thread = guard.run(threading.current_thread)
+
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+def test_a_call_that_takes_too_long_is_given_up_and_the_next_one_works() -> None:
+    release = threading.Event()
+
+    with Guard(0.05) as guard:
+        with pytest.raises(PluginFailed, match=r"^did not finish within 0\.05 s$"):
+            guard.run(release.wait)
+
+        assert guard.run(lambda: "next") == "next"
+    release.set()
+
+
+def test_a_busy_loop_that_was_given_up_is_ended() -> None:
+    threads: list[threading.Thread] = []
+
+    def work() -> NoReturn:
+        threads.append(threading.current_thread())
+        spin()
+
+    with Guard(0.05) as guard, pytest.raises(PluginFailed):
+        guard.run(work)
+
+    threads[0].join(5)
+    assert not threads[0].is_alive()
+
+
+def test_a_thread_that_comes_back_too_late_ends_and_says_nothing() -> None:
+    release, threads = threading.Event(), list[threading.Thread]()
+
+    def work() -> str:
+        threads.append(threading.current_thread())
+        release.wait()
+        return "too late"
+
+    with Guard(0.05) as guard:
+        with pytest.raises(PluginFailed):
+            guard.run(work)
+        release.set()
+        threads[0].join(5)
+
+        assert guard.run(lambda: "next") == "next"
+    assert not threads[0].is_alive()
+
+
+def test_helper_threads_never_hold_the_process() -> None:
+    with Guard(5) as guard:
+        assert guard.run(lambda: threading.current_thread().daemon)
+        assert guard.run(lambda: threading.Thread().daemon)

@@ -1,0 +1,130 @@
+"""A gateway served over a socket, with fake vendors behind it, for clients that block."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+from fake_vendor import FakeVendor, Script
+
+from gateway_core import Auth, ProviderSpec, hookimpl
+from gateway_core.app import Gateway
+from gateway_core.config.environment import from_environ
+from gateway_core.server import choose, listen
+
+T = TypeVar("T")
+HOUSE_MODEL = "m-1"
+
+
+class Served:
+    """A running gateway and its vendors, in a thread of their own."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.vendors: dict[str, FakeVendor] = {}
+        self.url = ""
+        self.gateway: Gateway
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run something where the gateway runs."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+
+    def rows(self) -> list[Any]:
+        """The usage rows so far, newest first."""
+
+        async def read() -> list[Any]:
+            await self.gateway.core.ledger.flush()
+            page = await self.gateway.core.stores.usage.page(limit=200)
+            return list(page.rows)
+
+        return self.do(read())
+
+
+def vendor_plugin(specs: list[ProviderSpec]) -> object:
+    """A plugin that brings these providers."""
+
+    def register_providers() -> list[ProviderSpec]:
+        return specs
+
+    return SimpleNamespace(register_providers=hookimpl(register_providers))
+
+
+def house(wire: str, vendor: FakeVendor, **more: Any) -> ProviderSpec:
+    """A keyless provider ``v-<format>`` whose base URL is a fake vendor."""
+    fields: dict[str, Any] = {
+        "id": f"v-{wire}",
+        "name": wire,
+        "format": wire,
+        "base_url": vendor.url,
+        "auth": Auth(type="none"),
+        **more,
+    }
+    return ProviderSpec(**fields)
+
+
+@contextmanager
+def served(
+    data_dir: Path,
+    scripts: Mapping[str, Script],
+    *,
+    specs: Callable[[Mapping[str, FakeVendor]], list[ProviderSpec]] | None = None,
+    server: str = "uvicorn",
+    variables: Mapping[str, str] = {},
+) -> Iterator[Served]:
+    """Serve a gateway with one fake vendor for each script.
+
+    Without ``specs`` each script's name is a wire format, served as provider ``v-<format>``.
+    """
+    here = Served()
+    ready, stop = threading.Event(), asyncio.Event()
+    trouble: list[BaseException] = []
+
+    async def main() -> None:
+        async with AsyncExitStack() as stack:
+            for name, script in scripts.items():
+                vendor = here.vendors[name] = FakeVendor(script)
+                await vendor.open()
+                stack.push_async_callback(vendor.aclose)
+            found = (
+                specs(here.vendors)
+                if specs
+                else [house(name, vendor) for name, vendor in here.vendors.items()]
+            )
+            environment = from_environ({"DATA_DIR": str(data_dir), **variables})
+            here.gateway = await stack.enter_async_context(
+                Gateway.open(environment, extra_plugins={"test-vendors": vendor_plugin(found)})
+            )
+            listener = listen("127.0.0.1", 0)
+            stack.callback(listener.close)
+            here.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            serving = asyncio.create_task(choose(server).serve(here.gateway.app, listener, stop))
+            ready.set()
+            await serving
+
+    def run() -> None:
+        asyncio.set_event_loop(here.loop)
+        try:
+            here.loop.run_until_complete(main())
+        except BaseException as error:
+            trouble.append(error)
+        finally:
+            here.loop.run_until_complete(here.loop.shutdown_asyncgens())
+            here.loop.run_until_complete(here.loop.shutdown_default_executor())
+            here.loop.close()
+            ready.set()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    ready.wait(30)
+    if trouble:
+        raise trouble[0]
+    try:
+        yield here
+    finally:
+        here.loop.call_soon_threadsafe(stop.set)
+        thread.join(40)
+        if trouble:
+            raise trouble[0]

@@ -1,0 +1,297 @@
+"""Who may import whom, and where the doors to the outside are, read from the source text."""
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import gateway_core
+
+ROOT = Path(__file__).parents[1]
+ALLOWED = {
+    "gateway_core": {"gateway_core"},
+    "gateway_formats": {"gateway_formats", "gateway_core"},
+    "gateway_providers": {"gateway_providers", "gateway_core"},
+    "gateway_dashboard_api": {"gateway_dashboard_api", "gateway_core"},
+    "plugins/formats": {"gateway_formats", "gateway_core"},
+    "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
+    "plugins/extensions": {"gateway_core"},
+}
+"""Which of our packages each place may import, besides the module's own."""
+LAYERS = (
+    "contracts | hookspecs | gateway_core | config | storage | identity | "
+    "discovery guard shapes plugins validation registry manifest | "
+    "inference | surfaces | routing | app | server serving | commands doctor | cli __main__"
+)
+CONTRACTS = (
+    "errors | usage | kinds | model | conversation | seal | events | exchange | provider | "
+    "wire interceptor"
+)
+NETWORK = {
+    *("aiohttp", "ftplib", "http.client", "httpcore", "httpcore2", "httpx", "httpx2", "requests"),
+    *("smtplib", "urllib.request", "urllib3", "websockets", "wsproto", "telnetlib", "socket"),
+    *("google.auth.transport", "botocore.httpsession", "botocore.session", "anyio.connect_tcp"),
+    *("asyncio.open_connection", "anyio.connect_unix", "asyncio.create_connection"),
+}
+DATABASE = {"aiosqlite", "apsw", "asyncpg", "psycopg", "psycopg_pool", "sqlite3", "sqlalchemy"}
+FILES = {"shutil", "tempfile", "open", "io.open", "os.open", "os.fdopen", "aiofiles"}
+FILE_METHODS = {"read_text", "write_text", "read_bytes", "write_bytes", "mkdir", "rmdir", "unlink"}
+ENVIRONMENT = {"os.environ", "os.environb", "os.getenv", "os.putenv"}
+PURE = ("gateway_formats", "gateway_core.contracts", "gateway_format_")
+WAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
+
+
+class Module(NamedTuple):
+    name: str
+    place: str
+    tree: ast.Module
+    is_package: bool = False
+
+    def is_in(self, *packages: str) -> bool:
+        return any(_within(self.name, package) for package in packages)
+
+
+Rule = Callable[[Module], Iterator[str]]
+
+
+def _within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    homes = [(ROOT / place, place) for place in ALLOWED if not place.startswith("plugins")]
+    inits = ROOT.glob("plugins/*/*/*/__init__.py")
+    homes += [(init.parent, f"plugins/{init.parents[2].name}") for init in inits]
+    return tuple(
+        _module(path, home, place) for home, place in homes for path in sorted(home.rglob("*.py"))
+    )
+
+
+def _module(path: Path, home: Path, place: str) -> Module:
+    parts = path.relative_to(home.parent).with_suffix("").parts
+    is_package = parts[-1] == "__init__"
+    name = ".".join(parts[:-1] if is_package else parts)
+    return Module(name, place, ast.parse(path.read_text("utf-8"), path), is_package)
+
+
+def imports(module: Module) -> Iterator[tuple[str, str, str]]:
+    """Each import: the module it is from, the name that is taken, if any, and its name here."""
+    skipped = set(_typing_only(module.tree)) if module.name == "gateway_core.hookspecs" else set()
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "", alias.asname or alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node not in skipped:
+            origin = node.module or ""
+            if node.level:
+                up = node.level - module.is_package
+                home = module.name.split(".")[: -up or None]
+                origin = ".".join([*home, *filter(None, [origin])])
+            yield from ((origin, alias.name, alias.asname or alias.name) for alias in node.names)
+
+
+def _typing_only(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in tree.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from ast.walk(node)
+
+
+def uses(module: Module) -> Iterator[str]:
+    """Every import, every attribute of an imported name and every plain call, in full."""
+    bindings = list(_bindings(module))
+    bound = dict(bindings)
+    yield from (meaning for _, meaning in bindings)
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in bound:
+                yield f"{bound[node.value.id]}.{node.attr}"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield bound.get(node.func.id, node.func.id)
+
+
+def _bindings(module: Module) -> Iterator[tuple[str, str]]:
+    """Names in the module's text, to what they stand for."""
+    for origin, name, bound in imports(module):
+        yield bound, f"{origin}.{name}" if name else origin
+        if not name and bound == origin:
+            yield (origin.partition(".")[0],) * 2
+
+
+def _matches(module: Module, banned: set[str]) -> Iterator[str]:
+    for use in uses(module):
+        yield from (use for each in banned if _within(use, each))
+
+
+def rooms(module: Module) -> Iterator[str]:
+    own = module.name.partition(".")[0]
+    for origin, _, _ in imports(module):
+        package = origin.partition(".")[0]
+        if package.startswith("gateway_") and package not in {own, *ALLOWED[module.place]}:
+            yield package
+
+
+def door(module: Module) -> Iterator[str]:
+    if module.place in {"gateway_core", "gateway_dashboard_api"}:
+        return
+    for origin, name, _ in imports(module):
+        is_exported = origin == "gateway_core" and name in gateway_core.__all__
+        if _within(origin, "gateway_core") and not is_exported:
+            yield f"{origin}.{name}"
+
+
+def _ranks(layers: str) -> dict[str, int]:
+    return {name: i for i, layer in enumerate(layers.split("|")) for name in layer.split()}
+
+
+def layers(module: Module) -> Iterator[str]:
+    if module.place != "gateway_core":
+        return
+    ranks, own = _ranks(LAYERS), _layer(module.name)
+    if own not in ranks:
+        yield f"{own} has no layer"
+        return
+    for origin, name, _ in imports(module):
+        if _within(origin, "gateway_core"):
+            layer = _layer(f"{origin}.{name}" if name in ranks else origin)
+            if ranks.get(layer, len(ranks)) > ranks[own]:
+                yield layer
+
+
+def _layer(name: str) -> str:
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def contracts(module: Module) -> Iterator[str]:
+    if not module.is_in("gateway_core.contracts") or module.is_package:
+        return
+    ranks, own = _ranks(CONTRACTS), module.name.rpartition(".")[2]
+    if own not in ranks:
+        yield f"{own} has no place"
+    for origin, name, _ in imports(module):
+        if _within(origin, "gateway_core"):
+            other = name if origin == "gateway_core.contracts" else origin.rpartition(".")[2]
+            if ranks.get(other, len(ranks)) >= ranks.get(own, 0):
+                yield other
+
+
+def network(module: Module) -> Iterator[str]:
+    if not module.is_in("gateway_core.inference.transport"):
+        owns_listener = module.place == "gateway_core" and module.name.count(".") == 1
+        yield from _matches(module, NETWORK - ({"socket"} if owns_listener else set()))
+
+
+def database(module: Module) -> Iterator[str]:
+    if not module.is_in("gateway_core.storage"):
+        yield from _matches(module, DATABASE)
+
+
+def files(module: Module) -> Iterator[str]:
+    if module.place in {"gateway_dashboard_api", "plugins/extensions"}:
+        return
+    if not module.is_in("gateway_core.config.data_dir", "gateway_core.storage"):
+        yield from _matches(module, FILES)
+        calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+        for verb in calls:
+            # An installed package's metadata is read by the same verb and is no file of ours.
+            is_metadata = ast.unparse(verb).startswith("distribution(")
+            if isinstance(verb, ast.Attribute) and not is_metadata:
+                yield from {verb.attr} & FILE_METHODS
+
+
+def environment(module: Module) -> Iterator[str]:
+    if not module.is_in("gateway_core.config.environment"):
+        yield from _matches(module, ENVIRONMENT)
+
+
+def purity(module: Module) -> Iterator[str]:
+    is_pure = module.is_in("gateway_core.inference.policy", "gateway_core.inference.routing")
+    if is_pure or module.name.startswith(PURE):
+        for node in ast.walk(module.tree):
+            if isinstance(node, WAITS):
+                yield f"{type(node).__name__} in line {node.lineno}"
+
+
+RULES: tuple[Rule, ...] = (
+    *(rooms, door, layers, contracts),
+    *(network, database, files, environment, purity),
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_module_keeps_the_rule(rule: Rule) -> None:
+    broken = [f"{module.name}: {breach}" for module in modules() for breach in rule(module)]
+
+    assert broken == []
+
+
+def test_all_four_packages_are_looked_at() -> None:
+    assert {module.place for module in modules()} >= {p for p in ALLOWED if "/" not in p}
+
+
+BAD = [
+    (rooms, "gateway_core.app", "import gateway_dashboard_api.plugin"),
+    (rooms, "gateway_formats.sse", "from gateway_providers import jobs"),
+    (rooms, "gateway_format_x", "from gateway_providers import jobs"),
+    (rooms, "gateway_provider_x", "from gateway_provider_y import Y"),
+    (door, "gateway_formats.sse", "from gateway_core.contracts.wire import WireFormat"),
+    (door, "gateway_provider_x", "from gateway_core import contracts"),
+    (door, "gateway_provider_x", "import gateway_core"),
+    (layers, "gateway_core.storage.keys", "from ..identity import peers"),
+    (layers, "gateway_core.config.settings", "from gateway_core.cli import main"),
+    (layers, "gateway_core.inference.gateway", "from gateway_core import surfaces"),
+    (layers, "gateway_core.plugins", "def f():\n    from .inference import gateway"),
+    (layers, "gateway_core.extras", ""),
+    (contracts, "gateway_core.contracts.usage", "from .model import Model"),
+    (contracts, "gateway_core.contracts.model", "from . import wire"),
+    (contracts, "gateway_core.contracts.model", "from ..hookspecs import hookimpl"),
+    (network, "gateway_provider_x", "import httpx2"),
+    (network, "gateway_provider_x", "from urllib.request import urlopen"),
+    (network, "gateway_provider_x", "from urllib import request"),
+    (network, "gateway_provider_x", "def f():\n    import requests as r\n    r.get('u')"),
+    (network, "gateway_core.inference.dispatch", "import anyio\nanyio.connect_tcp('h', 1)"),
+    (database, "gateway_core.identity.sessions", "from apsw import Connection"),
+    (files, "gateway_core.identity.sessions", "open('x')"),
+    (files, "gateway_core.app", "path.read_text()"),
+    (files, "gateway_provider_x", "import os\nos.open('x', 0)"),
+    (environment, "gateway_provider_x", "import os\nkey = os.environ['KEY']"),
+    (environment, "gateway_core.cli", "from os import getenv"),
+    (environment, "gateway_core.cli", "import os.path\nos.getenv('KEY')"),
+    (environment, "gateway_core.cli", "import os as system\nsystem.environ"),
+    (purity, "gateway_format_x", "async def f(x):\n    await x"),
+    (purity, "gateway_core.inference.policy", "async def f(x):\n    async with x:\n        pass"),
+]
+GOOD = [
+    ("gateway_core.contracts.wire", "from .provider import Call"),
+    ("gateway_core.inference.transport.http", "import httpx2, socket"),
+    ("gateway_core.storage.sqlite", "import apsw\nfrom pathlib import Path\nopen('x')"),
+    ("gateway_core.config.environment", "import os\nos.environ"),
+    ("gateway_core.cli", "import socket\nfrom .app import create\nfrom . import __main__"),
+    ("gateway_core.registry", "from .contracts.wire import WireFormat\nfrom .plugins import load"),
+    ("gateway_dashboard_api.access", "from gateway_core.storage.keys import Keys"),
+    ("gateway_provider_x", "from gateway_core import Model\nfrom .speech import Speech"),
+    ("gateway_provider_x.speech", "from gateway_providers import jobs\nadapter.open(call)"),
+    ("gateway_format_x", "from . import requests\nrequests.read('x')"),
+    ("gateway_format_x.streams", "from gateway_formats.sse import Frames\nfrom . import replies"),
+]
+
+
+def _snippet(name: str, source: str) -> Module:
+    package = name.partition(".")[0]
+    plugin = "plugins/formats" if package.startswith("gateway_format_") else "plugins/providers"
+    return Module(name, package if package in ALLOWED else plugin, ast.parse(source))
+
+
+@pytest.mark.parametrize(("rule", "name", "source"), BAD)
+def test_a_breach_is_found(rule: Rule, name: str, source: str) -> None:
+    assert list(rule(_snippet(name, source)))
+
+
+@pytest.mark.parametrize(("name", "source"), GOOD)
+def test_what_is_allowed_is_not_a_breach(name: str, source: str) -> None:
+    module = _snippet(name, source)
+
+    assert [breach for rule in RULES for breach in rule(module)] == []

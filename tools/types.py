@@ -1,0 +1,48 @@
+"""Checks the types of every package and every plugin in one run of mypy.
+
+Plugins live in folders of their own, so each folder is put on mypy's path and
+each package is named. Arguments are handed on to mypy, and so is its exit code.
+
+Only ``os`` and ``sys`` are imported, which Python has loaded before it looks
+into this folder: this file's name is also that of a module of the standard
+library, which nearly every other import would want.
+"""
+
+import os
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PACKAGES = ["gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"]
+GROUPS = ["formats", "providers", "extensions"]
+
+
+def subfolders(folder: str) -> list[str]:
+    if not os.path.isdir(folder):
+        return []
+    return sorted(entry.path for entry in os.scandir(folder) if entry.is_dir())
+
+
+def is_package(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "__init__.py"))
+
+
+def main() -> None:
+    """Become mypy."""
+    plugins = [
+        plugin for group in GROUPS for plugin in subfolders(os.path.join(ROOT, "plugins", group))
+    ]
+    packages = PACKAGES + [
+        os.path.basename(folder)
+        for plugin in plugins
+        for folder in subfolders(plugin)
+        if is_package(folder)
+    ]
+    named = [word for package in packages for word in ("-p", package)]
+    os.environ["MYPYPATH"] = os.pathsep.join([ROOT, *plugins])
+    os.chdir(ROOT)
+    command = [sys.executable, "-m", "mypy", "--strict", *named, *sys.argv[1:]]
+    os.execv(sys.executable, command)
+
+
+if __name__ == "__main__":
+    main()
