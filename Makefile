@@ -18,7 +18,7 @@ lint: .venv/ready
 	$(BIN)/ruff check .
 
 types: .venv/ready
-	$(BIN)/python tools/types.py
+	$(BIN)/python tools/check_types.py
 
 setup: .venv/ready
 

@@ -49,7 +49,8 @@ def one_line(json: bytes) -> bytes:
     U+2028, U+2029 and U+0085 may stand in JSON only within strings, so escaping
     them changes no value.
     """
+    if json.isascii():
+        return json
     for character, escape in _SEPARATORS:
-        if character in json:
-            json = json.replace(character, escape)
+        json = json.replace(character, escape)
     return json

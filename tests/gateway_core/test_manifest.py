@@ -27,6 +27,9 @@ class Carrier:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def __repr__(self) -> str:
+        return f"Carrier({self.name})"
+
     async def send(self, request: Any, credential: Any, transport: Any) -> Any: ...
 
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 from ...contracts.errors import TransportError
 from .answers import Answer
 from .failures import Stale, abandoned, answer_timeout, broken_off, silence, unanswered
+from .heads import Message
 from .limits import Limits
 from .reading import Reader
 
@@ -63,8 +64,8 @@ class Connection(asyncio.Protocol):
         self._alarm_at = math.inf
         self._alarm: asyncio.TimerHandle | None = None
 
-    async def exchange(self, head: bytes, body: bytes, patience: float, bodiless: bool) -> Answer:
-        """Send a request and wait for the head of its answer, at most ``patience`` seconds.
+    async def exchange(self, message: Message) -> Answer:
+        """Send a request and wait for the head of its answer.
 
         Raises Stale when a connection that was used before is found dead, else
         TransportError. Cancelling closes the connection.
@@ -72,10 +73,10 @@ class Connection(asyncio.Protocol):
         if self.closed or self._transport.is_closing():
             raise Stale(sent=False)
         answer = self._answer = Answer(self)
-        self._reader.begin(answer, bodiless=bodiless)
-        self._patience = patience
-        self._expect_by(self._loop.time() + patience)
-        self._write(head, body)
+        self._reader.begin(answer, bodiless=message.bodiless)
+        self._patience = message.patience
+        self._expect_by(self._loop.time() + message.patience)
+        self._write(message.head, message.body)
         await self._grown(answer)
         if not answer.status:
             raise answer.failure or unanswered()

@@ -9,7 +9,7 @@ from ...contracts.exchange import UpstreamRequest
 from .answers import Answer
 from .dialling import Dialler
 from .failures import Stale, shutting_down
-from .heads import write_head
+from .heads import Message, write
 from .limits import Counts, Limits
 from .pool import Pool
 from .urls import Url, parse
@@ -34,24 +34,13 @@ class Direct:
         if self._closed:
             raise shutting_down()
         url = parse(request.url)
-        body = request.body
-        head = write_head(request.method, url.line, request.headers, len(body))
-        patience = request.first_byte_timeout
-        if patience is None:
-            patience = self._limits.first_byte
-        bodiless = request.method == "HEAD"
+        message = write(request, url, self._limits.first_byte)
         pool = self._pool(url)
         connection = pool.take() or await pool.open()
         try:
-            return await connection.exchange(head, body, patience, bodiless)
+            return await connection.exchange(message)
         except Stale as stale:
-            try:
-                connection = await self._pool(url).replace()
-                return await connection.exchange(head, body, patience, bodiless)
-            except TransportError as error:
-                # The first time may have reached the provider.
-                error.sent = error.sent or stale.sent
-                raise
+            return await self._send_again(url, message, stale)
 
     def counts(self) -> Iterator[Counts]:
         """One for every origin that has connections."""
@@ -66,6 +55,15 @@ class Direct:
         while self._pools:
             self._emptied.clear()
             await self._emptied.wait()
+
+    async def _send_again(self, url: Url, message: Message, stale: Stale) -> Answer:
+        try:
+            connection = await self._pool(url).replace()
+            return await connection.exchange(message)
+        except TransportError as error:
+            # The first time may have reached the provider.
+            error.sent = error.sent or stale.sent
+            raise
 
     def _pool(self, url: Url) -> Pool:
         return self._pools.get(url.origin) or self._add_pool(url)

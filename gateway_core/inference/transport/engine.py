@@ -4,10 +4,11 @@ Its pool is used without httpx2's client: a carrier of bytes wants no cookies,
 redirects or default headers, and only the pool lets somebody else dial for it.
 """
 
+import asyncio
 import re
 import struct
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from urllib.parse import unquote
 
@@ -42,6 +43,9 @@ BAD_PROXY = (httpcore2.ProxyError, socksio.SOCKSError, struct.error, AssertionEr
 BROKEN = (httpcore2.NetworkError, httpcore2.ProtocolError)
 
 
+FORGOTTEN = (".setup_socks5_connection.failed", ".start_tls.failed")
+
+
 class Backend(httpcore2.AsyncNetworkBackend):
     """Opens the pool's connections."""
 
@@ -59,7 +63,8 @@ class Backend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        addresses = await self._guard.addresses(host.strip("[]"), port, self._policy)
+        async with in_time(timeout):
+            addresses = await self._guard.addresses(host.strip("[]"), port, self._policy)
         share = None if timeout is None else timeout / len(addresses)
         failure: Exception = unreachable()
         for address in addresses:
@@ -84,16 +89,20 @@ class Backend(httpcore2.AsyncNetworkBackend):
             raise
 
 
-class SocksTrace:
-    """Closes the connection to a SOCKS proxy that refuses, which the pool leaves open."""
+class Witness:
+    """Follows one request through the pool and closes what the pool would leave open.
+
+    The pool forgets a connection whose SOCKS greeting fails or whose TLS
+    handshake is cancelled, without closing it.
+    """
 
     def __init__(self) -> None:
         self._stream: httpcore2.AsyncNetworkStream | None = None
 
     async def __call__(self, event: str, info: dict[str, Any]) -> None:
-        if event == "socks.setup_socks5_connection.started":
-            self._stream = info["stream"]
-        elif event == "socks.setup_socks5_connection.failed" and self._stream is not None:
+        if event.endswith(".connect_tcp.complete"):
+            self._stream = info["return_value"]
+        elif event.endswith(FORGOTTEN) and self._stream is not None:
             await self._stream.aclose()
 
 
@@ -129,6 +138,16 @@ def read_proxy(text: str, tls: Tls) -> httpcore2.Proxy:
         auth=None if user is None else (unquote(user), unquote(parts["password"] or "")),
         ssl_context=tls() if scheme == "https" else None,
     )
+
+
+@asynccontextmanager
+async def in_time(seconds: float | None) -> AsyncIterator[None]:
+    """Give up what takes longer to find its way."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError as error:
+        raise connect_timeout() from error
 
 
 @contextmanager

@@ -1,10 +1,14 @@
-"""The head of a request as bytes."""
+"""A request as it goes out: its head as bytes, its body, and what to expect of the answer."""
 
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from msgspec import Struct
+
+from ...contracts.exchange import UpstreamRequest
 from .failures import MalformedRequest
+from .urls import Url
 
 OWN = frozenset(
     {
@@ -27,6 +31,29 @@ WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 UNSPEAKABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class Message(Struct, frozen=True):
+    """One request, ready for the wire."""
+
+    head: bytes
+    body: bytes
+    patience: float
+    """Seconds until the head of the answer."""
+    bodiless: bool
+    """The answer describes a body and has none."""
+
+
+def write(request: UpstreamRequest, url: Url, first_byte: float) -> Message:
+    """Put a request into its bytes. Raises MalformedRequest."""
+    body = request.body
+    patience = request.first_byte_timeout
+    return Message(
+        write_head(request.method, url.line, request.headers, len(body)),
+        body,
+        first_byte if patience is None else patience,
+        request.method == "HEAD",
+    )
 
 
 def write_head(method: str, line: str, headers: Mapping[str, str], length: int) -> bytes:

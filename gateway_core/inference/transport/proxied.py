@@ -1,7 +1,7 @@
 """The second carrier: over proxies, and over HTTP/2. Slower, and imported only when needed."""
 
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any, cast
+from typing import cast
 
 import httpcore2
 
@@ -9,7 +9,7 @@ from ...contracts.errors import TransportError
 from ...contracts.exchange import UpstreamRequest
 from .addresses import Policy
 from .dialling import Tls
-from .engine import SOCKS, Backend, SocksTrace, open_pool, read_proxy, worded
+from .engine import SOCKS, Backend, Witness, in_time, open_pool, read_proxy, worded
 from .failures import (
     abandoned,
     answer_timeout,
@@ -21,7 +21,7 @@ from .failures import (
 )
 from .fields import Fields
 from .guard import Guard
-from .heads import write_head
+from .heads import Message, write
 from .limits import HEAD_BYTES, HEAD_FIELDS, Limits
 from .urls import Url, bracket, parse
 
@@ -53,9 +53,10 @@ class Proxied:
         if self._backend.closed:
             raise shutting_down()
         url = parse(request.url)
-        patience = request.first_byte_timeout
-        times = self._times(self._limits.first_byte if patience is None else patience)
-        outgoing = self._write(request, url, await self._destination(url), times)
+        message = write(request, url, self._limits.first_byte)
+        times = self._times(message.patience)
+        host = await self._destination(url)
+        outgoing = self._write(request.method, url, host, message, times)
         with worded(answer_timeout, unanswered):
             response = await self._pool.handle_async_request(outgoing)
         times["read"] = self._limits.silence
@@ -74,32 +75,30 @@ class Proxied:
         """The host the proxy is asked for."""
         if not self._behind:
             return url.host
-        if self._policy is Policy.PUBLIC:
+        if self._policy is Policy.OPERATOR:
+            self._guard.check_literal(url.host, url.port, self._policy)
+            return url.host
+        async with in_time(self._limits.connect):
             return (await self._guard.addresses(url.host, url.port, self._policy))[0]
-        self._guard.check_literal(url.host, url.port, self._policy)
-        return url.host
 
     def _times(self, patience: float) -> dict[str, float]:
         connect = self._limits.connect
         return {"connect": connect, "pool": connect, "write": patience, "read": patience}
 
     def _write(
-        self, request: UpstreamRequest, url: Url, host: str, times: dict[str, float]
+        self, method: str, url: Url, host: str, message: Message, times: dict[str, float]
     ) -> httpcore2.Request:
-        extensions: dict[str, Any] = {"timeout": times, "sni_hostname": url.host}
-        if self._socks:
-            extensions["trace"] = SocksTrace()
         return httpcore2.Request(
-            request.method,
+            method,
             httpcore2.URL(
                 scheme=url.scheme,
                 host=host if self._socks else bracket(host),
                 port=url.port,
                 target=url.target,
             ),
-            headers=fields_of(request, url),
-            content=request.body,
-            extensions=extensions,
+            headers=fields_of(message.head),
+            content=message.body,
+            extensions={"timeout": times, "sni_hostname": url.host, "trace": Witness()},
         )
 
 
@@ -134,9 +133,8 @@ class ProxiedAnswer:
         await self._response.aclose()
 
 
-def fields_of(request: UpstreamRequest, url: Url) -> list[tuple[bytes, bytes]]:
-    """The same fields the direct carrier sends, ``host`` first."""
-    head = write_head(request.method, url.line, request.headers, len(request.body))
+def fields_of(head: bytes) -> list[tuple[bytes, bytes]]:
+    """The fields of a written head, ``host`` first."""
     lines = head.split(b"\r\n")[1:-2]
     return [(name, value) for name, _, value in (line.partition(b": ") for line in lines)]
 

@@ -79,7 +79,7 @@ class References:
             case "properties", dict(), dict():
                 shared = {key: {"allOf": [one[key], other[key]]} for key in one if key in other}
                 return {**one, **other, **shared}
-            case ("required" | "anyOf" | "oneOf"), list(), list():
+            case (("required" | "anyOf" | "oneOf"), list(), list()):
                 return self._lists(name, one, other)
             case "enum", list(), list():
                 return [value for value in one if value in other] or one

@@ -15,8 +15,21 @@ import msgspec
 from msgspec import Struct
 
 from .schema_references import References, Schema, Trail
+from .schema_values import (
+    anything,
+    as_nullable,
+    is_null,
+    is_number,
+    is_run,
+    is_typed,
+    is_whole,
+    noted,
+    of_type,
+    shared_words,
+    type_of,
+    valued,
+)
 
-_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
 _TEXTS = frozenset({"title", "description", "pattern"})
 _COUNTS = frozenset(f"{end}{of}" for end in ("min", "max") for of in ("Items", "Length"))
 _SIZES = _COUNTS | {"minProperties", "maxProperties"}
@@ -34,12 +47,7 @@ _SEEN_TO = frozenset(
 _SILENT = frozenset({"$schema", "$id", "$anchor", "$comment", "id", "discriminator", "deprecated"})
 """Dropped keywords that tell a model nothing, and so are not repeated in the description."""
 _SHAPING = frozenset({"properties", "items", "enum", "required", "pattern", "prefixItems"})
-_OF_TYPE = {
-    "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
-    "object": frozenset({"properties", "required", "minProperties", "maxProperties"}),
-    "array": frozenset({"items", "prefixItems", "minItems", "maxItems"}),
-}
-_LONGEST_NOTE = 200
+_PLAIN = (("additionalProperties", True),)
 _DEEPEST = 40
 _MOST_NODES = 4000
 """References multiply; beyond this many places the rest is left undescribed."""
@@ -91,7 +99,8 @@ class _Rewriter:
         branches = [each for each in union["anyOf"] if each.get("type") == "OBJECT"]
         properties: Schema = {}
         for each in branches:
-            properties = {**each.get("properties", {}), **properties}
+            for name, value in each.get("properties", {}).items():
+                properties.setdefault(name, value)
         needed = [set(each.get("required", ())) for each in branches]
         always = set.intersection(*needed) if needed else set()
         required = [name for name in properties if name in always]
@@ -103,23 +112,21 @@ class _Rewriter:
         if not isinstance(schema, dict):
             if schema is not True:
                 self.drop("false")
-            return _anything()
+            return anything()
         if depth > _DEEPEST or self._left < 0:
             self.drop("depth")
             return {"type": "OBJECT"}
         flat, trail = self._references.flat(schema, trail)
-        flat = _valued(flat)
+        flat = valued(flat)
         nullable, branches = self._branches(flat)
         if len(branches) > 1:
             return self._union(flat, branches, nullable, trail, depth)
         if branches:
-            flat, trail = self._references.flat(
-                self._references.combined(_without_union(flat), branches[0]), trail
-            )
-            again = self._node(flat, trail, depth + 1)
-            return _as_nullable(again) if nullable else again
+            alone = self._references.combined(_beside(flat, branches[0]), branches[0])
+            made = self._node(alone, trail, depth + 1)
+            return as_nullable(made) if nullable else made
         made = self._plain(flat, trail, depth)
-        return _as_nullable(made) if nullable else made
+        return as_nullable(made) if nullable else made
 
     def _branches(self, flat: Schema) -> tuple[bool, list[Schema]]:
         """Whether null is allowed, and the alternatives; none for a schema of one type."""
@@ -132,19 +139,17 @@ class _Rewriter:
             types = [each for each in said if each != "null"]
             if types:
                 alone = [{"type": types[0]}]
-                several = [_of_type(flat, each) for each in types]
+                several = [of_type(flat, each) for each in types]
                 return nullable or "null" in said, several if len(types) > 1 else alone
         return nullable, []
 
-    def _alternatives(
-        self, name: str, flat: Schema, nullable: bool
-    ) -> tuple[bool, list[Schema]]:
+    def _alternatives(self, name: str, flat: Schema, nullable: bool) -> tuple[bool, list[Schema]]:
         given = [each for each in flat[name] if isinstance(each, dict)]
-        branches = [each for each in given if not _is_null(each)]
+        branches = [each for each in given if not is_null(each)]
         nullable = nullable or len(branches) < len(given)
         if name == "oneOf" and len(branches) > 1:
             self.drop("oneOf")
-        if len(branches) > 1 and (_SHAPING & flat.keys() or not all(map(_is_typed, branches))):
+        if len(branches) > 1 and (_SHAPING & flat.keys() or not all(map(is_typed, branches))):
             # The API takes no keyword beside anyOf, and the schema itself says more.
             self.drop(name)
             return nullable, []
@@ -153,15 +158,15 @@ class _Rewriter:
     def _union(
         self, flat: Schema, branches: list[Schema], nullable: bool, trail: Trail, depth: int
     ) -> Schema:
-        words = _shared_words(branches)
-        told = {name: flat[name] for name in ("title", "description") if name in flat}
+        words = shared_words(branches)
+        told = _told(flat)
         if words is not None:
             made: Schema = {"type": "STRING", **told, "enum": words}
-            return _as_nullable(made) if nullable else made
+            return as_nullable(made) if nullable else made
         self._give_up_beside_union(flat)
         several = [self._node({**told, **each}, trail, depth + 1) for each in branches]
         made = {"anyOf": [one for each in several for one in each.get("anyOf", [each])]}
-        return _as_nullable(made) if nullable else made
+        return as_nullable(made) if nullable else made
 
     def _give_up_beside_union(self, flat: Schema) -> None:
         kept = _SEEN_TO | {"title", "description"} | _SIZES | {"pattern", "minimum", "maximum"}
@@ -170,13 +175,13 @@ class _Rewriter:
                 self.drop(name)
 
     def _plain(self, flat: Schema, trail: Trail, depth: int) -> Schema:
-        said = _type_of(flat)
+        said = type_of(flat)
         if said is None:
             if isinstance(flat.get("type"), str):
                 self.drop("type")
-            told = {name: flat[name] for name in ("title", "description") if name in flat}
+            told = _told(flat)
             self._give_up_beside_union(flat)
-            return _anything(told)
+            return anything(told)
         made: Schema = {"type": said.upper()}
         notes: Schema = {}
         for name, value in flat.items():
@@ -188,22 +193,20 @@ class _Rewriter:
             self._object(flat, made, trail, depth)
         if said == "array":
             made["items"] = self._items(flat, made, trail, depth)
-        return _noted(made, notes)
+        return noted(made, notes)
 
     def _keyword(self, name: str, value: Any, made: Schema, notes: Schema) -> None:
         if name in _SEEN_TO:
             return
         if name in _TEXTS and isinstance(value, str):
             made[name] = value
-        elif name in _SIZES and _is_whole(value):
+        elif name in _SIZES and is_whole(value):
             made[name] = int(value)
-        elif (name in ("minimum", "maximum") and _is_number(value)) or name == "default":
+        elif (name in ("minimum", "maximum") and is_number(value)) or name == "default":
             made[name] = value
         else:
             self.drop(name)
-            if name not in _SILENT and value is not False and value is not True:
-                notes[name] = value
-            elif name not in _SILENT and value is True and name != "additionalProperties":
+            if name not in _SILENT and value is not False and (name, value) not in _PLAIN:
                 notes[name] = value
 
     def _bounds(self, flat: Schema, made: Schema, notes: Schema) -> None:
@@ -214,7 +217,7 @@ class _Rewriter:
         ):
             value = flat.get(name)
             bound = made.get(plain) if value is True else value
-            if not _is_number(bound):
+            if bound is None or not is_number(bound):
                 continue
             if made["type"] == "INTEGER":
                 near = math.floor(bound) if step > 0 else math.ceil(bound)
@@ -236,10 +239,10 @@ class _Rewriter:
             if len(words) < len(values):
                 self.drop("enum")
             return
-        numbers = [value for value in values if _is_number(value)]
+        numbers = [value for value in values if is_number(value)]
         if made["type"] in ("INTEGER", "NUMBER") and numbers:
             made["minimum"], made["maximum"] = min(numbers), max(numbers)
-        if values and not _is_run(made["type"], values):
+        if values and not is_run(made["type"], values):
             self.drop("enum")
             notes["enum"] = values
 
@@ -265,7 +268,7 @@ class _Rewriter:
         kept = [name for name in needed if isinstance(name, str) and name in properties]
         if kept:
             made["required"] = kept
-        if len(kept) < len(needed) or (required is not None and required is not needed):
+        if "required" in flat and kept != required:
             self.drop("required")
         order = flat.get("propertyOrdering")
         if isinstance(order, list):
@@ -286,144 +289,18 @@ class _Rewriter:
             one = self._node(each, trail, depth + 1)
             found += [] if one in found else [one]
         if not found:
-            return _anything()
+            return anything()
         flattened = [one for each in found for one in each.get("anyOf", [each])]
         return found[0] if len(found) == 1 else {"anyOf": flattened}
 
 
-def _anything(told: Schema | None = None) -> Schema:
-    """Any value at all: the API has no word for it, so every type is named."""
-    told = told or {}
-    scalars = [{"type": each, **told} for each in ("STRING", "NUMBER", "BOOLEAN", "OBJECT")]
-    return {"anyOf": [*scalars, {"type": "ARRAY", **told, "items": {"type": "STRING"}}]}
+def _told(flat: Schema) -> Schema:
+    return {name: flat[name] for name in ("title", "description") if name in flat}
 
 
-def _valued(flat: Schema) -> Schema:
-    """``const`` is an enum of one, and an enum tells its types."""
-    if "const" in flat:
-        flat = {**flat, "enum": [flat["const"]]}
-        del flat["const"]
-    given = flat.get("enum")
-    if "type" in flat or not isinstance(given, list) or {"anyOf", "oneOf"} & flat.keys():
-        return flat
-    types = list(dict.fromkeys(map(_json_type, given)))
-    return {**flat, "type": types[0] if len(types) == 1 else types} if types else flat
-
-
-def _without_union(flat: Schema) -> Schema:
+def _beside(flat: Schema, branch: Schema) -> Schema:
+    """What stands beside the only alternative there is."""
     left = {name: each for name, each in flat.items() if name not in ("anyOf", "oneOf", "nullable")}
-    if isinstance(left.get("type"), list) or (left is not flat and _had_union(flat)):
+    if isinstance(left.get("type"), list) or is_typed(branch):
         left.pop("type", None)
     return left
-
-
-def _had_union(flat: Schema) -> bool:
-    return "anyOf" in flat or "oneOf" in flat
-
-
-def _of_type(flat: Schema, said: Any) -> Schema:
-    """The part of a schema of several types that concerns one of them."""
-    others = set().union(*(names for each, names in _OF_TYPE.items() if each != said))
-    made = {name: value for name, value in flat.items() if name not in others}
-    if isinstance(flat.get("enum"), list):
-        made["enum"] = [value for value in flat["enum"] if _is_of(value, said)]
-        if not made["enum"]:
-            del made["enum"]
-    made.pop("nullable", None)
-    return {**made, "type": said}
-
-
-def _shared_words(branches: list[Schema]) -> list[str] | None:
-    """The words of alternatives that are nothing but words."""
-    words: list[str] = []
-    for each in branches:
-        said = _valued(each)
-        if said.keys() - {"type", "enum", "title"} or said.get("type") != "string":
-            return None
-        if not isinstance(said.get("enum"), list) or not all(said["enum"]):
-            return None
-        words += said["enum"]
-    return list(dict.fromkeys(words))
-
-
-def _as_nullable(made: Schema) -> Schema:
-    if "anyOf" in made:
-        return {**made, "anyOf": [_as_nullable(each) for each in made["anyOf"]]}
-    return made if made.get("type") == "NULL" else {**made, "nullable": True}
-
-
-def _noted(made: Schema, notes: Schema) -> Schema:
-    """What could not be declared, told in the description."""
-    told = [f"{name}: {_encode(value).decode()}" for name, value in notes.items()]
-    short = [note for note in told if len(note) <= _LONGEST_NOTE]
-    if not short:
-        return made
-    said = f"({'; '.join(short)})"
-    description = made.get("description")
-    return {**made, "description": f"{description} {said}" if description else said}
-
-
-def _type_of(flat: Schema) -> str | None:
-    said = flat.get("type")
-    if isinstance(said, str) and said.lower() in _TYPES:
-        return said.lower()
-    if isinstance(said, list):
-        return "null"
-    if "properties" in flat or "required" in flat:
-        return "object"
-    if "items" in flat or "prefixItems" in flat:
-        return "array"
-    if "pattern" in flat or "minLength" in flat or "maxLength" in flat:
-        return "string"
-    return "number" if "minimum" in flat or "maximum" in flat else None
-
-
-def _is_null(branch: Schema) -> bool:
-    return branch.get("type") == "null" or branch.get("enum") == [None] or (
-        "const" in branch and branch["const"] is None
-    )
-
-
-def _is_typed(branch: Schema) -> bool:
-    return bool({"type", "$ref", "enum", "const", "properties", "items"} & branch.keys()) or bool(
-        {"anyOf", "oneOf", "allOf"} & branch.keys()
-    )
-
-
-def _json_type(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-    return "object"
-
-
-def _is_of(value: Any, said: Any) -> bool:
-    found = _json_type(value)
-    return found == said or (found == "integer" and said == "number")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_whole(value: Any) -> bool:
-    return _is_number(value) and float(value).is_integer() and value >= 0
-
-
-def _is_run(said: str, values: list[Any]) -> bool:
-    """Whether bounds, or the type, already say exactly these values."""
-    if said == "BOOLEAN":
-        return True in values and False in values
-    if said != "INTEGER" or not all(isinstance(value, int) for value in values):
-        return False
-    return bool(len(set(values)) == max(values) - min(values) + 1)

@@ -55,7 +55,7 @@ class LineRelay(StreamRelay):
 
 
 def _tidy(passed: bytes) -> bytes:
-    if b"\n\n" in passed or b"\n\r" in passed or passed.startswith((b"\n", b"\r")):
+    if b"\n\n" in passed or b"\r" in passed or passed.startswith(b"\n"):
         passed = b"".join(line + b"\n" for line in lines(passed))
     return one_line(passed)
 
@@ -100,7 +100,10 @@ def _read_whole(body: bytes) -> tuple[Usage | None, int]:
 
 def _length(message: _Message) -> int:
     """Characters of words and thinking, and bytes of calls and images."""
-    length = len(message.content or "") + len(message.thinking or "")
-    for row in (*(message.tool_calls or ()), *(message.images or ())):
-        length += len(memoryview(row))
+    length = len(message.content) if message.content else 0
+    if message.thinking:
+        length += len(message.thinking)
+    if message.tool_calls or message.images:
+        rows = (*(message.tool_calls or ()), *(message.images or ()))
+        length += sum(len(memoryview(row)) for row in rows)
     return length

@@ -17,9 +17,10 @@ from .media import (
     write_cache,
     write_media,
 )
-from .members import ARRAY, TEXT, Members, decoded, missing, rows, unsupported
+from .members import ARRAY, TEXT, Members, decoded, missing, opening, rows, unsupported
 from .scope import Scope
 
+NO_ROWS = Raw(b"[]")
 SUPPORTED = ("input_text", "input_image", "input_file", "input_audio", "output_text", "refusal")
 
 
@@ -29,7 +30,7 @@ def read_content(holder: Members, name: str) -> tuple[AnyPart, ...]:
     place = holder.place(name)
     if raw is None:
         raise missing(place)
-    kind = bytes(raw)[:1]
+    kind = opening(raw)
     if kind == b'"':
         return (Text(text=decoded(raw, TEXT, place, "a string")),)
     if kind != b"[":
@@ -52,7 +53,7 @@ def _read_text(piece: Members) -> Text:
     text = piece.needed("text")
     citations = tuple(map(read_citation, piece.array("annotations") or ()))
     cache, extra = read_cache(piece), piece.rest()
-    if bytes(extra.get("logprobs", b"")) == b"[]":
+    if extra.get("logprobs") == NO_ROWS:
         del extra["logprobs"]
     return Text(text=text, citations=citations, cache=cache, extra=extra)
 

@@ -11,6 +11,8 @@ from msgspec import Raw
 
 from gateway_core import BadRequest
 
+from .dialect import NULL
+
 _T = TypeVar("_T")
 
 ARRAY = msgspec.json.Decoder(list[Raw])
@@ -33,15 +35,14 @@ class Members:
         self._where = where
 
     def __contains__(self, name: str) -> bool:
-        found = self._found.get(name)
-        return found is not None and bytes(found) != b"null"
+        return self._found.get(name, NULL) != NULL
 
     def place(self, name: str = "") -> str:
         return f"{self._where}.{name}" if self._where and name else self._where or name
 
     def raw(self, name: str) -> Raw | None:
-        found = self._found.pop(name, None)
-        return None if found is None or bytes(found) == b"null" else found
+        found = self._found.pop(name, NULL)
+        return None if found == NULL else found
 
     def text(self, name: str) -> str | None:
         return self._take(name, TEXT, "a string")
@@ -77,7 +78,7 @@ class Members:
         return None if found is None else rows(found, self.place(name))
 
     def rest(self) -> dict[str, Raw]:
-        return {name: raw for name, raw in self._found.items() if bytes(raw) != b"null"}
+        return {name: raw for name, raw in self._found.items() if raw != NULL}
 
     def _take(self, name: str, decoder: msgspec.json.Decoder[_T], what: str) -> _T | None:
         found = self.raw(name)
@@ -98,6 +99,11 @@ def rows(found: list[Raw], place: str) -> list[Members]:
         where = f"{place}[{index}]"
         objects.append(Members(decoded(raw, _object, where, "an object"), where))
     return objects
+
+
+def opening(raw: Raw) -> bytes:
+    """The first character of a value, which tells its type."""
+    return bytes(memoryview(raw)[:1])
 
 
 def body_of(body: bytes) -> dict[str, Raw]:

@@ -100,4 +100,3 @@ def _worded(part: Reasoning) -> dict[str, Any]:
     elif part.text:
         item["content"] = [{"type": "reasoning_text", "text": part.text}]
     return item
-

@@ -41,7 +41,7 @@ def write_messages(
     insists = bool(draft.switches.reasoning_content) and _thinks(conversation, draft)
     for turn in paired(conversation.turns):
         if turn.role == "assistant":
-            messages.append(_assistant(turn, draft, insists))
+            messages += _assistant(turn, draft, insists)
         else:
             messages += _others(turn, draft)
     return messages
@@ -65,11 +65,9 @@ def _others(turn: Turn, draft: Draft) -> Iterable[Message]:
     if not parts and results:
         return
     role = draft.switches.system_role if turn.role == "system" else "user"
-    yield _message(role, content(_without_calls(parts), draft), turn, draft)
-
-
-def _without_calls(parts: Iterable[AnyPart]) -> Iterable[AnyPart]:
-    return (part for part in parts if not isinstance(part, ToolCall | Reasoning))
+    said = content([part for part in parts if not isinstance(part, ToolCall | Reasoning)], draft)
+    if said or not parts:  # a turn of which nothing could be carried is left out
+        yield _message(role, said, turn, draft)
 
 
 def _message(role: str, said: Content | None, turn: Turn, draft: Draft) -> Message:
@@ -127,7 +125,7 @@ def _beside(result: ToolResult, draft: Draft) -> Sequence[AnyPart]:
     return (Text(text=title), *media)
 
 
-def _assistant(turn: Turn, draft: Draft, insists: bool) -> Message:
+def _assistant(turn: Turn, draft: Draft, insists: bool) -> Iterable[Message]:
     calls = [part for part in turn.parts if isinstance(part, ToolCall)]
     spoken = [part for part in turn.parts if isinstance(part, Text | Reasoning | Foreign)]
     refusals = [part for part in turn.parts if isinstance(part, Refusal)]
@@ -144,7 +142,8 @@ def _assistant(turn: Turn, draft: Draft, insists: bool) -> Message:
     _write_signature(message, turn.parts, draft)
     if calls:
         message["tool_calls"] = [_call(call, draft) for call in calls]
-    return message
+    if len(message) > 2 or said or not turn.parts:
+        yield message
 
 
 Thought = Reasoning | Foreign
@@ -201,9 +200,8 @@ def _write_thinking(
 def _write_details(
     message: Message, thinking: Sequence[Thought], texts: Sequence[str], draft: Draft
 ) -> None:
-    told = [part for part in thinking if isinstance(part, Foreign) or _is_detailed(part, draft)]
-    details = write_details(told, draft.own, draft.target.model.id)
-    if details:
+    if any(isinstance(part, Foreign) or _is_detailed(part, draft) for part in thinking):
+        details = write_details(thinking, draft.own, draft.target.model.id)
         message["reasoning_details"] = details
     elif texts:
         message["reasoning"] = "\n\n".join(texts)
@@ -239,7 +237,8 @@ def _spaced(words: Sequence[AnyPart], parts: Sequence[AnyPart]) -> Sequence[AnyP
     apart = {id(right) for left, right in zip(parts, parts[1:], strict=False) if _breaks(left)}
     spaced: list[AnyPart] = []
     for part in words:
-        if spaced and isinstance(part, Text) and part.text and id(part) in apart:
+        follows = bool(spaced) and isinstance(spaced[-1], Text)
+        if follows and isinstance(part, Text) and part.text and id(part) in apart:
             spaced.append(Text(text="\n\n"))
         spaced.append(part)
     return spaced

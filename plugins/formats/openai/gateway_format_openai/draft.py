@@ -13,6 +13,7 @@ from .switches import Switches, read_switches
 
 _SHORT = re.compile(r"[a-zA-Z0-9]{9}")
 _LONGEST_ID = 40
+_LONGEST_LABEL = 64
 
 
 class Draft(Struct, frozen=True):
@@ -48,6 +49,10 @@ class Draft(Struct, frozen=True):
         if self.switches.short_ids:
             return text if _SHORT.fullmatch(text) else _digest(text)[:9]
         return text if 0 < len(text) <= _LONGEST_ID else f"call_{_digest(text)[:24]}"
+
+    def label(self, text: str) -> str:
+        """Another dialect's opaque name for a user or a cache, no longer than is allowed here."""
+        return text if self.own or len(text) <= _LONGEST_LABEL else _digest(text)
 
 
 def _digest(text: str) -> str:

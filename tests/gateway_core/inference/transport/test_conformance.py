@@ -290,3 +290,18 @@ def test_large_bodies_pass_both_ways(carry, fetch):
         assert await fetch(transport, server.url(), body=body) == body
 
     carry(echo, scenario)
+
+
+@pytest.mark.parametrize("end", ["timeout", "cancellation"])
+def test_a_handshake_that_stalls_leaves_nothing(carry, trusting, fetch, end):
+    async def scenario(transport, server):
+        task = asyncio.create_task(fetch(transport, f"https://127.0.0.1:{server.port}/"))
+        await asyncio.sleep(0.05)
+        if end == "cancellation":
+            task.cancel()
+
+        with pytest.raises((TransportError, asyncio.CancelledError)):
+            await task
+
+    connect = 0.1 if end == "timeout" else 10.0
+    carry(lambda peer: peer.gone(), scenario, tls=trusting, connect=connect)

@@ -177,6 +177,23 @@ def test_a_proxy_that_is_not_there_is_not_sent(run, serve, proxy, open_network, 
     run(scenario)
 
 
+@pytest.mark.parametrize("policy", Policy)
+def test_a_look_up_that_stalls_is_given_up(run, open_network, fetch, policy):
+    async def never(host):
+        await asyncio.sleep(100)
+
+    async def scenario():
+        async with open_network(resolve=never, connect=0.05) as network:
+            transport = network.transport("socks5://p.test", policy=policy)
+
+            with pytest.raises(TransportError, match="reached in time") as caught:
+                await fetch(transport, "http://a.test/")
+
+            assert (caught.value.status, caught.value.sent) == (504, False)
+
+    run(scenario)
+
+
 def test_a_literal_address_is_checked_before_a_proxy_sees_it(
     run, serve, proxy, open_network, fetch
 ):

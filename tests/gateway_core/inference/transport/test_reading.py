@@ -1,5 +1,7 @@
 """The reader alone: every framing, every cut, every kind of rubbish."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,7 +80,7 @@ def test_an_answer_is_the_same_however_it_is_cut(data, status, body):
 def test_an_answer_is_the_same_in_any_pieces(name, cuts):
     data, status, body = WHOLE[name]
     edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
-    pieces = [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [data[a:b] for a, b in pairwise(edges)]
 
     reader, answer = read(*pieces)
 
@@ -182,13 +184,13 @@ def test_no_bytes_raise_anything_but_a_transport_error(data):
         _, answer = read(data)
     except TransportError:
         return
-    assert answer.status == 0 or data.startswith(b"HTTP/") or data.startswith(b"\r\n")
+    assert answer.status == 0 or data.startswith((b"HTTP/", b"\r\n"))
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_behind_a_head_raise_anything_but_a_transport_error(data):
     try:
-        reader, answer = read(OK + b"transfer-encoding: chunked\r\n\r\n", data)
+        _, answer = read(OK + b"transfer-encoding: chunked\r\n\r\n", data)
     except TransportError:
         return
     assert len(body_of(answer)) <= len(data)

@@ -2,10 +2,6 @@
 
 Plugins live in folders of their own, so each folder is put on mypy's path and
 each package is named. Arguments are handed on to mypy, and so is its exit code.
-
-Only ``os`` and ``sys`` are imported, which Python has loaded before it looks
-into this folder: this file's name is also that of a module of the standard
-library, which nearly every other import would want.
 """
 
 import os

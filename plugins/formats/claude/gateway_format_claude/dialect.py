@@ -1,0 +1,44 @@
+"""Names that every module of this format shares."""
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Raw
+
+DIALECT = "claude"
+
+Extra = Mapping[str, Raw]
+
+Block = dict[str, object] | Raw
+"""A content block on its way out; Raw for one that is passed along as it came."""
+
+encode = msgspec.json.Encoder().encode
+members_of = msgspec.json.Decoder(dict[str, Raw]).decode
+
+Unreadable = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding rubbish may raise."""
+
+PRESERVE = "x-gateway-assistant-prefill"
+"""A request header, and the private member of ``Conversation.extra`` that stands for it.
+
+The member is written by ``read_request`` when the client asked to keep its
+assistant prefill, and never goes out.
+"""
+
+
+def raw(value: object) -> Raw:
+    return Raw(encode(value))
+
+
+def is_null(value: Raw) -> bool:
+    return memoryview(value) == b"null"  # compares without copying a long value
+
+
+def present(members: Mapping[str, Raw]) -> Extra:
+    """The members that are not null."""
+    return {name: value for name, value in members.items() if not is_null(value)}
+
+
+def cache_control(lifetime: str) -> dict[str, object]:
+    """A prompt-cache breakpoint; five minutes is what the vendor takes when nothing is said."""
+    return {"type": "ephemeral"} if lifetime == "5m" else {"type": "ephemeral", "ttl": lifetime}

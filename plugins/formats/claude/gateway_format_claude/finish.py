@@ -1,0 +1,65 @@
+"""Why an answer ended, both ways."""
+
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Raw
+
+from gateway_core import Finish
+
+from .dialect import Extra, raw
+
+_TO_HUB: Mapping[str, Finish] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "pause_turn": "pause",
+    "refusal": "refusal",
+    "compaction": "stop",
+}
+_FROM_HUB: Mapping[Finish, str] = {
+    "stop": "end_turn",
+    "length": "max_tokens",
+    "tool_calls": "tool_use",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+    "pause": "pause_turn",
+    "error": "max_tokens",  # the nearest word for an answer that is not whole
+}
+
+_reason = msgspec.json.Decoder(str).decode
+
+
+def read_finish(reason: str) -> tuple[Finish, Extra]:
+    """The hub's word, and the vendor's own where the hub's is coarser."""
+    finish = _TO_HUB.get(reason, "stop")
+    usual = _FROM_HUB[finish] == reason or reason == "stop_sequence"
+    return finish, {} if usual else {"stop_reason": raw(reason)}
+
+
+def written_finish(
+    finish: Finish, *, met_stop: bool, has_calls: bool, own: Raw | None = None
+) -> str:
+    """The wire's word; ``own`` is what :func:`read_finish` kept, if it is of this dialect."""
+    kept = _own_reason(own)
+    if kept is not None:
+        return kept
+    if finish == "stop" and has_calls:
+        # Clients run tools only when this says so, whatever the vendor called it.
+        return "tool_use"
+    if finish == "stop" and met_stop:
+        return "stop_sequence"
+    return _FROM_HUB[finish]
+
+
+def _own_reason(own: Raw | None) -> str | None:
+    """Other dialects have a member of this name too, so only this one's words count."""
+    if own is None:
+        return None
+    try:
+        reason = _reason(own)
+    except msgspec.MsgspecError:
+        return None
+    return reason if reason in _TO_HUB else None

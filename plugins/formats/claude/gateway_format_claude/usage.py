@@ -1,0 +1,85 @@
+"""Token counts, both ways.
+
+This wire counts cache reads and writes beside ``input_tokens``; the hub counts
+them inside. The counts of ``message_start`` and of each ``message_delta`` are
+totals, so a later one replaces an earlier one.
+"""
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gateway_core import Usage
+
+from .dialect import is_null
+
+_HIGHEST = 1_000_000_000
+
+
+class _Counts(Struct):
+    """The wire's own counts, not yet checked."""
+
+    input_tokens: object = None
+    output_tokens: object = None
+    cache_read_input_tokens: object = None
+    cache_creation_input_tokens: object = None
+    output_tokens_details: object = None
+
+
+_decode = msgspec.json.Decoder(_Counts).decode
+
+
+class Meter:
+    """Gathers the counts of one answer."""
+
+    __slots__ = ("_input", "_output", "_read", "_reasoning", "_written", "reported")
+
+    def __init__(self) -> None:
+        self._input = self._output = self._read = self._written = self._reasoning = 0
+        self.reported = False
+
+    def take(self, of: Raw | None) -> bool:
+        """Note a report; false when it says nothing. Raises MsgspecError for rubbish."""
+        if of is None or is_null(of):
+            return False
+        said = _decode(of)
+        self._input = _newer(said.input_tokens, self._input)
+        self._output = _newer(said.output_tokens, self._output)
+        self._read = _newer(said.cache_read_input_tokens, self._read)
+        self._written = _newer(said.cache_creation_input_tokens, self._written)
+        details = said.output_tokens_details
+        if isinstance(details, dict):
+            self._reasoning = _newer(details.get("thinking_tokens"), self._reasoning)
+        self.reported = True
+        return True
+
+    def usage(self) -> Usage | None:
+        if not self.reported:
+            return None
+        return Usage(
+            input_tokens=self._input + self._read + self._written,
+            output_tokens=self._output,
+            cached_tokens=self._read,
+            cache_write_tokens=self._written,
+            reasoning_tokens=min(self._reasoning, self._output),
+        )
+
+
+def _newer(value: object, before: int) -> int:
+    """A later total; a zero does not take back what was counted before."""
+    valid = type(value) is int and 0 < value <= _HIGHEST
+    return value if valid else before  # type: ignore[return-value]  # narrowed by the line above
+
+
+def written_usage(usage: Usage | None) -> dict[str, object]:
+    """The counts as this wire says them; zeros when they are not known."""
+    known = usage or Usage()
+    fresh = known.input_tokens - known.cached_tokens - known.cache_write_tokens
+    counts: dict[str, object] = {
+        "input_tokens": max(0, fresh),
+        "cache_creation_input_tokens": known.cache_write_tokens,
+        "cache_read_input_tokens": known.cached_tokens,
+        "output_tokens": known.output_tokens,
+    }
+    if known.reasoning_tokens:
+        counts["output_tokens_details"] = {"thinking_tokens": known.reasoning_tokens}
+    return counts

@@ -1,0 +1,229 @@
+"""Errors, both ways."""
+
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gateway_core import GatewayError, ReplyFailed, UpstreamError
+
+from .dialect import NULL
+from .members import BROKEN
+
+LONGEST_MESSAGE = 500
+_IDS = ("x-request-id", "request-id", "x-upstream-request-id", "x-correlation-id")
+_AGAIN = re.compile(r"try again in (?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)(ms|s))?", re.IGNORECASE)
+
+_STATUSES = {
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "rate_limit_error": 429,
+    "invalid_api_key": 401,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "model_not_found": 404,
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "context_length_exceeded": 400,
+    "server_is_overloaded": 503,
+    "overloaded_error": 503,
+    "slow_down": 503,
+    "server_error": 500,
+}
+"""What status an error would have had that came inside an answer."""
+
+_TYPES = {
+    400: ("invalid_request_error", "bad_request"),
+    401: ("authentication_error", "invalid_api_key"),
+    402: ("billing_error", "payment_required"),
+    403: ("permission_error", "insufficient_quota"),
+    404: ("invalid_request_error", "model_not_found"),
+    406: ("invalid_request_error", "model_not_supported"),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+    500: ("server_error", "internal_server_error"),
+    502: ("server_error", "bad_gateway"),
+    503: ("server_error", "service_unavailable"),
+    504: ("server_error", "gateway_timeout"),
+}
+"""Type and code by status, for an error of a vendor that says neither."""
+
+_encode = msgspec.json.Encoder().encode
+_any = msgspec.json.Decoder()
+
+
+class Failure(Struct):
+    """An error as it stands in an event or in a failed answer; every member may be missing."""
+
+    message: Any = None
+    type: Any = None
+    code: Any = None
+    error: Raw = NULL
+
+
+_failure = msgspec.json.Decoder(Failure)
+
+
+def write_error(error: GatewayError, request_id: str) -> bytes:
+    kind, code = _worded(error)
+    said: dict[str, Any] = {"message": error.message, "type": kind, "param": None, "code": code}
+    said["request_id"] = request_id
+    upstream = error.request_id if isinstance(error, UpstreamError) else None
+    if upstream and upstream != request_id:
+        said["upstream_request_id"] = upstream
+    return _encode({"error": said})
+
+
+def _worded(error: GatewayError) -> tuple[str, str | None]:
+    """The error's own type and code; the vendor's words, where it had any, for a vendor's error."""
+    if not isinstance(error, UpstreamError):
+        return error.type, error.code
+    return _typed(error.status, error.kind, error.code)
+
+
+def _typed(status: int, kind: str | None, code: str | None) -> tuple[str, str]:
+    usual = "server_error" if status >= 500 else "invalid_request_error"
+    by_status = _TYPES.get(status, (usual, ""))
+    own = code if code and code != UpstreamError.code else None
+    return kind or by_status[0], own or by_status[1]
+
+
+def write_failure(failure: ReplyFailed, number: int) -> bytes:
+    """The data of an ``error`` event.
+
+    The members stand both at the top, as the reference has them, and in
+    ``error``, as the vendor sends them and its own library looks for them.
+    """
+    kind, code = _typed(failure.status, failure.kind, failure.code)
+    said = {"type": kind, "code": code, "message": failure.message, "param": None}
+    event = {**said, "type": "error", "sequence_number": number, "error": said}
+    return _encode(event)
+
+
+def write_failed(failure: ReplyFailed) -> bytes:
+    """The ``error`` of a failed answer."""
+    _, code = _typed(failure.status, failure.kind, failure.code)
+    return _encode({"code": code or "server_error", "message": failure.message})
+
+
+def read_failure(raw: bytes | Raw) -> ReplyFailed:
+    """An error event, flat or nested, or the ``error`` of an answer. Raises MsgspecError."""
+    said = _failure.decode(raw)
+    if said.error != NULL:
+        nested = _any.decode(said.error)
+        if isinstance(nested, str):
+            return ReplyFailed(_first_line(nested) or _NAMELESS)
+        said = _failure.decode(said.error)
+    kind, code = _word(said.type), _word(said.code)
+    kind = None if kind == "error" else kind
+    status = _STATUSES.get(code or "") or _STATUSES.get(kind or "") or _status(said.code) or 502
+    message = _first_line(_word(said.message) or "") or code or _NAMELESS
+    return ReplyFailed(message, kind, code, status, _again(message))
+
+
+_NAMELESS = "The upstream failed without a reason"
+
+
+def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+    said, outer = _told(body)
+    message = _message(said) or _message(outer) or _text(body) or f"The upstream answered {status}"
+    told = headers.get("retry-after-ms"), headers.get("retry-after"), headers.get("date")
+    wait = _wait(*told)
+    return UpstreamError(
+        message,
+        status=status,
+        kind=_word(said.get("type")),
+        code=_word(said.get("code")),
+        request_id=_request_id(said, outer, headers),
+        retry_after=_again(message) if wait is None else wait,
+    )
+
+
+def _told(body: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The error object and the object around it, empty where there is none."""
+    try:
+        outer = _any.decode(body)
+    except BROKEN:
+        return {}, {}
+    if isinstance(outer, list) and outer:
+        outer = outer[0]
+    if not isinstance(outer, dict):
+        return {}, {}
+    said = outer.get("error")
+    if isinstance(said, str):
+        return {**outer, "message": said}, outer
+    return (said, outer) if isinstance(said, dict) else (outer, outer)
+
+
+def _message(said: Mapping[str, Any]) -> str:
+    for name in ("message", "detail", "error_description", "error"):
+        value = said.get(name)
+        if isinstance(value, str) and value.strip():
+            return _first_line(value)
+        if isinstance(value, list | dict) and name != "error" and value:
+            return _first_line(_encode(value).decode())
+    return ""
+
+
+def _text(body: bytes) -> str:
+    text = body[:2048].decode("utf-8", "replace").strip()
+    return "" if text.startswith(("<", "{", "[")) else _first_line(text)
+
+
+def _first_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[0].strip()[:LONGEST_MESSAGE] if lines else ""
+
+
+def _word(value: object) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return str(value) or None
+
+
+def _status(code: object) -> int | None:
+    return code if isinstance(code, int) and 400 <= code < 600 else None
+
+
+def _request_id(
+    said: Mapping[str, Any], outer: Mapping[str, Any], headers: Mapping[str, str]
+) -> str | None:
+    for holder in (said, outer):
+        for name in ("upstream_request_id", "request_id"):
+            if (found := _word(holder.get(name))) is not None:
+                return found
+    return next((headers[name] for name in _IDS if headers.get(name)), None)
+
+
+def _wait(milliseconds: str | None, after: str | None, date: str | None) -> float | None:
+    """Seconds to wait, from the headers."""
+    if (exact := _seconds(milliseconds)) is not None:
+        return exact / 1000
+    if (plain := _seconds(after)) is not None or after is None:
+        return plain
+    try:
+        until = parsedate_to_datetime(after)
+        since = parsedate_to_datetime(date or "")
+        return max(0.0, (until - since).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _seconds(value: str | None) -> float | None:
+    try:
+        seconds = float(value or "")
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < 1e9 else None
+
+
+def _again(message: str) -> float | None:
+    """The wait that the message itself names, such as ``try again in 1m30.5s``."""
+    found = _AGAIN.search(message)
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, rest, unit = found.groups()
+    seconds = (_seconds(rest) or 0.0) / (1000 if unit == "ms" else 1)
+    return 3600.0 * int(hours or 0) + 60.0 * int(minutes or 0) + seconds

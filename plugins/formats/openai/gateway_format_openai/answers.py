@@ -1,0 +1,149 @@
+"""A vendor's answer, chunk by chunk, as events. A whole answer is one large chunk."""
+
+import hashlib
+from typing import Any
+
+from gateway_core import Citation, ReplyFailed, ReplyStarted, StreamEvent, Usage, UsageReported
+from gateway_formats.fold import as_failure
+from gateway_formats.relay import CUT_SHORT
+
+from .choices import OpenChoice
+from .chunks import ChoiceChunk, Chunk
+from .errors import read_failure
+from .members import anything_of, encode, is_list
+from .usage import read_usage
+
+EMPTY = "The upstream gave an empty answer"
+_BROKEN = "The upstream broke off its answer"
+
+SHARED = ("service_tier", "system_fingerprint")
+"""Members of a reply that go to a client of the same dialect, whole or streamed."""
+
+
+class Answer:
+    """Keeps the promise of event order, whatever comes in."""
+
+    __slots__ = ("_choices", "_citations", "_started", "_usage", "failed", "id")
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.failed = False
+        self._started = False
+        self._choices: dict[int, OpenChoice] = {}
+        self._usage: Usage | None = None
+        self._citations: tuple[Citation, ...] = ()
+
+    def take(self, chunk: Chunk, data: bytes, out: list[StreamEvent]) -> None:
+        if chunk.error is not None or not chunk.choices:
+            if self._is_failure(chunk, data, out):
+                return
+            if not chunk.choices and chunk.usage is None:
+                return  # some vendors begin with a chunk about the prompt
+        if not self._started:
+            self._start(chunk, data, out)
+        if chunk.search_results is not None or chunk.citations is not None:
+            self._citations = _sources(chunk) or self._citations
+        for choice in chunk.choices or ():
+            self._take_choice(choice, out)
+            if self.failed:
+                return
+        self._report(chunk, out)
+
+    def close(self, out: list[StreamEvent], *, marked: bool) -> None:
+        """The answer is over; ``marked`` says whether the vendor said so itself."""
+        if self.failed:
+            return
+        if not self._started:
+            self.fail(ReplyFailed(EMPTY if marked else CUT_SHORT), out)
+            return
+        if not marked and not self.is_ended():
+            self.fail(ReplyFailed(CUT_SHORT), out)
+            return
+        for choice in self._choices.values():
+            choice.end(None, None, self._citations, out)
+
+    def is_ended(self) -> bool:
+        """Whether every choice has said why it ended."""
+        return bool(self._choices) and all(choice.ended for choice in self._choices.values())
+
+    def fail(self, failure: ReplyFailed, out: list[StreamEvent]) -> None:
+        self.failed = True
+        out.append(failure)
+
+    def _is_failure(self, chunk: Chunk, data: bytes, out: list[StreamEvent]) -> bool:
+        if chunk.error is None and chunk.usage is not None:
+            return False
+        error = read_failure(data)
+        if error is None:
+            return False
+        self.fail(as_failure(error), out)
+        return True
+
+    def _start(self, chunk: Chunk, data: bytes, out: list[StreamEvent]) -> None:
+        self._started = True
+        self.id = chunk.id if isinstance(chunk.id, str) and chunk.id else _substitute(data)
+        model = chunk.model if isinstance(chunk.model, str) else ""
+        extra = {name: raw for name in SHARED if (raw := getattr(chunk, name)) is not None}
+        out.append(ReplyStarted(self.id, model, _seconds(chunk.created), extra))
+
+    def _take_choice(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
+        index = chunk.index or 0
+        choice = self._choices.get(index)
+        if choice is None:
+            choice = self._choices[index] = OpenChoice(self.id, index)
+        if choice.ended:
+            return
+        delta = chunk.delta or chunk.message
+        if delta is not None:
+            choice.take(delta, chunk.logprobs, out)
+        word = chunk.finish_reason
+        if chunk.error is not None or word == "error":
+            self._break(chunk, out)
+        elif word:
+            choice.end(word, chunk.stop_reason, self._citations, out)
+
+    def _break(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
+        """A choice may carry the vendor's failure in place of an end."""
+        error = read_failure(encode({"error": chunk.error})) if chunk.error is not None else None
+        self.fail(as_failure(error) if error else ReplyFailed(_BROKEN), out)
+
+    def _report(self, chunk: Chunk, out: list[StreamEvent]) -> None:
+        raw = chunk.usage
+        if raw is None and chunk.x_groq is not None:
+            raw = chunk.x_groq.usage
+        usage = read_usage(raw)
+        if usage is not None and usage != self._usage:
+            self._usage = usage
+            out.append(UsageReported(usage))
+
+
+def _substitute(data: bytes) -> str:
+    """An id for a reply whose vendor gave none, the same however the stream is cut."""
+    return hashlib.sha256(data).hexdigest()[:24]
+
+
+def _seconds(value: object) -> int | None:
+    if isinstance(value, str) and value.isdigit():
+        value = int(value)
+    if isinstance(value, float):
+        value = int(value) if value == value and abs(value) < 1e18 else None
+    return value if type(value) is int and value > 0 else None
+
+
+def _sources(chunk: Chunk) -> tuple[Citation, ...]:
+    """A search vendor names its sources once for the whole answer."""
+    for raw in (chunk.search_results, chunk.citations):
+        items: Any = anything_of(raw) if raw is not None and is_list(raw) else None
+        found = tuple(source for item in items or () if (source := _source(item)) is not None)
+        if found:
+            return found
+    return ()
+
+
+def _source(item: object) -> Citation | None:
+    if isinstance(item, str):
+        return Citation(url=item)
+    if not isinstance(item, dict) or not isinstance(item.get("url"), str):
+        return None
+    title = item.get("title")
+    return Citation(url=item["url"], title=title if isinstance(title, str) and title else None)

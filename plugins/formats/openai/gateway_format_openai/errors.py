@@ -1,0 +1,273 @@
+"""Errors: a vendor's, however it words them, and ours, as clients of this dialect expect them."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+
+from gateway_core import GatewayError, UpstreamError
+
+from .members import UNREADABLE, encode
+
+_anything = msgspec.json.Decoder()
+
+_LONGEST = 500
+_REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+_REQUEST_ID_HEADERS = (
+    "x-upstream-request-id",
+    "x-request-id",
+    "request-id",
+    "x-correlation-id",
+    "apim-request-id",
+)
+_WAIT = re.compile(
+    r"try again in (?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(ms|s|\s*seconds?))?", re.IGNORECASE
+)
+_DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
+
+_TYPES = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    429: "rate_limit_error",
+}
+_CODES = {
+    400: "bad_request",
+    401: "invalid_api_key",
+    402: "payment_required",
+    403: "insufficient_quota",
+    404: "model_not_found",
+    406: "model_not_supported",
+    429: "rate_limit_exceeded",
+    500: "internal_server_error",
+    502: "bad_gateway",
+    503: "service_unavailable",
+    504: "gateway_timeout",
+}
+
+
+def write_error(error: GatewayError, request_id: str) -> bytes:
+    """The whole body; ``request_id`` is the gateway's own."""
+    members = _said(error)
+    members["request_id"] = request_id
+    theirs = error.request_id if isinstance(error, UpstreamError) else None
+    if theirs and theirs != request_id:
+        members["upstream_request_id"] = theirs
+    return encode({"error": members})
+
+
+def _said(error: GatewayError) -> dict[str, Any]:
+    if not isinstance(error, UpstreamError):
+        kind: str = error.type
+        return {"message": error.message, "type": kind, "param": None, "code": error.code}
+    return failure_members(error.message, error.status, error.kind, _code(error))
+
+
+def _code(error: UpstreamError) -> str | None:
+    """The vendor's code; the class's own only says something about a 502."""
+    return error.code if error.code != UpstreamError.code or error.status == 502 else None
+
+
+def failure_members(
+    message: str, status: int, kind: str | None, code: str | None
+) -> dict[str, Any]:
+    """An upstream failure; what the vendor did not name is named after the status."""
+    usual = "server_error" if status >= 500 else "invalid_request_error"
+    return {
+        "message": message,
+        "type": kind or _TYPES.get(status, usual),
+        "param": None,
+        "code": code or _CODES.get(status),
+    }
+
+
+def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+    """A refusal with an error status."""
+    value = _value(body)
+    found = error_in(value)
+    if found is None:
+        return UpstreamError(
+            _first_line(body, status),
+            status=status,
+            request_id=_request_id({}, headers),
+            retry_after=_retry_after(headers),
+        )
+    message, kind, code, inner = found
+    outer = value if isinstance(value, dict) else {}
+    return UpstreamError(
+        message,
+        status=status,
+        kind=kind,
+        code=code,
+        request_id=_request_id({**outer, **inner}, headers),
+        retry_after=_retry_after(headers) or _hinted(inner, message, headers),
+    )
+
+
+def read_failure(body: bytes, status: int = 502) -> UpstreamError | None:
+    """An error that came where an answer was due, or ``None`` when this is none."""
+    value = _value(body)
+    found = error_in(value)
+    if found is None:
+        return None
+    message, kind, code, inner = found
+    outer = value if isinstance(value, dict) else {}
+    return UpstreamError(
+        message,
+        status=_status(inner, status),
+        kind=kind,
+        code=code,
+        request_id=_request_id({**outer, **inner}, {}),
+        retry_after=_hinted(inner, message, {}),
+    )
+
+
+def _value(body: bytes) -> Any:
+    try:
+        value = _anything.decode(body)
+    except UNREADABLE:
+        return None
+    return value[0] if isinstance(value, list) and value else value
+
+
+def error_in(value: Any) -> tuple[str, str | None, str | None, dict[str, Any]] | None:
+    """Message, kind, code and the error's own members, from any of the shapes in use."""
+    if not isinstance(value, dict):
+        return None
+    error = value.get("error")
+    if isinstance(error, str) and error:
+        return _cut(error), _text(value.get("type")), _word(value.get("code")), value
+    if not isinstance(error, dict):
+        error = value
+    message = _message(error)
+    if message is None:
+        return None
+    return _cut(message), _text(error.get("type")), _word(error.get("code")), error
+
+
+def _message(error: dict[str, Any]) -> str | None:
+    for name in ("message", "detail", "msg", "error"):
+        said = error.get(name)
+        if isinstance(said, dict | list):
+            said = _nested(said)
+        if isinstance(said, str) and said:
+            return _explained(said, error.get("metadata"))
+    return None
+
+
+def _nested(said: Any) -> str | None:
+    """The first message in a validation error's list of them."""
+    if isinstance(said, list):
+        said = said[0] if said else None
+    return _message(said) if isinstance(said, dict) else said if isinstance(said, str) else None
+
+
+def _explained(message: str, metadata: Any) -> str:
+    """A router says that its vendor failed and keeps the vendor's own words beside it."""
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    if not isinstance(raw, str) or not raw:
+        return message
+    found = error_in(_value(raw.encode(errors="replace")))
+    return f"{message}: {found[0] if found else raw}"
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _word(value: object) -> str | None:
+    """A code that says more than the status does."""
+    return value if isinstance(value, str) and value and not value.isdigit() else None
+
+
+def _cut(message: str) -> str:
+    return message.strip().partition("\n")[0].strip()[:_LONGEST] or "The upstream failed"
+
+
+def _first_line(body: bytes, status: int) -> str:
+    text = body[: 4 * _LONGEST].decode(errors="replace").strip()
+    if not text or text.startswith(("<", "{", "[")):
+        return f"The upstream answered {status}"
+    return _cut(text)
+
+
+def _status(error: dict[str, Any], default: int) -> int:
+    for name in ("status_code", "status", "code"):
+        value = error.get(name)
+        if isinstance(value, str) and value.isdigit():
+            value = int(value)
+        if type(value) is int and 400 <= value < 600:
+            return value
+    return default
+
+
+def _request_id(members: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
+    named = [members.get(name) for name in ("upstream_request_id", "request_id")]
+    for value in (*named, *(headers.get(name) for name in _REQUEST_ID_HEADERS)):
+        if isinstance(value, str) and _REQUEST_ID.fullmatch(value):
+            return value
+    return None
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    exact = _seconds(headers.get("retry-after-ms"))
+    if exact is not None:
+        return exact / 1000
+    said = headers.get("retry-after")
+    if said is None:
+        return None
+    seconds = _seconds(said)
+    if seconds is not None:
+        return seconds
+    until, now = _moment(said), _moment(headers.get("date"))
+    return max(0.0, (until - now).total_seconds()) if until and now else None
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e9 else None
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _hinted(error: dict[str, Any], message: str, headers: Mapping[str, str]) -> float | None:
+    """When to come back, from the body: a retry detail, a reset time or the message itself."""
+    details = error.get("details")
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        found = _DELAY.fullmatch(delay) if isinstance(delay, str) else None
+        if found:
+            return float(found[1])
+    return _until_reset(error, headers) or _in_words(message)
+
+
+def _until_reset(error: dict[str, Any], headers: Mapping[str, str]) -> float | None:
+    metadata = error.get("metadata")
+    limits = metadata.get("headers") if isinstance(metadata, dict) else None
+    reset = limits.get("X-RateLimit-Reset") if isinstance(limits, dict) else None
+    milliseconds = _seconds(str(reset)[:-3]) if reset else None
+    now = _moment(headers.get("date"))
+    if milliseconds is None or now is None:
+        return None
+    return max(0.0, milliseconds - now.timestamp())
+
+
+def _in_words(message: str) -> float | None:
+    found = _WAIT.search(message)
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, seconds, unit = found.groups()
+    last = float(seconds or 0) / (1000 if unit == "ms" else 1)
+    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + last

@@ -1,0 +1,18 @@
+"""What every test shares: no slow-start deadline for properties, and no stray environment."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The first use of a text strategy in a clean checkout builds a large table.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_vendor_keys() -> None:
+    """A key in the developer's own shell must not become an account in a test."""
+    for name in list(os.environ):
+        if name.endswith(("_API_KEY", "_TOKEN", "_BASE_URL")) or name in ("DATA_DIR", "PORT"):
+            os.environ.pop(name)

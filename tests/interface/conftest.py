@@ -1,0 +1,52 @@
+"""What the black-box tests share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+from served import Served
+
+from gateway_core.storage.combos import ComboChange
+from gateway_core.storage.connection import NewConnection
+
+
+@pytest.fixture
+def http() -> Any:
+    with httpx2.Client(trust_env=False, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+def add_account() -> Callable[..., str]:
+    """Adds an account to a served gateway and gives its id."""
+
+    def add(here: Served, provider: str, key: str, **data: Any) -> str:
+        async def work() -> str:
+            core = here.gateway.core
+            new = NewConnection(provider=provider, name=key, data={"apiKey": key, **data})
+            connection = await core.stores.connections.create(new)
+            await core.refresh()
+            return connection.id
+
+        return here.do(work())
+
+    return add
+
+
+@pytest.fixture
+def add_combo() -> Callable[..., None]:
+    """Adds a combo to a served gateway, with its strategy."""
+
+    def add(here: Served, name: str, *models: str, members: Any = None, **strategy: Any) -> None:
+        async def work() -> None:
+            core = here.gateway.core
+            change = ComboChange(name=name, models=models, members=members)
+            await core.stores.combos.create(change)
+            if strategy:
+                await core.stores.settings.patch({"comboStrategies": {name: strategy}})
+            await core.refresh()
+
+        here.do(work())
+
+    return add
