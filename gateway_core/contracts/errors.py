@@ -46,6 +46,8 @@ class GatewayError(Exception):
 
 
 class BadRequest(GatewayError):
+    """The request makes no sense; the message says which part."""
+
     status = 400
     type = INVALID
     code = "bad_request"
@@ -62,43 +64,59 @@ class NotAChatModel(BadRequest):
 
 
 class NoProviderForKind(BadRequest):
+    """No connected provider does this kind of work."""
+
     code = "no_provider_for_kind"
 
 
 class Unauthorized(GatewayError):
+    """The caller is not known."""
+
     status = 401
     type = "authentication_error"
     code = "invalid_api_key"
 
 
 class MissingKey(Unauthorized):
+    """Keys are required and none was sent."""
+
     def __init__(self) -> None:
         super().__init__("Missing API key")
 
 
 class InvalidKey(Unauthorized):
+    """An unknown, paused or expired key; which of them is not told."""
+
     def __init__(self) -> None:
         super().__init__("Invalid API key")
 
 
 class Forbidden(GatewayError):
+    """The caller is known and may not do this."""
+
     status = 403
     type = "permission_error"
     code = "forbidden"
 
 
 class LocalOnly(Forbidden):
+    """Only a caller on this machine may do this."""
+
     def __init__(self) -> None:
         super().__init__("Local only: CLI token required")
 
 
 class NotFound(GatewayError):
+    """What was named does not exist."""
+
     status = 404
     type = INVALID
     code = "not_found"
 
 
 class UnknownRoute(NotFound):
+    """Nobody serves this path."""
+
     type = "not_found"
     code = "unknown_route"
 
@@ -108,6 +126,8 @@ class UnknownRoute(NotFound):
 
 
 class UnknownModel(NotFound):
+    """The catalog has no such model."""
+
     code = "model_not_found"
 
 
@@ -124,36 +144,48 @@ class NoCredentials(NotFound):
 
 
 class MethodNotAllowed(GatewayError):
+    """The path exists, but not with this method."""
+
     status = 405
     type = INVALID
     code = "method_not_allowed"
 
 
 class Conflict(GatewayError):
+    """What is asked for contradicts what is there."""
+
     status = 409
     type = INVALID
     code = "conflict"
 
 
 class BodyTooLarge(GatewayError):
+    """The request body passes its limit."""
+
     status = 413
     type = INVALID
     code = "body_too_large"
 
 
 class UnsupportedMedia(GatewayError):
+    """The request body is of a type or coding that is not taken here."""
+
     status = 415
     type = INVALID
     code = "unsupported_media_type"
 
 
 class LimitExceeded(GatewayError):
+    """A limit is reached; ``retry-after`` says until when."""
+
     status = 429
     type = "rate_limit_error"
     code = "rate_limit_exceeded"
 
 
 class Unavailable(GatewayError):
+    """This cannot be done right now."""
+
     status = 503
     code = "service_unavailable"
 
@@ -180,6 +212,7 @@ class UpstreamError(GatewayError):
     had any. ``request_id`` is the vendor's correlation id.
     """
 
+    status = 502
     type = "upstream_error"
     code = "bad_gateway"
 

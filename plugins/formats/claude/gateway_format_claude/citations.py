@@ -42,7 +42,7 @@ def read_citation(of: Raw) -> Citation:
 
 
 def shown_citation(citation: Citation, losses: Losses) -> Raw | None:
-    """A citation for a client; one of another vendor becomes a web source when it has an address."""
+    """A citation for a client; another vendor's becomes a web source if it has an address."""
     if citation.raw is not None and citation.dialect == DIALECT:
         return citation.raw
     if citation.url is None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
@@ -12,8 +11,6 @@ from gateway_core import (
     Citation,
     Foreign,
     Media,
-    Reasoning,
-    Role,
     Text,
     ToolCall,
     ToolResult,
@@ -22,7 +19,7 @@ from gateway_core import (
 
 from .carried import from_data, from_signature
 from .citations import read_citation
-from .dialect import DIALECT, Extra, Unreadable, is_null, raw
+from .dialect import DIALECT, Extra, Role, Unreadable, raw
 from .members import Members, is_text, members, whole_list, whole_text
 from .sources import SEARCH_RESULT, read_document, read_image, source_text
 
@@ -190,9 +187,7 @@ def _read_result(block: Members, item: Raw) -> tuple[AnyPart, ...]:
     if content is not None:
         pieces, faithful = _result_content(content, block.path("content"))
         extra = extra if faithful else {**extra, "content": content}
-    return (
-        ToolResult(call_id=call_id, content=pieces, failed=failed, cache=cache, extra=extra),
-    )
+    return (ToolResult(call_id=call_id, content=pieces, failed=failed, cache=cache, extra=extra),)
 
 
 def _result_content(content: Raw, where: str) -> tuple[tuple[Text | Media, ...], bool]:

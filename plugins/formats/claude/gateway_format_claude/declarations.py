@@ -8,7 +8,7 @@ from gateway_core import Losses, Tool, ToolChoice
 
 from .dialect import DIALECT, Unreadable, cache_control, members_of, raw
 from .models import Traits
-from .schemas import fitted_schema
+from .schemas import fitted_arguments, fitted_schema
 
 _HOSTED: Mapping[str, dict[str, object]] = {
     "web_search": {"type": "web_search_20250305", "name": "web_search"},
@@ -41,9 +41,7 @@ def _write_tool(
     declared["name"] = tool.name
     if tool.description:
         declared["description"] = tool.description
-    declared["input_schema"] = tool.schema or (_FREE_TEXT if tool.custom else _ANY_OBJECT)
-    if tool.custom:
-        losses.add("tool:custom")
+    declared["input_schema"] = _arguments(tool, native, losses)
     if tool.strict is not None:
         _make_strict(declared, tool, traits, native, losses)
     if tool.cache is not None:
@@ -51,6 +49,20 @@ def _write_tool(
     if not native:
         losses.add_extra(tool.extra)
     return declared
+
+
+def _arguments(tool: Tool, native: bool, losses: Losses) -> Raw:
+    if tool.custom:
+        losses.add("tool:custom")
+        return _FREE_TEXT
+    if tool.schema is None:
+        return _ANY_OBJECT
+    if native:
+        return tool.schema
+    schema, whole = fitted_arguments(tool.schema)
+    if not whole:
+        losses.add("tool_schema")
+    return schema
 
 
 def _make_strict(
@@ -62,15 +74,14 @@ def _make_strict(
         losses.add("strict")
     elif tool.strict:
         declared["strict"] = True
-        if tool.schema is not None:
-            declared["input_schema"], whole = fitted_schema(tool.schema)
+        if not tool.custom and tool.schema is not None:
+            schema, whole = fitted_schema(fitted_arguments(tool.schema)[0])
+            declared["input_schema"] = schema
             if not whole:
                 losses.add("strict")
 
 
-def _write_hosted(
-    tool: Tool, traits: Traits, losses: Losses
-) -> dict[str, object] | Raw | None:
+def _write_hosted(tool: Tool, traits: Traits, losses: Losses) -> dict[str, object] | Raw | None:
     if tool.raw is not None and tool.dialect == DIALECT:
         return tool.raw
     kind = tool.hosted or "other"
@@ -100,20 +111,4 @@ def _note_settings(tool: Tool, kind: str, losses: Losses) -> None:
 
 def undeclared(names: Sequence[str]) -> list[dict[str, object] | Raw]:
     """Declarations of tools that only the history knows: the vendor refuses calls without any."""
-    return [
-        {"name": name, "input_schema": _ANY_OBJECT} for name in dict.fromkeys(names)
-    ]
-
-
-def object_text(arguments: str) -> Raw | None:
-    """Arguments as a JSON object, or ``None`` when they are not one."""
-    if not arguments.strip():
-        return raw({})
-    try:
-        text = arguments.encode()
-        members_of(text)
-    except Unreadable + (UnicodeEncodeError,):
-        return None
-    return Raw(text)
-
-
+    return [{"name": name, "input_schema": _ANY_OBJECT} for name in dict.fromkeys(names)]

@@ -1,6 +1,7 @@
 """Names that every module of this format shares."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import msgspec
 from msgspec import Raw
@@ -8,6 +9,7 @@ from msgspec import Raw
 DIALECT = "claude"
 
 Extra = Mapping[str, Raw]
+Role = Literal["user", "assistant", "system"]
 
 Block = dict[str, object] | Raw
 """A content block on its way out; Raw for one that is passed along as it came."""
@@ -31,7 +33,7 @@ def raw(value: object) -> Raw:
 
 
 def is_null(value: Raw) -> bool:
-    return memoryview(value) == b"null"  # compares without copying a long value
+    return memoryview(value)[:5].tobytes() == b"null"  # without copying a long value
 
 
 def present(members: Mapping[str, Raw]) -> Extra:

@@ -53,7 +53,8 @@ class Members:
         return self._take(name, _list, "a list")
 
     def texts(self, name: str) -> tuple[str, ...]:
-        return tuple(self._take(name, _texts, "a list of strings") or ())
+        said: list[str] | None = self._take(name, _texts, "a list of strings")
+        return tuple(said or ())
 
     def members(self, name: str) -> "Members | None":
         value = self.take(name)

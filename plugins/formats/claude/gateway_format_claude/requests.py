@@ -7,7 +7,6 @@ from gateway_core import (
     Call,
     Conversation,
     Output,
-    Role,
     Sampling,
     Text,
     Thinking,
@@ -15,7 +14,7 @@ from gateway_core import (
 )
 
 from .contents import read_content, read_texts
-from .dialect import DIALECT, PRESERVE, Extra, raw
+from .dialect import DIALECT, PRESERVE, Extra, Role, raw
 from .members import Members, members, top
 from .tools import read_choice, read_tools
 
@@ -35,7 +34,7 @@ def read_request(call: Call) -> Conversation:
     choice, parallel, more_choice = read_choice(body.members("tool_choice"))
     metadata = body.members("metadata")
     user = None if metadata is None else metadata.text("user_id")
-    conversation = Conversation(
+    return Conversation(
         instructions=_system(body) + early,
         turns=turns,
         tools=read_tools(body.items("tools")),
@@ -57,7 +56,6 @@ def read_request(call: Call) -> Conversation:
             **_preserved(call, turns),
         },
     )
-    return conversation
 
 
 def _turns(body: Members) -> tuple[Turn, ...]:
@@ -65,7 +63,9 @@ def _turns(body: Members) -> tuple[Turn, ...]:
     if not items:
         raise BadRequest("messages: at least one message is required")
     last = len(items) - 1
-    return tuple(_turn(item, f"messages.{index}", index == last) for index, item in enumerate(items))
+    return tuple(
+        _turn(item, f"messages.{index}", index == last) for index, item in enumerate(items)
+    )
 
 
 def _turn(item: Raw, where: str, is_last: bool) -> Turn:
@@ -138,9 +138,7 @@ def _thinking(said: Members | None, config: Members | None) -> tuple[Thinking | 
     return thinking, {**_kept("thinking", more), **_kept("output_config", left)}
 
 
-def _thinking_wish(
-    said: Members | None, effort: str | None
-) -> tuple[Thinking | None, Extra, bool]:
+def _thinking_wish(said: Members | None, effort: str | None) -> tuple[Thinking | None, Extra, bool]:
     """The wish, the rest of the member, and whether the wish holds the effort."""
     if said is None:
         return (None if effort is None else Thinking(effort=effort)), {}, True

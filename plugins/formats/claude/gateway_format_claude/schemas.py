@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from .dialect import Unreadable, encode, raw
+from .dialect import Unreadable, encode, members_of, raw
 
 _decode = msgspec.json.Decoder().decode
 
@@ -40,6 +40,7 @@ _KEPT = frozenset(
 )
 _SCHEMAS = ("properties", "$defs", "definitions")
 _LISTS = ("anyOf", "allOf")
+_ANY_OBJECT = raw({"type": "object"})
 _NAMED = ("$schema", "$id", "nullable")
 
 
@@ -54,6 +55,20 @@ def fitted_schema(schema: Raw) -> tuple[Raw, bool]:
     moved: list[str] = []
     fitted = _fit(said, moved)
     return (schema if fitted == said else raw(fitted)), not moved
+
+
+def fitted_arguments(schema: Raw) -> tuple[Raw, bool]:
+    """A tool's schema as this wire takes it, an object at its top, and whether it is whole."""
+    try:
+        said = members_of(schema)
+    except Unreadable:
+        return _ANY_OBJECT, False
+    choices = [name for name in ("anyOf", "oneOf", "allOf") if name in said]
+    typed = "type" in said and bytes(said["type"]) == b'"object"'
+    if typed and not choices:
+        return schema, True
+    kept: dict[str, object] = {k: v for k, v in said.items() if k not in choices}
+    return raw({**kept, "type": "object"}), not choices
 
 
 def _fit(schema: Mapping[str, Any], moved: list[str]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def read_document(source: Members, whole: Raw) -> Media | None:
 
 
 def _of_content(source: Members, whole: Raw) -> Media | None:
-    """A document that is a list of blocks: its text for others, the list itself for this dialect."""
+    """A document made of blocks: its text for others, the blocks for this dialect."""
     content = source.needed("content", source.take("content"))
     text = source_text(content, source.path("content"))
     if text is None:

@@ -87,29 +87,36 @@ def _fits_result(media: Media, aim: Aim) -> bool:
 
 def _response(text: str, failed: bool) -> Json | Raw:
     """The object a function's answer has to be, made of what the tool really said."""
-    value = _json(text)
+    said = _members(text)
+    value = _listed(text) if said is None else Raw(text.strip().encode())
     if failed:
         return {"error": text if value is None else value}
     if value is None:
         return {"result": text}
-    if memoryview(value)[0:1] == b"{":
-        said = _object.decode(value)
-        if len(said) != 1 or next(iter(said)) not in _TELLING:
-            return value
-    return {"result": value}
+    if said is None or (len(said) == 1 and next(iter(said)) in _TELLING):
+        return {"result": value}
+    return value
 
 
-def _json(text: str) -> Raw | None:
-    """Text that is a JSON object or list."""
-    start = text.lstrip()[:1]
-    if start not in ("{", "["):
+def _members(text: str) -> Members | None:
+    """Text that is a JSON object."""
+    if not text.lstrip().startswith("{"):
         return None
-    raw = Raw(text.strip().encode())
     try:
-        (_object if start == "{" else _array).decode(raw)
+        return _object.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         return None
-    return raw
+
+
+def _listed(text: str) -> Raw | None:
+    """Text that is a JSON list."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        _array.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return Raw(text.strip().encode())
 
 
 def _text(part: Text | Refusal, aim: Aim) -> Json | None:
@@ -129,12 +136,10 @@ def _reasoning(part: Reasoning, aim: Aim) -> Json | None:
 
 
 def _call(call: ToolCall, aim: Aim) -> Json:
-    given = None if call.custom else _json(call.arguments or "{}")
-    if given is None or memoryview(given)[0:1] != b"{":
-        # Arguments have to be an object, whatever the tool of another vendor took.
-        arguments: Json | Raw = {"input": call.arguments}
-    else:
-        arguments = given
+    said = call.arguments or "{}"
+    # Arguments have to be an object, whatever the tool of another vendor took.
+    whole = not call.custom and _members(said) is not None
+    arguments: Json | Raw = Raw(said.strip().encode()) if whole else {"input": said}
     made: Json = {"id": call.id} if aim.call_ids else {}
     made |= {"name": call.name, "args": arguments}
     return _with_extra(_signed({"functionCall": made}, call, aim), call, aim)

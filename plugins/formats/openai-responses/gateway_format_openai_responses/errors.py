@@ -78,9 +78,11 @@ def write_error(error: GatewayError, request_id: str) -> bytes:
 
 def _worded(error: GatewayError) -> tuple[str, str | None]:
     """The error's own type and code; the vendor's words, where it had any, for a vendor's error."""
-    if not isinstance(error, UpstreamError):
-        return error.type, error.code
-    return _typed(error.status, error.kind, error.code)
+    if isinstance(error, UpstreamError):
+        return _typed(error.status, error.kind, error.code)
+    if error.status != type(error).status:  # a status that was the vendor's
+        return _typed(error.status, None, error.code)
+    return error.type, error.code
 
 
 def _typed(status: int, kind: str | None, code: str | None) -> tuple[str, str]:

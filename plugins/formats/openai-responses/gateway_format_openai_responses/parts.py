@@ -6,11 +6,12 @@ that is not a message, thinking or a call is kept whole as a foreign part.
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from gateway_core import AnyPart, Foreign, Media, Reasoning, Refusal, Text, ToolCall
 
 from .annotations import read_citation
-from .dialect import DIALECT, MESSAGE, NULL
+from .dialect import DIALECT, NULL
 from .reasoning import GAP, as_parts
 
 
@@ -26,6 +27,8 @@ class Content(Struct):
 
 class _Head(Struct):
     type: str = ""
+    id: str | None = None
+    phase: Raw = NULL
 
 
 class _Message(Struct):
@@ -66,6 +69,16 @@ _members = msgspec.json.Decoder(dict[str, Raw])
 def kind_of(raw: Raw) -> str:
     """Raises MsgspecError for what is not an item."""
     return _head.decode(raw).type
+
+
+def id_of(raw: Raw) -> str | None:
+    return _head.decode(raw).id
+
+
+def headed(part: Text | Refusal, raw: Raw) -> Text | Refusal:
+    """The first piece of a message, which speaks for the message around it."""
+    phase = _head.decode(raw).phase
+    return part if phase == NULL else replace(part, extra={"phase": phase.copy()})
 
 
 def read_item(raw: Raw) -> list[AnyPart]:
@@ -110,7 +123,7 @@ def read_thinking(raw: Raw) -> list[Reasoning]:
 
 
 def _joined(pieces: list[Content] | None) -> str:
-    return GAP.join(piece.text or "" for piece in pieces or ())
+    return GAP.join(piece.text for piece in pieces or () if piece.text)
 
 
 def read_call(raw: Raw, *, custom: bool) -> ToolCall:

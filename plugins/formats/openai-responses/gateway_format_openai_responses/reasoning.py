@@ -61,7 +61,7 @@ def as_parts(item: Reasoning, summary: str, content: str) -> list[Reasoning]:
 
 def _texts(item: Members, name: str) -> str:
     pieces = item.rows(name) or ()
-    return GAP.join(piece.text("text") or "" for piece in pieces)
+    return GAP.join(filter(None, (piece.text("text") for piece in pieces)))
 
 
 def write_reasoning(part: Reasoning, scope: Scope) -> dict[str, Any] | None:

@@ -1,8 +1,5 @@
 """Token counts, both ways."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import msgspec
 from msgspec import Raw
 
@@ -35,10 +32,11 @@ def read_usage(raw: Raw) -> Usage | None:
     return None if usage == Usage() else usage
 
 
-def _count(said: Mapping[str, Any] | Any, name: str) -> int:
+def _count(said: object, name: str) -> int:
     value = said.get(name) if isinstance(said, dict) else None
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 <= value <= _MOST else 0
+    if isinstance(value, bool) or not isinstance(value, int):
+        return 0
+    return value if 0 <= value <= _MOST else 0
 
 
 def write_usage(usage: Usage | None) -> bytes:

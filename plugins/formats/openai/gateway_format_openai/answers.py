@@ -3,6 +3,8 @@
 import hashlib
 from typing import Any
 
+from msgspec import Raw
+
 from gateway_core import Citation, ReplyFailed, ReplyStarted, StreamEvent, Usage, UsageReported
 from gateway_formats.fold import as_failure
 from gateway_formats.relay import CUT_SHORT
@@ -10,7 +12,7 @@ from gateway_formats.relay import CUT_SHORT
 from .choices import OpenChoice
 from .chunks import ChoiceChunk, Chunk
 from .errors import read_failure
-from .members import anything_of, encode, is_list
+from .members import encode
 from .usage import read_usage
 
 EMPTY = "The upstream gave an empty answer"
@@ -83,7 +85,8 @@ class Answer:
         self._started = True
         self.id = chunk.id if isinstance(chunk.id, str) and chunk.id else _substitute(data)
         model = chunk.model if isinstance(chunk.model, str) else ""
-        extra = {name: raw for name in SHARED if (raw := getattr(chunk, name)) is not None}
+        shared = ((name, getattr(chunk, name)) for name in SHARED)
+        extra = {name: Raw(encode(value)) for name, value in shared if value}
         out.append(ReplyStarted(self.id, model, _seconds(chunk.created), extra))
 
     def _take_choice(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
@@ -108,10 +111,11 @@ class Answer:
         self.fail(as_failure(error) if error else ReplyFailed(_BROKEN), out)
 
     def _report(self, chunk: Chunk, out: list[StreamEvent]) -> None:
-        raw = chunk.usage
-        if raw is None and chunk.x_groq is not None:
-            raw = chunk.x_groq.usage
-        usage = read_usage(raw)
+        if chunk.usage is None and chunk.x_groq is None:
+            return
+        usage = read_usage(chunk.usage)
+        if usage is None and isinstance(chunk.x_groq, dict):
+            usage = read_usage(chunk.x_groq.get("usage"))
         if usage is not None and usage != self._usage:
             self._usage = usage
             out.append(UsageReported(usage))
@@ -132,9 +136,9 @@ def _seconds(value: object) -> int | None:
 
 def _sources(chunk: Chunk) -> tuple[Citation, ...]:
     """A search vendor names its sources once for the whole answer."""
-    for raw in (chunk.search_results, chunk.citations):
-        items: Any = anything_of(raw) if raw is not None and is_list(raw) else None
-        found = tuple(source for item in items or () if (source := _source(item)) is not None)
+    for items in (chunk.search_results, chunk.citations):
+        listed: list[Any] = items if isinstance(items, list) else []
+        found = tuple(source for item in listed if (source := _source(item)) is not None)
         if found:
             return found
     return ()

@@ -80,7 +80,7 @@ class OpenChoice:
         self._speech: _Speech | None = None
         self._has_refusal = False
 
-    def take(self, delta: Delta, logprobs: Raw | None, out: list[StreamEvent]) -> None:
+    def take(self, delta: Delta, logprobs: object, out: list[StreamEvent]) -> None:
         tokens = tokens_in(logprobs) if logprobs is not None else None
         before = len(out)
         if delta.extra_content is not None:

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from .members import encode
+
 
 class Function(Struct):
     name: Any = None
@@ -26,7 +28,7 @@ class CallDelta(Struct):
     type: Any = None
     function: Function | None = None
     custom: Custom | None = None
-    extra_content: Raw | None = None
+    extra_content: Any = None
 
 
 class Audio(Struct):
@@ -49,7 +51,14 @@ class Delta(Struct):
     annotations: list[Raw] | None = None
     images: list[Raw] | None = None
     audio: Audio | None = None
-    extra_content: Raw | None = None
+    extra_content: Any = None
+
+
+class Tokens(Struct, omit_defaults=True):
+    """Log probabilities; a few vendors put a number or a list in their place."""
+
+    content: list[Raw] | None = None
+    refusal: list[Raw] | None = None
 
 
 class ChoiceChunk(Struct):
@@ -58,12 +67,8 @@ class ChoiceChunk(Struct):
     message: Delta | None = None
     finish_reason: str | None = None
     stop_reason: Any = None
-    logprobs: Raw | None = None
-    error: Raw | None = None
-
-
-class Groq(Struct):
-    usage: Raw | None = None
+    logprobs: Tokens | list[Any] | float | str | None = None
+    error: Any = None
 
 
 class Chunk(Struct):
@@ -71,13 +76,13 @@ class Chunk(Struct):
     model: Any = None
     created: Any = None
     choices: list[ChoiceChunk] | None = None
-    usage: Raw | None = None
-    x_groq: Groq | None = None
-    citations: Raw | None = None
-    search_results: Raw | None = None
-    system_fingerprint: Raw | None = None
-    service_tier: Raw | None = None
-    error: Raw | None = None
+    usage: Any = None
+    x_groq: Any = None
+    citations: Any = None
+    search_results: Any = None
+    system_fingerprint: Any = None
+    service_tier: Any = None
+    error: Any = None
 
 
 class Whole(Struct):
@@ -95,20 +100,8 @@ CHOICE_MEMBERS = frozenset(ChoiceChunk.__struct_fields__)
 MESSAGE_MEMBERS = frozenset(Delta.__struct_fields__) | {"role"}
 
 
-class _Tokens(Struct):
-    content: list[Raw] | None = None
-    refusal: list[Raw] | None = None
-
-
-_tokens = msgspec.json.Decoder(_Tokens)
-
-
-def tokens_in(raw: Raw | None) -> Raw | None:
+def tokens_in(logprobs: object) -> Raw | None:
     """Log probabilities in the shape we carry, or ``None`` when there are none in it."""
-    if raw is None:
+    if not isinstance(logprobs, Tokens) or not (logprobs.content or logprobs.refusal):
         return None
-    try:
-        tokens = _tokens.decode(raw)
-    except (msgspec.MsgspecError, RecursionError):
-        return None
-    return raw if tokens.content or tokens.refusal else None
+    return Raw(encode(logprobs))

@@ -136,26 +136,22 @@ def without_repeats(plain: Sequence[AnyPart], sealed: Sequence[Reasoning]) -> li
 def take_signature(members: Members) -> str | None:
     """A vendor's proof of a message or a tool call, out of ``extra_content``."""
     raw = members.get("extra_content")
-    signature = read_signature(raw)
-    if signature is not None and raw is not None and not _says_more(anything_of(raw)):
+    value = None if raw is None else anything_of(raw)
+    signature = read_signature(value)
+    if signature is not None and not _says_more(value):
         del members["extra_content"]
     return signature
 
 
-def read_signature(raw: Raw | None) -> str | None:
-    """``extra_content.google.thought_signature``, where it is there."""
-    if raw is None or b"thought_signature" not in bytes(raw):
-        return None
-    value = anything_of(raw)
+def read_signature(value: Any) -> str | None:
+    """``google.thought_signature`` in the value of ``extra_content``."""
     google = value.get("google") if isinstance(value, dict) else None
     signature = google.get("thought_signature") if isinstance(google, dict) else None
     return signature if isinstance(signature, str) and signature else None
 
 
 def _says_more(value: dict[str, Any]) -> bool:
-    return set(value) != {"google"} or bool(
-        set(value["google"]) - {"thought", "thought_signature"}
-    )
+    return set(value) != {"google"} or bool(set(value["google"]) - {"thought", "thought_signature"})
 
 
 def write_signature(signature: str) -> dict[str, Any]:

@@ -1,0 +1,186 @@
+"""Errors: as the vendor words them, and as this dialect's clients expect them.
+
+The vendor's model: https://cloud.google.com/apis/design/errors
+"""
+
+import re
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gateway_core import GatewayError, ReplyFailed, UpstreamError
+
+_LONGEST = 500
+_STATUSES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    408: "DEADLINE_EXCEEDED",
+    409: "ABORTED",
+    412: "FAILED_PRECONDITION",
+    429: "RESOURCE_EXHAUSTED",
+    499: "CANCELLED",
+    500: "INTERNAL",
+    501: "UNIMPLEMENTED",
+    502: "UNAVAILABLE",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+_WORDS = frozenset(_STATUSES.values()) | {"OUT_OF_RANGE", "ALREADY_EXISTS", "DATA_LOSS", "UNKNOWN"}
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+_ID_HEADERS = ("x-upstream-request-id", "request-id", "x-request-id", "x-correlation-id")
+_RETRY = re.compile(r"retry in ([0-9.]+)\s*s", re.IGNORECASE)
+_REASON = "type.googleapis.com/google.rpc.ErrorInfo"
+_DELAY = "type.googleapis.com/google.rpc.RetryInfo"
+
+
+class _Error(Struct):
+    code: Any = None
+    message: Any = None
+    status: Any = None
+    details: Any = None
+    request_id: Any = None
+    upstream_request_id: Any = None
+
+
+class _Body(Struct):
+    error: _Error | str | None = None
+    message: Any = None
+    request_id: Any = None
+
+
+_read_error = msgspec.json.Decoder(_Error).decode
+_read_body = msgspec.json.Decoder(_Body | list[_Body]).decode
+
+
+def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+    """The vendor's error answer; never fails, whatever the body holds."""
+    told = _body(body)
+    error = told.error if isinstance(told.error, _Error) else _Error(message=told.error)
+    message = _text(error.message) or _text(told.message) or _plain(body)
+    return UpstreamError(
+        _first_line(message) or f"The upstream answered with status {status}",
+        status=status,
+        kind=_text(error.status),
+        code=_reason(error.details) or _text(error.status),
+        request_id=_request_id(error, told, headers),
+        retry_after=_header_delay(headers) or _delay(error, message),
+    )
+
+
+def told_error(raw: Raw) -> UpstreamError:
+    """An error that came where an answer should be. Raises MsgspecError for rubbish."""
+    error = _read_error(raw)
+    status = error.code if isinstance(error.code, int) else 502
+    message = _text(error.message) or ""
+    return UpstreamError(
+        _first_line(message) or "The upstream failed",
+        status=status,
+        kind=_text(error.status),
+        code=_reason(error.details) or _text(error.status),
+        retry_after=_delay(error, message),
+    )
+
+
+def write_error(error: GatewayError, request_id: str) -> bytes:
+    told = _told(error.message, error.status, getattr(error, "kind", None), error.retry_after)
+    if error.code:
+        told["details"] = [{"@type": _REASON, "reason": error.code.upper()}, *told["details"]]
+    told["request_id"] = request_id
+    upstream = error.request_id if isinstance(error, UpstreamError) else None
+    if upstream and upstream != request_id and _ID.fullmatch(upstream):
+        told["upstream_request_id"] = upstream
+    return msgspec.json.encode({"error": told})
+
+
+def failure_json(failure: ReplyFailed) -> bytes:
+    """The error that ends a stream."""
+    told = _told(failure.message, failure.status, failure.kind, failure.retry_after)
+    return msgspec.json.encode({"error": told})
+
+
+def _told(message: str, status: int, kind: str | None, retry_after: float | None) -> dict[str, Any]:
+    word = kind if kind in _WORDS else _STATUSES.get(status)
+    if word is None:
+        word = "INVALID_ARGUMENT" if 400 <= status < 500 else "INTERNAL"
+    details = [] if retry_after is None else [{"@type": _DELAY, "retryDelay": f"{retry_after:g}s"}]
+    return {"code": status, "message": message, "status": word, "details": details}
+
+
+def _body(body: bytes) -> _Body:
+    """The error object; a stream that fails at its start gives a list of one."""
+    try:
+        told = _read_body(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _Body()
+    if isinstance(told, list):
+        return told[0] if told else _Body()
+    return told
+
+
+def _plain(body: bytes) -> str:
+    """A body that is not JSON may be a line of text; a page is not worth quoting."""
+    text = body.decode(errors="replace").strip()
+    return "" if text.startswith(("<", "{", "[")) else text
+
+
+def _first_line(message: str) -> str:
+    return message.strip().partition("\n")[0].strip()[:_LONGEST]
+
+
+def _text(said: object) -> str | None:
+    return said if isinstance(said, str) and said else None
+
+
+def _details(details: object, kind: str) -> dict[str, Any]:
+    rows = details if isinstance(details, list) else []
+    return next((row for row in rows if isinstance(row, dict) and row.get("@type") == kind), {})
+
+
+def _reason(details: object) -> str | None:
+    return _text(_details(details, _REASON).get("reason"))
+
+
+def _delay(error: _Error, message: str) -> float | None:
+    said = _text(_details(error.details, _DELAY).get("retryDelay"))
+    found = said.removesuffix("s") if said else None
+    if found is None:
+        told = _RETRY.search(message)
+        found = told[1] if told else None
+    return _seconds(found)
+
+
+def _seconds(said: str | None) -> float | None:
+    try:
+        seconds = float(said) if said else None
+    except ValueError:
+        return None
+    return seconds if seconds is not None and 0 <= seconds < 1e9 else None
+
+
+def _header_delay(headers: Mapping[str, str]) -> float | None:
+    milliseconds = _seconds(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    said = headers.get("retry-after")
+    seconds = _seconds(said)
+    if seconds is not None or not said:
+        return seconds
+    try:
+        until = parsedate_to_datetime(said)
+        since = parsedate_to_datetime(headers["date"])
+        return max(0.0, (until - since).total_seconds())
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _request_id(error: _Error, told: _Body, headers: Mapping[str, str]) -> str | None:
+    said = (error.upstream_request_id, error.request_id, told.request_id)
+    for found in (*said, *map(headers.get, _ID_HEADERS)):
+        if isinstance(found, str) and _ID.fullmatch(found):
+            return found
+    return None

@@ -1,0 +1,71 @@
+"""JSON values that follow one another, cut out of a byte stream however it was cut itself.
+
+A stream that was asked for without ``alt=sse`` is one JSON list, sent in
+pieces; an error may stand where a stream should be, as a lone object.
+"""
+
+import re
+
+_TOKEN = re.compile(rb'["{}\\]')
+_INSIDE = re.compile(rb'["\\]')
+LIMIT = 16 * 1024 * 1024
+"""Longest value, bytes."""
+
+
+class JsonPieces:
+    """Gives the objects at the top level, or directly within one list."""
+
+    __slots__ = ("_depth", "_held", "_quoted", "_seen", "_start")
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._seen = 0
+        self._start = 0
+        self._depth = 0
+        self._quoted = False
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The objects that are whole now. Raises ValueError when one grows beyond the limit."""
+        self._held += chunk
+        found: list[bytes] = []
+        while self._step(found):
+            pass
+        if self._start:
+            del self._held[: self._start]
+            self._seen -= self._start
+            self._start = 0
+        if len(self._held) > LIMIT:
+            raise ValueError(f"a value is longer than {LIMIT} bytes")
+        return found
+
+    def _step(self, found: list[bytes]) -> bool:
+        """Look at one token; false when there is none left."""
+        token = (_INSIDE if self._quoted else _TOKEN).search(self._held, self._seen)
+        if token is None:
+            self._seen = len(self._held)
+            return False
+        at = token.start()
+        match token[0]:
+            case b"\\":
+                if at + 1 == len(self._held):
+                    self._seen = at  # what it escapes has not come yet
+                    return False
+                self._seen = at + 2
+                return True
+            case b'"':
+                self._quoted = not self._quoted
+            case b"{":
+                self._start = self._start if self._depth else at
+                self._depth += 1
+            case b"}" if self._depth:
+                self._depth -= 1
+                if not self._depth:
+                    found.append(bytes(self._held[self._start : at + 1]))
+                    self._start = at + 1
+        self._seen = at + 1
+        return True
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether an object has begun that has not ended."""
+        return self._depth > 0 or self._quoted

@@ -1,0 +1,129 @@
+"""The vendor's answer as events, piece by piece, and whole."""
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from gateway_core import (
+    ChoiceEnded,
+    Reply,
+    ReplyFailed,
+    ReplyStarted,
+    StreamEvent,
+    UpstreamError,
+    Usage,
+    UsageReported,
+)
+from gateway_formats.fold import as_failure, gather
+from gateway_formats.relay import CUT_SHORT, RUBBISH
+
+from .answers import Answer, blocked, read_answer, unix_seconds, usage_of
+from .call_ids import digest
+from .candidates import OpenCandidate
+from .errors import told_error
+from .json_pieces import JsonPieces
+from .signatures import DIALECT
+
+_EMPTY = "The upstream gave an answer without any candidate"
+_UNREADABLE = "The upstream gave an answer that could not be read"
+
+
+class OpenReply:
+    """An answer whose pieces come one by one. After a failure nothing follows."""
+
+    def __init__(self) -> None:
+        self.failed = False
+        self._started = False
+        self._seed = ""
+        self._usage: Usage | None = None
+        self._candidates: dict[int, OpenCandidate] = {}
+        self._feedback: Raw | None = None
+
+    def take(self, payload: bytes) -> list[StreamEvent]:
+        """The events of one piece of JSON."""
+        if self.failed:
+            return []
+        try:
+            answer = read_answer(payload)
+            if answer.error is not None:
+                return [self._fail(as_failure(told_error(answer.error)))]
+            return self._events(answer, payload)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return [self._fail(ReplyFailed(RUBBISH))]
+
+    def fail(self, message: str) -> list[StreamEvent]:
+        return [] if self.failed else [self._fail(ReplyFailed(message))]
+
+    def end(self, *, whole: bool = False) -> list[StreamEvent]:
+        """The end of the answer. Only a whole one may leave out why it ended."""
+        if self.failed:
+            return []
+        candidates = self._candidates.values()
+        if not candidates and self._feedback is not None:
+            ended = ChoiceEnded("content_filter", extra={"promptFeedback": self._feedback})
+            return [ended]
+        refused = self._feedback is not None
+        finished = all(each.finish is not None for each in candidates)
+        if not candidates or not (finished or whole or refused):
+            return self.fail(CUT_SHORT if self._started and not whole else _EMPTY)
+        events: list[StreamEvent] = []
+        ends: list[StreamEvent] = []
+        for candidate in candidates:
+            *parts, ended_choice = candidate.end("SAFETY" if refused else "STOP")
+            events += parts
+            ends.append(ended_choice)
+        return events + ends
+
+    def _events(self, answer: Answer, payload: bytes) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        if not self._started:
+            events.append(self._start(answer, payload))
+        if blocked(answer.prompt_feedback):
+            self._feedback = answer.prompt_feedback
+        for place, piece in enumerate(answer.candidates or ()):
+            choice = piece.index if piece.index is not None else place
+            candidate = self._candidates.get(choice)
+            if candidate is None:
+                candidate = self._candidates[choice] = OpenCandidate(choice, f"call_{self._seed}")
+            events += candidate.take(piece)
+        usage = usage_of(answer.usage_metadata)
+        if usage is not None and usage != self._usage:
+            self._usage = usage
+            events.append(UsageReported(usage))
+        return events
+
+    def _start(self, answer: Answer, payload: bytes) -> ReplyStarted:
+        self._started = True
+        self._seed = digest(answer.response_id.encode() if answer.response_id else payload)
+        return ReplyStarted(
+            answer.response_id or self._seed,
+            answer.model_version or "",
+            unix_seconds(answer.create_time),
+        )
+
+    def _fail(self, failure: ReplyFailed) -> ReplyFailed:
+        self.failed = True
+        return failure
+
+
+def read_whole(body: bytes) -> Reply:
+    """Raises UpstreamError for rubbish, and for an error that came with status 200."""
+    pieces = JsonPieces()
+    reply = OpenReply()
+    events: list[StreamEvent] = []
+    try:
+        payloads = [body] if body.lstrip()[:1] == b"{" else pieces.feed(body)
+    except ValueError:
+        raise UpstreamError(_UNREADABLE) from None
+    for payload in payloads:
+        events += reply.take(payload)
+    try:
+        return replace(gather([*events, *reply.end(whole=True)]), dialect=DIALECT)
+    except UpstreamError as error:
+        raise UpstreamError(
+            _UNREADABLE if error.message == RUBBISH else error.message,
+            status=error.status,
+            kind=error.kind,
+            code=error.code,
+            retry_after=error.retry_after,
+        ) from None

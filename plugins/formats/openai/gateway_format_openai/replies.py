@@ -1,0 +1,293 @@
+"""A vendor's whole answer, read; and any vendor's answer, written whole for the client."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from gateway_core import (
+    AnyPart,
+    Choice,
+    Citation,
+    Conversation,
+    Foreign,
+    Losses,
+    Media,
+    Reasoning,
+    Refusal,
+    Reply,
+    StreamEvent,
+    Text,
+    ToolCall,
+    UpstreamError,
+    seal_id,
+)
+from gateway_formats.fold import gather
+
+from .answers import EMPTY, SHARED, Answer
+from .chunks import (
+    CHOICE_MEMBERS,
+    CHUNK_MEMBERS,
+    MESSAGE_MEMBERS,
+    read_chunk,
+    read_choices,
+    read_members,
+)
+from .errors import read_failure
+from .finish import write_finish
+from .members import DIALECT, UNREADABLE, encode, first, merge
+from .tools import is_legacy
+from .unwrapping import custom_names, unwrapped
+from .usage import write_usage
+
+UNREAD = "The upstream gave an answer that could not be read"
+_PREFIX = "chatcmpl-"
+
+
+def read_reply(body: bytes) -> Reply:
+    """Raises UpstreamError for rubbish, and for an error that came with status 200."""
+    events: list[StreamEvent] = []
+    answer = Answer()
+    try:
+        chunk = read_chunk(body)
+        answer.take(chunk, body, events)
+    except UNREADABLE:
+        raise read_failure(body) or UpstreamError(UNREAD) from None
+    if answer.failed:
+        raise read_failure(body) or gather_failure(events)
+    if not chunk.choices:
+        raise UpstreamError(EMPTY)
+    answer.close(events, marked=True)
+    reply = gather(events)
+    extras = _choice_extras(body)
+    choices = tuple(
+        replace(choice, extra=extra) for choice, extra in zip(reply.choices, extras, strict=True)
+    )
+    return replace(reply, choices=choices, dialect=DIALECT, extra=_extra(body))
+
+
+def gather_failure(events: Sequence[StreamEvent]) -> UpstreamError:
+    """The error that these events end with."""
+    try:
+        gather(events)
+    except UpstreamError as error:
+        return error
+    return UpstreamError(UNREAD)
+
+
+def _extra(body: bytes) -> dict[str, Raw]:
+    known = CHUNK_MEMBERS - set(SHARED) - {"citations", "search_results"}
+    return _unknown(read_members(body), known)
+
+
+def _unknown(members: Mapping[str, Raw], known: frozenset[str]) -> dict[str, Raw]:
+    return {
+        name: raw for name, raw in members.items() if name not in known and first(raw) != b"n"
+    }
+
+
+def _choice_extras(body: bytes) -> list[dict[str, Raw]]:
+    """Each choice's unknown members, those of its message under ``message``, by index."""
+    found: dict[int, dict[str, Raw]] = {}
+    for members in read_choices(body).choices:
+        extra = _unknown(members, CHOICE_MEMBERS)
+        message = members.get("message") or members.get("delta")
+        if message is not None and first(message) == b"{":
+            within = _unknown(read_members(message), MESSAGE_MEMBERS)
+            if within:
+                extra["message"] = Raw(encode(within))
+        index = read_index(members.get("index"))
+        found.setdefault(index, extra)
+    return [found[index] for index in sorted(found)]
+
+
+def read_index(raw: Raw | None) -> int:
+    text = b"0" if raw is None else bytes(raw)
+    return int(text) if text.lstrip(b"-").isdigit() else 0
+
+
+def reply_id(text: str) -> str:
+    """The id a client of this dialect expects, made from whatever the vendor's was."""
+    return text if text.startswith(_PREFIX) else _PREFIX + text
+
+
+def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+    body: dict[str, Any] = {
+        "id": reply_id(reply.id),
+        "object": "chat.completion",
+        "created": reply.created or 0,
+        "model": reply.model or asked.model,
+        "choices": [
+            _choice(index, choice, reply.dialect, asked, losses)
+            for index, choice in enumerate(reply.choices)
+        ],
+    }
+    if reply.usage is not None:
+        body["usage"] = write_usage(reply.usage)
+    merge(body, _shared(reply.extra, reply.dialect))
+    return encode(body)
+
+
+def _shared(extra: Mapping[str, Raw], dialect: str) -> Mapping[str, Raw]:
+    """What a reply's unknown members say to this client: all of its own dialect's, or few."""
+    if dialect == DIALECT:
+        return extra
+    return {name: extra[name] for name in SHARED if name in extra}
+
+
+def _choice(
+    index: int, choice: Choice, dialect: str, asked: Conversation, losses: Losses
+) -> dict[str, Any]:
+    legacy = is_legacy(asked.tools)
+    written: dict[str, Any] = {
+        "index": index,
+        "message": _message(choice.parts, asked, legacy, losses),
+        "logprobs": choice.logprobs,
+        "finish_reason": write_finish(choice.finish, choice.parts, legacy=legacy),
+    }
+    if dialect == DIALECT:
+        merge(written, choice.extra)
+    return written
+
+
+def _message(
+    parts: Sequence[AnyPart], asked: Conversation, legacy: bool, losses: Losses
+) -> dict[str, Any]:
+    text, annotations = spoken(parts, losses)
+    calls = _calls(parts, asked, losses)
+    refusal = "".join(part.text for part in parts if isinstance(part, Refusal))
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": text or (None if calls or refusal else ""),
+        "refusal": refusal or None,
+    }
+    thinking = "\n\n".join(part.text for part in parts if isinstance(part, Reasoning) and part.text)
+    if thinking and not (text and is_hidden(asked)):
+        message["reasoning_content"] = thinking
+    if annotations:
+        message["annotations"] = annotations
+    _write_media(message, parts, losses)
+    if calls and legacy:
+        message["function_call"] = calls[0]["function"]
+        if len(calls) > 1:
+            losses.add("parallel_tools")
+    elif calls:
+        message["tool_calls"] = calls
+    return message
+
+
+def is_hidden(asked: Conversation) -> bool:
+    """Whether the client does not want to see the thinking."""
+    return asked.thinking is not None and asked.thinking.show is False
+
+
+def spoken(parts: Sequence[AnyPart], losses: Losses) -> tuple[str, list[Any]]:
+    """The text of an answer, and its sources with their places in that text."""
+    text, annotations, apart = "", [], False
+    for part in parts:
+        if isinstance(part, Text):
+            if text and apart and part.text:
+                text += "\n\n"
+            found = (annotation(citation, len(text), losses) for citation in part.citations)
+            annotations += (written for written in found if written is not None)
+            text += part.text
+        apart = not isinstance(part, Text)
+        _note_lost(part, losses)
+    return text, annotations
+
+
+def _note_lost(part: AnyPart, losses: Losses) -> None:
+    if isinstance(part, Foreign):
+        losses.add(f"part:{part.type}")
+    elif isinstance(part, Text | Refusal | Media) and part.signature is not None:
+        losses.add("reasoning_signature")
+
+
+def annotation(
+    citation: Citation, offset: int, losses: Losses
+) -> dict[str, Any] | Raw | None:
+    """A source as an annotation; ``offset`` is where its part begins in the answer's text."""
+    if citation.dialect == DIALECT and citation.raw is not None:
+        return citation.raw
+    if citation.url is None:
+        losses.add("citations")
+        return None
+    start, end = citation.start or 0, citation.end or 0
+    cited: dict[str, Any] = {
+        "start_index": start + offset,
+        "end_index": end + offset if end else start + offset,
+        "title": citation.title or "",
+        "url": citation.url,
+    }
+    if citation.quote:
+        cited["content"] = citation.quote
+    return {"type": "url_citation", "url_citation": cited}
+
+
+def _calls(
+    parts: Sequence[AnyPart], asked: Conversation, losses: Losses
+) -> list[dict[str, Any]]:
+    """Tool calls, the first after some thinking with that thinking sealed in its id."""
+    customs = custom_names(asked.tools)
+    pending: list[Reasoning] = []
+    calls: list[dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, Reasoning):
+            pending += sealable(part)
+        elif isinstance(part, ToolCall):
+            call_id = seal_id(part.id, part.origin, part.signature, pending)
+            pending = []
+            if part.name in customs and not part.custom:
+                part = unwrapped(part)
+            calls.append(call_members(call_id, part, part.arguments or "{}"))
+    if pending:
+        losses.add("reasoning_signature")
+    return calls
+
+
+def sealable(part: Reasoning) -> tuple[Reasoning, ...]:
+    """Thinking that its vendor wants back, in the form that a tool call's id carries."""
+    if part.signature is None and part.sealed is None:
+        return ()
+    return (replace(part, extra={}, cache=None),)
+
+
+def call_members(call_id: str, call: ToolCall, text: str) -> dict[str, Any]:
+    if call.custom:
+        written = {"name": call.name, "input": call.arguments}
+        return {"id": call_id, "type": "custom", "custom": written}
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": text},
+    }
+
+
+def _write_media(message: dict[str, Any], parts: Sequence[AnyPart], losses: Losses) -> None:
+    for part in parts:
+        if not isinstance(part, Media):
+            continue
+        written = media_members(part)
+        if written is None:
+            losses.add(part.kind)
+        elif part.kind == "audio":
+            message["audio"] = written
+        else:
+            message.setdefault("images", []).append(written)
+
+
+def media_members(part: Media) -> dict[str, Any] | None:
+    """A picture or spoken words in an answer; other media have no place in this dialect."""
+    if part.kind == "image" and (part.data is not None or part.url is not None):
+        url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    if part.kind == "audio" and part.data is not None:
+        written: dict[str, Any] = {
+            "id": part.file_id or "audio",
+            "data": part.data,
+            "transcript": part.text or "",
+            "expires_at": 0,
+        }
+        return {**written, **{name: raw for name, raw in part.extra.items() if name in written}}
+    return None

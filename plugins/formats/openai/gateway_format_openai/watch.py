@@ -1,0 +1,199 @@
+"""Passing an answer through to a client that speaks this dialect too."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gateway_core import Call, ReplyFailed, Target, Usage
+from gateway_formats.fold import as_failure
+from gateway_formats.relay import StreamRelay, WholeRelay
+
+from .chunks import Chunk, Delta, read_chunk
+from .errors import read_failure
+from .frames import DONE_FRAME, failure_frame
+from .members import UNREADABLE, encode, is_list, is_object, is_text
+from .streams import DONE
+from .switches import Switches
+from .usage import read_usage
+
+
+class _Name(Struct):
+    name: Any = None
+    arguments: Any = None
+    input: Any = None
+
+
+class _Call(Struct):
+    function: _Name | None = None
+    custom: _Name | None = None
+
+
+class _Said(Struct):
+    """The members of a delta that hold something for the reader."""
+
+    content: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    refusal: Any = None
+    reasoning_details: Any = None
+    tool_calls: list[_Call] | None = None
+    function_call: _Name | None = None
+    images: Any = None
+    audio: Any = None
+
+
+class _Choice(Struct):
+    index: Any = 0
+    delta: _Said | None = None
+    message: _Said | None = None
+    finish_reason: Any = None
+    error: Any = None
+
+
+class _Glance(Struct):
+    choices: list[_Choice] | None = None
+    usage: Any = None
+    x_groq: Any = None
+    error: Any = None
+
+
+_glance = msgspec.json.Decoder(_Glance).decode
+
+
+class ChatWatch:
+    """Looks at each chunk just closely enough."""
+
+    __slots__ = (
+        "_finished",
+        "_hides_usage",
+        "_seen",
+        "characters",
+        "closing",
+        "done",
+        "started",
+        "usage",
+    )
+
+    def __init__(self, hides_usage: bool) -> None:
+        self.usage: Usage | None = None
+        self.started = False
+        self.characters = 0
+        self.done = False
+        self.closing = False
+        """True when the vendor's bytes have ended: an answer may then lack its end marker."""
+        self._hides_usage = hides_usage
+        self._seen: set[object] = set()
+        self._finished: set[object] = set()
+
+    @property
+    def ended(self) -> bool:
+        return self.done or (self.closing and self.is_finished)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every choice has said why it ended."""
+        return bool(self._finished) and self._finished == self._seen
+
+    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
+        if self.done:
+            return False
+        if data == DONE or data.strip() == DONE:
+            self.done = True
+            return True
+        chunk = _glance(data)
+        if chunk.error is not None or not chunk.choices:
+            failure = self._failure(chunk, data)
+            if failure is not None:
+                return failure
+        for choice in chunk.choices or ():
+            if choice.error is not None:
+                return _broken(choice.error)
+            self._note(choice)
+        if chunk.usage is None and chunk.x_groq is None:
+            return True
+        self._count(chunk)
+        return bool(chunk.choices) or not self._hides_usage
+
+    def error_frame(self, failure: ReplyFailed) -> bytes:
+        return failure_frame(failure)
+
+    def _failure(self, chunk: _Glance, data: bytes) -> ReplyFailed | None:
+        if chunk.error is None and chunk.usage is not None:
+            return None
+        error = read_failure(data)
+        return None if error is None else as_failure(error)
+
+    def _note(self, choice: _Choice) -> None:
+        self._seen.add(choice.index)
+        said = choice.delta or choice.message
+        if said is not None:
+            length = _length(said)
+            self.characters += length
+            if length or said.images or said.audio or said.tool_calls:
+                self.started = True
+        if choice.finish_reason:
+            self.started = True
+            self._finished.add(choice.index)
+
+    def _count(self, chunk: _Glance) -> None:
+        usage = read_usage(chunk.usage)
+        if usage is None and isinstance(chunk.x_groq, dict):
+            usage = read_usage(chunk.x_groq.get("usage"))
+        self.usage = usage or self.usage
+
+
+def _broken(error: object) -> ReplyFailed:
+    found = read_failure(encode({"error": error}))
+    return as_failure(found) if found else ReplyFailed("The upstream broke off its answer")
+
+
+def _length(said: _Said) -> int:
+    """Characters of text, thinking and tool arguments."""
+    content = said.content
+    length = len(content) if isinstance(content, str) else _deep(content)
+    thinking = said.reasoning_content or said.reasoning
+    if isinstance(thinking, str):
+        length += len(thinking)
+    elif said.reasoning_details:
+        length += _deep(said.reasoning_details)
+    if isinstance(said.refusal, str):
+        length += len(said.refusal)
+    for call in said.tool_calls or ():
+        length += _named(call.function) + _named(call.custom)
+    return length + _named(said.function_call)
+
+
+def _deep(value: object) -> int:
+    """Of the texts in a list of pieces."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, list):
+        return sum(_deep(item) for item in value)
+    if isinstance(value, dict):
+        return sum(_deep(value.get(name)) for name in ("text", "thinking", "summary"))
+    return 0
+
+
+def _named(call: _Name | None) -> int:
+    if call is None:
+        return 0
+    return sum(
+        len(value) for value in (call.name, call.arguments, call.input) if isinstance(value, str)
+    )
+
+
+class ChatRelay(StreamRelay):
+    """Adds the end marker that a few vendors leave out."""
+
+    def __init__(self, watch: ChatWatch) -> None:
+        super().__init__(watch)
+        self._chat = watch
+
+    def close(self) -> bytes:
+        self._chat.closing = True
+        passed = super().close()
+        if self.failure is None and not self._chat.done:
+            self._chat.done = True
+            passed += DONE_FRAME
+        return passed

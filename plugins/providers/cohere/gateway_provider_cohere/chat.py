@@ -1,0 +1,50 @@
+"""Cohere's chat format, assembled: it has a vendor's side only."""
+
+from collections.abc import Mapping
+
+from msgspec import Raw
+
+from gateway_core import (
+    Call,
+    Conversation,
+    Losses,
+    Relay,
+    Reply,
+    StreamReader,
+    Target,
+    UpstreamError,
+    WireFormat,
+)
+
+from . import errors, replies, requests, watch
+from .streams import Reader
+
+
+class CohereVendor:
+    """Calls Cohere's chat, version 2."""
+
+    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
+        return requests.write_request(conversation, target, losses)
+
+    def read_reply(self, body: bytes) -> Reply:
+        return replies.read_reply(body)
+
+    def stream_reader(self) -> StreamReader:
+        return Reader()
+
+    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return errors.read_error(status, headers, body)
+
+    def path(self, model: str, stream: bool) -> str:
+        return "/chat"
+
+    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
+        return watch.relay(call)
+
+
+CHAT = WireFormat(
+    id="cohere",
+    dialect=requests.DIALECT,
+    vendor=CohereVendor(),
+    base_url="https://api.cohere.com/v2",
+)

@@ -1,0 +1,156 @@
+"""Writes the reference pages from the declarations they describe.
+
+``python tools/reference.py`` rewrites docs/reference; a test fails while a page
+differs from what this would write.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from gateway_core import hookspecs
+from gateway_core.config import environment, settings
+from gateway_core.contracts import errors
+
+FOLDER = Path(__file__).parent.parent / "docs" / "reference"
+
+
+def table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def code(text: object) -> str:
+    return f"`{text}`" if str(text) else ""
+
+
+def environment_page() -> str:
+    rows = ((code(name), default, about) for name, default, about in environment.reference())
+    return (
+        "# Process variables\n\n"
+        "Read once, when the gateway starts. A blank variable counts as unset; a value that makes "
+        "no sense stops the start with a message that names the variable.\n\n"
+        "Each provider also names variables that may hold its key, such as `OPENAI_API_KEY`; one "
+        "that is set becomes an account when the gateway starts.\n\n"
+        "`HTTP_PROXY` and its kin are not read: a proxy sees every vendor's credentials, so it is "
+        "configured in the settings.\n\n" + table(("variable", "default", "meaning"), rows) + "\n"
+    )
+
+
+def settings_page() -> str:
+    used, unused = [], []
+    for key, trait in sorted(settings.traits().items()):
+        row = (code(key), code(shown(trait.default)), trait.description, notes(trait))
+        (used if is_read(trait.field) else unused).append(row)
+    head = ("setting", "default", "meaning", "notes")
+    return (
+        "# Settings\n\n"
+        "Stored in the database; `GET` and `PATCH /api/settings` read and change them. Keys that "
+        "are not listed here are kept and given back as they are. Setting a key to `null` brings "
+        "its default back.\n\n## In force\n\n" + table(head, iter(used)) + "\n\n"
+        "## Kept, without effect in this version\n\n"
+        "They are checked, stored and given back, so that a configuration survives; nothing reads "
+        "them yet.\n\n" + table(head, iter(unused)) + "\n"
+    )
+
+
+def is_read(field: str) -> bool:
+    """Whether any code but the declaration itself reads a setting."""
+    word = re.compile(rf"settings\.{field}\b")
+    return any(word.search(source) for source in sources())
+
+
+@cache
+def sources() -> tuple[str, ...]:
+    root = FOLDER.parent.parent
+    return tuple(
+        path.read_text(encoding="utf-8")
+        for package in ("gateway_core", "gateway_dashboard_api")
+        for path in sorted((root / package).rglob("*.py"))
+        if path.name not in ("settings.py", "setting.py")
+    )
+
+
+def shown(value: Any) -> str:
+    import msgspec
+
+    return msgspec.json.encode(msgspec.to_builtins(value)).decode()
+
+
+def notes(trait: Any) -> str:
+    said = (
+        (trait.never, "never shown"),
+        (not trait.patch, "not changed by PATCH"),
+        (trait.sealed, "encrypted at rest"),
+        (trait.session_only, "hidden from API keys"),
+    )
+    return ", ".join(text for holds, text in said if holds)
+
+
+def tree(base: type) -> Iterator[type]:
+    yield base
+    for child in base.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield from tree(child)
+
+
+def errors_page() -> str:
+    rows = (
+        (
+            code(kind.__name__),
+            str(kind.status),  # type: ignore[attr-defined]
+            code(kind.type),  # type: ignore[attr-defined]
+            code(kind.code or ""),  # type: ignore[attr-defined]
+            (inspect.getdoc(kind) or "").split("\n")[0] if kind.__doc__ else "",
+        )
+        for kind in tree(errors.GatewayError)
+    )
+    return (
+        "# Errors\n\n"
+        "Every condition a client can be told about. The body has the shape of the client's own "
+        "wire format and carries the request's id, which is also in the header `x-request-id`; a "
+        "vendor's own id, when it gave one, is `upstream_request_id`.\n\n"
+        + table(("condition", "status", "type", "code", "meaning"), rows)
+        + "\n"
+    )
+
+
+def hooks_page() -> str:
+    functions = [
+        (name, function)
+        for name, function in vars(hookspecs).items()
+        if inspect.isfunction(function) and function.__module__ == hookspecs.__name__
+    ]
+    parts = [
+        f"## `{name}{inspect.signature(function)}`\n\n{inspect.getdoc(function)}\n"
+        for name, function in functions
+    ]
+    return (
+        "# Hooks\n\n"
+        "A plugin is a module with one or more of these functions, each marked "
+        "`@hookimpl`, and an entry point in the group `model_gateway`. Every hook is called once, "
+        "while the gateway starts; no hook is `async`.\n\n" + "\n".join(parts)
+    )
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "environment.md": environment_page,
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+    "hooks.md": hooks_page,
+}
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page(), encoding="utf-8")
+        print(f"wrote docs/reference/{name}")
+
+
+if __name__ == "__main__":
+    main()
