@@ -216,7 +216,6 @@ class Connection(asyncio.Protocol):
         if not self._reader.reusable or self._unsent is not None or self.owner is None:
             self.abort()
             return
-        self.resume()
         self._used = True
         self._expect_by(self._loop.time() + self._limits.keep_alive)
         self.owner.take_back(self)

@@ -1,11 +1,11 @@
 """Why an answer ended, both ways."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec import Raw
 
-from gateway_core import Finish
+from gateway_core import AnyPart, Finish, Refusal, ToolCall
 
 from .dialect import Extra, raw
 
@@ -40,18 +40,21 @@ def read_finish(reason: str) -> tuple[Finish, Extra]:
 
 
 def written_finish(
-    finish: Finish, *, met_stop: bool, has_calls: bool, own: Raw | None = None
+    finish: Finish, *, met_stop: bool, parts: Iterable[AnyPart], own: Raw | None = None
 ) -> str:
     """The wire's word; ``own`` is what :func:`read_finish` kept, if it is of this dialect."""
     kept = _own_reason(own)
     if kept is not None:
         return kept
-    if finish == "stop" and has_calls:
+    if finish != "stop":
+        return _FROM_HUB[finish]
+    kinds = {type(part) for part in parts}
+    if ToolCall in kinds:
         # Clients run tools only when this says so, whatever the vendor called it.
         return "tool_use"
-    if finish == "stop" and met_stop:
-        return "stop_sequence"
-    return _FROM_HUB[finish]
+    if Refusal in kinds:
+        return "refusal"
+    return "stop_sequence" if met_stop else "end_turn"
 
 
 def _own_reason(own: Raw | None) -> str | None:

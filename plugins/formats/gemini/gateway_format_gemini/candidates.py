@@ -172,7 +172,7 @@ class OpenCandidate:
 
     def _whole(self, raw: Raw, part: Part, events: list[StreamEvent]) -> None:
         """A part that comes in one piece."""
-        made = _media(part) if not part.thought else None
+        made: AnyPart | None = None if part.thought else _media(part)
         if made is None:
             given = _object.decode(raw)
             given.pop("thoughtSignature", None)

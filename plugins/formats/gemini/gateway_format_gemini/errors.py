@@ -87,9 +87,8 @@ def told_error(raw: Raw) -> UpstreamError:
 
 
 def write_error(error: GatewayError, request_id: str) -> bytes:
-    told = _told(error.message, error.status, getattr(error, "kind", None), error.retry_after)
-    if error.code:
-        told["details"] = [{"@type": _REASON, "reason": error.code.upper()}, *told["details"]]
+    kind = error.kind if isinstance(error, UpstreamError) else None
+    told = _told(error.message, error.status, kind, error.retry_after, error.code)
     told["request_id"] = request_id
     upstream = error.request_id if isinstance(error, UpstreamError) else None
     if upstream and upstream != request_id and _ID.fullmatch(upstream):
@@ -99,22 +98,29 @@ def write_error(error: GatewayError, request_id: str) -> bytes:
 
 def failure_json(failure: ReplyFailed) -> bytes:
     """The error that ends a stream."""
-    told = _told(failure.message, failure.status, failure.kind, failure.retry_after)
+    told = _told(failure.message, failure.status, failure.kind, failure.retry_after, failure.code)
     return msgspec.json.encode({"error": told})
 
 
-def _told(message: str, status: int, kind: str | None, retry_after: float | None) -> dict[str, Any]:
+def _told(
+    message: str, status: int, kind: str | None, retry_after: float | None, code: str | None
+) -> dict[str, Any]:
     word = kind if kind in _WORDS else _STATUSES.get(status)
     if word is None:
         word = "INVALID_ARGUMENT" if 400 <= status < 500 else "INTERNAL"
-    details = [] if retry_after is None else [{"@type": _DELAY, "retryDelay": f"{retry_after:g}s"}]
-    return {"code": status, "message": message, "status": word, "details": details}
+    details: list[dict[str, str]] = []
+    if code:
+        details.append({"@type": _REASON, "reason": code.upper(), "domain": "gateway"})
+    if retry_after is not None:
+        details.append({"@type": _DELAY, "retryDelay": f"{retry_after:g}s"})
+    told: dict[str, Any] = {"code": status, "message": message, "status": word}
+    return {**told, "details": details} if details else told
 
 
 def _body(body: bytes) -> _Body:
     """The error object; a stream that fails at its start gives a list of one."""
     try:
-        told = _read_body(body)
+        told: _Body | list[_Body] = _read_body(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _Body()
     if isinstance(told, list):

@@ -24,6 +24,8 @@ from .errors import told_error
 from .json_pieces import JsonPieces
 from .signatures import DIALECT
 
+DONE = b"[DONE]"
+"""An end mark of another dialect, which some proxies put under every stream."""
 _EMPTY = "The upstream gave an answer without any candidate"
 _UNREADABLE = "The upstream gave an answer that could not be read"
 
@@ -41,7 +43,7 @@ class OpenReply:
 
     def take(self, payload: bytes) -> list[StreamEvent]:
         """The events of one piece of JSON."""
-        if self.failed:
+        if self.failed or payload == DONE:
             return []
         try:
             answer = read_answer(payload)

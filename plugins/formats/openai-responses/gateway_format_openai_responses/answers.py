@@ -10,6 +10,7 @@ from gateway_formats.fold import as_error
 
 from .dialect import DIALECT, NULL
 from .errors import read_failure
+from .logprobs import wrapped
 from .members import BROKEN
 from .parts import Content, kind_of, read_item
 from .usage import read_usage
@@ -114,11 +115,6 @@ def rows_of_message(item: Raw) -> list[Raw | None]:
 
 def rows_of(content: Content) -> Raw | None:
     return wrapped(content.logprobs) if has_rows(content.logprobs) else None
-
-
-def wrapped(rows: Raw | bytes) -> Raw:
-    """Rows of log probabilities in the hub's shape."""
-    return Raw(b'{"content":%b}' % bytes(rows))
 
 
 def has_rows(rows: Raw) -> bool:

@@ -29,10 +29,10 @@ from .answers import (
     has_rows,
     rows_of,
     rows_of_message,
-    wrapped,
 )
 from .dialect import NULL
 from .errors import read_failure
+from .logprobs import wrapped
 from .members import BROKEN
 from .parts import Content, headed, kind_of, read_call, read_content, read_item, read_thinking
 from .reasoning import GAP
@@ -249,12 +249,15 @@ class Reader:
             self._finish_thinking(track, read_thinking(item), events)
             return
         rows = rows_of_message(item) if track.kind == "message" else []
+        # By order, because some vendors number the pieces of a message from elsewhere.
+        begun = [track.parts[place] for place in sorted(track.parts)]
         for place, part in enumerate(read_item(item)):
-            given = track.parts.get(place)
-            if given is None:
+            if place < len(begun):
+                given = begun[place]
+            else:
                 given = self._begin(track, place, empty(part), events)
             complete(given, part, events, rows[place] if rows else None)
-        for given in track.parts.values():
+        for given in begun:
             end(given, events)
 
     def _finish_thinking(

@@ -50,7 +50,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     _say_sampling(body, conversation, target, scope)
     _say_thinking(body, conversation, target, scope)
     if conversation.output is not None:
-        body["text"] = {"format": _form(conversation.output)}
+        body["text"] = {"format": write_form(conversation.output)}
     _say_context(body, conversation, scope)
     if conversation.stream:
         body["stream"] = True
@@ -192,7 +192,7 @@ def _effort(thinking: Thinking, scope: Scope) -> str | None:
     return "medium" if thinking.enabled else None
 
 
-def _form(output: Output) -> dict[str, Any]:
+def write_form(output: Output) -> dict[str, Any]:
     if output.schema is None:
         return {"type": "json_object"}
     form: dict[str, Any] = {

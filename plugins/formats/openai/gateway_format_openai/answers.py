@@ -16,19 +16,19 @@ from .members import encode
 from .usage import read_usage
 
 EMPTY = "The upstream gave an empty answer"
-_BROKEN = "The upstream broke off its answer"
+BROKEN = "The upstream broke off its answer"
 
 SHARED = ("service_tier", "system_fingerprint")
-"""Members of a reply that go to a client of the same dialect, whole or streamed."""
+"""Members of a reply that are kept whether it is whole or streamed."""
 
 
 class Answer:
     """Keeps the promise of event order, whatever comes in."""
 
-    __slots__ = ("_choices", "_citations", "_started", "_usage", "failed", "id")
+    __slots__ = ("_choices", "_citations", "_id", "_started", "_usage", "failed")
 
     def __init__(self) -> None:
-        self.id = ""
+        self._id = ""
         self.failed = False
         self._started = False
         self._choices: dict[int, OpenChoice] = {}
@@ -83,17 +83,18 @@ class Answer:
 
     def _start(self, chunk: Chunk, data: bytes, out: list[StreamEvent]) -> None:
         self._started = True
-        self.id = chunk.id if isinstance(chunk.id, str) and chunk.id else _substitute(data)
+        given = chunk.id if isinstance(chunk.id, str) else ""
+        self._id = given or _substitute(data)
         model = chunk.model if isinstance(chunk.model, str) else ""
         shared = ((name, getattr(chunk, name)) for name in SHARED)
         extra = {name: Raw(encode(value)) for name, value in shared if value}
-        out.append(ReplyStarted(self.id, model, _seconds(chunk.created), extra))
+        out.append(ReplyStarted(given, model, _seconds(chunk.created), extra))
 
     def _take_choice(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
         index = chunk.index or 0
         choice = self._choices.get(index)
         if choice is None:
-            choice = self._choices[index] = OpenChoice(self.id, index)
+            choice = self._choices[index] = OpenChoice(self._id, index)
         if choice.ended:
             return
         delta = chunk.delta or chunk.message
@@ -108,7 +109,7 @@ class Answer:
     def _break(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
         """A choice may carry the vendor's failure in place of an end."""
         error = read_failure(encode({"error": chunk.error})) if chunk.error is not None else None
-        self.fail(as_failure(error) if error else ReplyFailed(_BROKEN), out)
+        self.fail(as_failure(error) if error else ReplyFailed(BROKEN), out)
 
     def _report(self, chunk: Chunk, out: list[StreamEvent]) -> None:
         if chunk.usage is None and chunk.x_groq is None:
@@ -122,7 +123,7 @@ class Answer:
 
 
 def _substitute(data: bytes) -> str:
-    """An id for a reply whose vendor gave none, the same however the stream is cut."""
+    """What tool calls are named after when the vendor gave its reply no id."""
     return hashlib.sha256(data).hexdigest()[:24]
 
 

@@ -1,6 +1,7 @@
 """Instructions and turns, written as the messages of a request."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from gateway_core import (
@@ -234,7 +235,7 @@ def _write_signature(message: Message, parts: Iterable[AnyPart], draft: Draft) -
 
 def _spaced(words: Sequence[AnyPart], parts: Sequence[AnyPart]) -> Sequence[AnyPart]:
     """Texts that stood on two sides of something else do not run into one another."""
-    apart = {id(right) for left, right in zip(parts, parts[1:], strict=False) if _breaks(left)}
+    apart = {id(right) for left, right in pairwise(parts) if _breaks(left)}
     spaced: list[AnyPart] = []
     for part in words:
         follows = bool(spaced) and isinstance(spaced[-1], Text)

@@ -63,12 +63,7 @@ def _said(error: GatewayError) -> dict[str, Any]:
     if not isinstance(error, UpstreamError):
         kind: str = error.type
         return {"message": error.message, "type": kind, "param": None, "code": error.code}
-    return failure_members(error.message, error.status, error.kind, _code(error))
-
-
-def _code(error: UpstreamError) -> str | None:
-    """The vendor's code; the class's own only says something about a 502."""
-    return error.code if error.code != UpstreamError.code or error.status == 502 else None
+    return failure_members(error.message, error.status, error.kind, error.code)
 
 
 def failure_members(
@@ -76,6 +71,8 @@ def failure_members(
 ) -> dict[str, Any]:
     """An upstream failure; what the vendor did not name is named after the status."""
     usual = "server_error" if status >= 500 else "invalid_request_error"
+    if code == UpstreamError.code and status != 502:
+        code = None  # the class's own code, which only says something about a 502
     return {
         "message": message,
         "type": kind or _TYPES.get(status, usual),
@@ -149,7 +146,7 @@ def error_in(value: Any) -> tuple[str, str | None, str | None, dict[str, Any]] |
 
 
 def _message(error: dict[str, Any]) -> str | None:
-    for name in ("message", "detail", "msg", "error"):
+    for name in ("message", "detail", "msg", "error", "errors"):
         said = error.get(name)
         if isinstance(said, dict | list):
             said = _nested(said)

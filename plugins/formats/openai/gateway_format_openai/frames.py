@@ -1,6 +1,9 @@
 """The bytes of a stream's frames. What stays the same through a stream is encoded once."""
 
+from collections.abc import Mapping
 from typing import Any
+
+from msgspec import Raw
 
 from gateway_core import ReplyFailed, ReplyStarted, Usage
 from gateway_formats.sse import frame
@@ -12,6 +15,9 @@ from .usage import write_usage
 
 DONE_FRAME = b"data: [DONE]\n\n"
 
+TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
+"""The service tiers that clients of this dialect know."""
+
 _OPEN = b'"logprobs":null,"finish_reason":null}]'
 
 
@@ -22,8 +28,7 @@ class Frames:
 
     def __init__(self, started: ReplyStarted, reply: str, model: str, kind: str, usage: bool):
         head = {"id": reply, "object": kind, "created": started.created or 0, "model": model}
-        extra = {name: started.extra[name] for name in SHARED if name in started.extra}
-        self._head = encode({**head, **extra})[:-1]
+        self._head = encode({**head, **shared_members(started.extra)})[:-1]
         self._usage = b',"usage":null}\n\n' if usage else b"}\n\n"
         self.tail = _OPEN + self._usage
 
@@ -51,3 +56,18 @@ def failure_frame(failure: ReplyFailed) -> bytes:
         failure.message, failure.status, failure.kind, failure.code
     )
     return frame(encode({"error": members}))
+
+
+def shared_members(extra: Mapping[str, Raw]) -> dict[str, Raw]:
+    """What a reply's unknown members say to any client of this dialect."""
+    found = {name: extra[name] for name in SHARED if name in extra}
+    return known_tier(found)
+
+
+def known_tier(extra: Mapping[str, Raw]) -> dict[str, Raw]:
+    """The members without a service tier that typed clients would refuse."""
+    left = dict(extra)
+    tier = left.get("service_tier")
+    if tier is not None and bytes(tier).decode(errors="replace").strip('"') not in TIERS:
+        del left["service_tier"]
+    return left

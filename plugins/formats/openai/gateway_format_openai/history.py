@@ -86,9 +86,7 @@ def write_details(
         if isinstance(part, Foreign):
             pieces.append(part.raw)
             continue
-        pieces += (
-            _completed(piece, part, own, model) for piece in _pieces(part) if len(piece) > 1
-        )
+        pieces += (_completed(piece, part, own, model) for piece in _pieces(part) if len(piece) > 1)
     return pieces
 
 
@@ -150,7 +148,7 @@ def read_signature(value: Any) -> str | None:
     return signature if isinstance(signature, str) and signature else None
 
 
-def _says_more(value: dict[str, Any]) -> bool:
+def _says_more(value: Any) -> bool:
     return set(value) != {"google"} or bool(set(value["google"]) - {"thought", "thought_signature"})
 
 

@@ -149,7 +149,10 @@ def _shown(part: AnyPart) -> Text | Media:
     """A result holds only what can be shown; anything else is shown as the JSON it came as."""
     if isinstance(part, Text | Media):
         return part
-    return Text(text=getattr(part, "text", None) or bytes(getattr(part, "raw", b"")).decode(errors="replace"))
+    return Text(
+        text=getattr(part, "text", None)
+        or bytes(getattr(part, "raw", b"")).decode(errors="replace")
+    )
 
 
 def _assistant_turn(members: Members, where: str, index: int) -> Turn:

@@ -6,6 +6,7 @@ from gateway_core import BadRequest, Conversation, Losses, Sampling, Target
 
 from .dialogue import write_messages
 from .draft import Draft, begin
+from .frames import TIERS
 from .members import encode, merge
 from .output import instructions_for, write_output
 from .thinking import write_thinking
@@ -13,7 +14,6 @@ from .toolbox import write_tools
 
 _MOST_STOPS = 4
 _TIERS = {"standard_only": "default", "standard": "default"}
-_KNOWN_TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
@@ -83,7 +83,7 @@ def _labels(conversation: Conversation, draft: Draft) -> dict[str, Any]:
     tier = conversation.service_tier
     if tier is not None:
         tier = tier if draft.own else _TIERS.get(tier, tier)
-        if draft.own or tier in _KNOWN_TIERS:
+        if draft.own or tier in TIERS:
             written["service_tier"] = tier
         else:
             draft.losses.add("service_tier")

@@ -5,7 +5,7 @@ from typing import Any
 from gateway_core import BadRequest, Conversation, Output, Text
 
 from .draft import Draft
-from .members import Members, object_of, rest, take, take_flag, take_object, take_text
+from .members import Members, take, take_flag, take_object, take_text
 
 _UNNAMED = "response"
 

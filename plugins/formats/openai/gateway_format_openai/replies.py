@@ -30,12 +30,13 @@ from .chunks import (
     CHOICE_MEMBERS,
     CHUNK_MEMBERS,
     MESSAGE_MEMBERS,
-    read_chunk,
     read_choices,
+    read_chunk,
     read_members,
 )
 from .errors import read_failure
 from .finish import write_finish
+from .frames import known_tier, shared_members
 from .members import DIALECT, UNREADABLE, encode, first, merge
 from .tools import is_legacy
 from .unwrapping import custom_names, unwrapped
@@ -82,9 +83,7 @@ def _extra(body: bytes) -> dict[str, Raw]:
 
 
 def _unknown(members: Mapping[str, Raw], known: frozenset[str]) -> dict[str, Raw]:
-    return {
-        name: raw for name, raw in members.items() if name not in known and first(raw) != b"n"
-    }
+    return {name: raw for name, raw in members.items() if name not in known and first(raw) != b"n"}
 
 
 def _choice_extras(body: bytes) -> list[dict[str, Raw]]:
@@ -125,15 +124,9 @@ def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
     }
     if reply.usage is not None:
         body["usage"] = write_usage(reply.usage)
-    merge(body, _shared(reply.extra, reply.dialect))
+    own = reply.dialect == DIALECT
+    merge(body, known_tier(reply.extra) if own else shared_members(reply.extra))
     return encode(body)
-
-
-def _shared(extra: Mapping[str, Raw], dialect: str) -> Mapping[str, Raw]:
-    """What a reply's unknown members say to this client: all of its own dialect's, or few."""
-    if dialect == DIALECT:
-        return extra
-    return {name: extra[name] for name in SHARED if name in extra}
 
 
 def _choice(
@@ -184,7 +177,8 @@ def is_hidden(asked: Conversation) -> bool:
 
 def spoken(parts: Sequence[AnyPart], losses: Losses) -> tuple[str, list[Any]]:
     """The text of an answer, and its sources with their places in that text."""
-    text, annotations, apart = "", [], False
+    annotations: list[Any] = []
+    text, apart = "", False
     for part in parts:
         if isinstance(part, Text):
             if text and apart and part.text:
@@ -204,9 +198,7 @@ def _note_lost(part: AnyPart, losses: Losses) -> None:
         losses.add("reasoning_signature")
 
 
-def annotation(
-    citation: Citation, offset: int, losses: Losses
-) -> dict[str, Any] | Raw | None:
+def annotation(citation: Citation, offset: int, losses: Losses) -> dict[str, Any] | Raw | None:
     """A source as an annotation; ``offset`` is where its part begins in the answer's text."""
     if citation.dialect == DIALECT and citation.raw is not None:
         return citation.raw
@@ -225,9 +217,7 @@ def annotation(
     return {"type": "url_citation", "url_citation": cited}
 
 
-def _calls(
-    parts: Sequence[AnyPart], asked: Conversation, losses: Losses
-) -> list[dict[str, Any]]:
+def _calls(parts: Sequence[AnyPart], asked: Conversation, losses: Losses) -> list[dict[str, Any]]:
     """Tool calls, the first after some thinking with that thinking sealed in its id."""
     customs = custom_names(asked.tools)
     pending: list[Reasoning] = []

@@ -1,9 +1,9 @@
 """A client's request, read into a conversation."""
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from gateway_core import BadRequest, Call, Conversation, Sampling, Text, Thinking, Turn
-from msgspec.structs import replace
 
 from .members import (
     DIALECT,

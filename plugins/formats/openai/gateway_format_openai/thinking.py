@@ -23,7 +23,9 @@ _OFF = ("none", "disabled")
 
 def take_thinking(members: Members) -> Thinking | None:
     effort = take_text(members, "reasoning_effort")
-    asked = _take_known(members, "reasoning", {"effort", "max_tokens", "enabled", "exclude", "summary"})
+    asked = _take_known(
+        members, "reasoning", {"effort", "max_tokens", "enabled", "exclude", "summary"}
+    )
     switch = _take_known(members, "thinking", {"type", "budget_tokens"})
     enabled = take_flag(members, "enable_thinking")
     budget = take_whole(members, "thinking_budget")

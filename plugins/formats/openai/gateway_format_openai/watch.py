@@ -3,18 +3,17 @@
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from gateway_core import Call, ReplyFailed, Target, Usage
-from gateway_formats.fold import as_failure
-from gateway_formats.relay import StreamRelay, WholeRelay
+from gateway_core import ReplyFailed, UpstreamError, Usage
+from gateway_formats.fold import as_error, as_failure
+from gateway_formats.relay import StreamRelay
 
-from .chunks import Chunk, Delta, read_chunk
+from .answers import BROKEN, EMPTY
 from .errors import read_failure
 from .frames import DONE_FRAME, failure_frame
-from .members import UNREADABLE, encode, is_list, is_object, is_text
+from .members import encode
 from .streams import DONE
-from .switches import Switches
 from .usage import read_usage
 
 
@@ -71,6 +70,7 @@ class ChatWatch:
         "characters",
         "closing",
         "done",
+        "ended",
         "started",
         "usage",
     )
@@ -79,27 +79,24 @@ class ChatWatch:
         self.usage: Usage | None = None
         self.started = False
         self.characters = 0
+        self.ended = False
         self.done = False
+        """Whether the end marker has passed."""
         self.closing = False
-        """True when the vendor's bytes have ended: an answer may then lack its end marker."""
         self._hides_usage = hides_usage
         self._seen: set[object] = set()
         self._finished: set[object] = set()
 
-    @property
-    def ended(self) -> bool:
-        return self.done or (self.closing and self.is_finished)
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether every choice has said why it ended."""
-        return bool(self._finished) and self._finished == self._seen
+    def begin_close(self) -> None:
+        """The vendor's bytes have ended: an answer whose choices all have needs no end marker."""
+        self.closing = True
+        self.ended = self.ended or (bool(self._finished) and self._finished == self._seen)
 
     def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
         if self.done:
             return False
         if data == DONE or data.strip() == DONE:
-            self.done = True
+            self.done = self.ended = True
             return True
         chunk = _glance(data)
         if chunk.error is not None or not chunk.choices:
@@ -135,17 +132,37 @@ class ChatWatch:
         if choice.finish_reason:
             self.started = True
             self._finished.add(choice.index)
+            if self.closing:
+                self.begin_close()
 
     def _count(self, chunk: _Glance) -> None:
-        usage = read_usage(chunk.usage)
-        if usage is None and isinstance(chunk.x_groq, dict):
-            usage = read_usage(chunk.x_groq.get("usage"))
-        self.usage = usage or self.usage
+        self.usage = _usage(chunk) or self.usage
+
+
+def _usage(chunk: _Glance) -> Usage | None:
+    usage = read_usage(chunk.usage)
+    if usage is None and isinstance(chunk.x_groq, dict):
+        usage = read_usage(chunk.x_groq.get("usage"))
+    return usage
+
+
+def read_whole(body: bytes) -> tuple[Usage | None, int]:
+    """Usage and length of a whole answer. Raises UpstreamError for an error in disguise."""
+    chunk = _glance(body)
+    if chunk.error is not None or not chunk.choices:
+        error = read_failure(body)
+        if error is not None or not chunk.choices:
+            raise error or UpstreamError(EMPTY)
+    for choice in chunk.choices:
+        if choice.error is not None:
+            raise as_error(_broken(choice.error))
+    said = (choice.message or choice.delta for choice in chunk.choices)
+    return _usage(chunk), sum(_length(message) for message in said if message is not None)
 
 
 def _broken(error: object) -> ReplyFailed:
     found = read_failure(encode({"error": error}))
-    return as_failure(found) if found else ReplyFailed("The upstream broke off its answer")
+    return as_failure(found) if found else ReplyFailed(BROKEN)
 
 
 def _length(said: _Said) -> int:
@@ -191,7 +208,7 @@ class ChatRelay(StreamRelay):
         self._chat = watch
 
     def close(self) -> bytes:
-        self._chat.closing = True
+        self._chat.begin_close()
         passed = super().close()
         if self.failure is None and not self._chat.done:
             self._chat.done = True

@@ -223,9 +223,7 @@ class ChatWriter:
             return _Slot(None)
         if part.signature is not None:
             self._losses.add("reasoning_signature")
-        self._send(
-            {"function_call": {"name": part.name, "arguments": part.arguments}}, choice, out
-        )
+        self._send({"function_call": {"name": part.name, "arguments": part.arguments}}, choice, out)
         before = self._frames.head(choice, b'"delta":{"function_call":{"arguments":')
         return _Slot(part, before, b"}}," + self._frames.tail)
 

@@ -1,9 +1,9 @@
 """The hub's turns to Cohere's messages.
 
-Cohere has four kinds of message. Results of tools are messages of their own,
-ahead of what the user says in the same turn. An assistant message that calls
-tools says its words as ``tool_plan``. Documents stand beside the messages, so
-that the model can cite them.
+Results of tools are messages of their own, ahead of what the user says in the
+same turn. Thinking goes back as it came: as a block to models that think, as
+``tool_plan`` to others, and a plan is also what is said beside calls. Documents
+stand beside the messages, so that the model can cite them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -70,24 +70,23 @@ class MessageWriter:
         return results
 
     def _assistant(self, parts: Sequence[AnyPart]) -> Row:
-        message: Row = {"role": "assistant"}
-        thoughts = [part.text for part in parts if isinstance(part, Reasoning) and part.text]
+        thinking = "".join(part.text for part in parts if isinstance(part, Reasoning))
         text = "".join(self._texts(parts))
         calls = [_call(part) for part in parts if isinstance(part, ToolCall)]
-        plan = "".join([*(() if self._thinks else thoughts), text]) if calls else ""
-        content: list[Row] = []
-        if thoughts and self._thinks:
-            content.append({"type": "thinking", "thinking": "".join(thoughts)})
-        elif thoughts and not calls:
+        blocks: list[Row] = []
+        if thinking and self._thinks:
+            blocks.append({"type": "thinking", "thinking": thinking})
+            thinking = ""
+        if thinking and not calls:
             self._losses.add("reasoning")
-        if text and not calls:
-            content.append({"type": "text", "text": text})
-        if content:
-            message["content"] = text if content[0].get("text") == text else content
-        if plan:
-            message["tool_plan"] = plan
+        message: Row = {"role": "assistant"}
         if calls:
+            message |= {"tool_plan": thinking + text} if thinking or text else {}
             message["tool_calls"] = calls
+        elif text:
+            blocks.append({"type": "text", "text": text})
+        if blocks:
+            message["content"] = blocks
         return message
 
     def _content(self, parts: Sequence[AnyPart]) -> str | list[Row]:

@@ -1,0 +1,53 @@
+"""Log probabilities: the hub has one list for a whole choice, this dialect one for each text."""
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gateway_core import Choice, Text
+
+
+class _Token(Struct):
+    token: str = ""
+
+
+_members = msgspec.json.Decoder(dict[str, Raw])
+_rows = msgspec.json.Decoder(list[Raw])
+_token = msgspec.json.Decoder(_Token)
+
+
+def wrapped(rows: Raw | bytes) -> Raw:
+    """Rows in the hub's shape."""
+    return Raw(b'{"content":%b}' % bytes(rows))
+
+
+def rows_within(logprobs: Raw) -> list[Raw]:
+    """The rows of the hub's shape; none for what has another."""
+    try:
+        rows = _members.decode(logprobs).get("content")
+        return [] if rows is None else _rows.decode(rows)
+    except msgspec.MsgspecError:
+        return []
+
+
+def shares(choice: Choice) -> list[Raw | None]:
+    """What each text of the choice has, told by the tokens' own characters."""
+    texts = [part.text for part in choice.parts if isinstance(part, Text)]
+    rows = [] if choice.logprobs is None else rows_within(choice.logprobs)
+    shared: list[Raw | None] = []
+    for place, text in enumerate(texts):
+        count = len(rows) if place == len(texts) - 1 else _covering(rows, len(text))
+        shared.append(wrapped(msgspec.json.encode(rows[:count])) if count else None)
+        rows = rows[count:]
+    return shared
+
+
+def _covering(rows: list[Raw], length: int) -> int:
+    """How many rows it takes to cover a text of this many characters."""
+    for count, row in enumerate(rows):
+        if length <= 0:
+            return count
+        try:
+            length -= len(_token.decode(row).token)
+        except msgspec.MsgspecError:
+            return count
+    return len(rows)

@@ -1,0 +1,168 @@
+"""Chat completions, the dialect most vendors speak, and the text completions before it.
+
+Reference: https://platform.openai.com/docs/api-reference/chat. The members
+that other vendors of the dialect add are read wherever they occur:
+``reasoning_content``, ``reasoning`` and ``reasoning_details``, thinking among
+the content, ``cache_control``, ``extra_content``, search results and the rest.
+
+Two formats share the dialect ``openai``: ``openai`` has a client and a vendor
+side, ``openai-completions`` (``/v1/completions``) only a client side.
+
+A vendor's quirks are declared in ``ProviderSpec.options``; each is optional.
+
+===========================  ==============================================================
+``max_tokens``               true: the limit is called ``max_tokens``; false: it is called
+                             ``max_completion_tokens``. Unsaid: by the model's name.
+``system_role``              ``system`` (usual) or ``developer``. When it is said, messages
+                             that pass through are changed to it too.
+``reasoning``                how thinking is asked for: ``effort`` (``reasoning_effort``,
+                             usual), ``openrouter`` (a ``reasoning`` object), ``thinking``
+                             (a ``thinking`` object), ``thinking+effort`` (both),
+                             ``enable_thinking`` (a flag and ``thinking_budget``), ``none``.
+``reasoning_content``        how earlier thinking goes back: true or ``reasoning_content``,
+                             ``reasoning``, ``reasoning_details`` (the only one that takes
+                             signatures), ``content`` (thinking pieces in the content).
+                             Unsaid: it does not.
+``cache_control``            takes ``cache_control`` on content pieces and tools.
+``top_k``, ``min_p``         takes these sampling members.
+``video``                    takes ``video_url`` pieces.
+``prompt_cache_key``         takes this member.
+``custom_tools``             takes tools of the type ``custom``; others get a function with
+                             one text in its place.
+``allowed_tools``            takes a tool choice of several tools; others are offered only
+                             the allowed ones.
+``json_schema``              false: no ``json_schema`` output; the schema is put into words.
+``images_in_tool_results``   takes pictures in tool messages; for others they follow in a
+                             user message.
+``documents``                how a document is written: ``file`` (usual, by value),
+                             ``file_or_url`` (``file_data`` may be an address),
+                             ``document_url``, ``file_url``, ``none``.
+``web_search``               how a search by the vendor is asked for: ``web_search_options``,
+                             ``plugins``, or the type of a tool. Unsaid: it is not.
+``short_ids``                tool call ids must be nine letters or digits.
+``no_stream_usage``          refuses ``stream_options``.
+===========================  ==============================================================
+
+The switches that say what a vendor takes are off for other dialects' clients
+and on for this dialect's own, unless they are set: who writes ``top_k`` in a
+chat completion means it for the vendor.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Raw
+
+from gateway_core import (
+    BadRequest,
+    Call,
+    Conversation,
+    Endpoint,
+    GatewayError,
+    Intake,
+    Losses,
+    Relay,
+    Reply,
+    StreamReader,
+    StreamWriter,
+    Target,
+    UpstreamError,
+    WireFormat,
+    hookimpl,
+)
+from gateway_formats.intake import model_in_body
+
+from . import completions, errors, outgoing, passing, replies, requests
+from .completions import CompletionWriter
+from .grammar import GRAMMAR
+from .members import DIALECT, first
+from .streams import ChatReader
+from .writer import ChatWriter
+
+
+class ChatClient:
+    """Serves clients that ask for chat completions."""
+
+    def read_request(self, call: Call) -> Conversation:
+        return requests.read_request(call)
+
+    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+        return replies.write_reply(reply, asked, losses)
+
+    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
+        return ChatWriter(asked, losses)
+
+    def write_error(self, error: GatewayError, request_id: str) -> bytes:
+        return errors.write_error(error, request_id)
+
+
+class CompletionClient(ChatClient):
+    """Serves clients that ask for text completions."""
+
+    def read_request(self, call: Call) -> Conversation:
+        return completions.read_request(call)
+
+    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+        return completions.write_reply(reply, asked, losses)
+
+    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
+        return CompletionWriter(asked, losses)
+
+
+class ChatVendor:
+    """Calls vendors that answer with chat completions."""
+
+    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
+        return outgoing.write_request(conversation, target, losses)
+
+    def read_reply(self, body: bytes) -> Reply:
+        return replies.read_reply(body)
+
+    def stream_reader(self) -> StreamReader:
+        return ChatReader()
+
+    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return errors.read_error(status, headers, body)
+
+    def path(self, model: str, stream: bool) -> str:
+        return "/chat/completions"
+
+    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
+        return passing.relay(call, target, members)
+
+
+def read_intake(
+    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
+) -> Intake:
+    """Raises BadRequest when there are no messages."""
+    name = "messages" if "messages" in members else "input"
+    raw = members.get(name)
+    if raw is None or first(raw) == b"n":
+        raise BadRequest("messages is missing")
+    if first(raw) not in (b'[["' if name == "input" else b"["):
+        raise BadRequest(f"{name} must be an array")
+    return model_in_body(path, headers, members)
+
+
+CHAT = WireFormat(
+    id=DIALECT,
+    dialect=DIALECT,
+    endpoints=(Endpoint(path="/v1/chat/completions", read=read_intake, json_only=True),),
+    client=ChatClient(),
+    vendor=ChatVendor(),
+    grammar=GRAMMAR,
+    forward=("openai-beta",),
+    base_url="https://api.openai.com/v1",
+)
+
+COMPLETIONS = WireFormat(
+    id="openai-completions",
+    dialect=DIALECT,
+    endpoints=(Endpoint(path="/v1/completions", read=completions.read_intake),),
+    client=CompletionClient(),
+    grammar=GRAMMAR,
+)
+
+
+@hookimpl
+def register_formats() -> list[WireFormat]:
+    return [CHAT, COMPLETIONS]
