@@ -26,6 +26,7 @@ from .inference.health import Health
 from .inference.ledger import Ledger
 from .inference.live import Live
 from .inference.prices import Prices
+from .inference.request_ids import RequestIds
 from .inference.strategies import Order
 from .inference.transport import Limits, Network
 from .plugins import Loaded, Problem
@@ -112,6 +113,7 @@ async def _core(
         ledger=ledger,
         manifest=manifest.document(found.providers.values()),
         clock=clock,
+        new_id=RequestIds(),
         chance=chance,
         whole_timeout=environment.whole_timeout_ms / 1000,
         max_body=environment.max_body_mb * MIB,

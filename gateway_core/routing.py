@@ -5,7 +5,6 @@ everything else goes through Starlette's router. A path is compared as the
 server decoded it, after the prefixes that mean the same have been taken off.
 """
 
-import uuid
 from collections.abc import Sequence
 
 from starlette.requests import Request
@@ -55,17 +54,17 @@ class App:
             await self._other(scope, receive, send)
             return
         route, parameters = found
-        local = is_local(scope, headers_of(scope), self._origin)
+        headers = headers_of(scope)
         if scope["method"] != "POST":
             await self._method(route, scope, receive, send)
-        elif not local:
+        elif not is_local(scope, headers, self._origin):
             await self._remote(scope, receive, send)
         else:
-            await infer(self.core, route, parameters, scope, receive, send)
+            await infer(self.core, route, parameters, scope, headers, receive, send)
 
     async def _other(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Routes that are not inference: everything but the public ones is for local callers."""
-        scope[REQUEST_ID] = str(uuid.uuid4())
+        scope[REQUEST_ID] = self.core.new_id()
         path = scope["path"]
         if path not in PUBLIC and not is_local(scope, headers_of(scope), self._origin):
             await self._remote(scope, receive, send)
@@ -103,7 +102,7 @@ class App:
 
     async def _method(self, route: Route, scope: Scope, receive: Receive, send: Send) -> None:
         """An inference path with another method: probes are answered, the rest is refused."""
-        request_id = str(uuid.uuid4())
+        request_id = self.core.new_id()
         if scope["method"] in ("OPTIONS", "HEAD"):
             status = 204 if scope["method"] == "OPTIONS" else 200
             await Response(status_code=status, headers={"allow": GENERATED_METHODS})(
@@ -116,7 +115,7 @@ class App:
         await Response(body, 405, headers, "application/json")(scope, receive, send)
 
     async def _remote(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = flat_error(REMOTE, 401, str(scope.get(REQUEST_ID) or uuid.uuid4()))
+        answer = flat_error(REMOTE, 401, scope.get(REQUEST_ID) or self.core.new_id())
         await answer(scope, receive, send)
 
 

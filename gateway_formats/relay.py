@@ -91,29 +91,22 @@ class StreamRelay:
 
     def _passed(self, whole: bytes) -> bytes:
         found = lines(whole) if self._lines_only else blocks(whole)
-        look, kept = self.watch.look, 0
-        for block in found:
+        look, passing = self.watch.look, found
+        for index, block in enumerate(found):
             event, data = (b"", block) if self._lines_only else read_block(block)
-            if not data:
-                kept += 1
-                continue
             try:
-                seen = look(event, data)
+                seen = not data or look(event, data)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                return self._joined(found[:kept]) + self.fail(ReplyFailed(RUBBISH))
+                seen = ReplyFailed(RUBBISH)
             if seen is True:
-                kept += 1
+                if passing is not found:
+                    passing.append(block)
             elif seen is False:
-                return self._without(found, kept)
+                passing = found[:index] if passing is found else passing
             else:
-                return self._joined(found[:kept]) + self.fail(seen)
-        return whole
-
-    def _without(self, found: list[bytes], left_out: int) -> bytes:
-        """What passes when one frame is left out: the rest is looked at as a new run."""
-        before = self._joined(found[:left_out])
-        after = self._joined(found[left_out + 1 :])
-        return before + (self._passed(after) if after else b"")
+                before = found[:index] if passing is found else passing
+                return self._joined(before) + self.fail(seen)
+        return whole if passing is found else self._joined(passing)
 
     def _joined(self, found: list[bytes]) -> bytes:
         end = b"\n" if self._lines_only else b"\n\n"

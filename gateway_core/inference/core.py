@@ -15,6 +15,7 @@ from ..storage.stores import Stores
 from .accounts import Turns
 from .health import Health
 from .ledger import Ledger
+from .request_ids import RequestIds
 from .strategies import Order
 from .tables import Tables
 from .transport import Network
@@ -35,6 +36,8 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     manifest: bytes
     clock: Callable[[], float]
     """Wall clock, seconds."""
+    new_id: RequestIds
+    """Gives each request its id."""
     chance: random.Random
     whole_timeout: float
     """Seconds that an answer which is not streamed may take."""

@@ -31,7 +31,7 @@ from ..contracts.wire import Endpoint, WireFormat
 from .accounts import Wanted, session_of
 from .addressing import JSON
 from .catalog import resolve
-from .client import Client, ClientGone, Header, Receive, Scope, Send, headers_of, read_body
+from .client import Client, ClientGone, Header, Receive, Scope, Send, read_body
 from .core import Core
 from .counting import count_tokens
 from .dispatch import Answer, Job, blame_in_stream, dispatch
@@ -63,14 +63,15 @@ async def infer(
     route: Route,
     path: Mapping[str, str],
     scope: Scope,
+    headers: Mapping[str, str],
     receive: Receive,
     send: Send,
 ) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
-    trace = Trace(scope["path"], route.wire.id, core.clock())
+    trace = Trace(core.new_id(), scope["path"], route.wire.id, core.clock())
     client = Client(receive, send, trace.request_id)
     try:
-        await _serve(core, route, path, scope, receive, client, trace)
+        await _serve(core, route, path, scope, headers, receive, client, trace)
     except ClientGone:
         trace.status, trace.http_status = "client_gone", 499
     except asyncio.CancelledError:
@@ -100,11 +101,12 @@ async def _serve(
     route: Route,
     path: Mapping[str, str],
     scope: Scope,
+    headers: Mapping[str, str],
     receive: Receive,
     client: Client,
     trace: Trace,
 ) -> None:
-    headers, tables = headers_of(scope), core.tables
+    tables = core.tables
     endpoint = route.endpoint
     if endpoint.json_only and not is_json(headers.get("content-type", "")):
         raise UnsupportedMedia("Content-Type must be application/json")

@@ -1,7 +1,6 @@
 """What is noted about one request on its way, for its row in the ledger."""
 
 import time
-import uuid
 
 from ..contracts.errors import GatewayError
 from ..contracts.provider import Target
@@ -35,8 +34,10 @@ class Trace:
         "usage",
     )
 
-    def __init__(self, endpoint: str, client_format: str, started_at: float) -> None:
-        self.request_id = str(uuid.uuid4())
+    def __init__(
+        self, request_id: str, endpoint: str, client_format: str, started_at: float
+    ) -> None:
+        self.request_id = request_id
         self.endpoint = endpoint
         self.format = client_format
         self.started_at = started_at

@@ -4,6 +4,7 @@ A node's connections name the node as their provider and repeat some of its
 fields; the store keeps them in step.
 """
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +25,8 @@ from .moments import Clock, iso
 from .versions import raise_version
 
 GROUP = "nodes"
-TYPES = ("openai-compatible", "anthropic-compatible", "custom-embedding", "custom-systemone")
+_TYPE = re.compile(r"[a-z0-9][a-z0-9.-]*-compatible|custom-embedding|custom-systemone")
+"""A format or its vendor, then ``-compatible``; which formats there are is for others to know."""
 _INSERT = """
     INSERT INTO nodes (
         id, type, name, prefix, api_type, base_url, icon_url, data, created_at, updated_at
@@ -86,9 +88,9 @@ class NodeChange(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def node_id(type_: str, api_type: str | None, random: str) -> str:
-    """The id of a node, which names its type. Raises BadRequest for an unknown type."""
-    if type_ not in TYPES:
-        raise BadRequest(f"Invalid type: {', '.join(TYPES)} are known")
+    """The id of a node, which names its type. Raises BadRequest for what cannot be a type."""
+    if not _TYPE.fullmatch(type_):
+        raise BadRequest("Invalid type: <format>-compatible, custom-embedding or custom-systemone")
     if type_ == "openai-compatible":
         return f"{type_}-{api_type or 'chat'}-{random}"
     return f"{type_}-{random}"

@@ -32,6 +32,9 @@ def connections(database: Database, vault: Vault) -> ConnectionStore:
         ("openai-compatible", "responses", "openai-compatible-responses-x"),
         ("openai-compatible", None, "openai-compatible-chat-x"),
         ("anthropic-compatible", None, "anthropic-compatible-x"),
+        ("ollama-compatible", None, "ollama-compatible-x"),
+        ("openai-responses-compatible", None, "openai-responses-compatible-x"),
+        ("v2.chat-compatible", None, "v2.chat-compatible-x"),
         ("custom-embedding", None, "custom-embedding-x"),
         ("custom-systemone", None, "custom-systemone-x"),
     ],
@@ -58,9 +61,13 @@ async def test_a_node_comes_back_as_it_was_made(store: NodeStore) -> None:
     assert await store.get("nobody") is None
 
 
-async def test_an_unknown_type_is_refused(store: NodeStore) -> None:
+@pytest.mark.parametrize(
+    "type_",
+    ["telepathy", "-compatible", "Loud-compatible", "a b-compatible", "a/b-compatible", ""],
+)
+async def test_what_cannot_be_a_type_is_refused(store: NodeStore, type_: str) -> None:
     with pytest.raises(BadRequest, match="Invalid type"):
-        await store.create(NewNode(type="telepathy", name="a", prefix="a"))
+        await store.create(NewNode(type=type_, name="a", prefix="a"))
 
 
 async def test_a_prefix_is_given_once(store: NodeStore) -> None:

@@ -107,8 +107,3 @@ def _note_settings(tool: Tool, kind: str, losses: Losses) -> None:
         if name not in ("type", "name") and bytes(value) not in (b"{}", b"null")
     }
     losses.add_extra(kept, within=f"tool:{kind}")
-
-
-def undeclared(names: Sequence[str]) -> list[dict[str, object] | Raw]:
-    """Declarations of tools that only the history knows: the vendor refuses calls without any."""
-    return [{"name": name, "input_schema": _ANY_OBJECT} for name in dict.fromkeys(names)]

@@ -22,8 +22,12 @@ class _Event(Struct):
 _decode = msgspec.json.Decoder(_Event).decode
 
 RUBBISH = "rubbish"
+BLOCK_EVENTS = ("content_block_delta", "content_block_start", "content_block_stop")
 _WORDS = {
-    "message_start": "start",
+    "message_start": "message",
+    "content_block_start": "open",
+    "content_block_delta": "more",
+    "content_block_stop": "close",
     "message_delta": "end",
     "message_stop": "stop",
     "ping": "ping",
@@ -69,17 +73,17 @@ def _word(name: bytes, data: bytes, order: BlockOrder) -> str:
         return RUBBISH
     if event.type.encode() != name:
         return RUBBISH
-    if event.type.startswith("content_block_"):
-        return event.type[14:] if order.fits(event.type, event.index) else RUBBISH
+    if event.type in BLOCK_EVENTS and not order.fits(event.type, event.index):
+        return RUBBISH
     if event.type == "message_delta" and not order.all_closed:
         return RUBBISH
     return _WORDS.get(event.type, "other")
 
 
-_ANY = "(ping |other )*"
+_IDLE = "(?:ping |other )*"
+_CONTENT = "(?:ping |other |open |more |close )*"
 GRAMMAR = Grammar(
     words=words,
-    pattern=(
-        f"{_ANY}(start {_ANY}((start|delta|stop_) )?)?"
-    ),
+    pattern=f"{_IDLE}(?:message {_CONTENT}(?:end {_IDLE})+stop (?:ping )*"
+    f"|(?:message {_CONTENT}(?:end {_IDLE})*)?error )",
 )

@@ -47,7 +47,7 @@ class _Message(Struct):
     model: str | None = None
     stop_reason: str | None = None
     stop_sequence: str | None = None
-    usage: Raw | None = None
+    usage: Raw = NULL
 
 
 _message = msgspec.json.Decoder(_Message).decode

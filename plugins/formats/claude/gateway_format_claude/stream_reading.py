@@ -48,7 +48,7 @@ class _Delta(Struct):
     thinking: str | None = None
     partial_json: str | None = None
     signature: str | None = None
-    citation: Raw | None = None
+    citation: Raw = NULL
     stop_reason: str | None = None
     stop_sequence: str | None = None
 
@@ -57,16 +57,16 @@ class _Event(Struct):
     type: str = ""
     index: int = 0
     delta: _Delta | None = None
-    content_block: Raw | None = None
-    message: Raw | None = None
-    usage: Raw | None = None
+    content_block: Raw = NULL
+    message: Raw = NULL
+    usage: Raw = NULL
 
 
 class _Start(Struct):
     id: str | None = None
     model: str | None = None
     content: list[Raw] | None = None
-    usage: Raw | None = None
+    usage: Raw = NULL
 
 
 _event = msgspec.json.Decoder(_Event).decode
@@ -275,7 +275,3 @@ def _first_text(block: Block) -> str | None:
     if block.type == "tool_use":
         return input_text(block.input)
     return block.thinking if block.type == "thinking" else block.text
-
-
-def stream_reader() -> Reader:
-    return Reader()

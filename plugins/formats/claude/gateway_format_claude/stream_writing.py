@@ -6,6 +6,9 @@ only the text itself is encoded.
 
 from collections.abc import Sequence
 
+from msgspec import Raw
+from msgspec.structs import replace
+
 from gateway_core import (
     AnyPart,
     ChoiceEnded,
@@ -30,8 +33,6 @@ from gateway_core import (
 )
 from gateway_formats.sequence import Sequencer
 from gateway_formats.sse import frame
-from msgspec import Raw
-from msgspec.structs import replace
 
 from .carried import data_slot, signature_slot
 from .citations import shown_citation
@@ -138,7 +139,7 @@ class Writer:
         held, self._held = self._held, None
         if held is None:
             return
-        message = {
+        message: dict[str, object] = {
             "id": message_id(held.id),
             "type": "message",
             "role": "assistant",
@@ -158,8 +159,6 @@ class Writer:
         elif isinstance(part, ToolCall):
             self._start_call(block, part, out)
         elif isinstance(part, Reasoning):
-            if part.sealed is None:
-                self._open(block, _THINKING, out)
             self._add(block, part.text, out)
         elif isinstance(part, Text):
             if part.signature is not None:
@@ -250,11 +249,12 @@ class Writer:
         if not block.begun and part.signature is None and part.sealed is not None:
             self._open(block, {"type": "redacted_thinking", "data": data_slot(part)}, out)
             return
+        slot = signature_slot(part)
+        if not slot:
+            return
         if not block.begun:
             self._open(block, _THINKING, out)
-        slot = signature_slot(part)
-        if slot:
-            out.append(self._delta("signature_delta", "signature", slot))
+        out.append(self._delta("signature_delta", "signature", slot))
 
     def _delta(self, kind: str, member: str, value: str | Raw) -> bytes:
         delta = {"type": kind, member: value}
@@ -282,7 +282,3 @@ _HEAD = (
 _BLOCK_STOP = b'event: content_block_stop\ndata: {"type":"content_block_stop","index":%d}\n\n'
 _STOP = b'event: message_stop\ndata: {"type":"message_stop"}\n\n'
 _IN_DELTA = ("container", "stop_details")
-
-
-def stream_writer(asked: Conversation, losses: Losses) -> Writer:
-    return Writer(asked, losses)

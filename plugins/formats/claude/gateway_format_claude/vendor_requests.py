@@ -20,7 +20,7 @@ from gateway_core import (
 
 from .blocks import BlockWriter
 from .breakpoints import limit_breakpoints
-from .declarations import undeclared, write_tools
+from .declarations import write_tools
 from .dialect import DIALECT, PRESERVE, Extra, Role, encode, members_of
 from .history import Message, arranged, is_thinking, of_type, text_block, thinking_first
 from .models import Traits, traits_of
@@ -118,7 +118,7 @@ def _body(
     )
     _check_loop(plan, messages, traits, losses)
     body: dict[str, object] = {"model": target.model.id}
-    body |= _tools(conversation, traits, plan, messages, losses)
+    body |= _tools(conversation, traits, plan, losses)
     body["max_tokens"] = plan.max_tokens
     body |= write_sampling(sampling, plan, traits, losses)
     if plan.thinking is not None:
@@ -150,7 +150,6 @@ def _tools(
     conversation: Conversation,
     traits: Traits,
     plan: Plan,
-    messages: list[Message],
     losses: Losses,
 ) -> dict[str, object]:
     native, choice = conversation.dialect == DIALECT, conversation.tool_choice
@@ -163,10 +162,6 @@ def _tools(
         traits,
         losses,
     )
-    if not tools:
-        calls = [call for m in messages for call in of_type(m.blocks, "tool_use")]
-        tools = undeclared([str(call["name"]) for call in calls])
-        chosen = {"type": "none"}
     if not tools:
         return {}
     return {"tools": tools} if chosen is None else {"tools": tools, "tool_choice": chosen}

@@ -26,8 +26,9 @@ from gateway_core import (
     ToolCall,
 )
 
-from .answer_parts import call_json, is_text, text_json, thought_json, whole_json
+from .answer_parts import call_json, encode, is_text, text_json, thought_json, whole_json
 from .grounding import Placed
+from .logprobs import logprobs_result
 from .signatures import sealed_json
 
 
@@ -50,7 +51,9 @@ class Choice:
 
     def __init__(self, losses: Losses, show_thinking: bool) -> None:
         self.ended: ChoiceEnded | None = None
-        self.logprobs: list[Raw] = []
+        self.called = False
+        """Whether a function is called."""
+        self._logprobs: list[Raw] = []
         self._losses = losses
         self._show = show_thinking
         self._parts: dict[int, _Part] = {}
@@ -86,7 +89,7 @@ class Choice:
         held = self._parts[event.index]
         held.grown.append(event.text)
         if event.logprobs is not None:
-            self.logprobs.append(event.logprobs)
+            self._logprobs.append(event.logprobs)
         if event.index == self._live:
             self._say(held.part, event.text)
 
@@ -117,6 +120,23 @@ class Choice:
         if ended.stop_sequence is not None:
             self._losses.add("stop_sequence")
         self.ended = ended
+
+    @property
+    def began(self) -> bool:
+        return bool(self._parts)
+
+    def logprobs_json(self) -> dict[str, bytes]:
+        """Members that tell the probabilities of the tokens not told of yet."""
+        made = logprobs_result(self._logprobs) if self._logprobs else {}
+        self._logprobs.clear()
+        return {name: encode(each) for name, each in made.items()}
+
+    def frame_logprobs(self) -> bytes:
+        """The same for a frame in mid-answer, where there is no average yet."""
+        if not self._logprobs:
+            return b""
+        made = self.logprobs_json().get("logprobsResult")
+        return b',"logprobsResult":' + made if made else b""
 
     @property
     def sources(self) -> tuple[list[str], list[Placed]]:
@@ -157,6 +177,7 @@ class Choice:
         if isinstance(part, ToolCall):
             whole = replace(part, arguments=part.arguments + held.text())
             self._encode_tail()
+            self.called = True
             self._calls.append(call_json(whole, carried))
         elif isinstance(part, Media | Foreign):
             self._add(whole_json(part, carried, self._losses))

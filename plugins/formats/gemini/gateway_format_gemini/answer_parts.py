@@ -7,7 +7,8 @@ from msgspec import Raw
 
 from gateway_core import AnyPart, Foreign, Losses, Media, Reasoning, ToolCall, Usage
 
-from .media import media_part
+from .media import Json, media_part
+from .members import compact
 from .signatures import DIALECT, sealed_json
 
 _object = msgspec.json.Decoder(dict[str, Raw])
@@ -34,12 +35,14 @@ def call_json(call: ToolCall, carried: Sequence[Reasoning]) -> bytes:
 
 def whole_json(part: Media | Foreign, carried: Sequence[Reasoning], losses: Losses) -> bytes | None:
     """A part that comes in one piece; ``None`` when this dialect cannot say it."""
+    made: Json | None = None
     if isinstance(part, Foreign):
-        made = _object.decode(part.raw) if part.dialect == DIALECT else None
         lost = f"part:{part.type}"
+        if part.dialect == DIALECT:
+            made = {**_object.decode(compact(part.raw))}
     else:
-        made = media_part(part, part.origin, named=False)
         lost = part.kind
+        made = media_part(part, "", named=False)
     if made is None:
         losses.add(lost)
         return None
@@ -77,11 +80,11 @@ def _slot(signature: bytes) -> bytes:
 
 def _arguments(call: ToolCall) -> bytes:
     """Arguments have to be an object, whatever the vendor's model wrote."""
-    said = call.arguments.strip()
-    if not call.custom:
-        try:
-            _object.decode(said or "{}")
-        except (msgspec.MsgspecError, RecursionError):
-            return encode({"input": call.arguments})
-        return said.encode() or b"{}"
+    said = call.arguments.strip() or "{}"
+    try:
+        if not call.custom:
+            _object.decode(said)
+            return compact(said.encode())
+    except (msgspec.MsgspecError, RecursionError):
+        pass
     return encode({"input": call.arguments})

@@ -30,8 +30,7 @@ from .answer_parts import EMPTY_TEXT, encode, identity_json, usage_json
 from .errors import failure_json
 from .finish import read_finish, write_finish
 from .grounding import grounding_json
-from .logprobs import logprobs_result
-from .members import text_of
+from .members import compact, text_of
 
 _KEPT = (
     "finishMessage",
@@ -43,6 +42,7 @@ _KEPT = (
     "tokenCount",
 )
 """Members of a candidate that only this dialect has."""
+_FRAME = b'data: {"candidates":[{"content":{"parts":[%b],"role":"model"},"index":%d%b}],%b}\r\n\r\n'
 _KNOWN = frozenset({*_KEPT, "finishReason", "promptFeedback"})
 
 
@@ -98,16 +98,17 @@ class Answer:
     def _ended(self, index: int, choice: Choice) -> bytes:
         ended = choice.ended or ChoiceEnded("stop", index)
         parts = choice.drain(calls=True) or EMPTY_TEXT
-        reason = _reason(ended, called=b'"functionCall":' in parts)
+        reason = _reason(ended, choice.called)
         self._losses.add_extra({n: v for n, v in ended.extra.items() if n not in _KNOWN})
-        body = b'{"content":{"parts":[%b],"role":"model"},"finishReason":%b,"index":%d%b%b}'
-        rest = _extra(ended, choice)
-        return body % (parts, encode(reason), index, logprobs_json(choice, whole=True), rest)
+        body = b'{"content":{"parts":[%b],"role":"model"},"finishReason":%b,"index":%d%b}'
+        told = {**choice.logprobs_json(), **_extra(ended, choice)}
+        rest = b"".join(b',"%b":%b' % (name.encode(), each) for name, each in told.items())
+        return body % (parts, encode(reason), index, rest)
 
     def _refused(self) -> bool:
         """Whether there is nothing to tell but that the prompt was refused."""
         first = self.choices.get(0)
-        if first is None or len(self.choices) > 1 or first.ended is None:
+        if first is None or first.began or first.ended is None or len(self.choices) > 1:
             return False
         return "promptFeedback" in first.ended.extra
 
@@ -115,7 +116,7 @@ class Answer:
         first = self.choices.get(0)
         extra = first.ended.extra if first is not None and first.ended is not None else {}
         found = extra.get("promptFeedback")
-        return [b'"promptFeedback":' + bytes(found)] if found is not None else []
+        return [b'"promptFeedback":' + compact(found)] if found is not None else []
 
 
 class GeminiStreamWriter:
@@ -146,8 +147,7 @@ class GeminiStreamWriter:
     def _frames(self) -> bytes:
         return b"".join(
             [
-                b'data: {"candidates":[{"content":{"parts":[%b],"role":"model"},"index":%d%b}],%b}'
-                b"\r\n\r\n" % (parts, index, logprobs_json(choice), self._answer.identity)
+                _FRAME % (parts, index, choice.frame_logprobs(), self._answer.identity)
                 for index, choice in self._answer.choices.items()
                 if (parts := choice.drain())
             ]
@@ -174,22 +174,9 @@ def _reason(ended: ChoiceEnded, called: bool) -> str:
     return write_finish(ended.finish)
 
 
-def _extra(ended: ChoiceEnded, choice: Choice) -> bytes:
-    kept = [b',"%b":%b' % (n.encode(), bytes(ended.extra[n])) for n in _KEPT if n in ended.extra]
+def _extra(ended: ChoiceEnded, choice: Choice) -> dict[str, bytes]:
+    kept = {name: compact(ended.extra[name]) for name in _KEPT if name in ended.extra}
     texts, citations = choice.sources
-    sourced = "groundingMetadata" in ended.extra or "citationMetadata" in ended.extra
-    if citations and texts and not sourced:
-        kept.append(b',"groundingMetadata":' + grounding_json(texts, citations))
-    return b"".join(kept)
-
-
-def logprobs_json(choice: Choice, *, whole: bool = False) -> bytes:
-    """Members that tell the probabilities of the tokens since the last frame."""
-    if not choice.logprobs:
-        return b""
-    made = logprobs_result(choice.logprobs)
-    choice.logprobs.clear()
-    if made is None:
-        return b""
-    kept = made if whole else {"logprobsResult": made["logprobsResult"]}
-    return b"".join(b',"%b":%b' % (name.encode(), encode(each)) for name, each in kept.items())
+    if citations and texts and not {"groundingMetadata", "citationMetadata"} & kept.keys():
+        kept["groundingMetadata"] = grounding_json(texts, citations)
+    return kept

@@ -10,11 +10,19 @@ from gateway_core import Usage
 
 from .members import count
 
+ABSENT = Raw(b"")
+_NULL = Raw(b"null")
+
+
+def is_given(raw: Raw) -> bool:
+    """Whether a member is there, and more than null."""
+    return raw is not ABSENT and raw != _NULL
+
 
 class Call(Struct, rename="camel"):
     id: str | None = None
     name: str | None = None
-    args: Raw | None = None
+    args: Raw = ABSENT
     partial_args: list[Raw] | None = None
     """Pieces of arguments that are streamed, each with its place."""
     will_continue: bool | None = None
@@ -49,14 +57,14 @@ class Candidate(Struct, rename="camel"):
     content: Content | None = None
     finish_reason: str | int | None = None
     index: int | None = None
-    grounding_metadata: Raw | None = None
-    citation_metadata: Raw | None = None
-    logprobs_result: Raw | None = None
-    finish_message: Raw | None = None
-    safety_ratings: Raw | None = None
-    avg_logprobs: Raw | None = None
-    url_context_metadata: Raw | None = None
-    token_count: Raw | None = None
+    grounding_metadata: Raw = ABSENT
+    citation_metadata: Raw = ABSENT
+    logprobs_result: Raw = ABSENT
+    finish_message: Raw = ABSENT
+    safety_ratings: Raw = ABSENT
+    avg_logprobs: Raw = ABSENT
+    url_context_metadata: Raw = ABSENT
+    token_count: Raw = ABSENT
 
 
 class Counts(Struct, rename="camel"):
@@ -70,11 +78,11 @@ class Counts(Struct, rename="camel"):
 class Answer(Struct, rename="camel"):
     candidates: list[Candidate] | None = None
     usage_metadata: Counts | None = None
-    prompt_feedback: Raw | None = None
+    prompt_feedback: Raw = ABSENT
     model_version: str | None = None
     response_id: str | None = None
     create_time: str | None = None
-    error: Raw | None = None
+    error: Raw = ABSENT
 
 
 class Feedback(Struct, rename="camel"):
@@ -107,9 +115,9 @@ def usage_of(counts: Counts | None) -> Usage | None:
     return usage if usage.input_tokens or usage.output_tokens else None
 
 
-def blocked(feedback: Raw | None) -> bool:
+def blocked(feedback: Raw) -> bool:
     """Whether the prompt was refused."""
-    return feedback is not None and read_feedback(feedback).block_reason not in (None, "", 0)
+    return is_given(feedback) and read_feedback(feedback).block_reason not in (None, "", 0)
 
 
 def unix_seconds(said: str | None) -> int | None:

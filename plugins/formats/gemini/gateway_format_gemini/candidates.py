@@ -23,7 +23,7 @@ from gateway_core import (
     ToolCall,
 )
 
-from .answers import UNSPECIFIED, Call, Candidate, Part, read_part
+from .answers import UNSPECIFIED, Call, Candidate, Part, is_given, read_part
 from .finish import read_finish, word
 from .grounding import Placed, citations_of, recitations_of
 from .logprobs import chat_logprobs
@@ -71,9 +71,9 @@ class OpenCandidate:
         content = piece.content
         for raw in (content.parts or _NO_PARTS) if content is not None else _NO_PARTS:
             self._part(raw, events)
-        if piece.logprobs_result is not None:
+        if is_given(piece.logprobs_result):
             self._logprobs(piece.logprobs_result, events)
-        if piece.grounding_metadata is not None or piece.citation_metadata is not None:
+        if is_given(piece.grounding_metadata) or is_given(piece.citation_metadata):
             self._sources(piece, events)
         if piece.finish_reason not in UNSPECIFIED:
             self._finished(piece, events)
@@ -141,7 +141,7 @@ class OpenCandidate:
             self._calls += 1
             index = self._start(made, events)
             if not call.will_continue and not call.partial_args:
-                arguments = compact(call.args).decode() if call.args is not None else "{}"
+                arguments = compact(call.args).decode() if is_given(call.args) else "{}"
                 self._arguments(index, arguments, events)
                 return
             self._partial = index, PartialArgs()
@@ -152,7 +152,7 @@ class OpenCandidate:
             self._end_call(events)
 
     def _more(self, partial: PartialArgs, call: Call) -> None:
-        if call.args is not None:
+        if is_given(call.args):
             partial.merge(_object.decode(call.args))
         for piece in call.partial_args or ():
             partial.add(piece)
@@ -174,7 +174,7 @@ class OpenCandidate:
         """A part that comes in one piece."""
         made: AnyPart | None = None if part.thought else _media(part)
         if made is None:
-            given = _object.decode(raw)
+            given = _object.decode(compact(raw))
             given.pop("thoughtSignature", None)
             if not given.keys() - {"thought"}:
                 self._text("", part.thought is True, part.thought_signature, events)
@@ -197,11 +197,11 @@ class OpenCandidate:
     def _sources(self, piece: Candidate, events: list[StreamEvent]) -> None:
         texts = ["".join(each.text) for each in self._texts]
         found: list[Placed] = []
-        if piece.grounding_metadata is not None:
-            self._extra["groundingMetadata"] = piece.grounding_metadata
+        if is_given(piece.grounding_metadata):
+            self._extra["groundingMetadata"] = Raw(compact(piece.grounding_metadata))
             found += _tolerant(citations_of, piece.grounding_metadata, texts)
-        if piece.citation_metadata is not None:
-            self._extra["citationMetadata"] = piece.citation_metadata
+        if is_given(piece.citation_metadata):
+            self._extra["citationMetadata"] = Raw(compact(piece.citation_metadata))
             found += _tolerant(recitations_of, piece.citation_metadata, texts)
         opened = {each.index for each in self._texts if self._is_open(each)}
         for number, citation in found if texts else ():
@@ -226,8 +226,8 @@ class OpenCandidate:
             ("urlContextMetadata", piece.url_context_metadata),
             ("tokenCount", piece.token_count),
         ):
-            if value is not None:
-                self._extra[name] = value
+            if is_given(value):
+                self._extra[name] = Raw(compact(value))
 
 
 def _tolerant(

@@ -35,6 +35,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _ID_HEADERS = ("x-upstream-request-id", "request-id", "x-request-id", "x-correlation-id")
 _RETRY = re.compile(r"retry in ([0-9.]+)\s*s", re.IGNORECASE)
 _REASON = "type.googleapis.com/google.rpc.ErrorInfo"
+_BAD_KEY = "API_KEY_INVALID"
 _DELAY = "type.googleapis.com/google.rpc.RetryInfo"
 
 
@@ -62,11 +63,13 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
     told = _body(body)
     error = told.error if isinstance(told.error, _Error) else _Error(message=told.error)
     message = _text(error.message) or _text(told.message) or _plain(body)
+    reason = _reason(error.details)
     return UpstreamError(
         _first_line(message) or f"The upstream answered with status {status}",
-        status=status,
+        # The vendor calls a bad key a bad request, and it is the operator's key, not the client's.
+        status=401 if reason == _BAD_KEY else status,
         kind=_text(error.status),
-        code=_reason(error.details) or _text(error.status),
+        code=reason or _text(error.status),
         request_id=_request_id(error, told, headers),
         retry_after=_header_delay(headers) or _delay(error, message),
     )

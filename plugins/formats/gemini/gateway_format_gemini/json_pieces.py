@@ -69,3 +69,8 @@ class JsonPieces:
     def unfinished(self) -> bool:
         """Whether an object has begun that has not ended."""
         return self._depth > 0 or self._quoted
+
+
+def objects_of(body: bytes) -> list[bytes]:
+    """The objects of a whole body: itself, or those of a list. Raises ValueError."""
+    return [body] if body.lstrip()[:1] == b"{" else JsonPieces().feed(body)

@@ -53,11 +53,11 @@ def chat_logprobs(raw: Raw) -> Raw | None:
     return Raw(msgspec.json.encode({"content": rows})) if rows else None
 
 
-def logprobs_result(rows: list[Raw]) -> dict[str, Any] | None:
+def logprobs_result(rows: list[Raw]) -> dict[str, Any]:
     """``logprobsResult`` and ``avgLogprobs`` of pieces in the chat-completions shape."""
     tokens = [token for raw in rows for token in _read_chat(raw).content or []]
     if not tokens:
-        return None
+        return {}
     chosen = [_vendor(token) for token in tokens]
     result: dict[str, Any] = {"chosenCandidates": chosen}
     if any(token.top_logprobs for token in tokens):

@@ -17,11 +17,12 @@ from gateway_core import (
 from gateway_formats.fold import as_failure, gather
 from gateway_formats.relay import CUT_SHORT, RUBBISH
 
-from .answers import Answer, blocked, read_answer, unix_seconds, usage_of
+from .answers import Answer, blocked, is_given, read_answer, unix_seconds, usage_of
 from .call_ids import digest
 from .candidates import OpenCandidate
 from .errors import told_error
-from .json_pieces import JsonPieces
+from .json_pieces import objects_of
+from .members import compact
 from .signatures import DIALECT
 
 DONE = b"[DONE]"
@@ -47,7 +48,7 @@ class OpenReply:
             return []
         try:
             answer = read_answer(payload)
-            if answer.error is not None:
+            if is_given(answer.error):
                 return [self._fail(as_failure(told_error(answer.error)))]
             return self._events(answer, payload)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -81,7 +82,7 @@ class OpenReply:
         if not self._started:
             events.append(self._start(answer, payload))
         if blocked(answer.prompt_feedback):
-            self._feedback = answer.prompt_feedback
+            self._feedback = Raw(compact(answer.prompt_feedback))
         for place, piece in enumerate(answer.candidates or ()):
             choice = piece.index if piece.index is not None else place
             candidate = self._candidates.get(choice)
@@ -110,11 +111,10 @@ class OpenReply:
 
 def read_whole(body: bytes) -> Reply:
     """Raises UpstreamError for rubbish, and for an error that came with status 200."""
-    pieces = JsonPieces()
     reply = OpenReply()
     events: list[StreamEvent] = []
     try:
-        payloads = [body] if body.lstrip()[:1] == b"{" else pieces.feed(body)
+        payloads = objects_of(body)
     except ValueError:
         raise UpstreamError(_UNREADABLE) from None
     for payload in payloads:

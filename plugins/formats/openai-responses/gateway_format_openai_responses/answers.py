@@ -5,18 +5,27 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway_core import AnyPart, Choice, Finish, Refusal, Reply, ToolCall, UpstreamError
+from gateway_core import (
+    AnyPart,
+    Choice,
+    Finish,
+    Refusal,
+    Reply,
+    ToolCall,
+    UpstreamError,
+    Usage,
+)
 from gateway_formats.fold import as_error
 
 from .dialect import DIALECT, NULL
 from .errors import read_failure
 from .logprobs import wrapped
 from .members import BROKEN
-from .parts import Content, kind_of, read_item
+from .parts import Content, kind_of, read_item, text_of
 from .usage import read_usage
 
 UNREADABLE = "The upstream gave an answer that could not be read"
-ENDINGS = ("completed", "incomplete")
+ENDED = ("response.completed", "response.incomplete")
 
 
 class Incomplete(Struct):
@@ -119,3 +128,19 @@ def rows_of(content: Content) -> Raw | None:
 
 def has_rows(rows: Raw) -> bool:
     return len(rows) > 2 and rows != NULL
+
+
+def length_of(output: Iterable[Raw]) -> int:
+    """Characters of text, thinking and arguments in the items of an answer."""
+    parts = (part for item in output for part in read_item(item))
+    return sum(len(text_of(part)) for part in parts)
+
+
+def overhear(body: bytes) -> tuple[Usage | None, int]:
+    """Usage and length of a whole answer that passes by; raises as WholeRelay wants it."""
+    answer = decode_answer(body)
+    if answer.error != NULL:
+        raise as_error(read_failure(answer.error))
+    if answer.output is None:
+        raise UpstreamError(UNREADABLE)
+    return read_usage(answer.usage), length_of(answer.output)

@@ -147,3 +147,9 @@ def _read_image(raw: Raw) -> AnyPart:
     extra = {n: m.copy() for n, m in members.items() if n not in ("type", "result") and m != NULL}
     form = image.output_format or "png"
     return Media(kind="image", data=image.result, media_type=f"image/{form}", extra=extra)
+
+
+def text_of(part: AnyPart) -> str:
+    if isinstance(part, ToolCall):
+        return part.arguments
+    return part.text if isinstance(part, Text | Refusal | Reasoning) else ""

@@ -27,7 +27,7 @@ from gateway_core import (
 )
 
 from .dialect import NULL
-from .parts import id_of
+from .parts import id_of, text_of
 
 
 @dataclass(slots=True)
@@ -123,12 +123,6 @@ def empty(part: AnyPart) -> AnyPart:
         case ToolCall():
             return replace(part, arguments="")
     return part
-
-
-def text_of(part: AnyPart) -> str:
-    if isinstance(part, ToolCall):
-        return part.arguments
-    return part.text if isinstance(part, Text | Refusal | Reasoning) else ""
 
 
 def complete(

@@ -38,8 +38,9 @@ from .logprobs import shares
 from .namespaces import apart
 from .output import COMPLETED, IN_PROGRESS, INCOMPLETE, CallItem, Message, Thought, foreign, image
 from .output_list import OutputList
+from .parts import text_of
 from .pieces import Piece
-from .tracks import empty, text_of
+from .tracks import empty
 from .usage import write_usage
 
 FAILED = b"failed"

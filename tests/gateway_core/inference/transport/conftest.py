@@ -192,7 +192,6 @@ def run(request: pytest.FixtureRequest, warm: None) -> Iterator[Callable[..., No
     """Run a scenario on each kind of loop; no task and no descriptor may be left."""
 
     def go(scenario: Callable[[], Awaitable[None]]) -> None:
-        gc.collect()
         before = psutil.Process().num_fds()
         with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
             runner.run(watched(scenario))

@@ -12,7 +12,7 @@ CARRIERS = ["direct", "http2", "http proxy", "socks5 proxy"]
 
 
 @pytest.fixture(params=CARRIERS)
-def carry(request, serve, open_network, http_proxy, socks_proxy, run):
+def carry(request, serve, open_network, http_proxy, socks_proxy, trusting, run):
     """Run ``scenario(transport, server)`` with a server behind the carrier."""
 
     def go(handler, scenario, **limits):
@@ -20,7 +20,7 @@ def carry(request, serve, open_network, http_proxy, socks_proxy, run):
         proxy = handlers.get(request.param)
 
         async def whole():
-            async with serve(handler) as server, open_network(**limits) as network:
+            async with serve(handler) as server, open_network(tls=trusting, **limits) as network:
                 if proxy is None:
                     transport = network.transport(http2=request.param == "http2")
                     await scenario(transport, server)
@@ -293,7 +293,7 @@ def test_large_bodies_pass_both_ways(carry, fetch):
 
 
 @pytest.mark.parametrize("end", ["timeout", "cancellation"])
-def test_a_handshake_that_stalls_leaves_nothing(carry, trusting, fetch, end):
+def test_a_handshake_that_stalls_leaves_nothing(carry, fetch, end):
     async def scenario(transport, server):
         task = asyncio.create_task(fetch(transport, f"https://127.0.0.1:{server.port}/"))
         await asyncio.sleep(0.05)
@@ -304,4 +304,4 @@ def test_a_handshake_that_stalls_leaves_nothing(carry, trusting, fetch, end):
             await task
 
     connect = 0.1 if end == "timeout" else 10.0
-    carry(lambda peer: peer.gone(), scenario, tls=trusting, connect=connect)
+    carry(lambda peer: peer.gone(), scenario, connect=connect)

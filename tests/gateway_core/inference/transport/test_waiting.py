@@ -79,8 +79,10 @@ def test_a_body_that_stalls_is_given_up(run, serve, open_network):
 def test_a_slow_reader_is_not_taken_for_a_silent_server(run, serve, open_network):
     async def in_two_parts(peer):
         await peer.request()
-        await peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab")
-        await asyncio.sleep(0.15)
+        await peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n")
+        await peer.pause()
+        await peer.say(b"ab")
+        await asyncio.sleep(0.2)
         await peer.say(b"cd")
         await peer.gone()
 
@@ -90,9 +92,32 @@ def test_a_slow_reader_is_not_taken_for_a_silent_server(run, serve, open_network
             open_network(silence=0.1, keep_alive=0.02) as network,
         ):
             response = await network.transport().send(UpstreamRequest(url=server.url()))
-            await asyncio.sleep(0.2)
+            first = await response.next()
+            await asyncio.sleep(0.3)
 
-            assert await read_all(response) == b"abcd"
+            assert (first, await read_all(response)) == (b"ab", b"cd")
+
+    run(scenario)
+
+
+def test_a_server_that_takes_a_request_slowly_is_not_given_up(run, serve, open_network, fetch):
+    size = 48 * 2**20
+
+    async def take_slowly(peer):
+        await peer.head()
+        taken = 0
+        while taken < size:
+            taken += len(await peer.reader.read(2**20))
+            await asyncio.sleep(0.005)
+        await peer.answer(b"%d" % taken)
+
+    async def scenario():
+        async with serve(take_slowly) as server, open_network(first_byte=0.15) as network:
+            started = asyncio.get_running_loop().time()
+            body = await fetch(network.transport(), server.url(), body=b"x" * size)
+
+            assert body == b"%d" % size
+            assert asyncio.get_running_loop().time() - started > 0.15
 
     run(scenario)
 

@@ -1,0 +1,80 @@
+"""What a whole stream of this format looks like.
+
+Frames of the beginning, of the body and of the end have a word each. Besides
+the order of these, a frame is rubbish when it is not an object with a type,
+when its event name says something else than its type, or when its number does
+not follow the one before; and ``stray`` when it is about an item that was
+never added.
+"""
+
+import msgspec
+from msgspec import Struct
+
+from gateway_core import Grammar
+from gateway_formats.sse import Decoder
+
+_WORDS = {
+    "response.created": "created",
+    "response.in_progress": "begun",
+    "response.queued": "begun",
+    "response.completed": "end",
+    "response.incomplete": "end",
+    "response.failed": "failed",
+    "error": "error",
+}
+PATTERN = (
+    r"(?:(?:created )?(?:begun )*(?:body )*"
+    r"(?:end (?:done )*|failed (?:done )*|error (?:failed )?(?:done )*))"
+)
+
+
+class _Frame(Struct):
+    type: str | None = None
+    sequence_number: int | None = None
+    output_index: int | None = None
+
+
+_frame = msgspec.json.Decoder(_Frame)
+
+
+def words(stream: bytes) -> list[str]:
+    decoder = Decoder()
+    said: list[str] = []
+    added: set[int] = set()
+    number: int | None = None
+    for event, data in [*decoder.feed(stream), *decoder.close()]:
+        if data == b"[DONE]":
+            said.append("done")
+            continue
+        frame = _decoded(data)
+        said.append(_word(event, frame, number, added))
+        if frame is not None and frame.sequence_number is not None:
+            number = frame.sequence_number
+    return said
+
+
+def _decoded(data: bytes) -> _Frame | None:
+    try:
+        return _frame.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _word(event: bytes, frame: _Frame | None, number: int | None, added: set[int]) -> str:
+    if frame is None:
+        return "rubbish"
+    name = event.decode("utf-8", "replace")
+    kind = frame.type or ("error" if name == "error" else "")
+    if not kind or (name and name != kind):
+        return "rubbish"
+    after = frame.sequence_number
+    if after is not None and number is not None and after != number + 1:
+        return "rubbish"
+    if kind == "response.output_item.added":
+        added.add(frame.output_index or 0)
+    elif frame.output_index is not None and frame.output_index not in added:
+        return "stray"
+    return _WORDS.get(kind, "body")
+
+
+GRAMMAR = Grammar(words=words, pattern=PATTERN)

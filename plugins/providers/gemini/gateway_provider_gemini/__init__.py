@@ -1,0 +1,57 @@
+"""Gemini: Google's models by API key, over the generative-content format.
+
+API reference: https://ai.google.dev/api
+Models: https://ai.google.dev/gemini-api/docs/models
+"""
+
+from collections.abc import Iterator
+
+from gateway_core import Auth, Kind, Model, ProviderSpec, hookimpl
+
+MILLION = 1_048_576
+
+
+def gemini(*ids: str) -> Iterator[Model]:
+    for id in ids:
+        yield Model(
+            id, context=MILLION, max_output=65_536, tools=True, reasoning=True, vision=True
+        )
+
+
+def other(kind: Kind, *ids: str) -> Iterator[Model]:
+    for id in ids:
+        yield Model(id, kind=kind)
+
+
+GEMINI = ProviderSpec(
+    id="gemini",
+    name="Google Gemini",
+    format="gemini",
+    base_url="https://generativelanguage.googleapis.com/v1beta",
+    models_url="https://generativelanguage.googleapis.com/v1beta/models",
+    auth=Auth(header="x-goog-api-key", scheme="raw"),
+    beginnings=("gemini-",),
+    environment=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    models=(
+        *gemini("gemini-3.1-pro-preview", "gemini-3.1-flash-lite-preview"),
+        *gemini("gemini-3-flash-preview"),
+        *gemini("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
+        Model("gemma-4-31b-it", context=262_144, tools=True, vision=True),
+        # Pictures come from the same call as words, so these are chat models as well.
+        Model("gemini-3.1-flash-image-preview", vision=True),
+        Model("gemini-3-pro-image-preview", vision=True),
+        Model("gemini-2.5-flash-image", vision=True),
+        *other(Kind.EMBEDDING, "gemini-embedding-2-preview", "gemini-embedding-001"),
+        *other(Kind.EMBEDDING, "text-embedding-005", "text-embedding-004", "embedding-001"),
+        *other(Kind.IMAGE, "gemini-3.1-flash-image-preview", "gemini-3-pro-image-preview"),
+        *other(Kind.IMAGE, "gemini-2.5-flash-image"),
+        *other(Kind.TRANSCRIPTION, "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
+        *other(Kind.SPEECH, "gemini-3.1-flash-tts-preview", "gemini-2.5-flash-preview-tts"),
+        *other(Kind.SPEECH, "gemini-2.5-pro-preview-tts"),
+    ),
+)
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [GEMINI]

@@ -1,0 +1,32 @@
+"""OpenAI: the vendor whose chat completions and responses most others imitate.
+
+API reference: https://platform.openai.com/docs/api-reference
+
+Reasoning models are asked over the responses format, which the vendor
+recommends for them: there a client of any format gets to see their thinking
+and may have it back in the next turn. ``OPENAI_BASE_URL`` is deliberately not
+read, because where it is set it often points at a gateway.
+"""
+
+from gateway_core import ProviderSpec, hookimpl
+from gateway_providers import openai_compatible
+
+from .models import MODELS
+
+OPENAI = openai_compatible(
+    ProviderSpec(
+        id="openai",
+        name="OpenAI",
+        base_url="https://api.openai.com/v1",
+        responses_url="https://api.openai.com/v1/responses",
+        beginnings=("gpt-", "o1", "o3", "o4", ""),
+        environment=("OPENAI_API_KEY",),
+        models=MODELS,
+        options={"prompt_cache_key": True},
+    )
+)
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [OPENAI]

@@ -1,0 +1,104 @@
+"""What every test of the chat-completions formats needs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from gateway_format_openai import CHAT, COMPLETIONS
+
+from gateway_core import (
+    Call,
+    ClientSide,
+    Conversation,
+    Kind,
+    Losses,
+    Model,
+    ProviderSpec,
+    Target,
+    VendorSide,
+)
+
+Ask = Callable[..., Conversation]
+Tell = Callable[..., tuple[dict[str, Any], list[str]]]
+Aim = Callable[..., Target]
+
+
+@pytest.fixture
+def client() -> ClientSide:
+    assert CHAT.client is not None
+    return CHAT.client
+
+
+@pytest.fixture
+def older_client() -> ClientSide:
+    assert COMPLETIONS.client is not None
+    return COMPLETIONS.client
+
+
+@pytest.fixture
+def vendor() -> VendorSide:
+    assert CHAT.vendor is not None
+    return CHAT.vendor
+
+
+@pytest.fixture
+def aim() -> Aim:
+    """A vendor with some switches set."""
+
+    def aimed(model: str = "m-1", *, reasoning: bool | None = None, **options: Any) -> Target:
+        spec = ProviderSpec(id="acme", name="Acme", options=options)
+        return Target(spec, Model(model, reasoning=reasoning))
+
+    return aimed
+
+
+@pytest.fixture
+def target(aim: Aim) -> Target:
+    return aim()
+
+
+def call_with(body: Any, *, stream: bool = False, headers: dict[str, str] | None = None) -> Call:
+    raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
+    return Call(
+        kind=Kind.LLM,
+        format="openai",
+        model="m-1",
+        stream=stream,
+        body=raw,
+        headers=headers or {},
+    )
+
+
+@pytest.fixture
+def call() -> Callable[..., Call]:
+    """A client's call with this body, given as bytes or as what it says."""
+    return call_with
+
+
+@pytest.fixture
+def ask(client: ClientSide) -> Ask:
+    """Reads a request; messages alone are enough."""
+
+    def asked(body: Any = None, /, *, stream: bool = False, **members: Any) -> Conversation:
+        if body is None:
+            body = {"messages": [{"role": "user", "content": "hi"}], **members}
+        elif isinstance(body, list):
+            body = {"messages": body, **members}
+        return client.read_request(call_with(body, stream=stream))
+
+    return asked
+
+
+@pytest.fixture
+def tell(vendor: VendorSide, target: Target) -> Tell:
+    """Writes a request: what it says, and what it does not."""
+
+    def told(
+        conversation: Conversation, to: Target | None = None
+    ) -> tuple[dict[str, Any], list[str]]:
+        losses = Losses()
+        body = vendor.write_request(conversation, to or target, losses)
+        return msgspec.json.decode(body), list(losses.names)
+
+    return told

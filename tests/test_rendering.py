@@ -1,0 +1,187 @@
+"""Every recorded answer, rendered for every client: the vendor's own SDK types accept it, it is
+well formed, and it says what the vendor said.
+
+In process and by pure functions; tests/interface/test_sdks.py does the same over sockets.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import naive
+import pytest
+from anthropic.types import Message, RawMessageStreamEvent
+from corpus import Item, answer, items
+from google.genai.types import GenerateContentResponse
+from naive import Outcome, frames
+from ollama import ChatResponse
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.responses import Response, ResponseStreamEvent
+from pydantic import TypeAdapter
+
+from gateway_core import (
+    Conversation,
+    Losses,
+    PartSealed,
+    PartStarted,
+    Reply,
+    StreamEvent,
+    UpstreamError,
+    WireFormat,
+    plugins,
+    registry,
+)
+from gateway_formats.fold import gather
+from gateway_formats.grammar import violation
+
+FOLDERS = {
+    "openai": "openai_chat",
+    "openai-responses": "openai_responses",
+    "claude": "anthropic_messages",
+    "gemini": "gemini_generate_content",
+    "ollama": "ollama_chat",
+}
+UNREADABLE = {"joined_turns", "json_array_stream"}
+"""Not one answer each: see tests/corpora/README.md."""
+FORMATS: dict[str, WireFormat] = dict(registry.build(plugins.load()).formats)
+
+claude_event: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
+responses_event: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
+
+
+def each(check: Callable[[Any], Any]) -> Callable[[bytes], None]:
+    """Check every SSE frame; an error frame is the format's own and has no type in the SDK."""
+
+    def accept(stream: bytes) -> None:
+        for frame in frames(stream):
+            if "error" not in frame and frame.get("type") != "error":
+                check(frame)
+
+    return accept
+
+
+def ollama_lines(stream: bytes) -> None:
+    for line in stream.splitlines():
+        if b'"error"' not in line[:10]:
+            ChatResponse.model_validate_json(line)
+
+
+WHOLE: dict[str, Callable[[bytes], Any]] = {
+    "openai": ChatCompletion.model_validate_json,
+    "openai-responses": Response.model_validate_json,
+    "claude": Message.model_validate_json,
+    "gemini": GenerateContentResponse.model_validate_json,
+    "ollama": ChatResponse.model_validate_json,
+}
+STREAMED: dict[str, Callable[[bytes], None]] = {
+    "openai": each(ChatCompletionChunk.model_validate),
+    "openai-responses": each(responses_event.validate_python),
+    "claude": each(claude_event.validate_python),
+    "gemini": each(GenerateContentResponse.model_validate),
+    "ollama": ollama_lines,
+}
+
+
+def good(wire: str, *, stream: bool) -> list[Item]:
+    return [
+        item
+        for item in items(FOLDERS[wire])
+        if item["response_status"] == 200
+        and item["stream"] == stream
+        and not UNREADABLE & set(item["features"])
+        and (wire != "ollama" or item["endpoint"].endswith("/api/chat"))
+    ]
+
+
+def signed(events: Sequence[StreamEvent]) -> list[StreamEvent]:
+    """Events as the exchange hands them on: signatures know their provider."""
+    from msgspec.structs import replace
+
+    from gateway_core.inference.exchanges import stamped
+
+    found: list[StreamEvent] = []
+    for event in events:
+        if isinstance(event, PartStarted):
+            event = replace(event, part=stamped(event.part, "vendor"))
+        elif isinstance(event, PartSealed):
+            event = replace(event, origin="vendor")
+        found.append(event)
+    return found
+
+
+def says_the_same(told: Outcome, said: Outcome, losses: Losses) -> None:
+    assert told.text == said.text
+    if not any(name.startswith(("tool", "part:")) for name in losses.names):
+        assert [name for name, _ in told.calls] == [name for name, _ in said.calls]
+        assert [_plain(given) for _, given in told.calls] == [_plain(g) for _, g in said.calls]
+
+
+def _plain(arguments: Any) -> Any:
+    return arguments if isinstance(arguments, dict) else json.dumps(arguments)
+
+
+def neutral(reply: Reply) -> Outcome:
+    """What the hub holds, in the same terms."""
+    from gateway_core import Text, ToolCall
+
+    parts = reply.choices[0].parts if reply.choices else ()
+    return Outcome(
+        "".join(part.text for part in parts if isinstance(part, Text)),
+        [
+            (part.name, part.arguments if part.custom else naive.arguments(part.arguments))
+            for part in parts
+            if isinstance(part, ToolCall)
+        ],
+    )
+
+
+@pytest.mark.parametrize("client", WHOLE)
+@pytest.mark.parametrize("vendor", FOLDERS)
+def test_whole_answers(vendor: str, client: str) -> None:
+    reader, writer = FORMATS[vendor].vendor, FORMATS[client].client
+    assert reader is not None
+    assert writer is not None
+    asked = Conversation(model="m")
+    rendered = 0
+    for item in good(vendor, stream=False):
+        try:
+            reply = reader.read_reply(answer(item))
+        except UpstreamError:
+            assert {"error_in_200", "truncated"} & set(item["features"]), item["id"]
+            continue
+        losses = Losses()
+
+        body = writer.write_reply(reply, asked, losses)
+
+        WHOLE[client](body)
+        says_the_same(naive.read(client, body, stream=False), neutral(reply), losses)
+        rendered += 1
+    assert rendered > 10
+
+
+@pytest.mark.parametrize("client", STREAMED)
+@pytest.mark.parametrize("vendor", FOLDERS)
+def test_streams(vendor: str, client: str) -> None:
+    reader, writer = FORMATS[vendor].vendor, FORMATS[client].client
+    assert reader is not None
+    assert writer is not None
+    grammar = FORMATS[client].grammar
+    assert grammar is not None
+    rendered = 0
+    for item in good(vendor, stream=True):
+        source = reader.stream_reader()
+        events = signed([*source.feed(answer(item)), *source.close()])
+        losses = Losses()
+        target = writer.stream_writer(Conversation(model="m", stream=True), losses)
+
+        stream = target.feed(events[:3]) + target.feed(events[3:]) + target.close()
+
+        assert violation(grammar, stream) is None, item["id"]
+        STREAMED[client](stream)
+        try:
+            reply = gather(events)
+        except UpstreamError:
+            continue
+        says_the_same(naive.read(client, stream, stream=True), neutral(reply), losses)
+        rendered += 1
+    assert rendered > 5
