@@ -4,16 +4,15 @@ well formed, and it says what the vendor said.
 In process and by pure functions; tests/interface/test_sdks.py does the same over sockets.
 """
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import naive
 import pytest
-from anthropic.types import Message, RawMessageStreamEvent
+from anthropic.types.beta import BetaMessage, BetaRawMessageStreamEvent
 from corpus import Item, answer, items
 from google.genai.types import GenerateContentResponse
-from naive import Outcome, frames
+from naive import Outcome, arguments, frames
 from ollama import ChatResponse
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
@@ -22,15 +21,16 @@ from pydantic import TypeAdapter
 from gateway_core import (
     Conversation,
     Losses,
-    PartSealed,
-    PartStarted,
+    Refusal,
     Reply,
-    StreamEvent,
+    Text,
+    ToolCall,
     UpstreamError,
     WireFormat,
     plugins,
     registry,
 )
+from gateway_core.inference.exchanges import Handover
 from gateway_formats.fold import gather
 from gateway_formats.grammar import violation
 
@@ -45,7 +45,7 @@ UNREADABLE = {"joined_turns", "json_array_stream"}
 """Not one answer each: see tests/corpora/README.md."""
 FORMATS: dict[str, WireFormat] = dict(registry.build(plugins.load()).formats)
 
-claude_event: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
+claude_event: TypeAdapter[Any] = TypeAdapter(BetaRawMessageStreamEvent)
 responses_event: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 
 
@@ -69,7 +69,7 @@ def ollama_lines(stream: bytes) -> None:
 WHOLE: dict[str, Callable[[bytes], Any]] = {
     "openai": ChatCompletion.model_validate_json,
     "openai-responses": Response.model_validate_json,
-    "claude": Message.model_validate_json,
+    "claude": BetaMessage.model_validate_json,
     "gemini": GenerateContentResponse.model_validate_json,
     "ollama": ChatResponse.model_validate_json,
 }
@@ -82,6 +82,23 @@ STREAMED: dict[str, Callable[[bytes], None]] = {
 }
 
 
+def is_accepted(check: Callable[[bytes], Any], body: bytes) -> bool:
+    """Whether the SDK knows all that a recording says; vendors are sometimes ahead of it."""
+    try:
+        check(body)
+    except (ValueError, AttributeError):
+        return False
+    return True
+
+
+def is_one(wire: str, item: Item) -> bool:
+    """Whether an item is an answer in this dialect: some folders hold neighbours too."""
+    if wire in ("ollama", "openai-responses"):
+        is_chat = b'"choices"' in answer(item)[:300]
+        return item["endpoint"].endswith(("/api/chat", "/responses")) and not is_chat
+    return True
+
+
 def good(wire: str, *, stream: bool) -> list[Item]:
     return [
         item
@@ -89,24 +106,8 @@ def good(wire: str, *, stream: bool) -> list[Item]:
         if item["response_status"] == 200
         and item["stream"] == stream
         and not UNREADABLE & set(item["features"])
-        and (wire != "ollama" or item["endpoint"].endswith("/api/chat"))
+        and is_one(wire, item)
     ]
-
-
-def signed(events: Sequence[StreamEvent]) -> list[StreamEvent]:
-    """Events as the exchange hands them on: signatures know their provider."""
-    from msgspec.structs import replace
-
-    from gateway_core.inference.exchanges import stamped
-
-    found: list[StreamEvent] = []
-    for event in events:
-        if isinstance(event, PartStarted):
-            event = replace(event, part=stamped(event.part, "vendor"))
-        elif isinstance(event, PartSealed):
-            event = replace(event, origin="vendor")
-        found.append(event)
-    return found
 
 
 def says_the_same(told: Outcome, said: Outcome, losses: Losses) -> None:
@@ -116,19 +117,19 @@ def says_the_same(told: Outcome, said: Outcome, losses: Losses) -> None:
         assert [_plain(given) for _, given in told.calls] == [_plain(g) for _, g in said.calls]
 
 
-def _plain(arguments: Any) -> Any:
-    return arguments if isinstance(arguments, dict) else json.dumps(arguments)
+def _plain(given: Any) -> Any:
+    """Free text counts as an object with one member, as dialects without free text carry it."""
+    return given or {"input": ""} if isinstance(given, dict) else {"input": given}
 
 
-def neutral(reply: Reply) -> Outcome:
-    """What the hub holds, in the same terms."""
-    from gateway_core import Text, ToolCall
-
+def neutral(reply: Reply, client: str) -> Outcome:
+    """What the hub holds, in the same terms; most dialects show a refusal as text."""
     parts = reply.choices[0].parts if reply.choices else ()
+    spoken = (Text,) if client in ("openai", "openai-responses") else (Text, Refusal)
     return Outcome(
-        "".join(part.text for part in parts if isinstance(part, Text)),
+        "".join(part.text for part in parts if isinstance(part, spoken)),
         [
-            (part.name, part.arguments if part.custom else naive.arguments(part.arguments))
+            (part.name, {"input": part.arguments} if part.custom else arguments(part.arguments))
             for part in parts
             if isinstance(part, ToolCall)
         ],
@@ -142,6 +143,7 @@ def test_whole_answers(vendor: str, client: str) -> None:
     assert reader is not None
     assert writer is not None
     asked = Conversation(model="m")
+    same = FORMATS[vendor].dialect == FORMATS[client].dialect
     rendered = 0
     for item in good(vendor, stream=False):
         try:
@@ -150,11 +152,13 @@ def test_whole_answers(vendor: str, client: str) -> None:
             assert {"error_in_200", "truncated"} & set(item["features"]), item["id"]
             continue
         losses = Losses()
+        reply = Handover("vendor", losses, keeps_extra=same).reply(reply)
 
         body = writer.write_reply(reply, asked, losses)
 
-        WHOLE[client](body)
-        says_the_same(naive.read(client, body, stream=False), neutral(reply), losses)
+        if not same or is_accepted(WHOLE[client], answer(item)):
+            WHOLE[client](body)
+        says_the_same(naive.read(client, body, stream=False), neutral(reply, client), losses)
         rendered += 1
     assert rendered > 10
 
@@ -167,21 +171,24 @@ def test_streams(vendor: str, client: str) -> None:
     assert writer is not None
     grammar = FORMATS[client].grammar
     assert grammar is not None
+    same = FORMATS[vendor].dialect == FORMATS[client].dialect
     rendered = 0
     for item in good(vendor, stream=True):
         source = reader.stream_reader()
-        events = signed([*source.feed(answer(item)), *source.close()])
         losses = Losses()
+        handover = Handover("vendor", losses, keeps_extra=same)
+        events = [handover.event(event) for event in (*source.feed(answer(item)), *source.close())]
         target = writer.stream_writer(Conversation(model="m", stream=True), losses)
 
         stream = target.feed(events[:3]) + target.feed(events[3:]) + target.close()
 
         assert violation(grammar, stream) is None, item["id"]
-        STREAMED[client](stream)
+        if not same or is_accepted(STREAMED[client], answer(item)):
+            STREAMED[client](stream)
         try:
             reply = gather(events)
         except UpstreamError:
             continue
-        says_the_same(naive.read(client, stream, stream=True), neutral(reply), losses)
+        says_the_same(naive.read(client, stream, stream=True), neutral(reply, client), losses)
         rendered += 1
     assert rendered > 5

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ..contracts.conversation import AnyPart, Conversation, Losses, Reasoning, Reply
+from ..contracts.conversation import (
+    NOTHING,
+    AnyPart,
+    Conversation,
+    Extra,
+    Losses,
+    Reasoning,
+    Reply,
+)
 from ..contracts.errors import GatewayError, UpstreamError
 from ..contracts.events import (
     ChoiceEnded,
@@ -126,9 +134,12 @@ class Translated:
         vendor: WireFormat,
     ) -> None:
         self.client, self.vendor = client_side(client), vendor_side(vendor)
-        self.upstream_format = vendor.id
-        self.conversation, self.origin = conversation, target.provider.id
         self.losses = Losses()
+        self.handover = Handover(
+            target.provider.id, self.losses, keeps_extra=client.dialect == vendor.dialect
+        )
+        self.upstream_format = vendor.id
+        self.conversation = conversation
         written = self.vendor.write_request(conversation, target, self.losses)
         self.request: UpstreamRequest = request(
             call,
@@ -176,26 +187,22 @@ class Translated:
         return self._writer.feed([self._noted(event) for event in events])
 
     def _noted(self, event: StreamEvent) -> StreamEvent:
-        """Learn from an event; give it back with its origin where it carries a signature."""
+        """Learn from an event and give what the client's side may see of it."""
         if isinstance(event, PartGrew):
             self.characters += len(event.text)
             self.started = True
-        elif isinstance(event, UsageReported):
+            return event
+        if isinstance(event, UsageReported):
             self.usage = event.usage
         elif isinstance(event, PartStarted):
-            part = stamped(event.part, self.origin)
-            self.started = self.started or not is_empty(part)
-            return event if part is event.part else replace(event, part=part)
-        elif isinstance(event, PartSealed):
-            self.started = True
-            return replace(event, origin=self.origin)
-        elif isinstance(event, ChoiceEnded):
+            self.started = self.started or not is_empty(event.part)
+        elif isinstance(event, PartSealed | ChoiceEnded):
             self.started = True
         elif isinstance(event, ReplyFailed):
             self.failure = error_of(event)
         elif isinstance(event, ReplyStarted) and not event.id:
-            return replace(event, id=fallback_id(self.request.body))
-        return event
+            event = replace(event, id=fallback_id(self.request.body))
+        return self.handover.event(event)
 
     def _whole(self, body: bytes) -> bytes:
         try:
@@ -204,17 +211,12 @@ class Translated:
             self.failure = error
             return b""
         self.usage = reply.usage
-        self.reply = self._stamped(reply)
+        self.reply = self.handover.reply(
+            replace(reply, id=reply.id or fallback_id(self.request.body))
+        )
         self.characters = sum(length(part) for c in reply.choices for part in c.parts)
         self.started = True
         return self.client.write_reply(self.reply, self.conversation, self.losses)
-
-    def _stamped(self, reply: Reply) -> Reply:
-        choices = tuple(
-            replace(choice, parts=tuple(stamped(part, self.origin) for part in choice.parts))
-            for choice in reply.choices
-        )
-        return replace(reply, id=reply.id or fallback_id(self.request.body), choices=choices)
 
     def _fitted(self, written: bytes, target: Target) -> bytes:
         spec, unsupported = target.provider, target.model.unsupported
@@ -227,10 +229,53 @@ class Translated:
         return envelope.fitted(members, target)
 
 
-def stamped(part: AnyPart, origin: str) -> AnyPart:
-    """The part, with the name of the provider that signed or sealed it."""
-    sealed = part.sealed if isinstance(part, Reasoning) else None
-    return part if part.signature is None and sealed is None else replace(part, origin=origin)
+class Handover:
+    """What the client's side may see of a vendor's answer.
+
+    Signatures get the name of the provider that can read them. Members that
+    only the vendor's dialect knows stay behind, recorded, unless it is the
+    client's dialect too.
+    """
+
+    def __init__(self, origin: str, losses: Losses, *, keeps_extra: bool) -> None:
+        self._origin = origin
+        self._losses = losses
+        self._keeps_extra = keeps_extra
+
+    def event(self, event: StreamEvent) -> StreamEvent:
+        if isinstance(event, PartStarted):
+            part = self.part(event.part)
+            return event if part is event.part else replace(event, part=part)
+        if isinstance(event, PartSealed):
+            return replace(event, origin=self._origin)
+        if isinstance(event, ReplyStarted | ChoiceEnded) and event.extra:
+            return replace(event, extra=self._extra(event.extra))
+        return event
+
+    def reply(self, reply: Reply) -> Reply:
+        choices = tuple(
+            replace(
+                choice,
+                parts=tuple(self.part(part) for part in choice.parts),
+                extra=self._extra(choice.extra),
+            )
+            for choice in reply.choices
+        )
+        return replace(reply, choices=choices, extra=self._extra(reply.extra))
+
+    def part(self, part: AnyPart) -> AnyPart:
+        sealed = part.sealed if isinstance(part, Reasoning) else None
+        if part.signature is not None or sealed is not None:
+            part = replace(part, origin=self._origin)
+        if part.extra and not self._keeps_extra:
+            part = replace(part, extra=self._extra(part.extra))
+        return part
+
+    def _extra(self, extra: Extra) -> Extra:
+        if self._keeps_extra or not extra:
+            return extra
+        self._losses.add_extra(extra, within="answer")
+        return NOTHING
 
 
 def is_empty(part: AnyPart) -> bool:

@@ -41,13 +41,16 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "require
 
 def pick(wire: str, scenario: str, stream: bool) -> Item:
     """The first recording that shows the scenario and nothing odd."""
-    for item in items(FOLDERS[wire]):
+    # The vendor's own recordings first: others speak the dialect less exactly.
+    for item in sorted(items(FOLDERS[wire]), key=lambda item: item["vendor"] != "openai"):
         features = set(item["features"])
         if item["response_status"] != 200 or item["stream"] != stream or features & ODD:
             continue
-        if features >= SCENARIOS[scenario] and naive.read(wire, answer(item), stream=stream).calls:
-            return item
-        if scenario == "text" and "text" in features and "tool_call" not in features:
+        if wire == "ollama" and not item["endpoint"].endswith("/api/chat"):
+            continue
+        said = naive.read(wire, answer(item), stream=stream)
+        shown = said.calls or (scenario == "text" and "tool_call" not in features)
+        if features >= SCENARIOS[scenario] and shown and said.input_tokens:
             return item
     raise LookupError(f"no recording of {scenario} for {wire}")
 
@@ -148,7 +151,11 @@ def ask_ollama(here: Served, model: str, stream: bool) -> Outcome:
     client = ollama.Client(host=here.url)
     asked: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
     told = client.chat(**asked, stream=stream)
-    rows = list(told) if stream else [told]
+    try:
+        told = client.chat(**asked, stream=stream)
+        rows = list(told) if stream else [told]
+    finally:
+        client._client.close()
     return naive.ollama(b"\n".join(row.model_dump_json().encode() for row in rows))
 
 

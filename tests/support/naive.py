@@ -98,6 +98,8 @@ def response_outcome(answer: dict[str, Any]) -> Outcome:
             )
         elif item["type"] == "function_call":
             found.calls.append((item["name"], arguments(item.get("arguments"))))
+        elif item["type"] == "custom_tool_call":
+            found.calls.append((item["name"], item["input"]))
     usage = answer.get("usage") or {}
     found.input_tokens = usage.get("input_tokens") or 0
     found.output_tokens = usage.get("output_tokens") or 0

@@ -12,6 +12,7 @@ NO_ARGUMENTS = raw({})
 def as_object(call: ToolCall, losses: Losses) -> Raw:
     """The arguments as an object; text that is none is wrapped in one, as ``input``."""
     if call.custom:
+        losses.add("tool:custom")
         return raw({"input": call.arguments})
     text = call.arguments.strip()
     if not text:

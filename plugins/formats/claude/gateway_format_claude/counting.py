@@ -7,7 +7,7 @@ from msgspec import Raw, Struct
 
 from gateway_formats.estimate import tokens
 
-from .dialect import Unreadable, encode
+from .dialect import NULL, Unreadable, encode, is_null
 
 
 class _Body(Struct):
@@ -33,9 +33,8 @@ def estimate(body: bytes) -> bytes:
     return encode({"input_tokens": tokens(count), "approximate": True})
 
 
-def _tools(tools: Raw | None) -> int:
-    text = b"" if tools is None else bytes(tools)
-    return 0 if text == b"null" else len(text.decode("utf-8", "replace"))
+def _tools(tools: Raw) -> int:
+    return 0 if is_null(tools) else len(bytes(tools).decode("utf-8", "replace"))
 
 
 def _turns(messages: Any) -> int:

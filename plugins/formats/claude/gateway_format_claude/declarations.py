@@ -39,7 +39,7 @@ def _write_tool(
         return _write_hosted(tool, traits, losses)
     declared: dict[str, object] = dict(tool.extra) if native else {}
     declared["name"] = tool.name
-    if tool.description:
+    if tool.description is not None:
         declared["description"] = tool.description
     declared["input_schema"] = _arguments(tool, native, losses)
     if tool.strict is not None:

@@ -14,6 +14,9 @@ Role = Literal["user", "assistant", "system"]
 Block = dict[str, object] | Raw
 """A content block on its way out; Raw for one that is passed along as it came."""
 
+NULL = Raw(b"null")
+"""Of a member that may be missing: Raw takes no union with None."""
+
 encode = msgspec.json.Encoder().encode
 members_of = msgspec.json.Decoder(dict[str, Raw]).decode
 

@@ -37,7 +37,7 @@ def arranged(messages: Iterable[Message], losses: Losses) -> list[Message]:
     """The messages in an order the vendor takes."""
     merged = _merged(message for message in messages if message.blocks)
     paired = _paired(_calls_before_system(merged), losses)
-    placed = _merged(_placed(paired, losses))
+    placed = _merged(m for m in _placed(paired, losses) if m.blocks)
     if not placed or placed[0].role != "user":
         placed.insert(0, Message("user", [text_block(OPENING)]))
     return placed

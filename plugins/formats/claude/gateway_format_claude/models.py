@@ -70,8 +70,8 @@ _ADAPTIVE = Traits(
     structured=True,
     hosted=True,
 )
-_ALWAYS = replace(_ADAPTIVE, off="never", thinks=True, forced_tools=False)
-"""Thinking cannot be turned off, nor a tool call be forced."""
+_THINKING = replace(_ADAPTIVE, thinks=True)
+_OFF_SINCE_5_5: Mapping[str, Off] = {"opus": "never", "sonnet": "between_tools"}
 
 
 def traits_of(model: str, options: Mapping[str, str | bool]) -> Traits:
@@ -104,15 +104,12 @@ def _own(family: str, version: tuple[int, int]) -> Traits:
         return replace(
             _ADAPTIVE, budgets=True, efforts=_LOW_TO_MAX, sampling=True, one_sampler=True
         )
-    if family in ("fable", "mythos") or (family == "opus" and version >= (5, 5)):
-        return replace(_ALWAYS, system_turns=version >= (5, 0))
     return _newer(family, version)
 
 
 def _with_budgets(family: str, version: tuple[int, int]) -> Traits:
     return Traits(
         own=True,
-        off="omit",
         one_sampler=version >= (4, 1),
         structured=version >= (4, 5) or (family, version) == ("opus", (4, 1)),
         hosted=version >= (4, 0),
@@ -121,16 +118,17 @@ def _with_budgets(family: str, version: tuple[int, int]) -> Traits:
 
 
 def _newer(family: str, version: tuple[int, int]) -> Traits:
+    if family in ("fable", "mythos"):
+        return replace(
+            _THINKING, off="never", forced_tools=version < (5, 1), system_turns=version >= (5, 0)
+        )
     if version < (5, 0):
         # Without the member these do not think; the vendor's notes disagree on "disabled".
         return replace(_ADAPTIVE, off="omit", system_turns=family == "opus" and version >= (4, 8))
-    return replace(
-        _ADAPTIVE,
-        off="between_tools" if family == "sonnet" and version >= (5, 5) else "disabled",
-        thinks=True,
-        forced_tools=version < (5, 5),
-        system_turns=family == "opus" or version >= (5, 5),
-    )
+    if version < (5, 5):
+        return replace(_THINKING, system_turns=family == "opus")
+    off: Off = _OFF_SINCE_5_5.get(family, "disabled")
+    return replace(_THINKING, off=off, forced_tools=False, system_turns=True)
 
 
 def _overridden(traits: Traits, options: Mapping[str, str | bool]) -> Traits:

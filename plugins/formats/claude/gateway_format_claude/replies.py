@@ -23,7 +23,7 @@ from .answers import LATE, late_members, read_block, refusal_in
 from .arguments import as_object
 from .carried import data_slot, signature_slot
 from .citations import shown_citation
-from .dialect import DIALECT, Block, Extra, Unreadable, encode, members_of, present
+from .dialect import DIALECT, NULL, Block, Extra, Unreadable, encode, members_of, present
 from .errors import UNREADABLE, error_in
 from .finish import read_finish, written_finish
 from .usage import Meter, written_usage

@@ -3,14 +3,13 @@
 import base64
 import binascii
 
-import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
 from gateway_core import Losses, Media, readable_by
 
 from .dialect import DIALECT, Extra
-from .members import Members, is_text, members, whole_list
+from .members import Members, is_text, members, whole_list, whole_text
 
 OWN_FILES = f"~{DIALECT}"
 SEARCH_RESULT = "search_result"
@@ -77,7 +76,7 @@ def _of_content(source: Members, whole: Raw) -> Media | None:
 def source_text(content: Raw, where: str) -> str | None:
     """The text of a string or of text blocks; ``None`` when there is anything else in it."""
     if is_text(content):
-        return msgspec.json.decode(content, type=str)
+        return whole_text(content, where)
     texts: list[str] = []
     for index, item in enumerate(whole_list(content, where)):
         block = members(item, f"{where}.{index}")

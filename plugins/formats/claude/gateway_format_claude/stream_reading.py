@@ -29,7 +29,7 @@ from gateway_formats.sse import Frames, FrameTooLong, pairs
 
 from .answers import LATE, Block, input_text, is_foreign, late_members, read_block, refusal_in
 from .citations import read_citation
-from .dialect import Extra, Unreadable, members_of, present
+from .dialect import NULL, Extra, Unreadable, is_null, members_of, present
 from .errors import failure_in
 from .finish import read_finish
 from .pending import PendingBlock
@@ -162,8 +162,8 @@ class Reader:
         elif kind == "error":
             events += self._fail(failure_in(data))
 
-    def _start(self, message: Raw | None, events: list[StreamEvent]) -> None:
-        if message is None:
+    def _start(self, message: Raw, events: list[StreamEvent]) -> None:
+        if is_null(message):
             raise msgspec.DecodeError("a message_start without its message")
         if self._begun:
             if self._parts or self._open:
@@ -179,7 +179,7 @@ class Reader:
             self._start_block(_Event(index=index, content_block=block), events)
             self._stop_block(index, events)
 
-    def _note_usage(self, said: Raw | None, events: list[StreamEvent]) -> None:
+    def _note_usage(self, said: Raw, events: list[StreamEvent]) -> None:
         if self._meter.take(said):
             usage = self._meter.usage()
             if usage is not None:
@@ -189,7 +189,7 @@ class Reader:
         if not self._begun:
             self._begun = True
             events.append(ReplyStarted("", ""))
-        if event.content_block is None or event.index in self._open:
+        if is_null(event.content_block) or event.index in self._open:
             raise msgspec.DecodeError("a block that cannot start")
         block, part = read_block(event.content_block)
         if is_foreign(block):
@@ -224,7 +224,7 @@ class Reader:
             block.pending.grow(members_of(data)["delta"])
         elif delta.type == "signature_delta" and delta.signature:
             events.append(PartSealed(block.index, signature=delta.signature))
-        elif delta.type == "citations_delta" and delta.citation is not None:
+        elif delta.type == "citations_delta" and not is_null(delta.citation):
             events.append(CitationAdded(block.index, read_citation(delta.citation)))
 
     def _stop_block(self, index: int, events: list[StreamEvent]) -> None:

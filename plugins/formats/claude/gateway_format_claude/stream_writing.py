@@ -81,6 +81,8 @@ class Writer:
         if self._done:
             return b""
         out: list[bytes] = []
+        if any(isinstance(event, ChoiceEnded) and event.choice for event in events):
+            self._losses.add("candidates")
         for event in self._sequence.feed(events):
             if isinstance(event, PartGrew):
                 self._grow(event, out)
@@ -180,7 +182,9 @@ class Writer:
             **call_members(part, self._losses),
         }
         self._open(block, start, out)
-        block.quoted = part.custom
+        if part.custom:
+            self._losses.add("tool:custom")
+            block.quoted = True
         self._add(block, part.arguments, out)
 
     def _open(self, block: _OpenBlock, start: object, out: list[bytes]) -> None:

@@ -37,9 +37,9 @@ class Meter:
         self._input = self._output = self._read = self._written = self._reasoning = 0
         self.reported = False
 
-    def take(self, of: Raw | None) -> bool:
+    def take(self, of: Raw) -> bool:
         """Note a report; false when it says nothing. Raises MsgspecError for rubbish."""
-        if of is None or is_null(of):
+        if is_null(of):
             return False
         said = _decode(of)
         self._input = _newer(said.input_tokens, self._input)

@@ -136,7 +136,7 @@ def _check_loop(plan: Plan, messages: list[Message], traits: Traits, losses: Los
     Where that was lost on the way, the vendor would refuse the request, so it
     goes without thinking instead.
     """
-    if plan.thinking is None or plan.thinking["type"] != "enabled" or traits.unsigned_thinking:
+    if not plan.has_budget or traits.unsigned_thinking:
         return
     spoken = [message for message in messages if message.role != "system"][-2:]
     if len(spoken) < 2 or not of_type(spoken[1].blocks, "tool_result"):
@@ -193,7 +193,7 @@ def _form(
         return [text_block(_AS_JSON)]
     if not (native or traits.structured):
         losses.add("output_schema")
-        return [text_block(_AS_SCHEMA + bytes(output.schema).decode())]
+        return [text_block(_AS_SCHEMA + bytes(output.schema).decode("utf-8", "replace"))]
     schema, whole = (output.schema, True) if native else fitted_schema(output.schema)
     if not whole:
         losses.add("output_schema")

@@ -6,7 +6,7 @@ from msgspec import Raw, Struct
 from gateway_core import Call, Relay, ReplyFailed, Target, Usage
 from gateway_formats.relay import StreamRelay, WholeRelay
 
-from .dialect import PRESERVE, Unreadable
+from .dialect import NULL, PRESERVE, Unreadable
 from .errors import error_frame, error_in, failure_in
 from .grammar import BLOCK_EVENTS, BlockOrder
 from .prefill import repaired
@@ -112,7 +112,7 @@ class Watch:
                 raise msgspec.ValidationError("an end without its reason")
             self.ended = True
 
-    def _note_usage(self, said: Raw | None) -> None:
+    def _note_usage(self, said: Raw) -> None:
         if self._meter.take(said):
             self.usage = self._meter.usage()
 

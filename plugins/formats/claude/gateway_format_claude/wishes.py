@@ -24,6 +24,10 @@ class Plan:
     effort: str | None = None
 
     @property
+    def has_budget(self) -> bool:
+        return self.thinking is not None and self.thinking["type"] == "enabled"
+
+    @property
     def on(self) -> bool:
         return self.thinking is not None and self.thinking["type"] in ("enabled", "adaptive")
 
@@ -124,20 +128,15 @@ def choose_tool(
     traits: Traits,
     losses: Losses,
 ) -> dict[str, object] | None:
-    """The ``tool_choice`` member; may turn off thinking that nobody asked for."""
+    """The ``tool_choice`` member; a thinking budget and a forced call exclude each other."""
     forced = choice is not None and choice.mode in ("required", "only")
     if not tools:
         if forced:
             losses.add("tool_choice")
         return None
-    if forced and (not traits.forced_tools or plan.on):
+    if forced and (not traits.forced_tools or plan.has_budget):
         losses.add("tool_choice")
         choice = ToolChoice("auto")
-    elif forced and traits.thinks and plan.thinking is None:
-        # A forced call and thinking exclude each other, and only the call was asked for.
-        plan.thinking = {"type": "disabled"}
-        if plan.effort in ("xhigh", "max"):
-            plan.effort = "high"  # the most that goes without thinking
     return _choice(choice, parallel)
 
 
@@ -177,11 +176,10 @@ def _samplers(
     free = traits.sampling and not thinking
     said: dict[str, object] = {}
     temperature, top_p, top_k = sampling.temperature, sampling.top_p, sampling.top_k
-    if temperature is not None and (free or temperature != 1):
-        if free:
-            said["temperature"] = min(temperature, 1.0)
-        if not free or temperature > 1:
-            losses.add("temperature")
+    if temperature is not None and (free or temperature == 1) and traits.sampling:
+        said["temperature"] = min(temperature, 1.0)
+    if temperature is not None and temperature != said.get("temperature", 1):
+        losses.add("temperature")
     if top_p is not None and top_p != 1:
         if free or (traits.sampling and top_p >= 0.95):
             said["top_p"] = top_p

@@ -46,7 +46,7 @@ def json_schema(schema: bytes) -> bytes:
 def _read(node: Any, depth: int) -> Any:
     if not isinstance(node, dict) or depth > _DEEPEST:
         return node
-    schema = {_known(name): value for name, value in node.items() if value is not None}
+    schema = {_known(name): value for name, value in node.items() if _is_said(name, value)}
     _type(schema)
     for name in _COUNTS:
         said = schema.get(name)
@@ -61,6 +61,11 @@ def _read(node: Any, depth: int) -> Any:
     if schema.pop("nullable", None) is True:
         _nullable(schema)
     return schema
+
+
+def _is_said(name: str, value: Any) -> bool:
+    """Null is nothing said, but a default may well be null."""
+    return value is not None or name == "default"
 
 
 def _known(name: str) -> str:

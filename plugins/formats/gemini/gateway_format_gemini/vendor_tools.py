@@ -26,17 +26,22 @@ _object = msgspec.json.Decoder(dict[str, Raw])
 
 def write_tools(conversation: Conversation, aim: Aim) -> Json:
     """The ``tools`` and ``toolConfig`` members, as far as there are any."""
-    functions = [_function(tool, aim) for tool in conversation.tools if tool.hosted is None]
-    hosted = _hosted_tools(conversation, aim, bool(functions))
-    made: Json = {}
-    if functions or hosted:
-        declared: list[Json | Raw] = [{"functionDeclarations": functions}] if functions else []
-        made["tools"] = declared + hosted
+    functions: list[Json] = []
+    listed: list[Json | Raw] = []
+    beside = any(tool.hosted is None for tool in conversation.tools)
+    for tool in conversation.tools:
+        if tool.hosted is not None:
+            _hosted(tool, listed, beside, aim)
+            continue
+        if not functions:
+            listed.append({"functionDeclarations": functions})
+        functions.append(_function(tool, aim))
+    made: Json = {"tools": listed} if listed else {}
     if conversation.parallel_tools is False and functions:
         aim.losses.add("parallel_tools")
     names = [tool.name for tool in conversation.tools if tool.hosted is None]
     config = _choice(conversation.tool_choice, names, aim)
-    if functions and hosted and not aim.own and aim.server_tools:
+    if functions and len(listed) > 1 and not aim.own and aim.server_tools:
         config["includeServerSideToolInvocations"] = True
     if aim.own:
         _own_config(config, conversation)
@@ -87,21 +92,19 @@ def _schema(schema: Raw, rewritten: Rewritten, name: str, aim: Aim) -> Json:
     return {own: Raw(rewritten.schema)} if rewritten.schema is not None else {}
 
 
-def _hosted_tools(conversation: Conversation, aim: Aim, beside: bool) -> list[Json | Raw]:
-    found: list[Json | Raw] = []
-    for tool in conversation.tools:
-        if tool.hosted is None:
-            continue
-        if tool.dialect == DIALECT and tool.raw is not None:
-            found.append(tool.raw)
-        elif tool.hosted not in _HOSTED or (beside and aim.nature.before(3)):
-            # Before the third generation functions and server tools exclude each other.
-            aim.losses.add(f"tool:{tool.hosted}")
-        else:
-            _settings_lost(tool, aim)
-            made: Json = {_HOSTED[tool.hosted]: {}}
-            found += [] if made in found else [made]
-    return found
+def _hosted(tool: Tool, listed: list[Json | Raw], beside: bool, aim: Aim) -> None:
+    """List a server tool; ``beside`` tells whether there are functions, too."""
+    if tool.dialect == DIALECT and tool.raw is not None:
+        listed.append(tool.raw)
+        return
+    name = _HOSTED.get(tool.hosted or "")
+    if name is None or (beside and aim.nature.before(3)):
+        # Before the third generation functions and server tools exclude each other.
+        aim.losses.add(f"tool:{tool.hosted}")
+        return
+    _settings_lost(tool, aim)
+    if {name: {}} not in listed:
+        listed.append({name: {}})
 
 
 def _settings_lost(tool: Tool, aim: Aim) -> None:

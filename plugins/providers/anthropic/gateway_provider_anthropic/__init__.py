@@ -27,6 +27,8 @@ ANTHROPIC = ProviderSpec(
     models_url="https://api.anthropic.com/v1/models",
     beginnings=("claude-",),
     environment=("ANTHROPIC_API_KEY",),
+    # As long as the vendor's own client waits: a whole answer begins when it is complete.
+    timeout_ms=600_000,
     models=(
         *claude(1_000_000, 128_000, "claude-fable-5-1", "claude-fable-5"),
         *claude(1_000_000, 128_000, "claude-opus-5-5", "claude-opus-5", "claude-opus-4-8"),

@@ -13,9 +13,7 @@ MILLION = 1_048_576
 
 def gemini(*ids: str) -> Iterator[Model]:
     for id in ids:
-        yield Model(
-            id, context=MILLION, max_output=65_536, tools=True, reasoning=True, vision=True
-        )
+        yield Model(id, context=MILLION, max_output=65_536, tools=True, reasoning=True, vision=True)
 
 
 def other(kind: Kind, *ids: str) -> Iterator[Model]:
@@ -32,6 +30,8 @@ GEMINI = ProviderSpec(
     auth=Auth(header="x-goog-api-key", scheme="raw"),
     beginnings=("gemini-",),
     environment=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    # A whole answer begins when it is complete, thinking and all.
+    timeout_ms=600_000,
     models=(
         *gemini("gemini-3.1-pro-preview", "gemini-3.1-flash-lite-preview"),
         *gemini("gemini-3-flash-preview"),

@@ -27,7 +27,11 @@ OLLAMA = ProviderSpec(
     auth=Auth(type="optional", scheme="bearer"),
     environment=("OLLAMA_API_KEY",),
     environment_data={"OLLAMA_HOST": "baseUrl"},
+    # A model may have to be loaded before the first word.
+    timeout_ms=600_000,
     passthrough_models=True,
+    # The hosted service is paid for by the month, not by the token.
+    free=True,
 )
 
 

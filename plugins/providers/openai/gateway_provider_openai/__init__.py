@@ -21,6 +21,8 @@ OPENAI = openai_compatible(
         responses_url="https://api.openai.com/v1/responses",
         beginnings=("gpt-", "o1", "o3", "o4", ""),
         environment=("OPENAI_API_KEY",),
+        # As long as the vendor's own client waits: a whole answer begins when it is complete.
+        timeout_ms=600_000,
         models=MODELS,
         options={"prompt_cache_key": True},
     )

@@ -180,11 +180,17 @@ async def watched(scenario: Callable[[], Awaitable[None]]) -> None:
 
 
 @pytest.fixture(scope="session")
-def warm() -> None:
-    """The first loop of a kind opens descriptors that belong to the process."""
+def warm() -> Iterator[None]:
+    """Get done what happens once in a process and would look like a leak, or be slow."""
     for make in LOOPS.values():
+        # The first loop of a kind opens descriptors that are kept.
         with asyncio.Runner(loop_factory=make) as runner:
             runner.run(asyncio.sleep(0))
+    gc.collect()
+    # What is loaded by now need not be looked through after every test.
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(params=LOOPS)

@@ -1,0 +1,105 @@
+"""The bodies of management calls about accounts and nodes: what may be written, by name.
+
+A member that is not listed here is dropped.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+TestStatus = Literal["unknown", "active", "unavailable", "error", "expired", "reauth_required"]
+Text = str | UnsetType | None
+Priority = Annotated[int, Meta(ge=1)] | UnsetType | None
+
+
+class ConnectionBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What making and changing an account have in common.
+
+    ``null`` removes a member, but an empty or null key leaves the stored one.
+    """
+
+    name: Text = UNSET
+    api_key: Text = UNSET
+    priority: Priority = UNSET
+    global_priority: Priority = UNSET
+    default_model: Text = UNSET
+    test_status: TestStatus | UnsetType = UNSET
+    provider_specific_data: dict[str, Any] | UnsetType | None = UNSET
+    connection_proxy_enabled: bool | UnsetType | None = UNSET
+    connection_proxy_url: Text = UNSET
+    connection_no_proxy: Text = UNSET
+    proxy_pool_id: Text = UNSET
+    session_token: Text = UNSET
+
+
+class NewConnectionBody(ConnectionBody, frozen=True, kw_only=True, rename="camel"):
+    provider: Text = UNSET
+    display_name: Text = UNSET
+    create_only: bool = False
+
+
+class ChangedConnectionBody(ConnectionBody, frozen=True, kw_only=True, rename="camel"):
+    is_active: bool | UnsetType = UNSET
+    last_error: Text = UNSET
+    last_error_at: Text = UNSET
+
+
+class OrderBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A provider's accounts in their new order. The list goes by any of three names."""
+
+    provider: str = ""
+    ids: tuple[str, ...] | None = None
+    ordered_ids: tuple[str, ...] | None = None
+    connection_ids: tuple[str, ...] | None = None
+
+
+class CandidateBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """An account that is not saved, to be looked at."""
+
+    provider: str | None = None
+    api_key: str | None = None
+    base_url: str | None = None
+    provider_specific_data: dict[str, Any] | None = None
+
+
+class BatchBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Which accounts to look at."""
+
+    mode: str | None = None
+    provider_id: str | None = None
+    ids: tuple[str, ...] | None = None
+
+
+class NodeBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    name: Text = UNSET
+    prefix: Text = UNSET
+    type: Text = UNSET
+    api_type: Text = UNSET
+    base_url: Text = UNSET
+    icon_url: Text = UNSET
+    model_id: Text = UNSET
+
+
+class NodeCandidateBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A node that is not saved, to be looked at."""
+
+    base_url: str | None = None
+    api_key: str | None = None
+    type: str | None = None
+    api_type: str | None = None
+    model_id: str | None = None
+
+
+read_new_connection = msgspec.json.Decoder(NewConnectionBody)
+read_changed_connection = msgspec.json.Decoder(ChangedConnectionBody)
+read_order = msgspec.json.Decoder(OrderBody)
+read_candidate = msgspec.json.Decoder(CandidateBody)
+read_batch = msgspec.json.Decoder(BatchBody)
+read_node = msgspec.json.Decoder(NodeBody)
+read_node_candidate = msgspec.json.Decoder(NodeCandidateBody)
+
+
+def said(text: Text) -> str:
+    """A text without the space around it; empty when there is none."""
+    return text.strip() if isinstance(text, str) else ""

@@ -1,0 +1,186 @@
+"""What a body means for a connection's record. Pure: nothing is stored or looked up here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.inference.environment_accounts import ENVIRONMENT, SOURCE
+from gateway_core.storage.connection import (
+    PROVIDER_DATA,
+    Connection,
+    ConnectionChange,
+    NewConnection,
+    changed,
+)
+from gateway_core.storage.errors import SealBroken
+
+from .bodies import ChangedConnectionBody, ConnectionBody, NewConnectionBody, said
+from .destinations import BASE_URL, PROXY_URL, clean_base_url, destinations
+from .owners import Owner
+
+PROXY_ENABLED = "connectionProxyEnabled"
+NO_POOL = ("", "__none__")
+MOVED = "The base URL changed, so the stored credential was cleared; save the key again"
+_PLAIN = ("global_priority", "default_model", "test_status")
+_STATE = ("last_error", "last_error_at")
+_FORGOTTEN = {"lastError": None, "lastErrorAt": None, "errorCode": None, "backoffLevel": None}
+
+
+def provider_data(body: ConnectionBody, owner: Owner) -> dict[str, Any]:
+    """The members of ``providerSpecificData`` that a body sets; ``None`` removes one.
+
+    Raises BadRequest.
+    """
+    given: dict[str, Any] = {}
+    if isinstance(body.provider_specific_data, dict):
+        given.update(body.provider_specific_data)
+    for name, value in (
+        (PROXY_ENABLED, body.connection_proxy_enabled),
+        (PROXY_URL, body.connection_proxy_url),
+        ("connectionNoProxy", body.connection_no_proxy),
+        ("proxyPoolId", body.proxy_pool_id),
+    ):
+        if value is not UNSET:
+            given[name] = value
+    _check_pool(given)
+    _clean(given, owner)
+    return {**given, **owner.mirrored}
+
+
+def _check_pool(given: dict[str, Any]) -> None:
+    """No pool exists that an account could name; the words for none are understood."""
+    if "proxyPoolId" in given:
+        if given["proxyPoolId"] not in (None, *NO_POOL):
+            raise BadRequest("Proxy pool not found")
+        given["proxyPoolId"] = None
+
+
+def _clean(given: dict[str, Any], owner: Owner) -> None:
+    for name in (BASE_URL, PROXY_URL):
+        value = given.get(name)
+        if value is not None and not isinstance(value, str):
+            raise BadRequest(f"Invalid {name}")
+        if name in given:
+            given[name] = said(value) or None
+    if given.get(BASE_URL):
+        given[BASE_URL] = clean_base_url(given[BASE_URL], owner.endings)
+
+
+def check_proxy(data: Mapping[str, Any]) -> None:
+    """Raises BadRequest for an account whose proxy is on and has no address."""
+    if data.get(PROXY_ENABLED) and not data.get(PROXY_URL):
+        raise BadRequest("Connection proxy URL is required when the connection proxy is enabled")
+
+
+def new_connection(body: NewConnectionBody, owner: Owner, data: Mapping[str, Any]) -> NewConnection:
+    """The account that a body asks for. Raises BadRequest."""
+    name, key = said(body.name) or said(body.display_name), said(body.api_key)
+    kind = owner.auth_type
+    if not key and kind == "cookie":
+        raise BadRequest("Cookie value is required")
+    if not key and kind not in ("none", "optional"):
+        raise BadRequest("API Key is required")
+    if not name:
+        raise BadRequest("Name is required")
+    check_proxy(data)
+    document = {
+        "testStatus": "unknown",
+        "displayName": said(body.display_name) or None,
+        "apiKey": key or None,
+        "sessionToken": said(body.session_token) or None,
+        **_members(body, _PLAIN),
+        PROVIDER_DATA: {member: value for member, value in data.items() if value is not None},
+    }
+    return NewConnection(
+        provider=owner.id,
+        auth_type=kind if kind == "cookie" else "apikey" if key else "none",
+        name=name,
+        priority=body.priority if isinstance(body.priority, int) else None,
+        data={member: value for member, value in document.items() if value is not None},
+    )
+
+
+def change(
+    connection: Connection,
+    body: ChangedConnectionBody,
+    owner: Owner | None,
+    data: Mapping[str, Any],
+    now: str,
+) -> ConnectionChange:
+    """The change that a body asks for; a credential never moves to another origin.
+
+    Raises BadRequest, and SealBroken where a secret that cannot be opened would move.
+    """
+    if body.name is not UNSET and not said(body.name):
+        raise BadRequest("Name is required")
+    key = said(body.api_key)
+    if key:
+        _check_key(connection)
+    after = changed(connection.provider_data, data)
+    check_proxy(after)
+    document: dict[str, Any] = _members(body, (*_PLAIN, *_STATE))
+    document |= {PROVIDER_DATA: data} if data else {}
+    if said(body.session_token) or body.session_token is None:
+        document["sessionToken"] = said(body.session_token) or None
+    if moves(connection, owner, after):
+        document = without_credential(connection, document, now)
+    if key:
+        document = {**document, **_FORGOTTEN, "testStatus": "unknown", "apiKey": key}
+        document |= _members(body, ("test_status",))
+    return ConnectionChange(
+        auth_type="apikey" if key and connection.auth_type == "none" else UNSET,
+        name=said(body.name) if body.name is not UNSET else UNSET,
+        priority=body.priority if isinstance(body.priority, int) else UNSET,
+        is_active=body.is_active,
+        data=document,
+    )
+
+
+def moves(connection: Connection, owner: Owner | None, after: Mapping[str, Any]) -> bool:
+    """Whether this account's secret would go to an origin it was not saved for.
+
+    Raises SealBroken where there is a secret that nobody can read or clear.
+    """
+    spec, wire = (owner.spec, owner.wire) if owner else (None, None)
+    before = destinations(spec, wire, connection.provider_data)
+    if destinations(spec, wire, after) <= before:
+        return False
+    if connection.broken:
+        raise SealBroken("connections", connection.id)
+    return bool(connection.secrets)
+
+
+def without_credential(
+    connection: Connection, document: Mapping[str, Any], now: str
+) -> dict[str, Any]:
+    """The change with every stored secret removed that it does not bring anew."""
+    secrets = connection.secrets
+    inner = dict.fromkeys(secrets.get(PROVIDER_DATA) or {})
+    cleared: dict[str, Any] = {
+        **dict.fromkeys(name for name in secrets if name != PROVIDER_DATA),
+        "testStatus": "reauth_required",
+        "lastError": MOVED,
+        "lastErrorAt": now,
+    }
+    given = document.get(PROVIDER_DATA) or {}
+    return {**cleared, **document, PROVIDER_DATA: {**inner, **given}}
+
+
+def _check_key(connection: Connection) -> None:
+    if connection.auth_type not in ("apikey", "none", "cookie"):
+        raise BadRequest("Only a connection with a key can get a new key")
+    if connection.data.get(SOURCE) == ENVIRONMENT:
+        raise BadRequest("This key comes from an environment variable; change it there")
+
+
+def _members(body: ConnectionBody, names: tuple[str, ...]) -> dict[str, Any]:
+    """The members of a body that are set, by their names in the record."""
+    fields = dict(zip(body.__struct_fields__, body.__struct_encode_fields__, strict=True))
+    found = ((fields[name], getattr(body, name)) for name in names)
+    return {
+        member: (value.strip() or None) if isinstance(value, str) else value
+        for member, value in found
+        if value is not UNSET
+    }

@@ -1,0 +1,106 @@
+"""Where a stored credential would go, and which addresses an operator may name.
+
+A credential is bound to the origins it was saved for. Whoever changes where an
+account's calls go has to bring its key again.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError
+from gateway_core.contracts.model import Model
+from gateway_core.contracts.provider import Credential, ProviderSpec, Target
+from gateway_core.contracts.wire import WireFormat
+from gateway_core.inference import addressing
+from gateway_core.inference.exchanges import vendor_side
+from gateway_core.inference.transport import AddressForbidden, MalformedUrl, Network, Policy
+from gateway_core.inference.transport.urls import parse
+
+LOOK_UP = 5.0
+"""Seconds a name may take to be looked up before it is taken on trust."""
+LONGEST = 2048
+BASE_URL = "baseUrl"
+PROXY_URL = "connectionProxyUrl"
+_PROXY = re.compile(r"(?i)(?:https?|socks5h?)://(?:[^@/?#\s]*@)?(?P<authority>[^@/?#\\\s]+)/?")
+_ANY_MODEL = Model("model")
+
+
+async def permit(network: Network, url: str) -> None:
+    """Refuse an address the gateway never calls. Raises BadRequest.
+
+    A name that nobody knows passes: it may be known tomorrow, and every
+    address is tested again when it is dialled.
+    """
+    try:
+        async with asyncio.timeout(LOOK_UP):
+            await network.permit(url, Policy.OPERATOR)
+    except (MalformedUrl, AddressForbidden) as error:
+        raise BadRequest(error.message) from None
+    except (TransportError, TimeoutError):
+        return
+
+
+async def permit_all(network: Network, data: Mapping[str, Any]) -> None:
+    """Refuse ``providerSpecificData`` that names such an address. Raises BadRequest."""
+    for name, url in urls_in(data):
+        await (permit_proxy if name == PROXY_URL else permit)(network, url)
+
+
+async def permit_proxy(network: Network, url: str) -> None:
+    """Refuse what is no proxy's address, or one the gateway never calls. Raises BadRequest."""
+    parts = _PROXY.fullmatch(url) if len(url) <= LONGEST else None
+    if parts is None:
+        raise BadRequest("The proxy's URL must be http, https, socks5 or socks5h")
+    await permit(network, f"http://{parts['authority']}/")
+
+
+def clean_base_url(text: str, endings: Iterable[str] = ()) -> str:
+    """A base URL without the slash, or the path of a call, that may have been pasted with it.
+
+    Raises BadRequest for one that no path can follow.
+    """
+    url = text.strip().rstrip("/")
+    if len(url) > LONGEST or "?" in url or "#" in url:
+        raise BadRequest("The base URL must be short and have no query")
+    for ending in sorted(endings, key=len, reverse=True):
+        if ending and url.endswith(ending):
+            return url.removesuffix(ending).rstrip("/")
+    return url
+
+
+def urls_in(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The members of ``providerSpecificData`` that are addresses, or are meant to be."""
+    for name, value in data.items():
+        if isinstance(value, str) and value:
+            is_meant = name in (BASE_URL, PROXY_URL)
+            if is_meant or value.lower().startswith(("http://", "https://")):
+                yield name, value
+
+
+def destinations(
+    spec: ProviderSpec | None, wire: WireFormat | None, data: Mapping[str, Any]
+) -> frozenset[str]:
+    """The origins that an account with this ``providerSpecificData`` sends its secret to."""
+    named = {url for name, url in urls_in(data) if name != PROXY_URL}
+    if spec is not None and wire is not None:
+        named.add(_called(spec, wire, data))
+    return frozenset(origin for origin in map(_origin, named) if origin)
+
+
+def _called(spec: ProviderSpec, wire: WireFormat, data: Mapping[str, Any]) -> str:
+    """The address of a call; empty while the account's data is not enough to tell it."""
+    credential = Credential(connection_id="", data=data)
+    path = vendor_side(wire).path(_ANY_MODEL.id, False)
+    try:
+        return addressing.url(Target(spec, _ANY_MODEL), credential, wire, path)
+    except (GatewayError, LookupError, ValueError, TypeError, AttributeError):
+        return ""  # A vendor's own builder may insist on data that is not there yet.
+
+
+def _origin(url: str) -> str:
+    try:
+        return parse(url).origin
+    except MalformedUrl:
+        return ""

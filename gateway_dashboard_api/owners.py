@@ -1,0 +1,65 @@
+"""Whose account a connection is: a plugin's provider, or a node of the operator's own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.contracts.provider import ProviderSpec
+from gateway_core.contracts.wire import WireFormat
+from gateway_core.inference.exchanges import vendor_side
+from gateway_core.storage.nodes import Node
+
+from .desk import Desk
+from .probes.discovery import list_path
+
+_NODE_MARKS = ("-compatible-", "custom-embedding-", "custom-systemone-")
+
+
+class Owner(Struct, frozen=True, kw_only=True):
+    """A provider; ``spec`` and ``wire`` are missing for a node that is not for chat."""
+
+    id: str
+    spec: ProviderSpec | None
+    wire: WireFormat | None
+    node: Node | None
+
+    @property
+    def auth_type(self) -> str:
+        """``optional`` where accounts may do without a key."""
+        return "optional" if self.spec is None else self.spec.auth.type or "apikey"
+
+    @property
+    def mirrored(self) -> Mapping[str, Any]:
+        """What the accounts of a node repeat of it; ``None`` where the node says nothing."""
+        if self.node is None:
+            return {}
+        return {
+            "prefix": self.node.prefix,
+            "apiType": self.node.api_type,
+            "baseUrl": self.node.base_url,
+            "nodeName": self.node.name,
+        }
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """Paths that are often pasted behind this provider's base URL."""
+        return () if self.wire is None else endings(self.wire)
+
+
+def endings(wire: WireFormat) -> tuple[str, ...]:
+    """The paths of a format's calls."""
+    return (vendor_side(wire).path("", False).partition("?")[0], list_path(wire))
+
+
+async def owner_of(desk: Desk, provider: str) -> Owner:
+    """The provider with this id, alias or prefix. Raises BadRequest, NotFound for a lost node."""
+    identity = desk.provider_id(provider)
+    spec = desk.spec(identity)
+    node = await desk.stores.nodes.get(identity)
+    if spec is None and node is None:
+        if any(mark in identity for mark in _NODE_MARKS):
+            raise NotFound("Provider node not found")
+        raise BadRequest("Invalid provider")
+    return Owner(id=identity, spec=spec, wire=desk.wire(spec) if spec else None, node=node)

@@ -1,0 +1,133 @@
+"""Asking a vendor which models it has."""
+
+import asyncio
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gateway_core.contracts.errors import TransportError, UpstreamError
+from gateway_core.contracts.exchange import UpstreamRequest
+from gateway_core.contracts.model import Model
+from gateway_core.contracts.provider import Credential, ProviderSpec, Target
+from gateway_core.contracts.wire import WireFormat
+from gateway_core.inference import addressing
+from gateway_core.inference.exchanges import vendor_side
+from gateway_core.inference.proxies import proxy_for
+from gateway_core.inference.tables import Account
+from gateway_core.inference.transport import Network, read_all
+
+from ..destinations import BASE_URL
+from .model_list import Listed, read_page
+
+LIMIT = 15.0
+"""Seconds for a whole list."""
+ANSWER_LIMIT = 16 * 1024 * 1024
+MOST_PAGES = 50
+USUAL_LIST = "/models"
+_OTHER_LISTS = {"/api/chat": "/api/tags"}
+"""Paths of chat calls whose servers list their models elsewhere than usual."""
+
+
+class Fetched(Struct, frozen=True):
+    """An answer, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def is_good(self) -> bool:
+        return 200 <= self.status < 300
+
+
+def list_path(wire: WireFormat) -> str:
+    """Where vendors of a format list their models, below the base URL."""
+    return _OTHER_LISTS.get(vendor_side(wire).path("", False), USUAL_LIST)
+
+
+def can_list(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> bool:
+    return list_request(spec, wire, credential) is not None
+
+
+def list_request(
+    spec: ProviderSpec, wire: WireFormat, credential: Credential
+) -> UpstreamRequest | None:
+    """The request for a list; ``None`` for a vendor that has none."""
+    if spec.executor is not None:
+        return None
+    url = _list_url(spec, wire, credential)
+    if url is None:
+        return None
+    target = Target(spec, Model(""))
+    headers = {
+        "accept": addressing.JSON,
+        **wire.headers,
+        **spec.headers,
+        **addressing.authorization(target, credential, wire),
+    }
+    return UpstreamRequest(method="GET", url=url, headers=headers)
+
+
+def _list_url(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str | None:
+    # An account with an address of its own never shows its secret at the vendor's usual one.
+    if not credential.data.get(BASE_URL):
+        if spec.models_url is not None:
+            return None if "{" in spec.models_url else spec.models_url
+        if spec.url_builder is not None:
+            return None
+    base = addressing.base_url(Target(spec, Model("")), credential, wire)
+    return f"{base}{list_path(wire)}" if base and "{" not in base else None
+
+
+async def fetch(network: Network, account: Account, request: UpstreamRequest) -> Fetched:
+    """Send a request over an account's way out. Raises TransportError."""
+    response = await network.transport(proxy_for(account.proxy, request.url)).send(request)
+    try:
+        body = await read_all(response, ANSWER_LIMIT)
+        return Fetched(response.status, response.headers, body)
+    finally:
+        await response.aclose()
+
+
+async def discover(
+    network: Network, spec: ProviderSpec, wire: WireFormat, account: Account
+) -> tuple[Listed, ...] | None:
+    """The vendor's whole list; ``None`` for one that has none.
+
+    Raises UpstreamError when it refuses, answers rubbish or takes too long.
+    """
+    request = list_request(spec, wire, account.credential)
+    if request is None:
+        return None
+    try:
+        async with asyncio.timeout(LIMIT):
+            return await _pages(network, wire, account, request)
+    except TimeoutError:
+        raise TransportError(f"The provider gave no list in {LIMIT:g} s", status=504) from None
+
+
+async def _pages(
+    network: Network, wire: WireFormat, account: Account, request: UpstreamRequest
+) -> tuple[Listed, ...]:
+    found: dict[str, Listed] = {}
+    url, asked = request.url, request
+    for _ in range(MOST_PAGES):
+        fetched = await fetch(network, account, asked)
+        if not fetched.is_good:
+            raise refusal(wire, fetched)
+        page = read_page(fetched.body)
+        fresh = {model.id: model for model in page.models if model.id not in found}
+        found |= fresh
+        # A vendor that does not know the parameter gives the same page again.
+        if not page.following or not fresh:
+            break
+        joint = "&" if "?" in url else "?"
+        asked = replace(request, url=f"{url}{joint}{urlencode(page.following)}")
+    return tuple(found.values())
+
+
+def refusal(wire: WireFormat, fetched: Fetched) -> UpstreamError:
+    """A vendor's error, read by its format."""
+    return vendor_side(wire).read_error(fetched.status, fetched.headers, fetched.body)

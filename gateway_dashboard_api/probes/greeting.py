@@ -1,0 +1,87 @@
+"""Saying "hi" to a model, by the same path that every call takes."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from gateway_core.contracts.errors import GatewayError, Unavailable
+from gateway_core.contracts.kinds import Kind
+from gateway_core.contracts.provider import Call, ProviderSpec
+from gateway_core.contracts.wire import WireFormat
+from gateway_core.inference.accounts import Turns, Wanted
+from gateway_core.inference.core import Core
+from gateway_core.inference.dispatch import Job, dispatch
+from gateway_core.inference.envelope import members_of
+from gateway_core.inference.health import Health
+from gateway_core.inference.plan import Member
+from gateway_core.inference.question import Question
+from gateway_core.inference.tables import Account, Tables
+from gateway_core.inference.trace import Trace
+
+CHAT = "/v1/chat/completions"
+"""The endpoint whose format is asked first: the words of the greeting are its own."""
+
+
+def greeting(formats: Mapping[str, WireFormat], model: str) -> Question:
+    """The shortest call there is, in the first client format that understands it.
+
+    Raises Unavailable when none does.
+    """
+    body = msgspec.json.encode(
+        {
+            "model": model,
+            "messages": [{"role": "user", "content": "hi"}],
+            "max_tokens": 1,
+            "stream": False,
+        }
+    )
+    for wire in sorted(formats.values(), key=_is_strange):
+        call = Call(
+            kind=Kind.LLM,
+            format=wire.id,
+            model=model,
+            stream=False,
+            body=body,
+            members=members_of(body),
+        )
+        question = Question(call, formats)
+        if wire.client is not None and _is_understood(question):
+            return question
+    raise Unavailable("No wire format is installed that can ask a model for a word")
+
+
+def _is_strange(wire: WireFormat) -> bool:
+    return all(endpoint.path != CHAT for endpoint in wire.endpoints)
+
+
+def _is_understood(question: Question) -> bool:
+    try:
+        question.conversation()
+    except GatewayError:
+        return False
+    return True
+
+
+async def greet(
+    core: Core, tables: Tables, members: Sequence[Member], pinned: str | None, trace: Trace
+) -> None:
+    """Let the first of these members answer. Raises GatewayError when none does."""
+    question = greeting(tables.registry.formats, trace.model)
+    trace.format = question.client.id
+    job = Job(opener=question.open, stream=False, wanted=Wanted(pinned=pinned))
+    answer = await dispatch(core, tables, members, job, trace)
+    trace.upstream_format = answer.exchange.upstream_format
+    trace.add_usage(answer.exchange.usage)
+
+
+async def greet_account(core: Core, account: Account, member: Member, trace: Trace) -> None:
+    """Let exactly this account answer, stored or not, resting or not. Raises GatewayError.
+
+    What is learnt stays here: the account's standing with real calls does not change.
+    """
+    provider: ProviderSpec = member.target.provider
+    apart = msgspec.structs.replace(
+        core, health=Health(core.environment, core.clock), turns=Turns()
+    )
+    tables = msgspec.structs.replace(core.tables, accounts={provider.id: (account,)})
+    await greet(apart, tables, (member,), None, trace)

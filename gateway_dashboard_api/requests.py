@@ -1,0 +1,52 @@
+"""Reading what a management route was asked: a JSON body of one shape, and numbers in the query."""
+
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import Request
+
+from gateway_core.contracts.errors import BadRequest, UnsupportedMedia
+from gateway_core.inference.client import headers_of, read_body
+
+LIMIT = 1024 * 1024
+"""The largest body, bytes."""
+JSON = "application/json"
+
+T = TypeVar("T")
+
+
+async def read(request: Request, decoder: msgspec.json.Decoder[T]) -> T:
+    """The body. Raises UnsupportedMedia, BodyTooLarge, BadRequest, ClientGone."""
+    headers = headers_of(request.scope)
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise UnsupportedMedia("Content-Type must be application/json")
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise UnsupportedMedia("The body must not be compressed")
+    body = await read_body(request.receive, headers, LIMIT)
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"Invalid request body: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BadRequest("The request body is not valid JSON") from None
+
+
+def number(request: Request, name: str, default: int, *, least: int, most: int) -> int:
+    """A whole number of the query. Raises BadRequest for anything else, or one out of range."""
+    text = request.query_params.get(name)
+    if not text:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise BadRequest(f"Invalid {name}")
+    value = int(text)
+    if not least <= value <= most:
+        raise BadRequest(f"Invalid {name}: {least} to {most} is possible")
+    return value
+
+
+def required(request: Request, name: str) -> str:
+    """A parameter of the query. Raises BadRequest when it is missing."""
+    value = request.query_params.get(name, "").strip()
+    if not value:
+        raise BadRequest(f"Missing query parameter: {name}")
+    return value

@@ -1,0 +1,98 @@
+"""The hub's pictures, sounds, films and documents as blocks.
+
+Converse takes bytes, or an object in the vendor's own store; it fetches no
+address of the web.
+"""
+
+import base64
+import re
+from typing import Any
+
+from gateway_core import Losses, Media
+
+Block = dict[str, Any]
+
+_FORMATS = {
+    "image": {"png": "png", "jpeg": "jpeg", "jpg": "jpeg", "gif": "gif", "webp": "webp"},
+    "audio": {
+        **{"mpeg": "mp3", "mp3": "mp3", "wav": "wav", "x-wav": "wav", "wave": "wav", "aac": "aac"},
+        **{"flac": "flac", "x-flac": "flac", "mp4": "mp4", "ogg": "ogg", "opus": "opus"},
+        **{"webm": "webm", "m4a": "m4a", "x-m4a": "m4a", "pcm": "pcm"},
+    },
+    "video": {
+        **{"mp4": "mp4", "quicktime": "mov", "mov": "mov", "x-matroska": "mkv", "mkv": "mkv"},
+        **{"webm": "webm", "x-flv": "flv", "flv": "flv", "mpeg": "mpeg", "mpg": "mpg"},
+        **{"x-ms-wmv": "wmv", "wmv": "wmv", "3gpp": "three_gp"},
+    },
+    "document": {
+        **{"pdf": "pdf", "csv": "csv", "msword": "doc", "doc": "doc", "docx": "docx"},
+        "vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+        **{"vnd.ms-excel": "xls", "xls": "xls", "xlsx": "xlsx"},
+        "vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+        **{"html": "html", "markdown": "md", "md": "md", "plain": "txt", "txt": "txt"},
+    },
+}
+"""By the second half of a media type, or a file's ending."""
+_BEGINNINGS = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp"}
+"""How images begin in base64, for one whose type nobody told."""
+_S3 = "s3://"
+_UNFIT = re.compile(r"[^A-Za-z0-9\-()\[\]]+")
+_LONGEST_NAME = 180
+
+
+class MediaWriter:
+    def __init__(self, losses: Losses) -> None:
+        self._losses = losses
+        self._names: set[str] = set()
+
+    def write(self, part: Media) -> list[Block]:
+        """One block; none, and a loss, for media that Converse cannot take."""
+        if part.detail is not None:
+            self._losses.add("detail")
+        source, form = _source(part), _format(part)
+        if source is None or form is None:
+            self._losses.add(part.kind if part.file_id is None else "file_id")
+            return []
+        block: Block = {"format": form, "source": source}
+        if part.kind == "document":
+            block["name"] = self._named(part.name or "document")
+        return [{part.kind: block}]
+
+    def _named(self, name: str) -> str:
+        """A name of the few characters that are allowed, and of no other document here."""
+        plain = _UNFIT.sub(" ", name).strip()[:_LONGEST_NAME].strip() or "document"
+        unique, count = plain, 2
+        while unique in self._names:
+            unique, count = f"{plain} ({count})", count + 1
+        self._names.add(unique)
+        return unique
+
+
+def _source(part: Media) -> Block | None:
+    if part.data is not None:
+        return {"bytes": part.data}
+    if part.text is not None and part.kind == "document":
+        return {"bytes": base64.b64encode(part.text.encode()).decode()} if part.text else None
+    if part.url is not None and part.url.startswith(_S3):
+        return {"s3Location": {"uri": part.url}}
+    return None
+
+
+def _format(part: Media) -> str | None:
+    """The vendor's word for a type: from the media type, the name, the address or the bytes."""
+    known = _FORMATS[part.kind]
+    if part.media_type is not None:
+        kind, _, rest = part.media_type.partition(";")[0].lower().partition("/")
+        return known.get(rest.strip()) or ("txt" if _is_text(part, kind) else None)
+    for named in (part.name, part.url):
+        ending = (named or "").rpartition(".")[2].lower()
+        if ending in known:
+            return known[ending]
+    if part.kind == "image":
+        data = part.data or ""
+        return next((form for head, form in _BEGINNINGS.items() if data.startswith(head)), None)
+    return "txt" if part.text is not None else None
+
+
+def _is_text(part: Media, kind: str) -> bool:
+    return part.kind == "document" and (kind == "text" or part.text is not None)

@@ -1,0 +1,44 @@
+"""Fireworks: open-weight models, shared or on machines of one's own.
+
+API reference: https://docs.fireworks.ai/api-reference/introduction
+Messages: https://docs.fireworks.ai/tools-sdks/anthropic-compatibility
+
+Models are named by resource: ``accounts/fireworks/models/…``.
+"""
+
+from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_providers import openai_compatible
+
+SHARED = "accounts/fireworks/models/"
+
+FIREWORKS = openai_compatible(
+    ProviderSpec(
+        id="fireworks",
+        name="Fireworks AI",
+        base_url="https://api.fireworks.ai/inference/v1",
+        other_formats={"claude": "https://api.fireworks.ai/inference/v1"},
+        environment=("FIREWORKS_API_KEY",),
+        passthrough_models=True,
+        models=(
+            Model(f"{SHARED}deepseek-v4-pro", context=1_048_576, tools=True, reasoning=True),
+            Model(f"{SHARED}deepseek-v3p1", tools=True),
+            Model(f"{SHARED}glm-5p2", context=1_040_000, tools=True, reasoning=True),
+            Model(f"{SHARED}gpt-oss-120b", context=131_072, tools=True, reasoning=True),
+            Model(f"{SHARED}kimi-k3", context=1_040_000, tools=True, reasoning=True),
+            Model(f"{SHARED}llama-v3p3-70b-instruct", context=131_072, reasoning=False),
+            Model(f"{SHARED}qwen3-235b-a22b", context=128_000, tools=True),
+            Model("nomic-ai/nomic-embed-text-v1.5", kind=Kind.EMBEDDING),
+        ),
+        options={
+            "max_tokens": True,
+            "reasoning_content": "reasoning_content",
+            "top_k": True,
+            "min_p": True,
+        },
+    )
+)
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [FIREWORKS]

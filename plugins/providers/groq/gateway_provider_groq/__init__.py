@@ -1,0 +1,52 @@
+"""Groq: open-weight models on fast hardware of its own.
+
+API reference: https://console.groq.com/docs/api-reference
+What it rejects: https://console.groq.com/docs/openai
+
+Its responses endpoint is in beta and refuses members that clients of that
+format send as a matter of course, so those clients are translated.
+"""
+
+from collections.abc import Iterator
+
+from gateway_core import Kind, Model, ProviderSpec, hookimpl
+from gateway_providers import openai_compatible
+
+
+def thinking(*ids: str) -> Iterator[Model]:
+    for id in ids:
+        yield Model(
+            id, context=131_072, max_output=65_536, tools=True, reasoning=True, vision=False
+        )
+
+
+GROQ = openai_compatible(
+    ProviderSpec(
+        id="groq",
+        name="Groq",
+        base_url="https://api.groq.com/openai/v1",
+        environment=("GROQ_API_KEY",),
+        passthrough_models=True,
+        models=(
+            *thinking("openai/gpt-oss-120b", "openai/gpt-oss-20b"),
+            Model("openai/gpt-oss-safeguard-20b", context=131_072, max_output=65_536),
+            Model("llama-3.1-8b-instant", context=131_072, max_output=131_072, tools=True),
+            Model("llama-3.3-70b-versatile", context=131_072, max_output=32_768, tools=True),
+            Model("minimaxai/minimax-m2.7", context=196_608, max_output=131_072),
+            Model("qwen/qwen3.8-27b", context=131_072, max_output=16_384),
+            Model("qwen/qwen3.6-27b"),
+            Model("groq/compound"),
+            Model("groq/compound-mini"),
+            Model("allam-2-7b"),
+            Model("whisper-large-v3", kind=Kind.TRANSCRIPTION),
+            Model("whisper-large-v3-turbo", kind=Kind.TRANSCRIPTION),
+            Model("distil-whisper-large-v3-en", kind=Kind.TRANSCRIPTION),
+        ),
+        drop=("logprobs", "top_logprobs", "logit_bias"),
+    )
+)
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [GROQ]
