@@ -35,6 +35,9 @@ def provider_data(body: ConnectionBody, owner: Owner) -> dict[str, Any]:
     """
     given: dict[str, Any] = {}
     if isinstance(body.provider_specific_data, dict):
+        if owner.is_lost:
+            # Nobody can tell where its calls would go after such a change.
+            raise BadRequest("The plugin of this connection's provider is not installed")
         given.update(body.provider_specific_data)
     for name, value in (
         (PROXY_ENABLED, body.connection_proxy_enabled),
@@ -105,7 +108,7 @@ def new_connection(body: NewConnectionBody, owner: Owner, data: Mapping[str, Any
 def change(
     connection: Connection,
     body: ChangedConnectionBody,
-    owner: Owner | None,
+    owner: Owner,
     data: Mapping[str, Any],
     now: str,
 ) -> ConnectionChange:
@@ -138,14 +141,13 @@ def change(
     )
 
 
-def moves(connection: Connection, owner: Owner | None, after: Mapping[str, Any]) -> bool:
+def moves(connection: Connection, owner: Owner, after: Mapping[str, Any]) -> bool:
     """Whether this account's secret would go to an origin it was not saved for.
 
     Raises SealBroken where there is a secret that nobody can read or clear.
     """
-    spec, wire = (owner.spec, owner.wire) if owner else (None, None)
-    before = destinations(spec, wire, connection.provider_data)
-    if destinations(spec, wire, after) <= before:
+    before = destinations(owner.spec, owner.wire, connection.provider_data)
+    if destinations(owner.spec, owner.wire, after) <= before:
         return False
     if connection.broken:
         raise SealBroken("connections", connection.id)

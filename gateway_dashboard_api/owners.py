@@ -26,6 +26,11 @@ class Owner(Struct, frozen=True, kw_only=True):
     node: Node | None
 
     @property
+    def is_lost(self) -> bool:
+        """True for a provider whose plugin is not installed any more."""
+        return self.spec is None and self.node is None
+
+    @property
     def auth_type(self) -> str:
         """``optional`` where accounts may do without a key."""
         return "optional" if self.spec is None else self.spec.auth.type or "apikey"
@@ -55,11 +60,16 @@ def endings(wire: WireFormat) -> tuple[str, ...]:
 
 async def owner_of(desk: Desk, provider: str) -> Owner:
     """The provider with this id, alias or prefix. Raises BadRequest, NotFound for a lost node."""
-    identity = desk.provider_id(provider)
-    spec = desk.spec(identity)
-    node = await desk.stores.nodes.get(identity)
-    if spec is None and node is None:
-        if any(mark in identity for mark in _NODE_MARKS):
+    owner = await stored_owner(desk, desk.provider_id(provider))
+    if owner.is_lost:
+        if any(mark in owner.id for mark in _NODE_MARKS):
             raise NotFound("Provider node not found")
         raise BadRequest("Invalid provider")
+    return owner
+
+
+async def stored_owner(desk: Desk, identity: str) -> Owner:
+    """The provider of an account that is stored; it may be lost."""
+    spec = desk.spec(identity)
+    node = await desk.stores.nodes.get(identity)
     return Owner(id=identity, spec=spec, wire=desk.wire(spec) if spec else None, node=node)

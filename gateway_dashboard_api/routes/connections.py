@@ -24,7 +24,7 @@ from ..connection_rows import client_row, connection_row
 from ..desk import Desk
 from ..destinations import permit_all
 from ..endpoint import endpoint
-from ..owners import Owner, owner_of
+from ..owners import owner_of, stored_owner
 from ..requests import number, read
 
 PATH = "/api/providers"
@@ -114,8 +114,8 @@ async def show(desk: Desk, request: Request) -> Response:
 async def update(desk: Desk, request: Request) -> Response:
     body = await read(request, read_changed_connection)
     found = await connection_of(desk, request.path_params["id"])
-    owner = await _owner(desk, found.provider)
-    data = provider_data(body, owner) if owner else {}
+    owner = await stored_owner(desk, found.provider)
+    data = provider_data(body, owner)
     await permit_all(desk.core.network, data)
     async with desk.writing():
         # Read again: somebody else may have written while the addresses were looked up.
@@ -125,14 +125,6 @@ async def update(desk: Desk, request: Request) -> Response:
     if said(body.api_key) or body.is_active is True:
         desk.core.health.clear([found.id], EVERY_MODEL)
     return json_answer({"connection": connection_row(desk, after)})
-
-
-async def _owner(desk: Desk, provider: str) -> Owner | None:
-    """The provider of a stored account; ``None`` when its plugin is not there any more."""
-    try:
-        return await owner_of(desk, provider)
-    except (BadRequest, NotFound):
-        return None
 
 
 async def delete(desk: Desk, request: Request) -> Response:

@@ -113,6 +113,15 @@ def user(content: Any) -> Json:
     return {"role": "user", "content": content}
 
 
+def with_words(wire: str, part: Json) -> Json:
+    """A user's turn with a question and something to look at beside it."""
+    if wire == "gemini":
+        return contents({"role": "user", "parts": [{"text": "what is this?"}, part]})
+    word = {"type": "input_text" if wire == "openai-responses" else "text", "text": "what is this?"}
+    turn = user([word, part])
+    return items(turn) if wire == "openai-responses" else chat(turn)
+
+
 ANY = {wire: says(WORD) for wire in FORMATS}
 
 GPT_TOOL = {"type": "function", "function": {"name": WORD, "description": "d", "parameters": PLAIN}}
@@ -211,82 +220,56 @@ def everywhere(make: Callable[[str], Json], *without: str) -> Mapping[str, Json]
     return {wire: make(wire) for wire in FORMATS if wire not in without}
 
 
+PNG_URL = f"data:image/png;base64,{PNG}"
+PDF_URL = f"data:application/pdf;base64,{PDF}"
+ADDRESS = "https://pictures.example/cat.png"
+
+
+def by_value(kind: str, media_type: str, data: str) -> Json:
+    return {"type": kind, "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+def inline(media_type: str, data: str) -> Json:
+    return {"inlineData": {"mimeType": media_type, "data": data}}
+
+
+def shown(parts: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {wire: with_words(wire, part) for wire, part in parts.items()}
+
+
 IMAGES: Mapping[str, Json] = {
-    "openai": chat(
-        user([{"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}])
-    ),
-    "openai-responses": items(
-        user([{"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}])
-    ),
-    "claude": chat(
-        user(
-            [
-                {
-                    "type": "image",
-                    "source": {"type": "base64", "media_type": "image/png", "data": PNG},
-                }
-            ]
-        )
-    ),
-    "gemini": contents(
-        {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}]}
+    **shown(
+        {
+            "openai": {"type": "image_url", "image_url": {"url": PNG_URL}},
+            "openai-responses": {"type": "input_image", "image_url": PNG_URL},
+            "claude": by_value("image", "image/png", PNG),
+            "gemini": inline("image/png", PNG),
+        }
     ),
     "ollama": chat({"role": "user", "content": "q", "images": [PNG]}),
 }
-ADDRESS = "https://pictures.example/cat.png"
-IMAGE_URLS: Mapping[str, Json] = {
-    "openai": chat(user([{"type": "image_url", "image_url": {"url": ADDRESS}}])),
-    "openai-responses": items(user([{"type": "input_image", "image_url": ADDRESS}])),
-    "claude": chat(user([{"type": "image", "source": {"type": "url", "url": ADDRESS}}])),
-    "gemini": contents(
-        {"role": "user", "parts": [{"fileData": {"mimeType": "image/png", "fileUri": ADDRESS}}]}
-    ),
-}
-DOCUMENTS: Mapping[str, Json] = {
-    "openai": chat(
-        user(
-            [
-                {
-                    "type": "file",
-                    "file": {
-                        "filename": "a.pdf",
-                        "file_data": f"data:application/pdf;base64,{PDF}",
-                    },
-                }
-            ]
-        )
-    ),
-    "openai-responses": items(
-        user(
-            [
-                {
-                    "type": "input_file",
-                    "filename": "a.pdf",
-                    "file_data": f"data:application/pdf;base64,{PDF}",
-                }
-            ]
-        )
-    ),
-    "claude": chat(
-        user(
-            [
-                {
-                    "type": "document",
-                    "source": {"type": "base64", "media_type": "application/pdf", "data": PDF},
-                }
-            ]
-        )
-    ),
-    "gemini": contents(
-        {"role": "user", "parts": [{"inlineData": {"mimeType": "application/pdf", "data": PDF}}]}
-    ),
-}
-AUDIO: Mapping[str, Json] = {
-    "openai": chat(user([{"type": "input_audio", "input_audio": {"data": PDF, "format": "wav"}}])),
-    "gemini": contents(
-        {"role": "user", "parts": [{"inlineData": {"mimeType": "audio/wav", "data": PDF}}]}
-    ),
-}
+IMAGE_URLS = shown(
+    {
+        "openai": {"type": "image_url", "image_url": {"url": ADDRESS}},
+        "openai-responses": {"type": "input_image", "image_url": ADDRESS},
+        "claude": {"type": "image", "source": {"type": "url", "url": ADDRESS}},
+        "gemini": {"fileData": {"mimeType": "image/png", "fileUri": ADDRESS}},
+    }
+)
+DOCUMENTS = shown(
+    {
+        "openai": {"type": "file", "file": {"filename": "a.pdf", "file_data": PDF_URL}},
+        "openai-responses": {"type": "input_file", "filename": "a.pdf", "file_data": PDF_URL},
+        "claude": by_value("document", "application/pdf", PDF),
+        "gemini": inline("application/pdf", PDF),
+    }
+)
+AUDIO = shown(
+    {
+        "openai": {"type": "input_audio", "input_audio": {"data": PDF, "format": "wav"}},
+        "gemini": inline("audio/wav", PDF),
+    }
+)
 CLAUDE_IMAGE = [
     {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from corpus import Item, items, named, question
 
-from gateway_core import Conversation
+from gateway_core import BadRequest, Conversation
 
 Json = dict[str, Any]
 Ask = Callable[..., Conversation]

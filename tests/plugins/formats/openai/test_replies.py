@@ -383,33 +383,33 @@ def test_texts_around_other_parts_do_not_run_together(client: ClientSide) -> Non
 
 
 def test_sources_are_annotations_with_places_in_the_whole_text(client: ClientSide) -> None:
-    own = Citation(url="https://z", raw=Raw(b'{"type":"url_citation"}'), dialect="openai")
-    cited = Text(
-        text="b",
-        citations=(Citation(url="https://x", title="X", quote="q", start=0, end=1), own),
+    raw = (
+        b'{"type":"url_citation","url_citation":'
+        b'{"url":"https://z","title":"","start_index":0,"end_index":0,"x":1}}'
     )
+    own = Citation(url="https://z", raw=Raw(raw), dialect="openai")
+    other = Citation(url="https://x", title="X", quote="q", start=0, end=1)
 
     message, lost = write(
-        client, Text(text="aa"), cited, Text(text="c", citations=(Citation(document=1),))
+        client,
+        Text(text="aa"),
+        Text(text="b", citations=(other, own)),
+        Text(text="c", citations=(Citation(document=1),)),
     )
 
-    assert (
-        message["annotations"]
-        == [
-            {
-                "type": "url_citation",
-                "url_citation": {
-                    "url": "https://x",
-                    "title": "X",
-                    "content": "q",
-                    "start_index": 2,
-                    "end_index": 3,
-                },
+    assert message["annotations"] == [
+        {
+            "type": "url_citation",
+            "url_citation": {
+                "url": "https://x",
+                "title": "X",
+                "content": "q",
+                "start_index": 2,
+                "end_index": 3,
             },
-            {"type": "url_citation"},
-        ]
-        or lost
-    )
+        },
+        msgspec.json.decode(raw),
+    ]
     assert lost == ["citations"]
 
 

@@ -54,7 +54,7 @@ def stream(
     asked: Conversation = SILENT,
     losses: Losses | None = None,
 ) -> bytes:
-    writer = client.stream_writer(asked, losses or Losses())
+    writer = client.stream_writer(asked, Losses() if losses is None else losses)
     return b"".join(writer.feed((event,)) for event in events) + writer.close()
 
 

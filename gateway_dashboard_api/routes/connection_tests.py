@@ -1,0 +1,177 @@
+"""Trying accounts out: one that is stored, one that is not yet, many at once (A.1, P.6)."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.inference.health import EVERY_MODEL
+from gateway_core.storage.connection import Connection
+from gateway_core.storage.moments import iso
+from gateway_core.surfaces.answers import json_answer
+
+from ..bodies import (
+    BatchBody,
+    CandidateBody,
+    ConnectionBody,
+    read_batch,
+    read_candidate,
+    said,
+)
+from ..connection_changes import check_proxy, provider_data
+from ..desk import Desk
+from ..destinations import BASE_URL, permit_all
+from ..endpoint import endpoint
+from ..owners import owner_of, stored_owner
+from ..probes.checks import LIMIT
+from ..probes.findings import Finding
+from ..probes.subjects import candidate, check_account, check_connection
+from ..requests import read
+from .connections import connection_of
+
+AT_ONCE = 10
+Choice = Callable[[Connection], bool]
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    return [
+        endpoint(desk, "POST", "/api/providers/validate", validate, "validate the key"),
+        endpoint(desk, "POST", "/api/providers/test-batch", test_batch, "test connections"),
+        endpoint(desk, "POST", "/api/providers/{id}/test", test, "test the connection"),
+    ]
+
+
+async def validate(desk: Desk, request: Request) -> Response:
+    """Try a key that is not saved."""
+    body = await read(request, read_candidate)
+    provider, key = said(body.provider), said(body.api_key)
+    if not provider:
+        raise BadRequest("Provider and API key required")
+    owner = await owner_of(desk, provider)
+    if not key and owner.auth_type not in ("none", "optional"):
+        raise BadRequest("Provider and API key required")
+    data = provider_data(_with_address(body), owner)
+    check_proxy(data)
+    await permit_all(desk.core.network, data)
+    account = candidate(desk, owner.id, key, data)
+    checked = await check_account(desk, account, owner, None, request.url.path, LIMIT)
+    return json_answer({"valid": checked.finding.valid, "error": checked.finding.error})
+
+
+def _with_address(body: CandidateBody) -> ConnectionBody:
+    data = dict(body.provider_specific_data or {})
+    if said(body.base_url):
+        data[BASE_URL] = said(body.base_url)
+    return ConnectionBody(provider_specific_data=data)
+
+
+async def test(desk: Desk, request: Request) -> Response:
+    """Try a stored account, active or not, and remember what came of it."""
+    connection = await connection_of(desk, request.path_params["id"])
+    found = await _tested(desk, connection, request.url.path)
+    return json_answer(
+        {
+            "valid": found.valid,
+            "error": found.error,
+            "refreshed": False,
+            "latencyMs": found.latency_ms,
+            "statusCode": found.status_code,
+            "diagnosis": found.diagnosis,
+        }
+    )
+
+
+async def _tested(desk: Desk, connection: Connection, path: str) -> Finding:
+    owner = await stored_owner(desk, connection.provider)
+    found = (await check_connection(desk, connection, owner, path, LIMIT)).finding
+    await desk.stores.connections.note({connection.id: state_of(found, desk.core.clock())})
+    if found.valid:
+        desk.core.health.clear([connection.id], EVERY_MODEL)
+    return found
+
+
+def state_of(found: Finding, now: float) -> Mapping[str, Any]:
+    """What a finding leaves on the account's row."""
+    if found.valid:
+        fine = ("lastError", "lastErrorAt", "errorCode", "backoffLevel")
+        return {"testStatus": "active", **dict.fromkeys(fine)}
+    return {
+        "testStatus": "error",
+        "lastError": found.error,
+        "lastErrorAt": iso(now),
+        "errorCode": found.status_code,
+    }
+
+
+async def test_batch(desk: Desk, request: Request) -> Response:
+    """Try many accounts, ten at a time."""
+    body = await read(request, read_batch)
+    chosen = await _chosen(desk, body)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(connection: Connection) -> dict[str, Any]:
+        async with gate:
+            found = await _tested(desk, connection, request.url.path)
+        return _result(connection, found, iso(desk.core.clock()))
+
+    results = await asyncio.gather(*map(one, chosen))
+    passed = sum(result["valid"] for result in results)
+    return json_answer(
+        {
+            "mode": body.mode,
+            "providerId": body.provider_id,
+            "results": results,
+            "testedAt": iso(desk.core.clock()),
+            "summary": {
+                "total": len(results),
+                "passed": passed,
+                "failed": len(results) - passed,
+            },
+        }
+    )
+
+
+async def _chosen(desk: Desk, body: BatchBody) -> Sequence[Connection]:
+    """The accounts a body names, or the active ones of its mode. Raises BadRequest."""
+    if body.ids is not None:
+        return [await connection_of(desk, identity) for identity in dict.fromkeys(body.ids)]
+    if body.mode == "provider" and not said(body.provider_id):
+        raise BadRequest("providerId is required")
+    nodes = {node.id for node in await desk.stores.nodes.list()}
+    modes: Mapping[str, Choice] = {
+        "all": lambda each: True,
+        "provider": lambda each: each.provider == desk.provider_id(said(body.provider_id)),
+        "oauth": lambda each: each.auth_type == "oauth",
+        "apikey": lambda each: each.auth_type == "apikey" and each.provider not in nodes,
+        "free": lambda each: _is_free(desk, each),
+        "compatible": lambda each: each.provider in nodes,
+    }
+    choice = modes.get(body.mode or "")
+    if choice is None:
+        raise BadRequest(f"Invalid mode: {', '.join(modes)} are possible")
+    stored = await desk.stores.connections.list()
+    return [each for each in stored if each.is_active and choice(each)]
+
+
+def _is_free(desk: Desk, connection: Connection) -> bool:
+    spec = desk.spec(connection.provider)
+    return spec is not None and (spec.free or spec.auth.type == "none")
+
+
+def _result(connection: Connection, found: Finding, now: str) -> dict[str, Any]:
+    return {
+        "provider": connection.provider,
+        "connectionId": connection.id,
+        "connectionName": connection.name,
+        "authType": connection.auth_type,
+        "valid": found.valid,
+        "latencyMs": found.latency_ms,
+        "error": found.error,
+        "diagnosis": found.diagnosis,
+        "statusCode": found.status_code,
+        "testedAt": now,
+    }

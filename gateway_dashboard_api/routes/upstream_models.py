@@ -1,0 +1,48 @@
+"""What a vendor says it has, asked live with one account (A.1)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError, UpstreamError
+from gateway_core.inference.tables import account_of
+from gateway_core.surfaces.answers import json_answer
+
+from ..connection_rows import BROKEN
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..masking import secrets_of, told
+from ..probes.discovery import discover
+from .connections import connection_of
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    path = "/api/providers/{id}/models"
+    return [endpoint(desk, "GET", path, list_models, "fetch the provider's models")]
+
+
+async def list_models(desk: Desk, request: Request) -> Response:
+    connection = await connection_of(desk, request.path_params["id"])
+    if connection.broken:
+        raise BadRequest(BROKEN)
+    spec = desk.spec(connection.provider)
+    account = account_of(connection, desk.tables.settings)
+    found = None
+    if spec is not None:
+        try:
+            found = await discover(desk.core.network, spec, desk.wire(spec), account)
+        except UpstreamError as error:
+            raise _worded(error, secrets_of(account.credential)) from error
+    if found is None:
+        raise BadRequest(f"Provider {connection.provider} does not support listing its models")
+    return json_answer(
+        {"provider": connection.provider, "connectionId": connection.id, "models": found}
+    )
+
+
+def _worded(error: UpstreamError, secrets: tuple[str, ...]) -> GatewayError:
+    """The vendor's refusal as ours: its 401 must not look like one of this gateway's."""
+    text = told(error.message, secrets)
+    if isinstance(error, TransportError):
+        return UpstreamError(text, status=error.status, code=error.code)
+    return UpstreamError(f"The provider answered {error.status}: {text}")
