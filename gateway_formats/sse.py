@@ -30,7 +30,7 @@ class Frames:
 
     def feed(self, chunk: bytes) -> bytes:
         """The longest run of whole frames that is complete now, exactly as it came."""
-        if not self._held and chunk.endswith(b"\n\n"):
+        if not self._held and chunk.endswith((b"\n\n", b"\r\n\r\n")):
             return chunk
         self._held += chunk
         return self._take(self._last_end())
@@ -47,7 +47,9 @@ class Frames:
         end = held.rfind(b"\n\n", start)
         end = end + 2 if end >= 0 else 0
         if held.find(b"\r", max(start, end)) >= 0:
-            for match in _BLANK_LINE.finditer(held, max(start, end - 2)):
+            # A CR at the very end may be half of a CRLF whose LF has not come yet.
+            edge = len(held) - held.endswith(b"\r")
+            for match in _BLANK_LINE.finditer(held, max(start, end - 2), edge):
                 end = max(end, match.end())
         return end
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError, UpstreamError
+from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError
 from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
@@ -27,7 +27,7 @@ from ..masking import secrets_of
 from .discovery import Fetched, fetch, list_request, refusal
 from .findings import Finding, finding, lets_in
 from .greeting import greet_account
-from .model_list import read_page
+from .model_list import NotAList, read_page
 
 LIMIT = 15.0
 """Seconds for one account."""
@@ -144,7 +144,7 @@ def _listed_model(fetched: Fetched | None) -> str | None:
         return None
     try:
         models = read_page(fetched.body).models
-    except UpstreamError:
+    except NotAList:
         return None
     return models[0].id if models else None
 

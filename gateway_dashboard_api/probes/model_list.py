@@ -31,6 +31,10 @@ _RESOURCE = "models/"
 _decode = msgspec.json.Decoder().decode
 
 
+class NotAList(UpstreamError):
+    """An answer that came in good order and holds no list of models."""
+
+
 class Listed(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """One model of a vendor's own list."""
 
@@ -52,14 +56,14 @@ class Page(Struct, frozen=True):
 
 
 def read_page(body: bytes) -> Page:
-    """Read an answer. Raises UpstreamError when there is no list in it."""
+    """Read an answer. Raises NotAList."""
     try:
         answer = _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise UpstreamError("The provider's list of models is not JSON") from None
+        raise NotAList("The provider's list of models is not JSON") from None
     rows = _rows(answer)
     if rows is None:
-        raise UpstreamError("The provider's answer is not a list of models")
+        raise NotAList("The provider's answer is not a list of models")
     models = tuple(model for model in map(_listed, rows) if model is not None)
     return Page(models, _following(answer) if isinstance(answer, dict) else {})
 

@@ -58,7 +58,7 @@ async def validate(desk: Desk, request: Request) -> Response:
     check_proxy(data)
     await permit_all(desk.core.network, data)
     account = candidate(desk, owner.id, key, data)
-    checked = await check_account(desk, account, owner, None, request.url.path, LIMIT)
+    checked = await check_account(desk, account, owner, None, request.scope["path"], LIMIT)
     return json_answer({"valid": checked.finding.valid, "error": checked.finding.error})
 
 
@@ -72,7 +72,7 @@ def _with_address(body: CandidateBody) -> ConnectionBody:
 async def test(desk: Desk, request: Request) -> Response:
     """Try a stored account, active or not, and remember what came of it."""
     connection = await connection_of(desk, request.path_params["id"])
-    found = await _tested(desk, connection, request.url.path)
+    found = await _tested(desk, connection, request.scope["path"])
     return json_answer(
         {
             "valid": found.valid,
@@ -115,10 +115,12 @@ async def test_batch(desk: Desk, request: Request) -> Response:
 
     async def one(connection: Connection) -> dict[str, Any]:
         async with gate:
-            found = await _tested(desk, connection, request.url.path)
+            found = await _tested(desk, connection, request.scope["path"])
         return _result(connection, found, iso(desk.core.clock()))
 
-    results = await asyncio.gather(*map(one, chosen))
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(each)) for each in chosen]
+    results = [task.result() for task in tasks]
     passed = sum(result["valid"] for result in results)
     return json_answer(
         {

@@ -13,6 +13,7 @@ from ..desk import Desk
 from ..endpoint import endpoint
 from ..masking import secrets_of, told
 from ..probes.discovery import discover
+from ..probes.model_list import NotAList
 from .connections import connection_of
 
 
@@ -43,6 +44,6 @@ async def list_models(desk: Desk, request: Request) -> Response:
 def _worded(error: UpstreamError, secrets: tuple[str, ...]) -> GatewayError:
     """The vendor's refusal as ours: its 401 must not look like one of this gateway's."""
     text = told(error.message, secrets)
-    if isinstance(error, TransportError):
+    if isinstance(error, TransportError | NotAList):
         return UpstreamError(text, status=error.status, code=error.code)
     return UpstreamError(f"The provider answered {error.status}: {text}")

@@ -32,11 +32,13 @@ _FROM_HUB: Mapping[Finish, str] = {
 _reason = msgspec.json.Decoder(str).decode
 
 
-def read_finish(reason: str) -> tuple[Finish, Extra]:
-    """The hub's word, and the vendor's own where the hub's is coarser."""
+def read_finish(reason: str, *, has_calls: bool) -> tuple[Finish, Extra]:
+    """The hub's word, and the vendor's own where the hub's would be written as another."""
     finish = _TO_HUB.get(reason, "stop")
-    usual = _FROM_HUB[finish] == reason or reason == "stop_sequence"
-    return finish, {} if usual else {"stop_reason": raw(reason)}
+    usual = reason in (_FROM_HUB[finish], "stop_sequence")
+    if usual and not (has_calls and finish == "stop"):
+        return finish, {}
+    return finish, {"stop_reason": raw(reason)}
 
 
 def written_finish(

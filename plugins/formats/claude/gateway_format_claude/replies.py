@@ -50,6 +50,8 @@ class _Message(Struct):
     usage: Raw = NULL
 
 
+NOTHING: Extra = {}
+
 _message = msgspec.json.Decoder(_Message).decode
 
 
@@ -82,7 +84,11 @@ def _reply(body: bytes) -> Reply:
 def _choice(message: _Message, parts: tuple[AnyPart, ...], late: Extra) -> Choice:
     refusal = refusal_in(late)
     reason = message.stop_reason
-    finish, more = (default_finish(parts), {}) if reason is None else read_finish(reason)
+    calls = any(isinstance(part, ToolCall) for part in parts)
+    if reason is None:
+        finish, more = default_finish(parts), NOTHING
+    else:
+        finish, more = read_finish(reason, has_calls=calls)
     return Choice(
         parts=parts if refusal is None else (*parts, refusal),
         finish=finish,

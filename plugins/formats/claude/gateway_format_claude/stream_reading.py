@@ -268,7 +268,7 @@ class Reader:
     def _finish(self) -> tuple[Finish, Extra]:
         if self._reason is None:
             return ("tool_calls" if self._has_calls else "stop"), {}
-        return read_finish(self._reason)
+        return read_finish(self._reason, has_calls=self._has_calls)
 
 
 def _first_text(block: Block) -> str | None:

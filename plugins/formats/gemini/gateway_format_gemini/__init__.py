@@ -43,7 +43,7 @@ from gateway_formats.relay import WholeRelay
 
 from .answer_writing import GeminiStreamWriter, write_whole
 from .endpoints import ENDPOINTS, model_path
-from .errors import read_error, write_error
+from .errors import late_error, read_error, write_error
 from .grammar import GRAMMAR
 from .replies import read_whole
 from .requests import read_conversation
@@ -106,6 +106,8 @@ GEMINI = WireFormat(
     model_in_body=False,
     auth_header="x-goog-api-key",
     auth_prefix="",
+    also_called=("google",),
+    late_error=late_error,
     base_url="https://generativelanguage.googleapis.com/v1beta",
 )
 

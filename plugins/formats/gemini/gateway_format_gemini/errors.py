@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
+from gateway_formats.ndjson import one_line
 
 _LONGEST = 500
 _STATUSES = {
@@ -97,6 +98,11 @@ def write_error(error: GatewayError, request_id: str) -> bytes:
     if upstream and upstream != request_id and _ID.fullmatch(upstream):
         told["upstream_request_id"] = upstream
     return msgspec.json.encode({"error": told})
+
+
+def late_error(body: bytes) -> bytes:
+    """An error answer as the only frame of a stream."""
+    return b"data: %b\r\n\r\n" % one_line(body)
 
 
 def failure_json(failure: ReplyFailed) -> bytes:

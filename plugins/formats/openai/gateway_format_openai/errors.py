@@ -100,7 +100,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
         kind=kind,
         code=code,
         request_id=_request_id({**outer, **inner}, headers),
-        retry_after=_retry_after(headers) or _hinted(inner, message, headers),
+        retry_after=_known(_retry_after(headers), _hinted(inner, message, headers)),
     )
 
 
@@ -247,18 +247,21 @@ def _hinted(error: dict[str, Any], message: str, headers: Mapping[str, str]) -> 
         found = _DELAY.fullmatch(delay) if isinstance(delay, str) else None
         if found:
             return float(found[1])
-    return _until_reset(error, headers) or _in_words(message)
+    return _known(_until_reset(error, headers), _in_words(message))
+
+
+def _known(*values: float | None) -> float | None:
+    return next((value for value in values if value is not None), None)
 
 
 def _until_reset(error: dict[str, Any], headers: Mapping[str, str]) -> float | None:
     metadata = error.get("metadata")
     limits = metadata.get("headers") if isinstance(metadata, dict) else None
-    reset = limits.get("X-RateLimit-Reset") if isinstance(limits, dict) else None
-    milliseconds = _seconds(str(reset)[:-3]) if reset else None
+    reset = str(limits.get("X-RateLimit-Reset")) if isinstance(limits, dict) else ""
     now = _moment(headers.get("date"))
-    if milliseconds is None or now is None:
+    if not reset.isdecimal() or now is None:
         return None
-    return max(0.0, milliseconds - now.timestamp())
+    return max(0.0, int(reset[:15]) / 1000 - now.timestamp())
 
 
 def _in_words(message: str) -> float | None:

@@ -30,6 +30,7 @@ _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 _raw = msgspec.json.Decoder(Raw)
+_any = msgspec.json.Decoder(dict[str, Any])
 _encode = msgspec.json.encode
 
 
@@ -42,9 +43,6 @@ class BlockWriter:
 
     def write(self, parts: Iterable[AnyPart]) -> list[Block]:
         return [block for part in parts for block in self._written(part)]
-
-    def system(self, texts: Iterable[Text]) -> list[Block]:
-        return self.write(texts)
 
     def cache_point(self, lifetime: str | None) -> list[Block]:
         if lifetime is None:
@@ -113,7 +111,7 @@ class BlockWriter:
 
     def _foreign(self, part: Foreign) -> list[Block]:
         if part.dialect == DIALECT:
-            return [_object.decode(part.raw)]
+            return [_any.decode(part.raw)]
         self._losses.add(f"part:{part.type}")
         return []
 

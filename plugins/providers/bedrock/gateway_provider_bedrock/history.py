@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .answers import SERVER_TOOL
 from .media import Block
 
 Role = Literal["user", "assistant"]
@@ -44,8 +45,14 @@ def arranged(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
             _accompany_documents(message)
         else:
             message.content = _thinking_first(message.content)
-            awaited = [block["toolUse"]["toolUseId"] for block in _of(message.content, "toolUse")]
+            awaited = _awaited(message.content)
     return merged
+
+
+def _awaited(content: list[Block]) -> list[str]:
+    """The calls that the client answers; a server's tool has its result beside it."""
+    calls = (block["toolUse"] for block in _of(content, "toolUse"))
+    return [call["toolUseId"] for call in calls if call.get("type") != SERVER_TOOL]
 
 
 def _merged(messages: Iterable[Message]) -> list[Message]:

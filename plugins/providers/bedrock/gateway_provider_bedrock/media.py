@@ -13,26 +13,31 @@ from gateway_core import Losses, Media
 Block = dict[str, Any]
 
 _FORMATS = {
-    "image": {"png": "png", "jpeg": "jpeg", "jpg": "jpeg", "gif": "gif", "webp": "webp"},
-    "audio": {
-        **{"mpeg": "mp3", "mp3": "mp3", "wav": "wav", "x-wav": "wav", "wave": "wav", "aac": "aac"},
-        **{"flac": "flac", "x-flac": "flac", "mp4": "mp4", "ogg": "ogg", "opus": "opus"},
-        **{"webm": "webm", "m4a": "m4a", "x-m4a": "m4a", "pcm": "pcm"},
-    },
+    "image": frozenset(("png", "jpeg", "gif", "webp")),
+    "audio": frozenset(("mp3", "opus", "wav", "aac", "flac", "mp4", "ogg", "m4a", "pcm", "webm")),
+    "video": frozenset(("mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv", "three_gp")),
+    "document": frozenset(("pdf", "csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md")),
+}
+"""The vendor's words, which are mostly the second half of a media type, or a file's ending."""
+_ALIASES = {
+    "image": {"jpg": "jpeg"},
+    "audio": {"mpeg": "mp3", "x-wav": "wav", "wave": "wav", "x-flac": "flac", "x-m4a": "m4a"},
     "video": {
-        **{"mp4": "mp4", "quicktime": "mov", "mov": "mov", "x-matroska": "mkv", "mkv": "mkv"},
-        **{"webm": "webm", "x-flv": "flv", "flv": "flv", "mpeg": "mpeg", "mpg": "mpg"},
-        **{"x-ms-wmv": "wmv", "wmv": "wmv", "3gpp": "three_gp"},
+        "quicktime": "mov",
+        "x-matroska": "mkv",
+        "x-flv": "flv",
+        "x-ms-wmv": "wmv",
+        "3gpp": "three_gp",
     },
     "document": {
-        **{"pdf": "pdf", "csv": "csv", "msword": "doc", "doc": "doc", "docx": "docx"},
+        "msword": "doc",
         "vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-        **{"vnd.ms-excel": "xls", "xls": "xls", "xlsx": "xlsx"},
+        "vnd.ms-excel": "xls",
         "vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-        **{"html": "html", "markdown": "md", "md": "md", "plain": "txt", "txt": "txt"},
+        "markdown": "md",
+        "plain": "txt",
     },
 }
-"""By the second half of a media type, or a file's ending."""
 _BEGINNINGS = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp"}
 """How images begin in base64, for one whose type nobody told."""
 _S3 = "s3://"
@@ -80,18 +85,22 @@ def _source(part: Media) -> Block | None:
 
 def _format(part: Media) -> str | None:
     """The vendor's word for a type: from the media type, the name, the address or the bytes."""
-    known = _FORMATS[part.kind]
     if part.media_type is not None:
         kind, _, rest = part.media_type.partition(";")[0].lower().partition("/")
-        return known.get(rest.strip()) or ("txt" if _is_text(part, kind) else None)
+        return _word(part.kind, rest.strip()) or ("txt" if _is_text(part, kind) else None)
     for named in (part.name, part.url):
         ending = (named or "").rpartition(".")[2].lower()
-        if ending in known:
-            return known[ending]
+        if word := _word(part.kind, ending):
+            return word
     if part.kind == "image":
         data = part.data or ""
         return next((form for head, form in _BEGINNINGS.items() if data.startswith(head)), None)
     return "txt" if part.text is not None else None
+
+
+def _word(kind: str, said: str) -> str | None:
+    word = _ALIASES[kind].get(said, said)
+    return word if word in _FORMATS[kind] else None
 
 
 def _is_text(part: Media, kind: str) -> bool:

@@ -14,10 +14,11 @@ from typing import Literal
 from msgspec import Struct
 
 Thinks = Literal["budget", "adaptive", "nova", "effort", "no"]
+Off = Literal["omit", "disabled", "between_tools", "never"]
 
 _CLAUDE = re.compile(
-    r"claude-(?:(?:opus|sonnet|haiku|fable|mythos)-(?P<new>\d{1,2}(?:[-.]\d{1,2})?)(?!\d)"
-    r"|(?P<old>\d(?:[-.]\d{1,2})?)(?!\d)|instant|v\d)"
+    r"claude-(?:(?P<family>opus|sonnet|haiku|fable|mythos)-(?P<new>\d{1,2}(?:[-.]\d{1,2})?)(?!\d)"
+    r"|(?P<preview>mythos)-preview|(?P<old>\d(?:[-.]\d{1,2})?)(?!\d)|instant|v\d)"
 )
 _EFFORT = {"openai.gpt-oss": "reasoning_effort", "qwen.qwen3": "reasoning_config"}
 """Makers that take an effort, and where in the model's own fields."""
@@ -29,6 +30,11 @@ class Traits(Struct, frozen=True, kw_only=True):
     """The request surface of one model."""
 
     thinks: Thinks = "no"
+    off: Off = "omit"
+    """How thinking is turned off; ``never`` for a model that always thinks."""
+    thinks_unasked: bool = False
+    forced_tools: bool = True
+    """Takes a tool choice that forces a call."""
     thinking_field: str = ""
     """Of ``additionalModelRequestFields``, for a model that takes an effort."""
     claude: bool = False
@@ -50,7 +56,9 @@ def traits_of(model: str) -> Traits:
     name = model.lower()
     match = _CLAUDE.search(name)
     if match is not None:
-        return _claude(_version(match["new"] or match["old"]))
+        if match["preview"]:
+            return _claude("mythos", (4, 7))
+        return _claude(match["family"] or "", _version(match["new"] or match["old"]))
     if "amazon.nova" in name:
         thinks: Thinks = "nova" if "nova-2" in name else "no"
         return Traits(thinks=thinks, caches=True, statuses=True, top_k="inferenceConfig.topK")
@@ -66,12 +74,14 @@ def _version(text: str | None) -> tuple[int, int]:
     return int(major), int(minor or 0)
 
 
-def _claude(version: tuple[int, int]) -> Traits:
-    thinks: Thinks = "adaptive" if version >= (4, 6) else "budget" if version >= (3, 7) else "no"
+def _claude(family: str, version: tuple[int, int]) -> Traits:
     samples = version < (4, 7)
     return Traits(
-        thinks=thinks,
         claude=True,
+        thinks="adaptive" if version >= (4, 6) else "budget" if version >= (3, 7) else "no",
+        off=_off(family, version),
+        thinks_unasked=version >= (5, 0),
+        forced_tools=version < (5, 5),
         caches=version >= (3, 5),
         statuses=version >= (3, 0),
         structured=version >= (4, 5),
@@ -79,3 +89,11 @@ def _claude(version: tuple[int, int]) -> Traits:
         samples=samples,
         one_sampler=version >= (4, 1),
     )
+
+
+def _off(family: str, version: tuple[int, int]) -> Off:
+    if family in ("fable", "mythos") or (family == "opus" and version >= (5, 5)):
+        return "never"
+    if version < (5, 0):
+        return "omit"
+    return "between_tools" if family == "sonnet" and version >= (5, 5) else "disabled"

@@ -17,8 +17,12 @@ MISTRAL = openai_compatible(
         base_url="https://api.mistral.ai/v1",
         environment=("MISTRAL_API_KEY",),
         models=(
-            Model("mistral-large-latest", context=262_144, tools=True, reasoning=False, vision=True),
-            Model("mistral-medium-latest", context=262_144, tools=True, reasoning=True, vision=True),
+            Model(
+                "mistral-large-latest", context=262_144, tools=True, reasoning=False, vision=True
+            ),
+            Model(
+                "mistral-medium-latest", context=262_144, tools=True, reasoning=True, vision=True
+            ),
             Model("mistral-small-latest", context=262_144, tools=True, reasoning=True, vision=True),
             Model("codestral-latest", context=256_000, tools=True, reasoning=False, vision=False),
             Model("mistral-embed", kind=Kind.EMBEDDING, context=8_192),

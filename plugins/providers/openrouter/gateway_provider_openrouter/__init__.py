@@ -36,8 +36,12 @@ OPENROUTER = openai_compatible(
             *other(Kind.EMBEDDING, "nvidia/llama-nemotron-embed-vl-1b-v2:free"),
             *other(Kind.SPEECH, "openai/gpt-4o-mini-tts", "openai/tts-1-hd", "openai/tts-1"),
             *other(Kind.IMAGE, "openai/gpt-image-1", "openai/dall-e-3"),
-            *other(Kind.IMAGE, "google/imagen-3.0-generate-002", "black-forest-labs/FLUX.1-schnell"),
-            *other(Kind.RERANK, "cohere/rerank-4-pro", "cohere/rerank-4-fast", "cohere/rerank-v3.5"),
+            *other(
+                Kind.IMAGE, "google/imagen-3.0-generate-002", "black-forest-labs/FLUX.1-schnell"
+            ),
+            *other(
+                Kind.RERANK, "cohere/rerank-4-pro", "cohere/rerank-4-fast", "cohere/rerank-v3.5"
+            ),
             *other(Kind.RERANK, "nvidia/llama-nemotron-rerank-vl-1b-v2:free"),
             *other(Kind.DECISION, "typesafe/jev-1.13"),
         ),

@@ -10,11 +10,12 @@ import pytest
 from anthropic.types.beta import BetaMessage, BetaRawMessageStreamEvent
 from corpus import Item, answer, items, named
 from gateway_format_claude import CLAUDE
-from pydantic import TypeAdapter
+from msgspec.structs import replace
+from pydantic import TypeAdapter, ValidationError
 
 from gateway_core import (
+    AnyPart,
     Call,
-    Choice,
     ClientSide,
     Conversation,
     Foreign,
@@ -30,7 +31,7 @@ from gateway_core import (
     ToolCall,
     VendorSide,
 )
-from gateway_formats.fold import gather, unfold
+from gateway_formats.fold import gather
 from gateway_formats.grammar import violation
 
 GOOD = [item for item in items("anthropic_messages") if item["response_status"] == 200]
@@ -41,7 +42,6 @@ STREAMS = [item for item in GOOD if item["stream"] and item not in JOINED + SPLI
 SHORT = [item for item in STREAMS if len(answer(item)) < 3500]
 
 TARGET = Target(ProviderSpec(id="anthropic", name="A", format="claude"), Model("m"))
-ANY_EVENT: TypeAdapter[Any] = TypeAdapter(BetaRawMessageStreamEvent)
 
 
 def turns(stream: bytes) -> list[bytes]:
@@ -196,6 +196,17 @@ def test_what_follows_the_end_of_an_answer_is_not_read(vendor: VendorSide) -> No
         assert events_of(vendor, [whole]) == events_of(vendor, [turns(whole)[0]])
 
 
+def spelled(part: AnyPart) -> Any:
+    """A part with all that is JSON inside it read."""
+    if isinstance(part, ToolCall):
+        return part.id, part.name, json.loads(part.arguments)
+    if isinstance(part, Foreign):
+        return part.type, json.loads(bytes(part.raw))
+    if isinstance(part, Text):
+        return part.text, [json.loads(bytes(c.raw or b"{}")) for c in part.citations]
+    return replace(part, extra={})
+
+
 def same(reply: Reply) -> tuple[Any, ...]:
     """A reply without what only one of the two ways can say.
 
@@ -203,14 +214,7 @@ def same(reply: Reply) -> tuple[Any, ...]:
     spelling, and a whole answer's members stand in its extra.
     """
     (choice,) = reply.choices
-    parts = [
-        (p.id, p.name, json.loads(p.arguments))
-        if isinstance(p, ToolCall)
-        else (p.type, json.loads(bytes(p.raw)))
-        if isinstance(p, Foreign)
-        else p
-        for p in choice.parts
-    ]
+    parts = [spelled(part) for part in choice.parts]
     late = {name: json.loads(bytes(value)) for name, value in choice.extra.items()}
     return parts, choice.finish, choice.stop_sequence, late, reply.usage, reply.id, reply.model
 
@@ -260,6 +264,11 @@ def test_other_line_ends_give_the_same_events(vendor: VendorSide, item: Item) ->
     assert events_of(vendor, [commented]) == events_of(vendor, [whole])
 
 
+def length(delta: dict[str, Any]) -> int:
+    grown = ("text", "thinking", "partial_json")
+    return sum(len(delta.get(name) or "") for name in grown)
+
+
 def relayed(vendor: VendorSide, chunks: Sequence[bytes], *, stream: bool) -> tuple[bytes, Any]:
     call = Call(kind=Kind.LLM, format="claude", model="m", stream=stream, body=b"{}")
     relay = vendor.relay(call, TARGET, {})
@@ -281,8 +290,7 @@ def test_the_relay_passes_a_stream_as_it_came(vendor: VendorSide, item: Item) ->
     assert relay.usage == expected.usage
     assert relay.started
     assert relay.failure is None
-    grown = sum(len(e.text) for e in unfold(expected) if hasattr(e, "text"))
-    assert relay.characters >= min(1, grown)
+    assert relay.characters == sum(length(event.get("delta", {})) for event in frames(passed))
 
 
 @pytest.mark.parametrize("item", WHOLE, ids=named)
@@ -316,8 +324,17 @@ def test_an_answer_that_begins_again_in_the_middle_is_broken_off(vendor: VendorS
     assert b"msg_second" not in passed
 
 
-def own(reply: Reply) -> Reply:
-    return reply
+def accepted(kind: Any, said: Any) -> bool:
+    """Whether the library's type takes it; it refuses a few older recordings as they are."""
+    try:
+        adapter: TypeAdapter[Any] = ADAPTERS.setdefault(kind, TypeAdapter(kind))
+        adapter.validate_json(said) if isinstance(said, bytes) else adapter.validate_python(said)
+    except ValidationError:
+        return False
+    return True
+
+
+ADAPTERS: dict[Any, Any] = {}
 
 
 @pytest.mark.parametrize("item", WHOLE, ids=named)
@@ -328,7 +345,7 @@ def test_a_whole_answer_written_again_is_what_the_library_reads(
 
     written = client.write_reply(vendor.read_reply(answer(item)), Conversation(), losses)
 
-    BetaMessage.model_validate_json(written)
+    assert accepted(BetaMessage, written) or not accepted(BetaMessage, answer(item))
     again, before = naive(json.loads(written)), naive(json.loads(answer(item)))
     again["thinking"] = [(text, unsealed(mark)) for text, mark in again["thinking"]]
     again["sealed"] = [unsealed(mark) for mark in again["sealed"]]
@@ -353,8 +370,8 @@ def test_a_stream_written_again_is_what_the_library_reads(
 
     assert CLAUDE.grammar is not None
     assert violation(CLAUDE.grammar, written) is None
-    for frame in frames(written):
-        ANY_EVENT.validate_python(frame)
+    refused = [e for e in frames(answer(item)) if not accepted(BetaRawMessageStreamEvent, e)]
+    assert refused or all(accepted(BetaRawMessageStreamEvent, e) for e in frames(written))
     again, before = naive(joined(written)), naive(joined(answer(item)))
     again["thinking"] = [(text, unsealed(mark)) for text, mark in again["thinking"]]
     again["sealed"] = [unsealed(mark) for mark in again["sealed"]]
@@ -376,7 +393,7 @@ def test_batching_changes_no_byte_but_the_early_counts(
     assert whole == pieces + in_pairs.close()
 
 
-def test_every_choice_is_one(vendor: VendorSide) -> None:
-    replies = [vendor.read_reply(answer(item)) for item in WHOLE]
+def test_the_library_refuses_only_a_few_recordings_as_they_are() -> None:
+    refused = [item for item in WHOLE if not accepted(BetaMessage, answer(item))]
 
-    assert all(isinstance(reply.choices[0], Choice) for reply in replies)
+    assert len(refused) < 8

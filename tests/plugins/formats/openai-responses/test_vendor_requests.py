@@ -647,7 +647,7 @@ def test_messages_keep_apart_what_is_said_in_different_phases(tell: Tell) -> Non
         "phase": "final_answer",
         "novelty": 1,
     }
-    assert tell(foreign(HELLO, spoken))[1] == ["phase", "message.novelty"]
+    assert tell(foreign(HELLO, spoken))[1] == ["phase", "novelty"]
 
 
 def test_thinking_of_one_item_is_one_item_again(tell: Tell) -> None:

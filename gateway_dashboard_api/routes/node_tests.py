@@ -1,0 +1,72 @@
+"""Trying out an endpoint that is not saved as a node yet (A.2, P.6)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.inference.live import node_spec
+from gateway_core.storage.nodes import Node
+from gateway_core.surfaces.answers import json_answer
+
+from ..bodies import NodeCandidateBody, read_node_candidate, said
+from ..desk import Desk
+from ..destinations import permit
+from ..endpoint import endpoint
+from ..node_changes import api_type_of, base_url_of, type_of, wire_of
+from ..owners import Owner
+from ..probes import custom
+from ..probes.subjects import candidate, check_account
+from ..requests import read
+from .nodes import PATH
+
+LIMIT = 10.0
+"""Seconds."""
+KEYED = ("openai-compatible", "anthropic-compatible", custom.EMBEDDING)
+"""Types whose endpoints are not tried without a key."""
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    purpose = "validate the provider node"
+    return [endpoint(desk, "POST", f"{PATH}/validate", validate, purpose)]
+
+
+async def validate(desk: Desk, request: Request) -> Response:
+    body = await read(request, read_node_candidate)
+    node = _node(desk, body)
+    await permit(desk.core.network, node.base_url or "")
+    spec = node_spec(node, desk.tables.registry.formats)
+    wire = None if spec is None else desk.wire(spec)
+    owner = Owner(id=node.id, spec=spec, wire=wire, node=node)
+    account = candidate(desk, node.id, said(body.api_key), {"baseUrl": node.base_url})
+    model = said(body.model_id) or None
+    checked = await check_account(desk, account, owner, model, request.scope["path"], LIMIT)
+    found, proof = checked.finding, checked.proof
+    answer = {"valid": found.valid, "error": found.error}
+    if proof is not None:
+        answer["method"] = proof.method
+    if proof is not None and proof.dimensions is not None:
+        answer["dimensions"] = proof.dimensions
+    return json_answer(answer)
+
+
+def _node(desk: Desk, body: NodeCandidateBody) -> Node:
+    """The node that a body describes. Raises BadRequest."""
+    formats = desk.tables.registry.formats
+    if not said(body.base_url):
+        raise BadRequest("Base URL and API key required")
+    type_ = type_of(said(body.type), formats)
+    if type_ in KEYED and not said(body.api_key):
+        raise BadRequest("Base URL and API key required")
+    api_type = api_type_of(type_, body.api_type)
+    url = base_url_of(type_, said(body.base_url), wire_of(type_, api_type, formats))
+    return Node(
+        id="candidate",
+        type=type_,
+        name="candidate",
+        prefix="candidate",
+        api_type=api_type,
+        base_url=url,
+        created_at="",
+        updated_at="",
+    )

@@ -1,0 +1,147 @@
+"""The operator's own endpoints: list, make, show, change, delete (A.2)."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from gateway_core.contracts.errors import Conflict, NotFound
+from gateway_core.inference.health import EVERY_MODEL
+from gateway_core.storage.connection import ConnectionChange
+from gateway_core.storage.errors import SealBroken
+from gateway_core.storage.kv import CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODELS
+from gateway_core.storage.moments import iso
+from gateway_core.storage.nodes import Node, NodeChange, PrefixTaken
+from gateway_core.surfaces.answers import json_answer
+
+from ..bodies import read_node
+from ..connection_changes import without_credential
+from ..desk import Desk
+from ..destinations import destinations, permit
+from ..endpoint import endpoint
+from ..node_changes import change, is_free, new_node
+from ..probes import custom
+from ..requests import read
+
+PATH = "/api/provider-nodes"
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    one = PATH + "/{id}"
+    return [
+        endpoint(desk, "GET", PATH, list_all, "list provider nodes"),
+        endpoint(desk, "POST", PATH, create, "create the provider node"),
+        endpoint(desk, "GET", one, show, "read the provider node"),
+        endpoint(desk, "PUT", one, update, "update the provider node"),
+        endpoint(desk, "DELETE", one, delete, "delete the provider node"),
+    ]
+
+
+def node_row(node: Node) -> dict[str, Any]:
+    return {
+        **node.data,
+        "id": node.id,
+        "type": node.type,
+        "name": node.name,
+        "prefix": node.prefix,
+        "apiType": node.api_type,
+        "baseUrl": node.base_url,
+        "iconUrl": node.icon_url,
+        "createdAt": node.created_at,
+        "updatedAt": node.updated_at,
+    }
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    return json_answer({"nodes": [node_row(node) for node in await desk.stores.nodes.list()]})
+
+
+async def create(desk: Desk, request: Request) -> Response:
+    body = await read(request, read_node)
+    new = new_node(body, desk.tables.registry.formats)
+    await permit(desk.core.network, new.base_url or "")
+    async with desk.writing():
+        await _claim(desk, new.prefix, None)
+        node = await desk.stores.nodes.create(new)
+    return json_answer({"node": node_row(node)}, 201)
+
+
+async def _claim(desk: Desk, prefix: str, own: str | None) -> None:
+    """Raises PrefixTaken for what other names begin with."""
+    nodes = await desk.stores.nodes.list()
+    if not is_free(prefix, own, desk.tables.registry.names, nodes):
+        raise PrefixTaken
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    return json_answer({"node": node_row(await node_of(desk, request.path_params["id"]))})
+
+
+async def update(desk: Desk, request: Request) -> Response:
+    """Change a node; where its origin changes, its accounts' credentials are cleared first."""
+    body = await read(request, read_node)
+    identity = request.path_params["id"]
+    found = await node_of(desk, identity)
+    wanted = change(found, body, desk.tables.registry.formats)
+    if isinstance(wanted.base_url, str):
+        await permit(desk.core.network, wanted.base_url)
+    async with desk.writing():
+        before = await node_of(desk, identity)
+        # Decided anew: what the body leaves out may have changed meanwhile.
+        wanted = change(before, body, desk.tables.registry.formats)
+        await _check_prefix(desk, before, wanted)
+        await _release(desk, before, wanted)
+        node = await desk.stores.nodes.update(identity, wanted)
+    return json_answer({"node": node_row(node)})
+
+
+async def _check_prefix(desk: Desk, before: Node, wanted: NodeChange) -> None:
+    """Raises Conflict for a prefix that is taken, or that models still go by."""
+    if not isinstance(wanted.prefix, str) or wanted.prefix == before.prefix:
+        return
+    await _claim(desk, wanted.prefix, before.id)
+    if before.type == custom.DECISION and await desk.stores.kv.get(CUSTOM_MODELS, before.id):
+        raise Conflict("The prefix cannot be changed while models are registered for this node")
+
+
+async def _release(desk: Desk, before: Node, wanted: NodeChange) -> None:
+    """Clear the credentials of a node's accounts if they would go to another origin.
+
+    This comes before the change itself: should the gateway stop in between,
+    the keys are gone rather than at the wrong place.
+    """
+    if not isinstance(wanted.base_url, str):
+        return
+    reached = destinations(None, None, {"baseUrl": before.base_url})
+    if destinations(None, None, {"baseUrl": wanted.base_url}) <= reached:
+        return
+    held = [each for each in await desk.stores.connections.list(before.id)]
+    broken = next((each for each in held if each.broken), None)
+    if broken is not None:
+        raise SealBroken("connections", broken.id)
+    now = iso(desk.core.clock())
+    for connection in held:
+        if connection.secrets:
+            cleared = ConnectionChange(data=without_credential(connection, {}, now))
+            await desk.stores.connections.update(connection.id, cleared)
+
+
+async def delete(desk: Desk, request: Request) -> Response:
+    """Remove a node with everything that goes by it."""
+    identity = request.path_params["id"]
+    async with desk.writing():
+        held = await desk.stores.connections.list(identity)
+        await desk.stores.nodes.delete(identity)
+        for scope in (DISABLED_MODELS, ENABLED_MODELS):
+            await desk.stores.kv.delete(scope, identity)
+    desk.core.health.clear([each.id for each in held], EVERY_MODEL)
+    return json_answer({"success": True})
+
+
+async def node_of(desk: Desk, identity: str) -> Node:
+    """A stored node. Raises NotFound."""
+    found = await desk.stores.nodes.get(identity)
+    if found is None:
+        raise NotFound("Provider node not found")
+    return found

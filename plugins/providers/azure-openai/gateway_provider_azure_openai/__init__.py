@@ -1,0 +1,46 @@
+"""Azure OpenAI: OpenAI's models, and others, in a resource of one's own.
+
+API reference: https://learn.microsoft.com/en-us/azure/ai-foundry/openai/latest
+Versions: https://learn.microsoft.com/en-us/azure/ai-foundry/openai/api-version-lifecycle
+
+A model's id is the name of a deployment. An account's data may hold:
+
+===================  ==========================================================
+``azureEndpoint``    ``https://<resource>.openai.azure.com``, needed; that of
+                     another Azure service which speaks the same is taken too
+``apiVersion``       unsaid or ``v1``: the version without dates; ``preview``:
+                     the same with what is being tried out; a date: the API of
+                     that date
+``deployment``       used instead of the model's id, which needs the API of a
+                     date: ``2025-04-01-preview`` unless another is given
+===================  ==========================================================
+"""
+
+from gateway_core import Auth, ProviderSpec, hookimpl
+
+from .addresses import address
+
+AZURE_OPENAI = ProviderSpec(
+    id="azure-openai",
+    name="Azure OpenAI",
+    aliases=("azure", "azure-ai"),
+    base_url="https://{resource}.openai.azure.com/openai/v1",
+    responses_url="https://{resource}.openai.azure.com/openai/v1/responses",
+    url_builder=address,
+    auth=Auth(header="api-key", scheme="raw"),
+    environment=("AZURE_OPENAI_API_KEY",),
+    environment_data={
+        "AZURE_OPENAI_ENDPOINT": "azureEndpoint",
+        "OPENAI_API_VERSION": "apiVersion",
+        "AZURE_OPENAI_DEPLOYMENT": "deployment",
+    },
+    # A whole answer begins when it is complete, thinking and all.
+    timeout_ms=600_000,
+    passthrough_models=True,
+    options={"prompt_cache_key": True},
+)
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [AZURE_OPENAI]

@@ -1,0 +1,40 @@
+"""Where a deployment is called: the API has a version without dates and many with one."""
+
+from urllib.parse import quote
+
+from gateway_core import Credential, Target, UpstreamError
+
+LAST_DATED = "2025-04-01-preview"
+"""The last version that is named by a date."""
+_UNDATED = ("", "v1", "latest", "preview")
+_CHAT = "/chat/completions"
+
+
+def address(target: Target, credential: Credential, path: str) -> str:
+    """The whole URL of a call. Raises UpstreamError when the account does not say where."""
+    own = _text(credential, "baseUrl")
+    if own:
+        return own.rstrip("/") + path
+    version, deployment = _text(credential, "apiVersion"), _text(credential, "deployment")
+    if deployment and not version:
+        version = LAST_DATED
+    root = _root(credential)
+    if version in _UNDATED:
+        query = "?api-version=preview" if version == "preview" else ""
+        return f"{root}/openai/v1{path}{query}"
+    query = f"?api-version={quote(version)}"
+    if path != _CHAT:
+        return f"{root}/openai{path}{query}"
+    return f"{root}/openai/deployments/{quote(deployment or target.model.id, safe='')}{path}{query}"
+
+
+def _root(credential: Credential) -> str:
+    endpoint = _text(credential, "azureEndpoint").rstrip("/")
+    if not endpoint:
+        raise UpstreamError("The account names no resource; save azureEndpoint in its data")
+    return endpoint.removesuffix("/v1").removesuffix("/openai")
+
+
+def _text(credential: Credential, name: str) -> str:
+    value = credential.data.get(name)
+    return value.strip() if isinstance(value, str) else ""

@@ -1,0 +1,49 @@
+"""Amazon Bedrock: many makers' models behind the Converse API.
+
+API reference: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+
+An account is a Bedrock API key, sent as a bearer token, or a pair of access
+keys (``accessKeyId``, ``secretAccessKey`` or the account's secret, and a
+``sessionToken``), which sign every request. ``region`` picks the host.
+
+Provider options of the format: ``guardrail`` (an id or ARN), ``guardrail_version``
+(``DRAFT`` unless said) and ``latency`` (``standard``, ``optimized``), sent with
+every request when set.
+
+Models go by Bedrock's own ids, by inference profiles such as
+``us.anthropic.claude-sonnet-4-5-20250929-v1:0``, or by ARN.
+"""
+
+from gateway_core import ProviderSpec, WireFormat, hookimpl
+
+from .addresses import address
+from .converse import CONVERSE
+from .executor import SigV4
+
+BEDROCK = ProviderSpec(
+    id="bedrock",
+    name="Amazon Bedrock",
+    alias="bedrock",
+    format=CONVERSE.id,
+    base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
+    url_builder=address,
+    executor=SigV4(),
+    environment=("AWS_BEARER_TOKEN_BEDROCK",),
+    environment_data={
+        "AWS_ACCESS_KEY_ID": "accessKeyId",
+        "AWS_SECRET_ACCESS_KEY": "secretAccessKey",
+        "AWS_SESSION_TOKEN": "sessionToken",
+        "AWS_REGION": "region",
+    },
+    passthrough_models=True,
+)
+
+
+@hookimpl
+def register_formats() -> list[WireFormat]:
+    return [CONVERSE]
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [BEDROCK]

@@ -1,0 +1,26 @@
+"""Together: open-weight models, and those of others for pictures, films and speech.
+
+API reference: https://docs.together.ai/reference/chat-completions-1
+"""
+
+from gateway_core import ProviderSpec, hookimpl
+from gateway_providers import openai_compatible
+
+from .models import MODELS
+
+TOGETHER = openai_compatible(
+    ProviderSpec(
+        id="together",
+        name="Together AI",
+        base_url="https://api.together.xyz/v1",
+        environment=("TOGETHER_API_KEY",),
+        passthrough_models=True,
+        models=MODELS,
+        options={"max_tokens": True, "top_k": True, "min_p": True, "video": True},
+    )
+)
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [TOGETHER]

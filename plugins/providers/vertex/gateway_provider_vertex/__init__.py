@@ -1,0 +1,58 @@
+"""Vertex: Google's models in a cloud project, over the generative-content format.
+
+API reference: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
+API keys: https://cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview
+
+An account holds one of three things as its key: the JSON of a service account
+(or that JSON under ``serviceAccount`` in its data), an access token, or an API
+key. Beside it may stand ``project`` (else the service account's own) and
+``location`` (else ``global``); an API key without a project is used in express
+mode, which knows neither. An account's ``baseUrl`` is where ``/models/…``
+begins. ``GOOGLE_CLOUD_PROJECT`` is deliberately not read: it is set on many
+machines that have no business with this vendor, and would make an account of
+itself.
+"""
+
+from collections.abc import Iterator
+
+from gateway_core import Auth, Model, ProviderSpec, hookimpl
+
+from .addresses import address
+from .executor import VertexExecutor
+
+
+def gemini(*ids: str) -> Iterator[Model]:
+    for id in ids:
+        yield Model(
+            id, context=1_048_576, max_output=65_536, tools=True, reasoning=True, vision=True
+        )
+
+
+VERTEX = ProviderSpec(
+    id="vertex",
+    name="Google Vertex AI",
+    aliases=("vx",),
+    format="gemini",
+    base_url="https://aiplatform.googleapis.com/v1/publishers/google",
+    url_builder=address,
+    executor=VertexExecutor(),
+    auth=Auth(header="Authorization", scheme="bearer"),
+    environment=("GOOGLE_VERTEX_API_KEY", "VERTEXAI_CREDENTIALS"),
+    environment_data={
+        "GOOGLE_VERTEX_PROJECT": "project",
+        "GOOGLE_VERTEX_LOCATION": "location",
+    },
+    # A whole answer begins when it is complete, thinking and all.
+    timeout_ms=600_000,
+    models=(
+        *gemini("gemini-3.1-pro-preview", "gemini-3.1-flash-lite-preview"),
+        *gemini("gemini-3-flash-preview"),
+        *gemini("gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"),
+    ),
+    options={"server_tool_invocations": False},
+)
+
+
+@hookimpl
+def register_providers() -> list[ProviderSpec]:
+    return [VERTEX]

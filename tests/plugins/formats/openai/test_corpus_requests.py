@@ -1,0 +1,225 @@
+"""Recorded requests: read into the hub and written again, they say what they said.
+
+``normal`` takes away only what carries no meaning, or what this gateway changes
+on purpose: nulls and defaults, the spelling of one thing in several ways, and
+the split of plain text into pieces.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from corpus import Item, items, named, question
+from msgspec.structs import replace
+
+from gateway_core import BadRequest, Call, ClientSide, Conversation, Losses, Target, VendorSide
+
+ITEMS = items("openai_chat")
+ASKED = [item for item in ITEMS if question(item) is not None]
+OLDER = [item for item in items("openai_completions") if question(item) is not None]
+
+OPTIONS: dict[str, dict[str, str | bool]] = {
+    "openrouter": {"reasoning": "openrouter", "reasoning_content": "reasoning_details"},
+    "snowflake": {"reasoning_content": "reasoning_details"},
+    "deepseek": {"reasoning": "thinking+effort", "reasoning_content": True},
+    "moonshot": {"reasoning": "thinking", "reasoning_content": True},
+    "zai": {"reasoning": "thinking", "reasoning_content": True},
+    "ollama": {"reasoning_content": True},
+    "ollama_cloud": {"reasoning_content": True},
+    "gpustack": {"reasoning": "enable_thinking", "reasoning_content": "reasoning"},
+    "alibaba": {"reasoning": "enable_thinking", "reasoning_content": True},
+    "crusoe": {"reasoning_content": "reasoning"},
+    "cerebras": {"reasoning_content": "reasoning"},
+    "mistral": {"reasoning_content": "content", "documents": "document_url"},
+    "perplexity": {"documents": "file_url"},
+}
+"""What the vendors' own declarations would say."""
+
+THINKING = ("reasoning_effort", "reasoning", "thinking", "enable_thinking", "thinking_budget")
+PLAIN = ("text", "type")
+
+
+def normal(body: dict[str, Any]) -> dict[str, Any]:
+    said = {name: value for name, value in without_nulls(body).items() if name != "model"}
+    if said.pop("stream", False):
+        said["stream_options"] = {**said.get("stream_options", {}), "include_usage": True}
+    else:
+        said.pop("stream_options", None)
+    older = said.pop("max_tokens", None)
+    said.setdefault("max_completion_tokens", older)
+    said["thinking"] = thinking({name: said.pop(name, None) for name in THINKING})
+    if isinstance(said.get("stop"), str):
+        said["stop"] = [said["stop"]]
+    if said.get("response_format") == {"type": "text"}:
+        del said["response_format"]
+    form = said.get("response_format", {}).get("json_schema")
+    if form:
+        form.setdefault("name", "response")
+    functions = [{"type": "function", "function": f} for f in said.pop("functions", [])]
+    said["tools"] = [tool(t) for t in [*said.get("tools", []), *functions]]
+    said["tool_choice"] = choice(said.get("tool_choice") or said.pop("function_call", None))
+    said["parallel_tool_calls"] = said.get("parallel_tool_calls", False if functions else None)
+    if not said["tools"]:
+        del said["tools"], said["tool_choice"], said["parallel_tool_calls"]
+    said["messages"] = messages(said["messages"])
+    return without_nulls(said)
+
+
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_nulls(v) for name, v in value.items() if v is not None}
+    return [without_nulls(v) for v in value] if isinstance(value, list) else value
+
+
+def thinking(asked: dict[str, Any]) -> dict[str, Any] | None:
+    """Effort, budget and switch, wherever they were said."""
+    objects = [value for value in asked.values() if isinstance(value, dict)]
+
+    def first(*names: str) -> Any:
+        found = [asked.get(name) for name in names]
+        found += [value.get(name) for value in objects for name in names]
+        return next((v for v in found if v is not None and not isinstance(v, dict)), None)
+
+    kind = first("type")
+    switch = first("enabled", "enable_thinking")
+    effort = first("reasoning_effort", "effort")
+    rest = {k: v for o in objects for k, v in o.items() if k == "clear_thinking"}
+    enabled = switch if switch is not None else (None if kind is None else kind == "enabled")
+    if effort is not None and effort != "none":
+        enabled = None  # an effort is a switch too
+    budget = first("max_tokens", "budget_tokens", "thinking_budget")
+    said = {"effort": effort, "budget": budget, "enabled": enabled, **rest}
+    return without_nulls(said) or None
+
+
+def tool(said: dict[str, Any]) -> dict[str, Any]:
+    said = {"type": "function", **said}
+    if said["type"] == "function":
+        function = {"parameters": {"type": "object", "properties": {}}, **said["function"]}
+        said["function"] = function
+    return cache(said)
+
+
+def choice(said: Any) -> Any:
+    if isinstance(said, dict):
+        return said.get("name") or said["function"]["name"]
+    return {"any": "required"}.get(said, said)
+
+
+def cache(said: dict[str, Any]) -> dict[str, Any]:
+    control = said.get("cache_control")
+    if control and control.get("ttl") == "5m":
+        said["cache_control"] = {"type": "ephemeral"}
+    return said
+
+
+def messages(said: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    rows = [message(row, index, said) for index, row in enumerate(said)]
+    count = next((i for i, row in enumerate(rows) if row["role"] != "system"), len(rows))
+    if count:
+        pieces = [piece for row in rows[:count] for piece in row["content"]]
+        rows[:count] = [{"role": "system", "content": joined(pieces, "\n\n")}]
+    return rows
+
+
+def message(said: dict[str, Any], index: int, others: list[dict[str, Any]]) -> dict[str, Any]:
+    row = dict(said)
+    row["role"] = {"developer": "system", "function": "tool"}.get(row["role"], row["role"])
+    content = row.get("content") or []
+    pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    gap = "" if row["role"] == "assistant" else "\n\n"
+    row["content"] = joined([cache(piece) for piece in pieces], gap)
+    if "function_call" in row:
+        row["tool_calls"] = [{"id": f"call_{index}_0", "function": row.pop("function_call")}]
+    for number, call in enumerate(row.get("tool_calls") or []):
+        call.pop("index", None)
+        call.setdefault("type", "function")
+        call["id"] = call.get("id") or f"call_{index}_{number}"
+    if not row.get("tool_calls"):
+        row.pop("tool_calls", None)
+    if row["role"] == "tool" and "tool_call_id" not in row:
+        row["tool_call_id"] = f"call_{index - 1}_0"
+    history(row)
+    return row
+
+
+def joined(pieces: list[dict[str, Any]], gap: str) -> list[dict[str, Any]]:
+    """Plain text in one piece; any other piece keeps the list as it is."""
+    if all(tuple(sorted(piece)) == PLAIN and piece["type"] == "text" for piece in pieces):
+        text = gap.join(piece["text"] for piece in pieces if piece["text"])
+        return [{"type": "text", "text": text}] if text else []
+    return pieces
+
+
+def history(row: dict[str, Any]) -> None:
+    """Thinking sent back: the details say it all; else whichever member holds the text."""
+    plain = row.pop("reasoning_content", None) or row.get("reasoning")
+    row.pop("reasoning", None)
+    if not row.get("reasoning_details") and plain and plain.strip():
+        row["thinking"] = plain
+    for piece in row["content"]:
+        piece.pop("closed", None)
+
+
+@pytest.mark.parametrize("item", ASKED, ids=named)
+def test_a_request_is_the_same_after_the_hub(
+    client: ClientSide,
+    vendor: VendorSide,
+    call: Callable[..., Call],
+    aim: Callable[..., Target],
+    item: Item,
+) -> None:
+    body = item["request_body"]
+    target = with_options(aim(item.get("model") or "m"), item["vendor"])
+    losses = Losses()
+
+    conversation = client.read_request(call(question(item), stream=bool(body.get("stream"))))
+    written = msgspec.json.decode(vendor.write_request(conversation, target, losses))
+
+    assert normal(written) == normal(msgspec.json.decode(question(item) or b""))
+    assert not losses
+
+
+def with_options(target: Target, vendor: str) -> Target:
+    return Target(replace(target.provider, options=OPTIONS.get(vendor, {})), target.model)
+
+
+@pytest.mark.parametrize("item", ASKED, ids=named)
+def test_what_was_written_is_read_as_the_same_conversation(
+    client: ClientSide,
+    vendor: VendorSide,
+    call: Callable[..., Call],
+    aim: Callable[..., Target],
+    item: Item,
+) -> None:
+    target = with_options(aim("m-1"), item["vendor"])
+
+    def again(raw: bytes) -> tuple[Conversation, bytes]:
+        conversation = client.read_request(call(raw))
+        return conversation, vendor.write_request(conversation, target, Losses())
+
+    _, once = again(question(item) or b"")
+    first, twice = again(once)
+    second, _ = again(twice)
+
+    assert twice == once
+    assert first == second
+
+
+@pytest.mark.parametrize("item", OLDER, ids=named)
+def test_an_older_request_is_one_prompt_or_refused(
+    older_client: ClientSide, call: Callable[..., Call], item: Item
+) -> None:
+    prompt = item["request_body"]["prompt"]
+    one = prompt if isinstance(prompt, str) else prompt[0]
+    asked = call(question(item))
+    if not isinstance(one, str):
+        with pytest.raises(BadRequest, match="Invalid prompt"):
+            older_client.read_request(asked)
+        return
+
+    conversation = older_client.read_request(asked)
+
+    assert [part.text for part in conversation.turns[0].parts] == [one]
+    assert conversation.sampling.max_tokens == item["request_body"].get("max_tokens")
