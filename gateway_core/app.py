@@ -12,6 +12,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Any, Self
 
 from starlette.routing import BaseRoute
@@ -23,6 +24,7 @@ from .inference.accounts import Turns
 from .inference.core import Core
 from .inference.environment_accounts import adopt
 from .inference.health import Health
+from .inference.interceptors import after
 from .inference.ledger import Ledger
 from .inference.live import Live
 from .inference.prices import Prices
@@ -99,7 +101,8 @@ async def _core(
     health.recall(account for accounts in tables.accounts.values() for account in accounts)
     network = network or Network(_limits(environment))
     stack.push_async_callback(network.aclose)
-    ledger = Ledger(stores.usage.insert_many, prices)
+    observe = partial(after, found.interceptors) if found.interceptors else None
+    ledger = Ledger(stores.usage.insert_many, prices, observe)
     chance = random.Random()  # spreads load, guards nothing
     core = Core(
         environment=environment,

@@ -5,7 +5,9 @@ everything else goes through Starlette's router. A path is compared as the
 server decoded it, after the prefixes that mean the same have been taken off.
 """
 
+import re
 from collections.abc import Sequence
+from urllib.parse import unquote_to_bytes
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -47,8 +49,8 @@ class App:
             await _lifespan(receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = plain_path(scope["path"])
-        scope["path"] = path
+        path = plain_path(scope["path"].removeprefix(scope.get("root_path", "")))
+        scope["path"], scope["root_path"] = path, ""
         found = self._endpoints.find(path)
         if found is None:
             await self._other(scope, receive, send)
@@ -66,13 +68,16 @@ class App:
         """Routes that are not inference: everything but the public ones is for local callers."""
         scope[REQUEST_ID] = self.core.new_id()
         path = scope["path"]
-        if path not in PUBLIC and not is_local(scope, headers_of(scope), self._origin):
+        if path.startswith("/api") and _is_malformed(scope.get("raw_path", b"")):
+            await flat_error("Unauthorized", 401, scope[REQUEST_ID])(scope, receive, send)
+        elif path not in PUBLIC and not is_local(scope, headers_of(scope), self._origin):
             await self._remote(scope, receive, send)
-            return
-        answer = self._about_method(scope)
-        if answer is not None:
+        elif answer := self._about_method(scope):
             await answer(scope, receive, send)
-            return
+        else:
+            await self._routed(scope, receive, send)
+
+    async def _routed(self, scope: Scope, receive: Receive, send: Send) -> None:
         for route in self._router.routes:
             match, child = route.matches(scope)
             if match is Match.FULL:
@@ -117,6 +122,21 @@ class App:
     async def _remote(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = flat_error(REMOTE, 401, scope.get(REQUEST_ID) or self.core.new_id())
         await answer(scope, receive, send)
+
+
+_malformed = re.compile(rb"%(?![0-9A-Fa-f]{2})|%(?:00|2[eEfF]|5[cC])").search
+
+
+def _is_malformed(raw_path: bytes) -> bool:
+    """Whether a path hides something from whoever compares it: such a one is refused."""
+    path = raw_path.partition(b"?")[0]
+    if _malformed(path):
+        return True
+    try:
+        unquote_to_bytes(path).decode()
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def plain_path(path: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from gateway_core.contracts.errors import BadRequest
+from gateway_core.contracts.provider import Credential
 from gateway_core.inference.environment_accounts import ENVIRONMENT, SOURCE
 from gateway_core.storage.connection import (
     PROVIDER_DATA,
@@ -39,14 +40,13 @@ def provider_data(body: ConnectionBody, owner: Owner) -> dict[str, Any]:
             # Nobody can tell where its calls would go after such a change.
             raise BadRequest("The plugin of this connection's provider is not installed")
         given.update(body.provider_specific_data)
-    for name, value in (
-        (PROXY_ENABLED, body.connection_proxy_enabled),
-        (PROXY_URL, body.connection_proxy_url),
-        ("connectionNoProxy", body.connection_no_proxy),
-        ("proxyPoolId", body.proxy_pool_id),
-    ):
-        if value is not UNSET:
-            given[name] = value
+    beside = {
+        PROXY_ENABLED: body.connection_proxy_enabled,
+        PROXY_URL: body.connection_proxy_url,
+        "connectionNoProxy": body.connection_no_proxy,
+        "proxyPoolId": body.proxy_pool_id,
+    }
+    given |= {name: value for name, value in beside.items() if value is not UNSET}
     _check_pool(given)
     _clean(given, owner)
     return {**given, **owner.mirrored}
@@ -127,7 +127,7 @@ def change(
     document |= {PROVIDER_DATA: data} if data else {}
     if said(body.session_token) or body.session_token is None:
         document["sessionToken"] = said(body.session_token) or None
-    if moves(connection, owner, after):
+    if moves(connection, owner, after, key):
         document = without_credential(connection, document, now)
     if key:
         document = {**document, **_FORGOTTEN, "testStatus": "unknown", "apiKey": key}
@@ -141,17 +141,24 @@ def change(
     )
 
 
-def moves(connection: Connection, owner: Owner, after: Mapping[str, Any]) -> bool:
-    """Whether this account's secret would go to an origin it was not saved for.
+def moves(connection: Connection, owner: Owner, after: Mapping[str, Any], key: str = "") -> bool:
+    """Whether this account's secrets would go to an origin they were not saved for.
 
     Raises SealBroken where there is a secret that nobody can read or clear.
     """
-    before = destinations(owner.spec, owner.wire, connection.provider_data)
-    if destinations(owner.spec, owner.wire, after) <= before:
+    now = _credential(connection, connection.provider_data)
+    then = _credential(connection, after, key)
+    before = destinations(owner.spec, owner.wire, now)
+    if destinations(owner.spec, owner.wire, then) <= before:
         return False
     if connection.broken:
         raise SealBroken("connections", connection.id)
     return bool(connection.secrets)
+
+
+def _credential(connection: Connection, data: Mapping[str, Any], key: str = "") -> Credential:
+    secret = key or connection.secrets.get("apiKey") or connection.secrets.get("accessToken")
+    return Credential(connection_id=connection.id, secret=secret, data=data)
 
 
 def without_credential(

@@ -80,18 +80,17 @@ def urls_in(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def destinations(
-    spec: ProviderSpec | None, wire: WireFormat | None, data: Mapping[str, Any]
+    spec: ProviderSpec | None, wire: WireFormat | None, credential: Credential
 ) -> frozenset[str]:
-    """The origins that an account with this ``providerSpecificData`` sends its secret to."""
-    named = {url for name, url in urls_in(data) if name != PROXY_URL}
+    """The origins that an account sends its secret to."""
+    named = {url for name, url in urls_in(credential.data) if name != PROXY_URL}
     if spec is not None and wire is not None:
-        named.add(_called(spec, wire, data))
-    return frozenset(origin for origin in map(_origin, named) if origin)
+        named.add(_called(spec, wire, credential))
+    return frozenset(filter(None, map(origin, named)))
 
 
-def _called(spec: ProviderSpec, wire: WireFormat, data: Mapping[str, Any]) -> str:
+def _called(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str:
     """The address of a call; empty while the account's data is not enough to tell it."""
-    credential = Credential(connection_id="", data=data)
     path = vendor_side(wire).path(_ANY_MODEL.id, False)
     try:
         return addressing.url(Target(spec, _ANY_MODEL), credential, wire, path)
@@ -99,7 +98,8 @@ def _called(spec: ProviderSpec, wire: WireFormat, data: Mapping[str, Any]) -> st
         return ""  # A vendor's own builder may insist on data that is not there yet.
 
 
-def _origin(url: str) -> str:
+def origin(url: str) -> str:
+    """Scheme, host and port as one word; empty for what is no address."""
     try:
         return parse(url).origin
     except MalformedUrl:

@@ -18,7 +18,9 @@ _PATTERNS = (
     (re.compile(r"\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]+"), MASK),
     (re.compile(r"(?<=://)[^/\s@]+@"), f"{MASK}@"),
     (
-        re.compile(r"(?i)\b((?:api[_-]?|access[_-]?)?(?:key|token|secret|password))(=|:\s*)[^\s&,;]+"),
+        re.compile(
+            r"(?i)\b((?:api[_-]?|access[_-]?)?(?:key|token|secret|password))(=|:\s*)[^\s&,;]+"
+        ),
         rf"\1\2{MASK}",
     ),
     (re.compile(r"(?<![\w:/.])/(?:home|root|Users|tmp|var|opt|etc)/\S+"), "<path>"),

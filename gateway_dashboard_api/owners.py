@@ -58,9 +58,18 @@ def endings(wire: WireFormat) -> tuple[str, ...]:
     return (vendor_side(wire).path("", False).partition("?")[0], list_path(wire))
 
 
+async def identity_of(desk: Desk, name: str) -> str:
+    """The provider's id that an id, alias or prefix means; the name itself when nobody has it."""
+    known = desk.tables.registry.names.get(name)
+    if known is not None:
+        return known
+    nodes = await desk.stores.nodes.list()
+    return next((node.id for node in nodes if node.prefix == name), name)
+
+
 async def owner_of(desk: Desk, provider: str) -> Owner:
     """The provider with this id, alias or prefix. Raises BadRequest, NotFound for a lost node."""
-    owner = await stored_owner(desk, desk.provider_id(provider))
+    owner = await stored_owner(desk, await identity_of(desk, provider))
     if owner.is_lost:
         if any(mark in owner.id for mark in _NODE_MARKS):
             raise NotFound("Provider node not found")
@@ -73,3 +82,14 @@ async def stored_owner(desk: Desk, identity: str) -> Owner:
     spec = desk.spec(identity)
     node = await desk.stores.nodes.get(identity)
     return Owner(id=identity, spec=spec, wire=desk.wire(spec) if spec else None, node=node)
+
+
+async def provider_of(desk: Desk, name: str, *, stored: bool = False) -> str:
+    """The id behind a client's ``providerAlias``. Raises BadRequest for nobody's.
+
+    ``stored`` also takes an id that is not known now, as one that was stored before may be.
+    """
+    identity = await identity_of(desk, name.strip())
+    if not stored and (await stored_owner(desk, identity)).is_lost:
+        raise BadRequest(f"Unknown provider: {name.strip()[:128]}")
+    return identity

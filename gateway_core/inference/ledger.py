@@ -25,10 +25,10 @@ Observe = Callable[[UsageRecord], Awaitable[None]]
 class Ledger:
     """Takes finished requests and writes them. ``aclose`` writes what is left."""
 
-    def __init__(self, write: Write, prices: Prices, observers: Sequence[Observe] = ()) -> None:
+    def __init__(self, write: Write, prices: Prices, observe: Observe | None = None) -> None:
         self._write = write
+        self._observe = observe
         self.prices = prices
-        self._observers = observers
         self._waiting: list[Trace] = []
         self._lost = 0
         self._due: asyncio.TimerHandle | None = None
@@ -87,9 +87,9 @@ class Ledger:
         rows = await asyncio.to_thread(self._rows, batch)
         await self._write(rows)
         del self._waiting[: len(batch)]
-        for observe in self._observers:
+        if self._observe is not None:
             for row in rows:
-                await observe(row)
+                await self._observe(row)
 
     def _rows(self, batch: Sequence[Trace]) -> list[UsageRecord]:
         return [record_of(trace, self.prices) for trace in batch]

@@ -56,6 +56,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     account: Account
     model: str | None = None
     """The model to greet where one has to be; ``None`` takes what the provider is known for."""
+    trusting: bool = False
+    """Whether a list that is open to everybody is enough, as long as no model is named."""
 
 
 async def check(core: Core, subject: Subject, path: str, limit: float) -> Checked:
@@ -82,11 +84,12 @@ async def timed(proving: Awaitable[Proof], credential: Credential, limit: float)
 async def _prove(core: Core, subject: Subject, path: str) -> Proof:
     """Raises GatewayError unless the account is let in."""
     fetched, proves = await _list(core, subject)
-    if proves:
+    has_list = fetched is not None and fetched.is_good
+    if proves or (has_list and subject.trusting and subject.model is None):
         return Proof("models")
     model = subject.model or _known_model(core, subject) or _listed_model(fetched)
     if model is None:
-        if fetched is not None and fetched.is_good:
+        if has_list:
             return Proof("models")
         if fetched is not None:
             raise refusal(subject.wire, fetched)
@@ -120,7 +123,7 @@ async def _greet(core: Core, subject: Subject, model: str, path: str) -> None:
     spec, account = subject.spec, subject.account
     rows = core.tables.models.get(spec.id, spec.models)
     row = next((row for row in rows if row.id == model and row.kind is Kind.LLM), Model(model))
-    trace = Trace(path, spec.format, core.clock())
+    trace = Trace(core.new_id(), path, spec.format, core.clock())
     trace.model = model
     try:
         await greet_account(core, account, Member(Target(spec, row), model), trace)

@@ -24,9 +24,7 @@ DECISION_URL = "http://127.0.0.1:8000/v1/systemone"
 TYPES = (EMBEDDING, DECISION)
 
 
-async def prove(
-    core: Core, type_: str, base: str, account: Account, model: str | None
-) -> Proof:
+async def prove(core: Core, type_: str, base: str, account: Account, model: str | None) -> Proof:
     """Ask for one embedding, or one decision. Raises GatewayError unless it is let in."""
     if model is None:
         raise BadRequest("There is no model to test with: give one, or set a default model")
@@ -40,9 +38,9 @@ async def prove(
 
 
 def _request(type_: str, base: str, account: Account, model: str) -> UpstreamRequest:
-    if type_ == EMBEDDING:
-        path, body = EMBEDDING_PATH, {"model": model, "input": "hi"}
-    else:
+    body: dict[str, Any]
+    path, body = EMBEDDING_PATH, {"model": model, "input": "hi"}
+    if type_ == DECISION:
         path = "" if base.endswith(DECISION_PATH) else DECISION_PATH
         body = {"model": model, "state": "hi", "questions": {}}
     headers = {"content-type": JSON, "accept": JSON}

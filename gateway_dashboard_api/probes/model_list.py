@@ -106,7 +106,9 @@ def _listed(row: Any) -> Listed | None:
 
 def _count(row: Mapping[str, Any], names: Sequence[str]) -> int | None:
     found = (row.get(name) for name in names)
-    return next((n for n in found if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)
+    return next(
+        (n for n in found if isinstance(n, int) and not isinstance(n, bool) and n > 0), None
+    )
 
 
 def _following(answer: Mapping[str, Any]) -> Mapping[str, str]:

@@ -30,18 +30,25 @@ async def check_connection(
 
 
 async def check_account(
-    desk: Desk, account: Account, owner: Owner, model: str | None, path: str, limit: float
+    desk: Desk,
+    account: Account,
+    owner: Owner,
+    model: str | None,
+    path: str,
+    limit: float,
+    *,
+    trusting: bool = False,
 ) -> Checked:
     """Look at an account by whatever way its provider is spoken to."""
     if owner.spec is not None and owner.wire is not None:
-        subject = Subject(spec=owner.spec, wire=owner.wire, account=account, model=model)
+        subject = Subject(
+            spec=owner.spec, wire=owner.wire, account=account, model=model, trusting=trusting
+        )
         return await check(desk.core, subject, path, limit)
     return await timed(_custom(desk, account, owner.node, model), account.credential, limit)
 
 
-def _custom(
-    desk: Desk, account: Account, node: Node | None, model: str | None
-) -> Awaitable[Proof]:
+def _custom(desk: Desk, account: Account, node: Node | None, model: str | None) -> Awaitable[Proof]:
     base = account.credential.data.get(BASE_URL)
     if node is None or node.type not in custom.TYPES or not isinstance(base, str):
         return _refused(BadRequest("The plugin of this connection's provider is not installed"))

@@ -18,7 +18,7 @@ from gateway_core.surfaces.answers import json_answer
 from ..bodies import read_node
 from ..connection_changes import without_credential
 from ..desk import Desk
-from ..destinations import destinations, permit
+from ..destinations import origin, permit
 from ..endpoint import endpoint
 from ..node_changes import change, is_free, new_node
 from ..probes import custom
@@ -113,10 +113,9 @@ async def _release(desk: Desk, before: Node, wanted: NodeChange) -> None:
     """
     if not isinstance(wanted.base_url, str):
         return
-    reached = destinations(None, None, {"baseUrl": before.base_url})
-    if destinations(None, None, {"baseUrl": wanted.base_url}) <= reached:
+    if origin(wanted.base_url) == origin(before.base_url or ""):
         return
-    held = [each for each in await desk.stores.connections.list(before.id)]
+    held = await desk.stores.connections.list(before.id)
     broken = next((each for each in held if each.broken), None)
     if broken is not None:
         raise SealBroken("connections", broken.id)

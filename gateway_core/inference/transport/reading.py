@@ -18,8 +18,6 @@ from .limits import HEAD_BYTES, HEAD_FIELDS
 
 FRAMED = {"content-length", "transfer-encoding"}
 VERSIONS = {"1.0", "1.1"}
-EMPTY = {204, 304}
-"""Statuses whose answers never have a body."""
 
 
 class Enough(Exception):
@@ -135,8 +133,8 @@ class Reader:
             raise head_too_large()
 
     def _pass_over(self, status: int) -> None:
-        """Skip an interim answer; one that changes the protocol or has a body is refused."""
-        if status < 100 or status == 101 or not FRAMED.isdisjoint(Fields(self._fields)):
+        """Skip an interim answer; one with a body is refused. The parser itself stops at a 101."""
+        if status < 100 or not FRAMED.isdisjoint(Fields(self._fields)):
             raise garbage()
 
     def _look_closer(self, answer: Answer) -> None:
@@ -144,4 +142,4 @@ class Reader:
         self.reusable = False
         if self._parser.get_http_version() not in VERSIONS:
             raise garbage()
-        self.until_close = answer.status not in EMPTY and FRAMED.isdisjoint(answer.headers)
+        self.until_close = FRAMED.isdisjoint(answer.headers)

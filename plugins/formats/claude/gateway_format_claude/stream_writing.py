@@ -120,6 +120,7 @@ class Writer:
                 self._reply_id = event.id
             case UsageReported(usage):
                 self._usage = usage
+                self._begin(out)
             case PartStarted():
                 self._begin(out)
                 self._start(event.part, out)

@@ -7,7 +7,6 @@ What nobody has taken is left over, and is kept as ``extra``.
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 import msgspec
 from msgspec import Raw
@@ -26,21 +25,32 @@ _flag = msgspec.json.Decoder(bool)
 _number = msgspec.json.Decoder(int | float | str)
 _NULL = Raw(b"null")
 _WORD = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
+_TAKEN = (
+    *("thoughtSignature", "inlineData", "fileData", "mimeType", "fileUri", "displayName"),
+    *("functionCall", "functionResponse", "systemInstruction", "functionDeclarations"),
+    *("parametersJsonSchema", "toolConfig", "functionCallingConfig", "allowedFunctionNames"),
+    *("generationConfig", "maxOutputTokens", "topP", "topK", "stopSequences", "candidateCount"),
+    *("presencePenalty", "frequencyPenalty", "responseLogprobs", "responseModalities"),
+    *("responseMimeType", "responseSchema", "responseJsonSchema", "thinkingConfig"),
+    *("thinkingBudget", "thinkingLevel", "includeThoughts", "serviceTier"),
+    "generateContentRequest",
+)
+_SNAKE = {re.sub(r"(?=[A-Z])", "_", name).lower(): name for name in _TAKEN}
+"""Names with a place in the hub. Every other name is kept as the client spelled it."""
 
 
-@lru_cache(maxsize=4096)
 def camel(name: str) -> str:
-    """``inline_data`` as ``inlineData``; any other name as it is."""
+    """``inline_data`` as ``inlineData``."""
     return _WORD.sub(lambda found: found[1].upper(), name) if "_" in name else name
 
 
 def members(raw: Raw | bytes, where: str) -> Members:
-    """An object's members by their camel-case names, without nulls. Raises BadRequest."""
+    """An object's members without nulls, names that are known in camel case. Raises BadRequest."""
     try:
         found = _object.decode(raw)
     except msgspec.ValidationError:
         raise BadRequest(f"{where} must be an object") from None
-    return {camel(name): value for name, value in found.items() if value != _NULL}
+    return {_SNAKE.get(name, name): value for name, value in found.items() if value != _NULL}
 
 
 def sequence(raw: Raw | None, where: str) -> list[Raw]:

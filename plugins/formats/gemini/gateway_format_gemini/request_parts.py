@@ -19,6 +19,7 @@ from .call_ids import CallIds
 from .media import from_data, from_uri
 from .members import (
     Members,
+    camel,
     compact,
     members,
     prefixed,
@@ -154,7 +155,8 @@ def _media(given: Members, where: str, opened: Opened) -> Media:
 
 
 def _foreign(given: Members, opened: Opened) -> Foreign:
-    kind = next((name for name in given if name not in _MANNERS and name != "thought"), "empty")
+    names = (camel(name) for name in given)
+    kind = next((name for name in names if name not in _MANNERS and name != "thought"), "empty")
     return Foreign(
         dialect=DIALECT,
         type=kind,

@@ -7,6 +7,7 @@ from gateway_core import BadRequest, Tool, ToolChoice
 
 from .members import (
     Members,
+    camel,
     members,
     prefixed,
     sequence,
@@ -76,7 +77,7 @@ def _function(raw: Raw, where: str) -> Tool:
 def _hosted(name: str, value: Raw) -> Tool:
     return Tool(
         name=name,
-        hosted=HOSTED.get(name, "other"),
+        hosted=HOSTED.get(camel(name), "other"),
         raw=Raw(msgspec.json.encode({name: value})),
         dialect=DIALECT,
     )

@@ -6,6 +6,7 @@ from gateway_core import AnyPart, Conversation, Text, ToolCall, ToolResult, Turn
 
 from .aim import Aim
 from .media import Json
+from .vendor_pairs import paired
 from .vendor_parts import write_part, write_result
 
 PLACEHOLDER = "skip_thought_signature_validator"
@@ -41,7 +42,9 @@ class Contents:
         self._contents: list[_Content] = []
 
     def write(self, conversation: Conversation) -> list[Json]:
-        for turn in conversation.turns:
+        # A client of this dialect is left to the vendor's own judgement.
+        turns = conversation.turns if self._aim.own else paired(conversation.turns)
+        for turn in turns:
             self._turn(turn)
         kept = [content for content in self._contents if content.parts or content.results]
         if kept and kept[0].role == "model" and not self._aim.own:

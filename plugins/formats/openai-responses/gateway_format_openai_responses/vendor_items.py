@@ -21,6 +21,7 @@ from gateway_core import (
 
 from .content import is_on_message, write_content, write_spoken
 from .dialect import DIALECT, MESSAGE
+from .namespaces import apart
 from .reasoning import write_reasoning
 from .scope import Scope
 
@@ -37,7 +38,7 @@ class Items:
     def __init__(self, scope: Scope, conversation: Conversation) -> None:
         self.written: list[Any] = []
         self._scope = scope
-        self._names = {tool.name: tool for tool in conversation.tools}
+        self._apart = apart(conversation.tools) if scope.own else {}
         parts = [part for turn in conversation.turns for part in turn.parts]
         self._custom = {part.id for part in parts if isinstance(part, ToolCall) and part.custom}
         self._called = {part.id for part in parts if isinstance(part, ToolCall)}
@@ -181,6 +182,8 @@ class Items:
             "call_id": shortened(call.id),
             "name": call.name,
         }
+        if call.name in self._apart:
+            item["namespace"], item["name"] = self._apart[call.name]
         if call.custom:
             item["input"] = call.arguments
         else:

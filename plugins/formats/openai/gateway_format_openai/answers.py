@@ -25,9 +25,10 @@ SHARED = ("service_tier", "system_fingerprint")
 class Answer:
     """Keeps the promise of event order, whatever comes in."""
 
-    __slots__ = ("_choices", "_citations", "_id", "_started", "_usage", "failed")
+    __slots__ = ("_choices", "_citations", "_id", "_is_whole", "_started", "_usage", "failed")
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_whole: bool = False) -> None:
+        self._is_whole = is_whole
         self._id = ""
         self.failed = False
         self._started = False
@@ -62,11 +63,12 @@ class Answer:
             self.fail(ReplyFailed(CUT_SHORT), out)
             return
         for choice in self._choices.values():
-            choice.end(None, None, self._citations, out)
+            choice.end(self._citations, out)
 
     def is_ended(self) -> bool:
         """Whether every choice has said why it ended."""
-        return bool(self._choices) and all(choice.ended for choice in self._choices.values())
+        choices = self._choices.values()
+        return bool(choices) and all(choice.word is not None for choice in choices)
 
     def fail(self, failure: ReplyFailed, out: list[StreamEvent]) -> None:
         self.failed = True
@@ -95,16 +97,16 @@ class Answer:
         choice = self._choices.get(index)
         if choice is None:
             choice = self._choices[index] = OpenChoice(self._id, index)
-        if choice.ended:
-            return
-        delta = chunk.delta or chunk.message
+        if self._is_whole:
+            delta = chunk.message or chunk.delta
+        else:  # a few vendors repeat all of the message beside each delta
+            delta = chunk.delta or chunk.message
         if delta is not None:
             choice.take(delta, chunk.logprobs, out)
-        word = chunk.finish_reason
-        if chunk.error is not None or word == "error":
+        if chunk.error is not None or chunk.finish_reason == "error":
             self._break(chunk, out)
-        elif word:
-            choice.end(word, chunk.stop_reason, self._citations, out)
+        elif chunk.finish_reason:
+            choice.word, choice.met = chunk.finish_reason, chunk.stop_reason
 
     def _break(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
         """A choice may carry the vendor's failure in place of an end."""

@@ -127,7 +127,7 @@ class Calls:
 
 def _content(delta: CallDelta) -> tuple[str, str, bool]:
     """Name, new text, and whether the text is free."""
-    if delta.custom is not None:
+    if delta.custom is not None and (delta.custom.name or delta.custom.input):
         return _word(delta.custom.name), _word(delta.custom.input), True
     function = delta.function or Function()
     return _word(function.name), arguments_text(function.arguments), delta.type == "custom"

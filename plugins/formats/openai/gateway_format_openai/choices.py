@@ -64,11 +64,16 @@ class OpenChoice:
         "_parts",
         "_proof",
         "_speech",
-        "ended",
+        "met",
+        "word",
     )
 
     def __init__(self, reply: str, index: int) -> None:
-        self.ended = False
+        self.word: str | None = None
+        """Why the choice ended, in the vendor's word. It is not the end: one vendor says it
+        after each of several tool calls."""
+        self.met: object = None
+        """The stop sequence that was met, or something else."""
         self._index = index
         self._calls = Calls(reply, index)
         self._parts = 0
@@ -101,12 +106,7 @@ class OpenChoice:
         if tokens is not None:
             self._attach(tokens, before, out)
 
-    def end(
-        self, word: str | None, met: object, sources: tuple[Citation, ...], out: list[StreamEvent]
-    ) -> None:
-        if self.ended:
-            return
-        self.ended = True
+    def end(self, sources: tuple[Citation, ...], out: list[StreamEvent]) -> None:
         self._speak(out)
         self._cite((*self._cited, *sources), out)
         self._seal(out)
@@ -114,8 +114,8 @@ class OpenChoice:
         has_calls = bool(self._calls)
         self._calls.end(out)
         only_refusal = self._has_refusal and self._parts == 1
-        finish = read_finish(word, has_calls, only_refusal)
-        stop = met if isinstance(met, str) and finish == "stop" else None
+        finish = read_finish(self.word, has_calls, only_refusal)
+        stop = self.met if isinstance(self.met, str) and finish == "stop" else None
         out.append(ChoiceEnded(finish, self._index, stop))
 
     def _grow(self, kind: str, text: str, out: list[StreamEvent]) -> None:
@@ -224,9 +224,9 @@ class OpenChoice:
 
     def _listen(self, audio: Audio) -> None:
         speech = self._speech = self._speech or _Speech()
-        if isinstance(audio.id, str):
+        if audio.id and isinstance(audio.id, str):
             speech.id = audio.id
-        if isinstance(audio.data, str):
+        if audio.data and isinstance(audio.data, str):
             speech.data.append(audio.data)
         if isinstance(audio.transcript, str):
             speech.transcript.append(audio.transcript)
@@ -234,7 +234,7 @@ class OpenChoice:
 
     def _speak(self, out: list[StreamEvent]) -> None:
         speech = self._speech
-        if speech is None:
+        if speech is None or not (speech.id or speech.data):
             return
         extra = {} if speech.expires_at is None else {"expires_at": Raw(encode(speech.expires_at))}
         part = Media(

@@ -49,7 +49,7 @@ _PREFIX = "chatcmpl-"
 def read_reply(body: bytes) -> Reply:
     """Raises UpstreamError for rubbish, and for an error that came with status 200."""
     events: list[StreamEvent] = []
-    answer = Answer()
+    answer = Answer(is_whole=True)
     try:
         chunk = read_chunk(body)
         answer.take(chunk, body, events)

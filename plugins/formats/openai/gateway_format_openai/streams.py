@@ -64,7 +64,9 @@ class ChatReader:
         text = chunk.lstrip(_SPACE)
         if text:
             self._begun = True
-            self._whole = [] if text[:1] == b"{" else None
+            if text[:1] == b"{":
+                self._whole = []
+                self._answer = Answer(is_whole=True)
 
     def _take(self, pairs: Sequence[tuple[bytes, bytes]], out: list[StreamEvent]) -> None:
         answer = self._answer

@@ -1,7 +1,9 @@
 """Converse's answer to events, block by block; a stream and a whole answer share every step.
 
 Text and thinking blocks have no start of their own in a stream; they begin with
-their first words. What a server tool did is put together and passed on whole.
+their first words. Citations may come before the text of their block, or in a
+block of their own behind the text, so a text stays open until another part
+begins. What a server tool did is put together and passed on whole.
 """
 
 import base64
@@ -70,7 +72,7 @@ class OpenBlock:
 class AnswerReader:
     """Appends to ``events`` what each piece of an answer amounts to."""
 
-    __slots__ = ("_blocks", "_count", "_started", "events", "has_ended")
+    __slots__ = ("_blocks", "_cited", "_count", "_lingering", "_started", "events", "has_ended")
 
     def __init__(self) -> None:
         self.events: list[StreamEvent] = []
@@ -78,6 +80,10 @@ class AnswerReader:
         self._started = False
         self._count = 0
         self._blocks: dict[int, OpenBlock] = {}
+        self._cited: dict[int, list[Citation]] = {}
+        """Citations by block, until their text is known."""
+        self._lingering: int | None = None
+        """The text part whose block has ended."""
 
     def start(self) -> None:
         """The answer has neither an id nor a model's name."""
@@ -90,8 +96,11 @@ class AnswerReader:
             self.events.append(PartGrew(self._growing(at, _TEXT).index, text))
 
     def cite(self, at: int, row: CitationRow) -> None:
-        block = self._growing(at, _TEXT)
-        self.events.append(CitationAdded(block.index, citation_of(row)))
+        block, citation = self._blocks.get(at), citation_of(row)
+        if block is not None and block.kind is _TEXT:
+            self.events.append(CitationAdded(block.index, citation))
+        else:
+            self._cited.setdefault(at, []).append(citation)
 
     def think(self, at: int, text: str) -> None:
         if text:
@@ -106,11 +115,7 @@ class AnswerReader:
         self._growing(at, _REASONING).pieces.append(sealed)
 
     def begin_call(self, at: int, id: str, name: str) -> None:
-        call = ToolCall(id=id, name=name)
-        self.end_block(at)
-        self.events.append(PartStarted(self._count, call))
-        self._blocks[at] = OpenBlock(self._count, call, None)
-        self._count += 1
+        self._begin(at, ToolCall(id=id, name=name))
 
     def grow_call(self, at: int, arguments: str) -> None:
         block = self._blocks.get(at)
@@ -134,25 +139,29 @@ class AnswerReader:
 
     def add(self, part: AnyPart) -> None:
         """A part that comes whole."""
+        self._settle()
         self.events += (PartStarted(self._count, part), PartEnded(self._count))
         self._count += 1
 
     def end_block(self, at: int) -> None:
         block = self._blocks.pop(at, None)
         if block is None:
-            return
-        if block.waits is not None:
+            self._cite_text_before(at)
+        elif block.waits is not None:
             self.add(completed(block.waits, block.pieces))
-            return
-        if isinstance(block.kind, ToolCall) and not block.pieces:
-            self.events.append(PartGrew(block.index, "{}"))
-        if block.kind is _REASONING and block.pieces:
-            self.events.append(PartSealed(block.index, sealed=joined_base64(block.pieces)))
-        self.events.append(PartEnded(block.index))
+        elif block.kind is _TEXT:
+            self._lingering = block.index
+        else:
+            if isinstance(block.kind, ToolCall) and not block.pieces:
+                self.events.append(PartGrew(block.index, "{}"))
+            if block.kind is _REASONING and block.pieces:
+                self.events.append(PartSealed(block.index, sealed=joined_base64(block.pieces)))
+            self.events.append(PartEnded(block.index))
 
     def finish(self, reason: str | None, stop_sequence: str | None) -> None:
-        for at in sorted(self._blocks):
+        for at in sorted({*self._blocks, *self._cited}):
             self.end_block(at)
+        self._settle()
         finish = FINISHES.get(reason or "", "stop")
         self.events.append(ChoiceEnded(finish, 0, stop_sequence))
         self.has_ended = True
@@ -165,11 +174,31 @@ class AnswerReader:
     def _growing(self, at: int, kind: AnyPart) -> OpenBlock:
         block = self._blocks.get(at)
         if block is None or block.kind is not kind:
-            self.end_block(at)
-            self.events.append(PartStarted(self._count, kind))
-            block = self._blocks[at] = OpenBlock(self._count, kind, None)
-            self._count += 1
+            block = self._begin(at, kind)
+            if kind is _TEXT:
+                cited = self._cited.pop(at, ())
+                self.events += (CitationAdded(block.index, citation) for citation in cited)
         return block
+
+    def _begin(self, at: int, part: AnyPart) -> OpenBlock:
+        if at in self._blocks:
+            self.end_block(at)
+        self._settle()
+        self.events.append(PartStarted(self._count, part))
+        block = self._blocks[at] = OpenBlock(self._count, part, None)
+        self._count += 1
+        return block
+
+    def _cite_text_before(self, at: int) -> None:
+        """Give a block of nothing but citations to the text that it follows."""
+        cited = self._cited.pop(at, ())
+        if self._lingering is not None:
+            self.events += (CitationAdded(self._lingering, citation) for citation in cited)
+
+    def _settle(self) -> None:
+        if self._lingering is not None:
+            self.events.append(PartEnded(self._lingering))
+            self._lingering = None
 
 
 def citation_of(row: CitationRow) -> Citation:

@@ -35,7 +35,7 @@ MINIMAX = ProviderSpec(
     models_url="https://api.minimax.io/v1/models",
     environment=("MINIMAX_API_KEY",),
     models=(
-        *chat(1_000_000, "MiniMax-M3.1-Flash-Preview", "MiniMax-M3"),
+        *chat(1_000_000, "MiniMax-M3", "MiniMax-M3.1-Flash-Preview"),
         *chat(204_800, "MiniMax-M2.7", "MiniMax-M2.7-highspeed"),
         *chat(204_800, "MiniMax-M2.5", "MiniMax-M2.5-highspeed"),
         *chat(204_800, "MiniMax-M2.1", "MiniMax-M2.1-highspeed", "MiniMax-M2"),

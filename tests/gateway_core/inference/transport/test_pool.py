@@ -67,6 +67,21 @@ def test_the_connection_used_last_is_lent_first(run):
     run(scenario)
 
 
+@pytest.mark.parametrize("word", ["retire", "lose"])
+def test_a_closing_connection_is_lent_no_more(run, word):
+    async def scenario():
+        setting = Setting(2)
+        connection = await setting.pool.open()
+        setting.pool.take_back(connection)
+
+        getattr(setting.pool, word)(connection)
+
+        assert setting.pool.take() is None
+        assert setting.counts() == (word == "retire", 0, 0)
+
+    run(scenario)
+
+
 def test_whoever_waits_longest_is_served_first(run):
     async def scenario():
         setting = Setting(1)

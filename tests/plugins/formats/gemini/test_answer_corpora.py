@@ -184,7 +184,7 @@ def test_an_answer_ends_and_counts_as_the_vendor_said(item: Item, vendor: Vendor
 def test_a_stream_says_the_same_however_it_is_cut(item: Item, vendor: VendorSide) -> None:
     body = answer(item)
     expected = events_of([body], vendor)
-    dice = random.Random(named(item))  # noqa: S311
+    dice = random.Random(named(item))
 
     for _ in range(4):
         cuts = sorted(dice.randrange(len(body)) for _ in range(dice.randint(1, 12)))
@@ -225,7 +225,7 @@ def test_a_whole_answer_is_the_stream_of_one_frame(item: Item, vendor: VendorSid
 @pytest.mark.parametrize("item", FRAMED, ids=named)
 def test_a_stream_passes_byte_for_byte(item: Item, gemini: WireFormat, vendor: VendorSide) -> None:
     body = answer(item)
-    dice = random.Random(named(item))  # noqa: S311
+    dice = random.Random(named(item))
     relay = vendor.relay(call(stream=True), TARGET, {})
 
     cuts = sorted(dice.randrange(len(body)) for _ in range(9))

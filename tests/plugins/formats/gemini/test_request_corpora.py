@@ -164,7 +164,7 @@ def test_what_was_written_reads_the_same_again(item: Item, read: Read, write: Wr
 
 @pytest.mark.parametrize("item", COUNTED, ids=named)
 def test_a_count_can_always_be_estimated(item: Item, gemini: Any) -> None:
-    counting = [each.counting for each in gemini.endpoints if each.counting is not None][0]
+    counting = next(each.counting for each in gemini.endpoints if each.counting is not None)
 
     counted = msgspec.json.decode(counting.estimate(question(item)))
 

@@ -1,10 +1,12 @@
 """What a client may send, and what the hub makes of it."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
+from gateway_format_gemini.requests import read_conversation
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -68,7 +70,6 @@ def test_both_spellings_of_every_name_are_read(read: Read) -> None:
             },
             "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
             "tools": [{"functionDeclarations": [{"name": "f"}]}],
-            "cachedContent": "cachedContents/1",
         }
     )
 
@@ -84,7 +85,6 @@ def test_both_spellings_of_every_name_are_read(read: Read) -> None:
             },
             "tool_config": {"function_calling_config": {"mode": "ANY"}},
             "tools": [{"function_declarations": [{"name": "f"}]}],
-            "cached_content": "cachedContents/1",
         }
     )
 
@@ -268,14 +268,22 @@ def test_thinking_and_signatures_of_the_client_are_its_dialect_s_own(read: Read)
 
 
 @pytest.mark.parametrize(
-    "name", ["executableCode", "codeExecutionResult", "toolCall", "toolResponse", "fromTomorrow"]
+    ("name", "kind"),
+    [
+        ("executableCode", "executableCode"),
+        ("executable_code", "executableCode"),
+        ("codeExecutionResult", "codeExecutionResult"),
+        ("toolCall", "toolCall"),
+        ("toolResponse", "toolResponse"),
+        ("fromTomorrow", "fromTomorrow"),
+    ],
 )
-def test_what_only_this_dialect_knows_is_kept_as_it_is(read: Read, name: str) -> None:
+def test_what_only_this_dialect_knows_is_kept_as_it_is(read: Read, name: str, kind: str) -> None:
     asked = read({"contents": [model({name: {"x": 1}, "thoughtSignature": "c2ln"})]})
 
     [part] = asked.turns[0].parts
     assert isinstance(part, Foreign)
-    assert (part.type, part.dialect) == (name, "gemini")
+    assert (part.type, part.dialect) == (kind, "gemini")
     assert bytes(part.raw) == b'{"%b":{"x":1}}' % name.encode()
     assert (part.signature, part.origin) == ("c2ln", "~gemini")
 
@@ -301,6 +309,7 @@ def test_a_nameless_member_is_kept_where_it_stood(read: Read) -> None:
             "tools": [{"functionDeclarations": [{"name": "f", "behavior": "BLOCKING"}]}],
             "safetySettings": [],
             "labels": {"a_b": "c"},
+            "not_yet_known": 1,
             "generationConfig": {"speechConfig": {"a": 1}, "thinkingConfig": {"later": 1}},
             "toolConfig": {
                 "retrievalConfig": {},
@@ -316,6 +325,7 @@ def test_a_nameless_member_is_kept_where_it_stood(read: Read) -> None:
     assert asked.extra == {
         "safetySettings": Raw(b"[]"),
         "labels": Raw(b'{"a_b":"c"}'),
+        "not_yet_known": Raw(b"1"),
         "generationConfig.speechConfig": Raw(b'{"a":1}'),
         "generationConfig.thinkingConfig.later": Raw(b"1"),
         "toolConfig.retrievalConfig": Raw(b"{}"),
@@ -560,12 +570,6 @@ ANYTHING = st.recursive(
 
 @given(st.dictionaries(NAMES, ANYTHING, max_size=5), ANYTHING)
 def test_no_json_whatever_is_met_with_surprise(body: dict[str, Any], contents: Any) -> None:
-    from gateway_format_gemini.requests import read_conversation
-
     for sent in (body, {**body, "contents": contents}, {**body, "contents": HELLO}):
-        try:
-            asked = read_conversation(msgspec.json.encode(sent), "m", stream=False)
-        except BadRequest as error:
-            assert error.message
-        else:
-            assert asked.turns
+        with contextlib.suppress(BadRequest):
+            assert read_conversation(msgspec.json.encode(sent), "m", stream=False).turns

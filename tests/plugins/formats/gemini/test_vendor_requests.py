@@ -151,9 +151,9 @@ def test_a_tool_s_answer_becomes_an_object(
 ) -> None:
     result = ToolResult(call_id="1", name="f", content=(Text(text=content),), failed=failed)
 
-    body, _ = told(write, chat(user(result)))
+    body, _ = told(write, chat(HELLO, assistant(ToolCall(id="1", name="f")), user(result)))
 
-    [part] = body["contents"][0]["parts"]
+    [part] = body["contents"][2]["parts"]
     assert part["functionResponse"]["response"] == response
 
 
@@ -190,21 +190,52 @@ def test_pictures_of_a_tool_are_in_its_answer_where_the_model_takes_them(write: 
 
 
 def test_a_result_bears_the_name_of_its_call(write: Write) -> None:
-    body, _ = told(
-        write,
-        chat(
-            HELLO,
-            assistant(ToolCall(id="1", name="right", signature="s", origin="google")),
-            user(
-                ToolResult(call_id="1", name="wrong"),
-                ToolResult(call_id="2", name="orphan"),
-                ToolResult(call_id="3"),
-            ),
+    turns = (
+        HELLO,
+        assistant(ToolCall(id="1", name="right", signature="s", origin="google")),
+        user(
+            ToolResult(call_id="1", name="wrong"),
+            ToolResult(call_id="2", name="orphan"),
+            ToolResult(call_id="3"),
         ),
     )
 
+    body, _ = told(write, chat(*turns, dialect="gemini"))
+
     names = [part["functionResponse"]["name"] for part in body["contents"][2]["parts"]]
     assert names == ["right", "orphan", "3"]
+
+
+def test_every_call_is_answered_and_every_answer_has_a_call(write: Write) -> None:
+    turns = (
+        HELLO,
+        user(ToolResult(call_id="9", name="gone", content=(Text(text="late"),))),
+        user(ToolResult(call_id="8")),
+        assistant(ToolCall(id="1", name="f"), ToolCall(id="2", name="g")),
+        user(Text(text="wait")),
+        user(ToolResult(call_id="1", content=(Text(text="one"),)), Text(text="go on")),
+    )
+
+    body, lost = told(write, chat(*turns))
+
+    assert body["contents"][0]["parts"][1:] == [
+        {"text": "Result of gone:"},
+        {"text": "late"},
+        {"text": "Result of 8:"},
+    ]
+    assert body["contents"][2]["parts"] == [
+        {"functionResponse": {"id": "1", "name": "f", "response": {"result": "one"}}},
+        {
+            "functionResponse": {
+                "id": "2",
+                "name": "g",
+                "response": {"error": "This call was never answered."},
+            }
+        },
+        {"text": "wait"},
+        {"text": "go on"},
+    ]
+    assert lost == []
 
 
 def test_without_ids_results_stand_in_the_order_of_their_calls(write: Write) -> None:

@@ -1,6 +1,6 @@
 """What every test of the chat-completions formats needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -9,13 +9,23 @@ from gateway_format_openai import CHAT, COMPLETIONS
 
 from gateway_core import (
     Call,
+    ChoiceEnded,
+    CitationAdded,
     ClientSide,
     Conversation,
     Kind,
     Losses,
     Model,
+    PartEnded,
+    PartGrew,
+    PartSealed,
+    PartStarted,
     ProviderSpec,
+    ReplyFailed,
+    ReplyStarted,
+    StreamEvent,
     Target,
+    UsageReported,
     VendorSide,
 )
 
@@ -102,3 +112,45 @@ def tell(vendor: VendorSide, target: Target) -> Tell:
         return msgspec.json.decode(body), list(losses.names)
 
     return told
+
+
+@pytest.fixture
+def disorder() -> Callable[[Iterable[StreamEvent]], str | None]:
+    """What breaks the order that readers promise, or ``None``."""
+    return _disorder
+
+
+def _disorder(events: Iterable[StreamEvent]) -> str | None:
+    open_parts: set[tuple[int, int]] = set()
+    counts: dict[int, int] = {}
+    ended: set[int] = set()
+    begun = failed = False
+    for event in events:
+        match event:
+            case _ if failed:
+                return f"{event} after a failure"
+            case ReplyFailed():
+                failed = True
+            case ReplyStarted():
+                if begun:
+                    return "started twice"
+                begun = True
+            case _ if not begun:
+                return f"{event} before the start"
+            case PartStarted(index, _, choice):
+                if choice in ended or index != counts.get(choice, 0):
+                    return f"{event} out of turn"
+                counts[choice] = index + 1
+                open_parts.add((choice, index))
+            case PartGrew() | PartSealed() | CitationAdded() | PartEnded():
+                if (event.choice, event.index) not in open_parts:
+                    return f"{event} of a part that is not open"
+                if isinstance(event, PartEnded):
+                    open_parts.remove((event.choice, event.index))
+            case ChoiceEnded(_, choice):
+                if choice in ended or any(key[0] == choice for key in open_parts):
+                    return f"{event} out of turn"
+                ended.add(choice)
+            case UsageReported():
+                pass
+    return None if failed or (begun and not open_parts and ended) else "no proper end"

@@ -20,12 +20,16 @@ ASKED = [item for item in ITEMS if question(item) is not None]
 OLDER = [item for item in items("openai_completions") if question(item) is not None]
 
 OPTIONS: dict[str, dict[str, str | bool]] = {
-    "openrouter": {"reasoning": "openrouter", "reasoning_content": "reasoning_details"},
+    "openrouter": {
+        "reasoning": "openrouter",
+        "reasoning_content": "reasoning_details",
+        "documents": "file_or_url",
+    },
     "snowflake": {"reasoning_content": "reasoning_details"},
     "deepseek": {"reasoning": "thinking+effort", "reasoning_content": True},
     "moonshot": {"reasoning": "thinking", "reasoning_content": True},
     "zai": {"reasoning": "thinking", "reasoning_content": True},
-    "ollama": {"reasoning_content": True},
+    "ollama": {"reasoning": "enable_thinking", "reasoning_content": True},
     "ollama_cloud": {"reasoning_content": True},
     "gpustack": {"reasoning": "enable_thinking", "reasoning_content": "reasoning"},
     "alibaba": {"reasoning": "enable_thinking", "reasoning_content": True},
@@ -49,8 +53,8 @@ def normal(body: dict[str, Any]) -> dict[str, Any]:
     older = said.pop("max_tokens", None)
     said.setdefault("max_completion_tokens", older)
     said["thinking"] = thinking({name: said.pop(name, None) for name in THINKING})
-    if isinstance(said.get("stop"), str):
-        said["stop"] = [said["stop"]]
+    stop = said.pop("stop", None)
+    said["stop"] = ([stop] if isinstance(stop, str) else stop) or None
     if said.get("response_format") == {"type": "text"}:
         del said["response_format"]
     form = said.get("response_format", {}).get("json_schema")
@@ -120,6 +124,17 @@ def messages(said: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if count:
         pieces = [piece for row in rows[:count] for piece in row["content"]]
         rows[:count] = [{"role": "system", "content": joined(pieces, "\n\n")}]
+    return numbered(rows)
+
+
+def numbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Calls and their results by number, since ids may be replaced by shorter ones."""
+    numbers: dict[str, int] = {}
+    for row in rows:
+        for call in row.get("tool_calls", []):
+            call["id"] = numbers.setdefault(call["id"], len(numbers))
+        if row["role"] == "tool":
+            row["tool_call_id"] = numbers[row["tool_call_id"]]
     return rows
 
 
@@ -129,7 +144,7 @@ def message(said: dict[str, Any], index: int, others: list[dict[str, Any]]) -> d
     content = row.get("content") or []
     pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
     gap = "" if row["role"] == "assistant" else "\n\n"
-    row["content"] = joined([cache(piece) for piece in pieces], gap)
+    row["content"] = joined([tidy(piece) for piece in pieces], gap)
     if "function_call" in row:
         row["tool_calls"] = [{"id": f"call_{index}_0", "function": row.pop("function_call")}]
     for number, call in enumerate(row.get("tool_calls") or []):
@@ -139,9 +154,20 @@ def message(said: dict[str, Any], index: int, others: list[dict[str, Any]]) -> d
     if not row.get("tool_calls"):
         row.pop("tool_calls", None)
     if row["role"] == "tool" and "tool_call_id" not in row:
-        row["tool_call_id"] = f"call_{index - 1}_0"
+        calls = others[index - 1].get("tool_calls")
+        row["tool_call_id"] = calls[0]["id"] if calls else f"call_{index - 1}_0"
     history(row)
     return row
+
+
+def tidy(piece: dict[str, Any]) -> dict[str, Any]:
+    """An address that stands alone is one in an object; thinking is one text."""
+    if isinstance(piece.get("image_url"), str):
+        piece["image_url"] = {"url": piece["image_url"]}
+    if piece["type"] == "thinking":
+        text = "".join(inner["text"] for inner in piece["thinking"])
+        return {"type": "thinking", "thinking": [{"type": "text", "text": text}]}
+    return cache(piece)
 
 
 def joined(pieces: list[dict[str, Any]], gap: str) -> list[dict[str, Any]]:
@@ -158,8 +184,6 @@ def history(row: dict[str, Any]) -> None:
     row.pop("reasoning", None)
     if not row.get("reasoning_details") and plain and plain.strip():
         row["thinking"] = plain
-    for piece in row["content"]:
-        piece.pop("closed", None)
 
 
 @pytest.mark.parametrize("item", ASKED, ids=named)

@@ -86,9 +86,23 @@ def test_text_grows_in_one_part(vendor: VendorSide) -> None:
         PartStarted(0, Text(text="")),
         PartGrew(0, "a"),
         PartGrew(0, "b"),
+        UsageReported(Usage(input_tokens=3, output_tokens=2)),
         PartEnded(0),
         ChoiceEnded("stop"),
-        UsageReported(Usage(input_tokens=3, output_tokens=2)),
+    ]
+
+
+def test_calls_that_come_after_a_reason_to_end_are_not_lost(vendor: VendorSide) -> None:
+    events = read(
+        vendor,
+        chunk({"tool_calls": [call(0, "a", "f", "{}")]}, finish="tool_calls"),
+        chunk({"tool_calls": [call(1, "b", "g", "{}")]}, finish="tool_calls"),
+        DONE,
+    )
+
+    assert [c.name for c in started_calls(events)] == ["f", "g"]
+    assert [event for event in events if isinstance(event, ChoiceEnded)] == [
+        ChoiceEnded("tool_calls")
     ]
 
 
@@ -428,10 +442,10 @@ def test_several_choices_are_told_apart(vendor: VendorSide) -> None:
         PartGrew(0, "a", 1),
         PartStarted(0, Text(text=""), 0),
         PartGrew(0, "b", 0),
-        PartEnded(0, 0),
-        ChoiceEnded("stop", 0),
         PartEnded(0, 1),
         ChoiceEnded("length", 1),
+        PartEnded(0, 0),
+        ChoiceEnded("stop", 0),
     ]
 
 

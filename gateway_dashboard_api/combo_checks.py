@@ -1,0 +1,106 @@
+"""What makes a combo one that can be called: members that mean something, and no circle."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gateway_core.contracts.errors import BadRequest, GatewayError
+from gateway_core.contracts.kinds import Kind
+from gateway_core.inference.catalog import resolve
+from gateway_core.inference.plan import DEEPEST
+from gateway_core.inference.tables import Tables
+from gateway_core.storage.combos import Combo
+
+from .kinds import kind_of
+
+LONGEST_NAME = 128
+MOST_MODELS = 500
+MOST_OPENED = 1000
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def check(tables: Tables, combo: Combo, before: Combo | None = None) -> None:
+    """Raises BadRequest, worded for the operator.
+
+    Members that were there ``before`` may stay, even when they mean nothing at the moment.
+    """
+    check_name(combo.name)
+    kind = kind_of(combo.kind)
+    check_shape(combo)
+    others = {each.name: each for each in tables.combos.values() if each.id != combo.id}
+    if combo.name in others:
+        raise BadRequest(f"A combo named {combo.name} already exists")
+    known = msgspec.structs.replace(tables, combos={**others, combo.name: combo})
+    check_circles(known)
+    kept = before.models if before is not None and before.kind == combo.kind else ()
+    for name in combo.models:
+        if name not in kept:
+            check_member(known, name, kind)
+
+
+def check_name(name: str) -> None:
+    if not name:
+        raise BadRequest("Name is required")
+    if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+        raise BadRequest(
+            "Invalid combo name: letters, digits, dots, hyphens and underscores are possible"
+        )
+
+
+def check_shape(combo: Combo) -> None:
+    """What can be told of the lists by themselves."""
+    if len(combo.models) > MOST_MODELS:
+        raise BadRequest(f"A combo has at most {MOST_MODELS} models")
+    for fact in combo.members or ():
+        _check_fact(fact, combo.models)
+
+
+def _check_fact(fact: Mapping[str, Any], models: Sequence[str]) -> None:
+    """A member's weight and the account it is pinned to."""
+    name, weight, pinned = fact.get("model"), fact.get("weight"), fact.get("connectionId")
+    if name not in models:
+        raise BadRequest(f"Invalid member: {_shown(name)} is not one of the combo's models")
+    is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    if weight is not None and not (is_number and weight >= 0):
+        raise BadRequest(f"Invalid member: the weight of {_shown(name)} must be zero or more")
+    if pinned is not None and not isinstance(pinned, str):
+        raise BadRequest(f"Invalid member: the connectionId of {_shown(name)} must be a text")
+
+
+def check_member(tables: Tables, name: str, kind: Kind) -> None:
+    """A member must mean a model or another combo."""
+    if not name.strip():
+        raise BadRequest("Invalid member: a model's name is empty")
+    try:
+        resolve(tables, name, kind)
+    except GatewayError as error:
+        raise BadRequest(f"Invalid member {_shown(name)}: {error.message}") from None
+
+
+def check_circles(tables: Tables) -> None:
+    """No combo may lead back to itself, nor too deep or too far to be followed."""
+    for combo in tables.combos.values():
+        _follow(tables, combo, ())
+
+
+def _follow(tables: Tables, combo: Combo, path: tuple[str, ...]) -> int:
+    """How many combos are opened when this one is called."""
+    if combo.name in path:
+        circle = " → ".join((*path[path.index(combo.name) :], combo.name))
+        raise BadRequest(f"A combo cannot contain itself: {circle}")
+    if len(path) >= DEEPEST:
+        raise BadRequest(f"Combos may stand within one another {DEEPEST} deep at most")
+    opened = 1
+    for name in combo.models:
+        inner = tables.combos.get(name) or tables.combos.get(tables.aliases.get(name, ""))
+        if inner is not None:
+            opened += _follow(tables, inner, (*path, combo.name))
+        if opened > MOST_OPENED:
+            raise BadRequest(f"The combo {combo.name} leads to too many others")
+    return opened
+
+
+def _shown(name: object) -> str:
+    return f'"{str(name)[:128]}"'

@@ -1,0 +1,106 @@
+"""Which accounts rest, and ending a rest by hand (A.5)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.inference.health import EVERY_MODEL, Rest
+from gateway_core.inference.tables import PUBLIC
+from gateway_core.storage.connection import Connection
+from gateway_core.storage.moments import iso
+from gateway_core.surfaces.answers import json_answer
+
+from ..bodies import said
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..masking import texts, told
+from ..requests import read
+
+PATH = "/api/models/availability"
+UNAVAILABLE = "unavailable"
+
+
+class ActionBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    action: str | None = None
+    provider: str | None = None
+    model: str | None = None
+
+
+_read_action = msgspec.json.Decoder(ActionBody)
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    return [
+        endpoint(desk, "GET", PATH, list_all, "read the availability"),
+        endpoint(desk, "POST", PATH, act, "clear the cooldown"),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    stored = {each.id: each for each in await desk.stores.connections.list()}
+    resting = desk.core.health.all_resting()
+    rows = [_resting(desk, stored.get(account), account, m, rest) for account, m, rest in resting]
+    rows += _unavailable(stored, {account for account, _, _ in resting})
+    return json_answer({"models": rows, "unavailableCount": len(rows)})
+
+
+def _resting(
+    desk: Desk, connection: Connection | None, account: str, model: str, rest: Rest
+) -> dict[str, Any]:
+    provider = account.removesuffix(f":{PUBLIC}")
+    spec = desk.spec(provider)
+    return {
+        "provider": connection.provider if connection else provider,
+        "model": model,
+        "status": "cooldown",
+        "until": iso(rest.until),
+        "connectionId": account,
+        "connectionName": connection.name if connection else spec.name if spec else provider,
+        "lastError": told(rest.reason, texts(connection.secrets) if connection else ()),
+    }
+
+
+def _unavailable(stored: Mapping[str, Connection], resting: set[str]) -> Iterator[dict[str, Any]]:
+    """Accounts whose rest is over and that have not answered since."""
+    for each in stored.values():
+        is_awake = each.is_active and each.id not in resting
+        if is_awake and each.data.get("testStatus") == UNAVAILABLE:
+            yield {
+                "provider": each.provider,
+                "model": EVERY_MODEL,
+                "status": UNAVAILABLE,
+                "connectionId": each.id,
+                "connectionName": each.name,
+                "lastError": told(str(each.data.get("lastError") or ""), texts(each.secrets)),
+            }
+
+
+async def act(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_action)
+    provider, model = said(body.provider), said(body.model)
+    if body.action != "clearCooldown" or not provider or not model:
+        raise BadRequest("Invalid request")
+    provider = desk.provider_id(provider)
+    accounts = [each.id for each in await desk.stores.connections.list(provider)]
+    desk.core.health.clear([*accounts, f"{provider}:{PUBLIC}"], model)
+    await _note(desk, accounts)
+    return json_answer({"ok": True})
+
+
+async def _note(desk: Desk, accounts: list[str]) -> None:
+    """Show at once, on the rows too, that these accounts may be asked again."""
+    still = {account for account, _, _ in desk.core.health.all_resting()}
+    notes = {account: dict(members) for account, members in desk.core.health.take_notes().items()}
+    for connection in await desk.stores.connections.list():
+        awake = connection.id in accounts and connection.id not in still
+        if awake and connection.data.get("testStatus") == UNAVAILABLE:
+            fresh = {"testStatus": "active", "backoffLevel": 0, "lastError": None}
+            notes.setdefault(connection.id, {}).update(fresh)
+    if notes:
+        await desk.stores.connections.note(notes)

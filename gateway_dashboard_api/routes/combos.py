@@ -1,0 +1,121 @@
+"""Combos: named chains of models (A.3)."""
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.storage.combos import Combo, ComboChange
+from gateway_core.surfaces.answers import json_answer
+
+from ..combo_checks import check
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import read
+
+PATH = "/api/combos"
+
+
+class ComboBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``null`` clears a member; what is left out stays, or is empty in a new combo."""
+
+    name: str | UnsetType | None = UNSET
+    kind: str | UnsetType | None = UNSET
+    models: tuple[str, ...] | UnsetType | None = UNSET
+    members: tuple[dict[str, Any], ...] | UnsetType | None = UNSET
+    capabilities: dict[str, Any] | UnsetType | None = UNSET
+    allowed_connection_ids: tuple[str, ...] | UnsetType | None = UNSET
+
+
+_read_combo = msgspec.json.Decoder(ComboBody)
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    one = PATH + "/{id}"
+    return [
+        endpoint(desk, "GET", PATH, list_all, "list combos"),
+        endpoint(desk, "POST", PATH, create, "create the combo"),
+        endpoint(desk, "GET", one, show, "read the combo"),
+        endpoint(desk, "PUT", one, update, "update the combo"),
+        endpoint(desk, "DELETE", one, delete, "delete the combo"),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    return json_answer({"combos": await desk.stores.combos.list()})
+
+
+async def create(desk: Desk, request: Request) -> Response:
+    wanted = _change(await read(request, _read_combo))
+    if not wanted.name:
+        raise BadRequest("Name is required")
+    async with desk.writing():
+        draft = Combo(id="", name="", created_at="", updated_at="")
+        check(desk.tables, _applied(draft, wanted))
+        made = await desk.stores.combos.create(wanted)
+    return json_answer(made, 201)
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    return json_answer(await combo_of(desk, request.path_params["id"]))
+
+
+async def update(desk: Desk, request: Request) -> Response:
+    wanted = _change(await read(request, _read_combo))
+    identity = request.path_params["id"]
+    async with desk.writing():
+        before = await combo_of(desk, identity)
+        wanted = _without_lost_facts(before, wanted)
+        check(desk.tables, _applied(before, wanted), before)
+        after = await desk.stores.combos.update(identity, wanted)
+    return json_answer(after)
+
+
+async def delete(desk: Desk, request: Request) -> Response:
+    """Remove a combo and its strategy; combos it stood in pass it over from now on."""
+    async with desk.writing():
+        await desk.stores.combos.delete(request.path_params["id"])
+    return json_answer({"success": True})
+
+
+async def combo_of(desk: Desk, identity: str) -> Combo:
+    """A stored combo. Raises NotFound."""
+    found = await desk.stores.combos.get(identity)
+    if found is None:
+        raise NotFound("Combo not found")
+    return found
+
+
+def _change(body: ComboBody) -> ComboChange:
+    name: str | UnsetType = UNSET
+    if body.name is not UNSET:
+        name = (body.name or "").strip()
+    ids = body.allowed_connection_ids
+    return ComboChange(
+        name=name,
+        kind=(body.kind or None) if body.kind is not UNSET else UNSET,
+        models=tuple(body.models or ()) if body.models is not UNSET else UNSET,
+        members=body.members,
+        capabilities=body.capabilities,
+        allowed_connection_ids=tuple(dict.fromkeys(ids or ())) if ids is not UNSET else UNSET,
+    )
+
+
+def _without_lost_facts(before: Combo, change: ComboChange) -> ComboChange:
+    """Weights and pins of models that leave go with them."""
+    if change.models is UNSET or change.members is not UNSET or before.members is None:
+        return change
+    models = change.models
+    kept = tuple(fact for fact in before.members if fact.get("model") in models)
+    return msgspec.structs.replace(change, members=kept or None)
+
+
+def _applied(before: Combo, change: ComboChange) -> Combo:
+    """The combo as it would be."""
+    fields = {name: getattr(change, name) for name in change.__struct_fields__}
+    given = {name: value for name, value in fields.items() if value is not UNSET}
+    return msgspec.structs.replace(before, **given)

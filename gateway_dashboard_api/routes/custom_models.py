@@ -1,0 +1,156 @@
+"""Models the operator adds to a provider's own (A.5)."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.contracts.kinds import Kind
+from gateway_core.inference.catalog import MAX_NAME
+from gateway_core.storage.kv import CUSTOM_MODELS
+from gateway_core.surfaces.answers import json_answer
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..kinds import kind_of
+from ..owners import provider_of
+from ..requests import read, required
+
+PATH = "/api/models/custom"
+Tokens = Annotated[int, Meta(ge=1, lt=1 << 40)]
+Row = dict[str, Any]
+
+
+class Capabilities(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the gateway itself reads of a model's capabilities; the others are kept as they are."""
+
+    context_window: Tokens | None = None
+    max_output: Tokens | None = None
+    tools: bool | None = None
+    reasoning: bool | None = None
+    vision: bool | None = None
+
+
+class ModelBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``type`` and ``kind`` mean the same; ``null`` clears."""
+
+    provider_alias: str | None = None
+    id: str | None = None
+    type: str | None = None
+    kind: str | None = None
+    name: str | UnsetType | None = UNSET
+    capabilities: dict[str, Any] | UnsetType | None = UNSET
+
+
+_read_model = msgspec.json.Decoder(ModelBody)
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    return [
+        endpoint(desk, "GET", PATH, list_all, "list custom models"),
+        endpoint(desk, "POST", PATH, add, "add the custom model"),
+        endpoint(desk, "PATCH", PATH, update, "update the custom model"),
+        endpoint(desk, "DELETE", PATH, delete, "delete the custom model"),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    stored = await desk.stores.kv.all(CUSTOM_MODELS)
+    rows = [
+        {
+            "providerAlias": desk.prefix(provider),
+            "provider": provider,
+            "id": row["id"],
+            "type": row["kind"],
+            "name": row.get("name") or row["id"],
+            "capabilities": row.get("capabilities"),
+        }
+        for provider, models in stored.items()
+        for row in models
+    ]
+    return json_answer({"models": rows})
+
+
+async def add(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_model)
+    provider, identity, kind = await _named(desk, body)
+    row = _revised({"id": identity, "kind": kind.value}, body)
+    async with desk.writing():
+        models = await _stored(desk, provider)
+        added = not _is_there(desk, provider, identity, kind, models)
+        if added:
+            await desk.stores.kv.put(CUSTOM_MODELS, {provider: [*models, row]})
+    return json_answer({"success": True, "added": added})
+
+
+async def update(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_model)
+    provider, identity, kind = await _named(desk, body)
+    async with desk.writing():
+        models = await _stored(desk, provider)
+        if not any(_is(row, identity, kind) for row in models):
+            raise NotFound("Custom model not found")
+        after = [_revised(row, body) if _is(row, identity, kind) else row for row in models]
+        await desk.stores.kv.put(CUSTOM_MODELS, {provider: after})
+    return json_answer({"success": True})
+
+
+async def delete(desk: Desk, request: Request) -> Response:
+    """Remove a model; without a type, every model of that id."""
+    provider = await provider_of(desk, required(request, "providerAlias"), stored=True)
+    identity = required(request, "id")
+    word = request.query_params.get("type") or request.query_params.get("kind")
+    kind = kind_of(word) if word else None
+    async with desk.writing():
+        models = await _stored(desk, provider)
+        kept = [row for row in models if not _is(row, identity, kind)]
+        if kept:
+            await desk.stores.kv.put(CUSTOM_MODELS, {provider: kept})
+        else:
+            await desk.stores.kv.delete(CUSTOM_MODELS, provider)
+    return json_answer({"success": True})
+
+
+async def _named(desk: Desk, body: ModelBody) -> tuple[str, str, Kind]:
+    """Provider, id and kind. Raises BadRequest."""
+    identity = (body.id or "").strip()
+    if not body.provider_alias or not identity:
+        raise BadRequest("providerAlias and id required")
+    if len(identity) > MAX_NAME or not identity.isprintable():
+        raise BadRequest("Invalid id: it cannot be written in a request")
+    kind = kind_of(body.type or body.kind)
+    return await provider_of(desk, body.provider_alias), identity, kind
+
+
+def _revised(row: Row, body: ModelBody) -> Row:
+    """The row with what a body sets. Raises BadRequest for capabilities that make no sense."""
+    if isinstance(body.capabilities, Mapping):
+        try:
+            msgspec.convert(body.capabilities, Capabilities)
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"Invalid capabilities: {error}") from None
+    given = {"name": body.name or None, "capabilities": body.capabilities}
+    changes = {name: given[name] for name in given if getattr(body, name) is not UNSET}
+    return {name: value for name, value in {**row, **changes}.items() if value is not None}
+
+
+async def _stored(desk: Desk, provider: str) -> list[Row]:
+    return await desk.stores.kv.get(CUSTOM_MODELS, provider) or []
+
+
+def _is(row: Mapping[str, Any], identity: str, kind: Kind | None) -> bool:
+    return row["id"] == identity and kind in (None, row["kind"])
+
+
+def _is_there(desk: Desk, provider: str, identity: str, kind: Kind, models: list[Row]) -> bool:
+    """Whether the provider has this model already, its plugin's own included."""
+    spec = desk.spec(provider)
+    own = spec.models if spec else ()
+    return any(_is(row, identity, kind) for row in models) or any(
+        row.id == identity and row.kind is kind for row in own
+    )

@@ -1,0 +1,203 @@
+"""Asking models for one word, alone or two hundred at a time (A.5)."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute
+from starlette.types import Send
+
+from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError
+from gateway_core.contracts.kinds import Kind
+from gateway_core.inference.catalog import resolve
+from gateway_core.inference.plan import plan
+from gateway_core.inference.trace import Trace
+from gateway_core.surfaces.answers import NO_STORE, json_answer
+
+from ..bodies import said
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..kinds import kind_of
+from ..masking import secrets_of, told
+from ..probes.greeting import greet
+from ..requests import read
+from .connections import connection_of
+
+PATH = "/api/models/test"
+LIMIT = 15.0
+"""Seconds for one model."""
+AT_ONCE = 10
+TURNED_AWAY = (401, 403, 504)
+SKIPPED = "Skipped: provider unavailable"
+
+log = logging.getLogger(__name__)
+
+
+class Asked(Struct, frozen=True, kw_only=True, rename="camel"):
+    model: str = ""
+    kind: str | None = None
+
+
+class TestBody(Asked, frozen=True, kw_only=True, rename="camel"):
+    connection_id: str | None = None
+
+
+class BatchBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    models: Annotated[tuple[Asked, ...], Meta(min_length=1, max_length=200)]
+    connection_id: str | None = None
+
+
+class Outcome(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``status`` is the vendor's, or the gateway's own word for what went wrong."""
+
+    ok: bool
+    latency_ms: int
+    error: str | None
+    status: int
+
+
+class Frames(StreamingResponse):
+    """A stream of events whose source is closed whenever the stream ends, early or late."""
+
+    def __init__(self, source: AsyncGenerator[bytes, None]) -> None:
+        headers = {**NO_STORE, "x-accel-buffering": "no"}
+        super().__init__(source, headers=headers, media_type="text/event-stream")
+        self._source = source
+
+    async def stream_response(self, send: Send) -> None:
+        async with aclosing(self._source):
+            await super().stream_response(send)
+
+
+_read_test = msgspec.json.Decoder(TestBody)
+_read_batch = msgspec.json.Decoder(BatchBody)
+
+
+def routes(desk: Desk) -> list[BaseRoute]:
+    return [
+        endpoint(desk, "POST", PATH, test, "test the model"),
+        endpoint(desk, "POST", f"{PATH}/batch", test_batch, "test the models"),
+    ]
+
+
+async def test(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_test)
+    _check(body)
+    await _check_pin(desk, body.connection_id)
+    outcome, _ = await _outcome(desk, body, body.connection_id)
+    return json_answer(outcome)
+
+
+async def test_batch(desk: Desk, request: Request) -> Response:
+    """The first model goes ahead: when its provider is not there, the others are skipped."""
+    body = await read(request, _read_batch)
+    for each in body.models:
+        _check(each)
+    await _check_pin(desk, body.connection_id)
+    return Frames(_frames(desk, body.models, body.connection_id))
+
+
+def _check(asked: Asked) -> None:
+    """Raises BadRequest."""
+    if not said(asked.model):
+        raise BadRequest("Model required")
+    kind_of(asked.kind)
+
+
+async def _check_pin(desk: Desk, connection_id: str | None) -> None:
+    """Raises NotFound, or BadRequest for an account that is not in use."""
+    if connection_id and not (await connection_of(desk, connection_id)).is_active:
+        raise BadRequest("Connection is not active")
+
+
+async def _frames(
+    desk: Desk, models: Sequence[Asked], pinned: str | None
+) -> AsyncGenerator[bytes, None]:
+    first, *others = models
+    outcome, unavailable = await _outcome(desk, first, pinned)
+    yield _frame(first, outcome)
+    if unavailable:
+        skipped = Outcome(ok=False, latency_ms=0, error=SKIPPED, status=outcome.status)
+        for each in others:
+            yield _frame(each, skipped)
+    else:
+        async with aclosing(_side_by_side(desk, others, pinned)) as frames:
+            async for frame in frames:
+                yield frame
+    yield b'data: {"done":true}\n\n'
+
+
+async def _side_by_side(
+    desk: Desk, models: Sequence[Asked], pinned: str | None
+) -> AsyncGenerator[bytes, None]:
+    """Frames in the order the models answer in."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(asked: Asked) -> bytes:
+        async with gate:
+            return _frame(asked, (await _outcome(desk, asked, pinned))[0])
+
+    tasks = [asyncio.create_task(one(asked)) for asked in models]
+    try:
+        for answered in asyncio.as_completed(tasks):
+            yield await answered
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _frame(asked: Asked, outcome: Outcome) -> bytes:
+    row: dict[str, Any] = {"model": asked.model, "kind": kind_of(asked.kind).value}
+    return b"data: %b\n\n" % msgspec.json.encode({**row, **msgspec.to_builtins(outcome)})
+
+
+async def _outcome(desk: Desk, asked: Asked, pinned: str | None) -> tuple[Outcome, bool]:
+    """What came of a test, and whether it was the provider that was not there."""
+    trace = Trace(desk.core.new_id(), PATH, "", desk.core.clock())
+    trace.model = said(asked.model)
+    error: GatewayError | None = None
+    try:
+        async with asyncio.timeout(LIMIT):
+            await _ask(desk, kind_of(asked.kind), pinned, trace)
+    except TimeoutError:
+        error = TransportError(f"The model did not answer in {LIMIT:g} s", status=504)
+    except GatewayError as caught:
+        error = caught
+    except Exception:
+        log.exception("the test of a model failed")
+        error = GatewayError("The test failed")
+    trace.over = time.monotonic()
+    if error is not None:
+        trace.failed(error)
+    desk.core.ledger.record(trace)
+    took = round((trace.over - trace.begun) * 1000)
+    if error is None:
+        return Outcome(ok=True, latency_ms=took, error=None, status=200), False
+    text = told(error.message, _secrets(desk))
+    outcome = Outcome(ok=False, latency_ms=took, error=text, status=error.status)
+    return outcome, error.status in TURNED_AWAY or isinstance(error, TransportError)
+
+
+async def _ask(desk: Desk, kind: Kind, pinned: str | None, trace: Trace) -> None:
+    """Raises GatewayError when the model gives no word."""
+    if kind is not Kind.LLM:
+        raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
+    core, tables = desk.core, desk.tables
+    laid = plan(tables, resolve(tables, trace.model), kind, core.environment.combo_model_timeout_ms)
+    if laid.combo is not None:
+        trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
+    await greet(core, tables, laid.members, pinned, trace)
+
+
+def _secrets(desk: Desk) -> list[str]:
+    """Of every account, for it cannot be told whose a vendor has repeated."""
+    accounts = (each for accounts in desk.tables.accounts.values() for each in accounts)
+    return [secret for account in accounts for secret in secrets_of(account.credential)]

@@ -1,0 +1,96 @@
+"""What every test of Converse needs, with the vendor's own library as the judge of requests."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
+from botocore.validate import ParamValidator
+from gateway_provider_bedrock import BEDROCK, CONVERSE
+from gateway_provider_bedrock.frames import write_frame
+
+from gateway_core import Conversation, Losses, Model, StreamEvent, Target, VendorSide
+
+CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+
+Tell = Callable[..., tuple[dict[str, Any], list[str]]]
+Read = Callable[..., list[StreamEvent]]
+
+
+@cache
+def service() -> ServiceModel:
+    return ServiceModel(Loader().load_service_model("bedrock-runtime", "service-2"))
+
+
+def check(body: dict[str, Any]) -> None:
+    """The vendor's library finds no fault with a request."""
+    shape = service().operation_model("Converse").input_shape
+    report = ParamValidator().validate({"modelId": CLAUDE, **body}, shape)
+    assert not report.has_errors(), report.generate_report()
+
+
+@pytest.fixture
+def vendor() -> VendorSide:
+    assert CONVERSE.vendor is not None
+    return CONVERSE.vendor
+
+
+@pytest.fixture
+def target() -> Target:
+    return Target(BEDROCK, Model(CLAUDE))
+
+
+@pytest.fixture
+def tell(vendor: VendorSide) -> Tell:
+    """Writes a request that the vendor's library accepts: what it says, and what it does not."""
+
+    def told(
+        conversation: Conversation, model: str = CLAUDE, longest: int | None = None, **changes: Any
+    ) -> tuple[dict[str, Any], list[str]]:
+        spec = msgspec.structs.replace(BEDROCK, **changes)
+        losses = Losses()
+        known = Model(model, max_output=longest)
+        raw = vendor.write_request(conversation, Target(spec, known), losses)
+        body = msgspec.json.decode(raw)
+        check(body)
+        return body, list(losses.names)
+
+    return told
+
+
+@pytest.fixture
+def read(vendor: VendorSide) -> Read:
+    """Reads a stream, cut at the places given."""
+
+    def events(stream: bytes, places: Sequence[int] = ()) -> list[StreamEvent]:
+        reader = vendor.stream_reader()
+        found: list[StreamEvent] = []
+        for start, end in pairwise([0, *sorted(places), len(stream)]):
+            found += reader.feed(stream[start:end])
+        return [*found, *reader.close()]
+
+    return events
+
+
+@pytest.fixture
+def framed() -> Callable[..., bytes]:
+    """Events, each a name and what it holds, as the vendor sends them."""
+
+    def stream(*events: tuple[str, Any]) -> bytes:
+        return b"".join(
+            write_frame(
+                {
+                    ":event-type": name,
+                    ":content-type": "application/json",
+                    ":message-type": "event",
+                },
+                held if isinstance(held, bytes) else msgspec.json.encode(held),
+            )
+            for name, held in events
+        )
+
+    return stream

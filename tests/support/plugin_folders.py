@@ -1,0 +1,147 @@
+"""The plugin folders of this repository, and what the plugins in them say and do."""
+
+import importlib
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from gateway_core import Call, Credential, Exchange, Kind, Model, ProviderSpec, Target
+from gateway_core import manifest as manifests
+from gateway_core.inference.envelope import members_of
+from gateway_core.inference.question import Question
+from gateway_core.plugins import load
+from gateway_core.registry import Registry, build
+
+ROOT = Path(__file__).parent.parent.parent
+GOLDEN = ROOT / "tests" / "data" / "providers"
+SECRET = "key-0123456789"
+
+ACCOUNTS = {
+    "azure-openai": {"azureEndpoint": "https://resource.openai.azure.com"},
+    "vertex": {"project": "project-1"},
+}
+"""Vendor data without which an account cannot be used."""
+
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "claude": {"max_tokens": 64, "messages": [{"role": "user", "content": "Say hello"}]},
+    "gemini": {"contents": [{"role": "user", "parts": [{"text": "Say hello"}]}]},
+    "ollama": {"messages": [{"role": "user", "content": "Say hello"}]},
+    "openai": {"messages": [{"role": "user", "content": "Say hello"}]},
+    "openai-responses": {"input": "Say hello"},
+}
+"""The same question in each client format."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """One plugin's folder."""
+
+    kind: str
+    """``provider`` or ``format``."""
+    path: Path
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @property
+    def key(self) -> str:
+        """What the plugin is called among the entry points."""
+        return self.id if self.kind == "provider" else f"format-{self.id}"
+
+    @property
+    def module_name(self) -> str:
+        return f"gateway_{self.kind}_{self.id.replace('-', '_')}"
+
+    def __str__(self) -> str:
+        return self.key
+
+    def project(self) -> dict[str, Any]:
+        return tomllib.loads((self.path / "pyproject.toml").read_text())
+
+    def module(self) -> ModuleType:
+        return importlib.import_module(self.module_name)
+
+
+def folders(kind: str) -> list[Folder]:
+    found = (ROOT / "plugins" / f"{kind}s").glob("*/pyproject.toml")
+    return sorted((Folder(kind, each.parent) for each in found), key=str)
+
+
+@cache
+def registry_of(folder: Folder) -> Registry:
+    """What the gateway makes of this plugin, with all formats at hand."""
+    present = {each.key: each.module() for each in [*folders("format"), folder]}
+    return build(load(entry_points=False, extra=present))
+
+
+def specs_of(folder: Folder) -> list[ProviderSpec]:
+    """The vendors that this plugin brings, as the gateway accepted them."""
+    registry = registry_of(folder)
+    return [
+        spec
+        for id, spec in registry.providers.items()
+        if registry.provider_plugins[id] == folder.key
+    ]
+
+
+def models_of(spec: ProviderSpec) -> list[Model]:
+    """A chat model for each wire format the vendor's models are asked in."""
+    models = [model for model in spec.models if model.kind is Kind.LLM] or [Model("model-1")]
+    return list({model.format: model for model in reversed(models)}.values())[::-1]
+
+
+def ask(
+    folder: Folder,
+    spec: ProviderSpec,
+    model: Model,
+    client: str,
+    *,
+    stream: bool = False,
+    base_url: str | None = None,
+) -> Exchange:
+    """A client's question, on its way to this vendor."""
+    body = msgspec.json.encode(
+        {"model": f"{spec.id}/{model.id}", "stream": stream, **QUESTIONS[client]}
+    )
+    call = Call(
+        kind=Kind.LLM,
+        format=client,
+        model=f"{spec.id}/{model.id}",
+        stream=stream,
+        body=body,
+        members=members_of(body),
+    )
+    data = {} if base_url is None else {"baseUrl": base_url}
+    account = Credential(
+        connection_id="account-1", secret=SECRET, data={**ACCOUNTS.get(spec.id, {}), **data}
+    )
+    return Question(call, registry_of(folder).formats).open(Target(spec, model), account)
+
+
+def told(folder: Folder, spec: ProviderSpec) -> dict[str, Any]:
+    """All that others may come to rely on: the manifest's entry, and where each call goes."""
+    [entry] = msgspec.json.decode(manifests.document([spec]))["providers"]
+    return {"manifest": entry, "calls": dict(_calls(folder, spec))}
+
+
+def _calls(folder: Folder, spec: ProviderSpec) -> Iterator[tuple[str, dict[str, Any]]]:
+    for model in models_of(spec):
+        for client in sorted(QUESTIONS):
+            asked = ask(folder, spec, model, client)
+            streamed = ask(folder, spec, model, client, stream=True).request.url
+            yield (
+                f"{client} asks {model.id}",
+                {
+                    "format": asked.upstream_format,
+                    "url": asked.request.url,
+                    **({} if streamed == asked.request.url else {"streamed": streamed}),
+                    "headers": dict(sorted(asked.request.headers.items())),
+                },
+            )
