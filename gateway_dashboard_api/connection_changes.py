@@ -85,8 +85,7 @@ def new_connection(body: NewConnectionBody, owner: Owner, data: Mapping[str, Any
         raise BadRequest("Cookie value is required")
     if not key and kind not in ("none", "optional"):
         raise BadRequest("API Key is required")
-    if not name:
-        raise BadRequest("Name is required")
+    _check_name(name, owner)
     check_proxy(data)
     document = {
         "testStatus": "unknown",
@@ -116,8 +115,8 @@ def change(
 
     Raises BadRequest, and SealBroken where a secret that cannot be opened would move.
     """
-    if body.name is not UNSET and not said(body.name):
-        raise BadRequest("Name is required")
+    if body.name is not UNSET and said(body.name) != connection.name:
+        _check_name(said(body.name), owner)
     key = said(body.api_key)
     if key:
         _check_key(connection)
@@ -175,6 +174,15 @@ def without_credential(
     }
     given = document.get(PROVIDER_DATA) or {}
     return {**cleared, **document, PROVIDER_DATA: {**inner, **given}}
+
+
+def _check_name(name: str, owner: Owner) -> None:
+    """The name of a variable is kept for the account that is made of it at the next start."""
+    if not name:
+        raise BadRequest("Name is required")
+    spec = owner.spec
+    if spec is not None and name in (*spec.environment, *spec.environment_data):
+        raise BadRequest(f"{name} is the name of an environment variable's account; take another")
 
 
 def _check_key(connection: Connection) -> None:

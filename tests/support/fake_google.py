@@ -1,6 +1,7 @@
 """Google Cloud behind a transport: a token server and a model, both without a network."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
@@ -23,7 +24,7 @@ class Clock:
 class Answer:
     status: int
     body: bytes
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
     closed: bool = False
 
     async def next(self) -> bytes:

@@ -375,13 +375,17 @@ asked = st.builds(Conversation, model=st.just("m"), sampling=samplings, output=o
 def streams(draw: st.DrawFn) -> list[StreamEvent]:
     """The events of a reply, its parts grown in pieces and by turns."""
     reply = draw(replies)
-    waiting = [_events_of(draw, index, part) for index, part in enumerate(reply.choices[0].parts)]
+    parts = reply.choices[0].parts
+    waiting = [_events_of(draw, index, part) for index, part in enumerate(parts)]
     events: list[StreamEvent] = [ReplyStarted(reply.id, reply.model, reply.created)]
     running: list[list[StreamEvent]] = []
     while waiting or running:
         if waiting and (not running or draw(st.booleans())):
             running.append(waiting.pop(0))
-            events.append(running[-1].pop(0))
+            # An item of thinking shows that it has begun only when it grows.
+            count = 2 if isinstance(parts[len(parts) - len(waiting) - 1], Reasoning) else 1
+            events += running[-1][:count]
+            del running[-1][:count]
         else:
             chosen = draw(st.integers(0, len(running) - 1))
             events.append(running[chosen].pop(0))

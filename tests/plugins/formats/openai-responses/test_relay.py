@@ -8,7 +8,7 @@ import pytest
 from corpus import Item, answer, items, named
 from gateway_format_openai_responses import FORMATS
 from msgspec import Raw
-from openai import APIError
+from openai import APIError, OpenAI
 from openai._streaming import Stream
 from openai.types.responses import ResponseStreamEvent
 
@@ -257,8 +257,6 @@ class _Answered:
 
 
 def test_the_library_takes_an_error_for_an_error(relay: Callable[[], Any]) -> None:
-    from openai import OpenAI
-
     passing = relay()
     passed = passing.feed(frame(CREATED)) + passing.fail(ReplyFailed("gone", status=503))
     client = OpenAI(api_key="none")

@@ -114,7 +114,7 @@ def tell(vendor: VendorSide, target: Target) -> Tell:
     return told
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def disorder() -> Callable[[Iterable[StreamEvent]], str | None]:
     """What breaks the order that readers promise, or ``None``."""
     return _disorder

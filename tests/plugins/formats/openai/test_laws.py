@@ -1,21 +1,18 @@
-"""Laws that hold for anything: what is written is read back, and nothing makes it stumble."""
+"""What is written is read back: requests, replies and streams in their normal form."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 from gateway_format_openai import CHAT, COMPLETIONS
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
 from gateway_core import (
-    BadRequest,
     Call,
     Choice,
-    ChoiceEnded,
     Citation,
-    CitationAdded,
     Conversation,
     Foreign,
     Kind,
@@ -23,16 +20,10 @@ from gateway_core import (
     Media,
     Model,
     Output,
-    PartEnded,
-    PartGrew,
-    PartSealed,
-    PartStarted,
     ProviderSpec,
     Reasoning,
     Refusal,
     Reply,
-    ReplyFailed,
-    ReplyStarted,
     Sampling,
     StreamEvent,
     Target,
@@ -43,13 +34,9 @@ from gateway_core import (
     ToolChoice,
     ToolResult,
     Turn,
-    UpstreamError,
     Usage,
-    UsageReported,
-    WireFormat,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
 
 assert CHAT.client is not None
 assert CHAT.vendor is not None
@@ -342,308 +329,3 @@ def test_a_reply_written_as_a_stream_is_read_back(reply: Reply) -> None:
 
     assert same(gather(read(written))) == same(reply)
     assert not losses
-
-
-anything = st.one_of(
-    st.builds(Text, text=blanks, citations=st.lists(citations, max_size=1).map(tuple)),
-    st.builds(Refusal, text=blanks),
-    st.builds(Reasoning, text=blanks, sealed=maybe(names), origin=names, extra=extras),
-    st.builds(
-        ToolCall,
-        id=ids,
-        name=names,
-        arguments=st.sampled_from(["", "{}", "{"]),
-        custom=st.booleans(),
-        signature=maybe(names),
-        origin=names,
-    ),
-    media,
-    st.builds(Foreign, dialect=names, type=names, raw=raws),
-)
-grown = (Text, Refusal, Reasoning, ToolCall)
-
-
-@st.composite
-def streams(draw: st.DrawFn) -> list[StreamEvent]:
-    """Any events in the promised order, parts of several choices by turns."""
-    queues = [draw(part_events(choice)) for choice in range(draw(st.integers(1, 3)))]
-    events: list[StreamEvent] = [ReplyStarted(draw(blanks), draw(blanks), draw(maybe(st.just(7))))]
-    while any(queues):
-        if draw(st.booleans()):
-            events.append(UsageReported(draw(usages)))
-        queue = draw(st.sampled_from([queue for queue in queues if queue]))
-        events.append(queue.pop(0))
-    return events
-
-
-@st.composite
-def part_events(draw: st.DrawFn, choice: int) -> list[StreamEvent]:
-    events: list[StreamEvent] = []
-    held: list[StreamEvent] = []
-    for index in range(draw(st.integers(0, 3))):
-        part = draw(anything)
-        events.append(PartStarted(index, part, choice))
-        if isinstance(part, grown):
-            for text in draw(st.lists(blanks, max_size=2)):
-                events.append(PartGrew(index, text, choice, draw(maybe(logprobs))))
-        if isinstance(part, Text):
-            events += (
-                CitationAdded(index, c, choice) for c in draw(st.lists(citations, max_size=1))
-            )
-        if draw(st.booleans()):
-            events.append(PartSealed(index, draw(maybe(names)), draw(maybe(names)), choice, "o"))
-        (held if draw(st.booleans()) else events).append(PartEnded(index, choice))
-    finish = draw(st.sampled_from(["stop", "length", "tool_calls", "refusal", "pause", "error"]))
-    return [*events, *held, ChoiceEnded(finish, choice)]
-
-
-askeds = st.sampled_from(
-    [
-        Conversation(),
-        Conversation(stream_usage=False, thinking=Thinking(show=False)),
-        Conversation(tools=(Tool(name="a", dialect="openai-functions"),)),
-        Conversation(tools=tuple(Tool(name=n, custom=True) for n in "abcdefgh")),
-    ]
-)
-
-
-def written_by(
-    wire: WireFormat, asked: Conversation, batches: Iterable[list[StreamEvent]]
-) -> bytes:
-    assert wire.client is not None
-    writer = wire.client.stream_writer(asked, Losses())
-    return b"".join(writer.feed(batch) for batch in batches) + writer.close()
-
-
-@given(streams(), askeds, st.data())
-def test_any_stream_is_well_formed_however_it_is_batched(
-    disorder: Disorder, events: list[StreamEvent], asked: Conversation, data: st.DataObject
-) -> None:
-    cut = data.draw(st.integers(0, len(events)))
-    assert disorder(events) is None
-
-    for wire in (CHAT, COMPLETIONS):
-        assert wire.grammar is not None
-        whole = written_by(wire, asked, [events])
-        assert violation(wire.grammar, whole) is None
-        assert written_by(wire, asked, [events[:cut], events[cut:]]) == whole
-        assert written_by(wire, asked, [[event] for event in events]) == whole
-
-
-@given(streams(), askeds)
-@settings(max_examples=50)
-def test_what_any_stream_is_written_as_can_be_read(
-    disorder: Disorder, events: list[StreamEvent], asked: Conversation
-) -> None:
-    again = read(written_by(CHAT, asked, [events]))
-
-    assert disorder(again) is None
-
-
-@given(streams(), askeds)
-@settings(max_examples=50)
-def test_a_failure_at_any_point_leaves_a_well_formed_stream(
-    events: list[StreamEvent], asked: Conversation
-) -> None:
-    for end in range(len(events)):
-        broken = [*events[:end], ReplyFailed("bad", status=429)]
-        for wire in (CHAT, COMPLETIONS):
-            assert wire.grammar is not None
-            written = written_by(wire, asked, [broken])
-            assert violation(wire.grammar, written) is None
-            assert written.endswith(b'"code":"rate_limit_exceeded"}}\n\n')
-
-
-KEYS = [
-    "messages",
-    "input",
-    "role",
-    "content",
-    "type",
-    "text",
-    "image_url",
-    "url",
-    "detail",
-    "input_audio",
-    "data",
-    "format",
-    "file",
-    "file_id",
-    "file_data",
-    "filename",
-    "video_url",
-    "document_url",
-    "thinking",
-    "signature",
-    "refusal",
-    "tool_calls",
-    "id",
-    "function",
-    "name",
-    "arguments",
-    "custom",
-    "input",
-    "tool_call_id",
-    "function_call",
-    "audio",
-    "reasoning_content",
-    "reasoning",
-    "reasoning_details",
-    "summary",
-    "tools",
-    "parameters",
-    "strict",
-    "tool_choice",
-    "allowed_tools",
-    "mode",
-    "functions",
-    "cache_control",
-    "ttl",
-    "stop",
-    "stream_options",
-    "include_usage",
-    "response_format",
-    "json_schema",
-    "schema",
-    "reasoning_effort",
-    "effort",
-    "max_tokens",
-    "budget_tokens",
-    "enabled",
-    "extra_content",
-    "google",
-    "thought_signature",
-    "web_search_options",
-    "temperature",
-    "n",
-    "logprobs",
-    "index",
-    "choices",
-    "delta",
-    "message",
-    "finish_reason",
-    "usage",
-    "prompt_tokens",
-    "prompt_tokens_details",
-    "cached_tokens",
-    "error",
-    "code",
-    "annotations",
-    "url_citation",
-    "start_index",
-    "images",
-    "model",
-    "created",
-    "citations",
-    "search_results",
-    "x_groq",
-    "stop_reason",
-    "prompt",
-    "metadata",
-    "raw",
-    "headers",
-    "details",
-    "retryDelay",
-    "detail",
-    "msg",
-]
-WORDS = [
-    "user",
-    "assistant",
-    "system",
-    "tool",
-    "function",
-    "developer",
-    "text",
-    "image_url",
-    "custom",
-    "allowed_tools",
-    "auto",
-    "reasoning.text",
-    "reasoning.encrypted",
-    "thinking",
-    "json_schema",
-    "data:image/png;base64,AA==",
-    "stop",
-    "url_citation",
-    "required",
-    "message",
-]
-leaves = (
-    st.none()
-    | st.booleans()
-    | st.integers(-5, 5)
-    | st.floats(allow_nan=False)
-    | st.sampled_from(WORDS)
-    | blanks
-)
-values = st.recursive(
-    leaves,
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=6)
-    ),
-    max_leaves=25,
-)
-messages = st.fixed_dictionaries(
-    {"role": st.sampled_from(WORDS[:6])},
-    optional={key: values for key in KEYS if key not in ("role", "messages")},
-)
-bodies = values | st.fixed_dictionaries(
-    {"messages": st.lists(messages, min_size=1, max_size=3)},
-    optional={key: values for key in KEYS if key != "messages"},
-)
-
-
-@given(bodies)
-@settings(max_examples=400)
-def test_no_body_makes_reading_or_writing_stumble(body: Any) -> None:
-    raw = msgspec.json.encode(body)
-    for side in (CLIENT, OLDER):
-        try:
-            conversation = side.read_request(call_with(raw))
-        except BadRequest as error:
-            assert error.message
-            continue
-        for target in (TARGET, ODD):
-            try:
-                VENDOR.write_request(conversation, target, Losses())
-            except BadRequest as error:
-                assert error.message
-
-
-@given(
-    st.lists(values | st.fixed_dictionaries({"choices": st.lists(values, max_size=2)}), max_size=4)
-)
-@settings(max_examples=300)
-def test_no_frame_makes_a_reader_stumble(disorder: Disorder, rows: list[Any]) -> None:
-    frames = b"".join(b"data: %b\n\n" % msgspec.json.encode(row) for row in rows)
-    relay = VENDOR.relay(call_with(b"{}", True), TARGET, {})
-
-    events = read(frames + b"data: [DONE]\n\n")
-    passed = relay.feed(frames) + relay.close()
-
-    assert disorder(events) is None
-    assert CHAT.grammar is not None
-    assert violation(CHAT.grammar, passed) is None
-
-
-@given(values)
-@settings(max_examples=300)
-def test_no_answer_makes_a_reader_stumble(body: Any) -> None:
-    raw = msgspec.json.encode(body)
-    relay = VENDOR.relay(call_with(b"{}"), TARGET, {})
-
-    try:
-        VENDOR.read_reply(raw)
-    except UpstreamError as error:
-        assert error.message
-    assert relay.feed(raw) + relay.close() in (b"", raw)
-    assert VENDOR.read_error(500, {}, raw).message
-
-
-@given(st.binary(max_size=60))
-def test_no_bytes_make_a_reader_stumble(data: bytes) -> None:
-    events = read(data)
-
-    assert isinstance(events[-1], ReplyFailed)
-    assert VENDOR.read_error(500, {}, data).message

@@ -1,7 +1,6 @@
 """What every test of Converse needs, with the vendor's own library as the judge of requests."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -17,20 +16,22 @@ from gateway_core import Conversation, Losses, Model, StreamEvent, Target, Vendo
 
 CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
+Check = Callable[[dict[str, Any]], None]
 Tell = Callable[..., tuple[dict[str, Any], list[str]]]
 Read = Callable[..., list[StreamEvent]]
 
 
-@cache
-def service() -> ServiceModel:
-    return ServiceModel(Loader().load_service_model("bedrock-runtime", "service-2"))
+@pytest.fixture(scope="session")
+def check() -> Check:
+    """Fails when the vendor's library finds fault with a request."""
+    service = ServiceModel(Loader().load_service_model("bedrock-runtime", "service-2"))
+    shape = service.operation_model("Converse").input_shape
 
+    def checked(body: dict[str, Any]) -> None:
+        report = ParamValidator().validate({"modelId": CLAUDE, **body}, shape)
+        assert not report.has_errors(), report.generate_report()
 
-def check(body: dict[str, Any]) -> None:
-    """The vendor's library finds no fault with a request."""
-    shape = service().operation_model("Converse").input_shape
-    report = ParamValidator().validate({"modelId": CLAUDE, **body}, shape)
-    assert not report.has_errors(), report.generate_report()
+    return checked
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def target() -> Target:
 
 
 @pytest.fixture
-def tell(vendor: VendorSide) -> Tell:
+def tell(vendor: VendorSide, check: Check) -> Tell:
     """Writes a request that the vendor's library accepts: what it says, and what it does not."""
 
     def told(

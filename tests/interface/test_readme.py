@@ -1,0 +1,139 @@
+"""The README's and the quick start's commands, run as a newcomer would run them."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMMAND = Path(sys.executable).parent / "model-gateway"
+BLOCK = re.compile(r"```sh\n(curl .*?)```", re.DOTALL)
+
+
+def curls(page: str) -> list[str]:
+    return BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The address of a started gateway and what it printed."""
+    folder = tmp_path_factory.mktemp("data")
+    environment = {**os.environ, "DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        [COMMAND, "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    printed = ""
+    for line in process.stdout:
+        printed += line
+        if '-d \'{"model"' in line:
+            break
+    address = re.search(r"http://[0-9.:]+", printed)
+    assert address is not None
+    try:
+        yield address[0], printed
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        process.stdout.close()
+
+
+def run(command: str, address: str) -> httpx2.Response:
+    """Do what curl would do."""
+    words = shlex.split(command.replace("\\\n", " "))
+    url = next(word for word in words if word.startswith("http"))
+    url = re.sub(r"http://127\.0\.0\.1:\d+", address, url)
+    fields = [words[n + 1] for n, word in enumerate(words) if word == "-H"]
+    headers = dict(field.split(": ", 1) for field in fields)
+    body = words[words.index("-d") + 1] if "-d" in words else None
+    method = "POST" if body else "GET"
+    return httpx2.request(method, url, content=body, headers=headers, trust_env=False, timeout=30)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_each_command_of_the_readme_is_answered(gateway: tuple[str, str], number: int) -> None:
+    answer = run(curls("README.md")[number], gateway[0])
+
+    assert answer.status_code == 200
+    assert "Hello" in answer.text
+
+
+def test_the_readme_has_a_command_for_each_format() -> None:
+    assert len(curls("README.md")) == 5
+
+
+def test_the_first_request_that_is_printed_works(gateway: tuple[str, str]) -> None:
+    command = gateway[1].partition("Try it:")[2].strip()
+
+    answer = run(command, gateway[0])
+
+    assert answer.json()["choices"][0]["message"]["content"] == "Hello"
+
+
+def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str]) -> None:
+    codes = [run(command, gateway[0]).status_code for command in curls("docs/quick-start.md")]
+
+    assert codes == [200, 201, 201]
+
+
+def test_what_is_there_says_so(gateway: tuple[str, str]) -> None:
+    listed = subprocess.run(
+        [COMMAND, "plugins", "list", "--json"], capture_output=True, text=True, check=True
+    )
+
+    rows = json.loads(listed.stdout)
+
+    assert not [row for row in rows if row["state"] != "loaded" or row["problem"]]
+    assert {"format-openai", "format-claude", "echo", "dashboard"} <= {
+        row["plugin"] for row in rows
+    }
+
+
+def test_the_module_is_the_command() -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "gateway_core", "version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert told.stdout.startswith("model-gateway ")
+
+
+def test_doctor_finds_nothing_bad(tmp_path: Path) -> None:
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "PORT": "0"}
+    told = subprocess.run(
+        [COMMAND, "doctor", "--json"], capture_output=True, text=True, env=environment
+    )
+
+    assert told.returncode == 0, told.stdout
+    assert not [f for f in json.loads(told.stdout) if f["state"] == "bad"]
+
+
+def test_a_second_gateway_on_the_same_data_says_what_is_wrong(tmp_path: Path) -> None:
+    environment = {**os.environ, "DATA_DIR": str(tmp_path)}
+    first = subprocess.Popen(
+        [COMMAND, "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    assert first.stdout is not None
+    first.stdout.readline()
+    began = time.monotonic()
+    second = subprocess.run(
+        [COMMAND, "--port", "0"], env=environment, capture_output=True, text=True, timeout=30
+    )
+    first.terminate()
+    first.wait(20)
+    first.stdout.close()
+
+    assert second.returncode == 1
+    assert "another gateway" in second.stderr.lower() or "in use" in second.stderr.lower()
+    assert time.monotonic() - began < 25

@@ -1,0 +1,82 @@
+"""Counting a prompt's tokens by a rule of thumb."""
+
+import json
+from typing import Any
+
+import pytest
+from corpus import items, question
+from gateway_format_claude import CLAUDE
+
+from gateway_core import Counting
+
+
+@pytest.fixture
+def counting() -> Counting:
+    (found,) = [e.counting for e in CLAUDE.endpoints if e.counting is not None]
+    return found
+
+
+def count(counting: Counting, body: Any) -> int:
+    said = json.loads(counting.estimate(json.dumps(body).encode()))
+    assert said == {"input_tokens": said["input_tokens"], "approximate": True}
+    number: int = said["input_tokens"]
+    return number
+
+
+def test_the_vendors_path_names_no_model(counting: Counting) -> None:
+    assert counting.path("any") == "/messages/count_tokens"
+
+
+def test_four_characters_are_a_token(counting: Counting) -> None:
+    assert count(counting, {"messages": [{"role": "user", "content": "x" * 9}]}) == 3
+    assert count(counting, {"system": "x" * 8}) == 2
+    assert count(counting, {"system": [{"type": "text", "text": "x" * 8}]}) == 2
+
+
+def test_everything_that_is_text_counts(counting: Counting) -> None:
+    tools = [{"name": "look"}]
+    blocks = [
+        {"type": "text", "text": "abcd"},
+        {"type": "thinking", "thinking": "abcd", "signature": "not counted"},
+        {"type": "tool_use", "id": "x", "name": "look", "input": {"a": 1}},
+        {"type": "tool_result", "tool_use_id": "x", "content": "abcd"},
+        {"type": "tool_result", "tool_use_id": "x", "content": [{"type": "text", "text": "abcd"}]},
+        {"type": "image", "source": {"type": "base64", "data": "x" * 4000}},
+    ]
+
+    characters = 4 + 4 + len('look{"a":1}') + 4 + 4 + len(json.dumps(tools))
+
+    assert count(counting, {"tools": tools, "messages": [{"content": blocks}]}) == -(
+        -characters // 4
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"rubbish",
+        b"[]",
+        b"{}",
+        b'{"messages":3,"system":{},"tools":null}',
+        b'{"messages":[3,{"content":[3,{"type":"text","text":4},{"type":"tool_result"}]}]}',
+        b'{"messages":' + b"[" * 100_000,
+        b'{"system":"\xff"}',
+    ],
+)
+def test_rubbish_counts_as_one(counting: Counting, body: bytes) -> None:
+    assert json.loads(counting.estimate(body)) == {"input_tokens": 1, "approximate": True}
+
+
+def test_the_rule_is_of_the_right_size(counting: Counting) -> None:
+    for item in items("anthropic_count_tokens"):
+        body = question(item)
+        if body is None or item["response_status"] != 200:
+            continue
+
+        estimate = json.loads(counting.estimate(body))["input_tokens"]
+
+        real = item["response_body"]
+        real = real if isinstance(real, dict) else json.loads(real)
+        # The vendor adds a system prompt of its own, of some hundred tokens, for tools.
+        assert real["input_tokens"] / 5 - 130 < estimate < real["input_tokens"] * 3
