@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE, WORDS
+from naming import named
 from plugin_folders import (
     GOLDEN,
     QUESTIONS,
@@ -42,8 +43,8 @@ HEAVY = {"botocore", "google.auth", "cryptography"}
 LONGEST_IMPORT = 0.5
 """Seconds of work, on a busy machine; the usual is a hundredth of that."""
 
-every_plugin = pytest.mark.parametrize("folder", [*FORMATS, *PROVIDERS], ids=str)
-every_vendor = pytest.mark.parametrize("folder", PROVIDERS, ids=str)
+every_plugin = pytest.mark.parametrize("folder", [*FORMATS, *PROVIDERS], ids=named)
+every_vendor = pytest.mark.parametrize("folder", PROVIDERS, ids=named)
 
 LOOK = """
 import importlib, json, sys, time

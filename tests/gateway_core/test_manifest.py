@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naming import named
 
 from gateway_core import Auth, Kind, Model, OAuth, ProviderSpec
 from gateway_core.manifest import Manifest, document, manifest_url
@@ -129,7 +130,7 @@ def test_the_document_names_its_version_and_origin_and_is_sorted_by_id() -> None
         ({"auth": Auth(type="cookie")}, "cookie"),
         ({"auth": Auth(type="oauth")}, "oauth"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_the_auth_type_is_what_is_said_then_oauth_then_apikey(
     fields: dict[str, Any], auth_type: str
@@ -157,7 +158,7 @@ def test_the_auth_type_is_what_is_said_then_oauth_then_apikey(
         ),
         ("openai", Auth(header="x-own", scheme="raw"), {"header": "x-own"}),
     ],
-    ids=str,
+    ids=named,
 )
 def test_the_auth_header_and_prefix(format: str, auth: Auth, expected: dict[str, str]) -> None:
     assert entry(format=format, auth=auth)["auth"] == {"type": "apikey", **expected}
@@ -179,7 +180,7 @@ def test_the_auth_header_and_prefix(format: str, auth: Auth, expected: dict[str,
         ({"executor": Carrier("default")}, ["apikey", "sidecar-candidate"]),
         ({"base_url": None}, ["apikey"]),
     ],
-    ids=str,
+    ids=named,
 )
 def test_capabilities_are_a_sorted_set_of_tags(fields: dict[str, Any], tags: list[str]) -> None:
     assert entry(**fields)["capabilities"] == tags
@@ -211,7 +212,7 @@ def test_capabilities_are_a_sorted_set_of_tags(fields: dict[str, Any], tags: lis
         ({"format": "gemini-stt"}, ["Gemini endpoint constructed at dispatch"]),
         ({"format": "gemini-cli"}, []),
     ],
-    ids=str,
+    ids=named,
 )
 def test_why_a_sidecar_cannot_serve_a_provider(fields: dict[str, Any], reasons: list[str]) -> None:
     told = entry(**fields)
@@ -396,7 +397,7 @@ def test_every_manifest_is_one_that_clients_accept(specs: list[ProviderSpec]) ->
         ({"host": "::1"}, f"http://[::1]:20128{PATH}"),
         ({"host": "[::1]", "protocol": ""}, f"http://[::1]:20128{PATH}"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_where_sidecars_find_the_manifest(settings: dict[str, Any], url: str) -> None:
     assert manifest_url(**settings) == url

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from naming import named
 
 from gateway_core import (
     Call,
@@ -139,7 +140,7 @@ def test_an_answer_that_raises_when_it_is_read_is_refused() -> None:
     assert messages(registry) == ["provider 'acme' is refused: reading it raised RuntimeError"]
 
 
-@pytest.mark.parametrize("answer", [5, None, "acme", PLAIN, ProviderSpec], ids=str)
+@pytest.mark.parametrize("answer", [5, None, "acme", PLAIN, ProviderSpec], ids=named)
 def test_an_answer_of_another_type_is_refused(answer: object) -> None:
     registry = built(answer, spec())
 

@@ -166,7 +166,7 @@ def client_of(gateway: Gateway, host: str = "127.0.0.1") -> httpx2.AsyncClient:
 
 
 async def tells_no_secret(response: httpx2.Response) -> None:
-    """Management answers only: what inference says of vendors' errors is tested elsewhere."""
+    """Looks at the answers of management routes."""
     if not response.request.url.path.startswith("/api/"):
         return
     assert CANARY not in str(response.headers)

@@ -31,8 +31,6 @@ class Direct:
         A request is sent a second time only when it went out on a kept
         connection that died without a single byte of answer.
         """
-        if self._closed:
-            raise shutting_down()
         url = parse(request.url)
         message = write(request, url, self._limits.first_byte)
         pool = self._pool(url)

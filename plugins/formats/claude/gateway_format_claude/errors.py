@@ -105,7 +105,8 @@ def error_in(body: bytes) -> UpstreamError | None:
 def failure_in(data: bytes) -> ReplyFailed:
     """The failure that an error event in a stream tells of."""
     error = error_in(data) or UpstreamError("The upstream broke off with an error")
-    return ReplyFailed(error.message, error.kind, _code(error), error.status)
+    code = None if error.code == UpstreamError.code else error.code
+    return ReplyFailed(error.message, error.kind, code, error.status)
 
 
 def _of_body(body: dict[str, object], status: int | None) -> UpstreamError | None:

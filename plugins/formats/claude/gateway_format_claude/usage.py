@@ -5,6 +5,8 @@ them inside. The counts of ``message_start`` and of each ``message_delta`` are
 totals, so a later one replaces an earlier one.
 """
 
+from typing import TypeGuard
+
 import msgspec
 from msgspec import Raw, Struct
 
@@ -38,10 +40,11 @@ class Meter:
         self.reported = False
 
     def take(self, of: Raw) -> bool:
-        """Note a report; false when it says nothing. Raises MsgspecError for rubbish."""
+        """Note a report; false while nothing was counted. Raises MsgspecError for rubbish."""
         if is_null(of):
             return False
         said = _decode(of)
+        self.reported = self.reported or _says_something(said)
         self._input = _newer(said.input_tokens, self._input)
         self._output = _newer(said.output_tokens, self._output)
         self._read = _newer(said.cache_read_input_tokens, self._read)
@@ -49,8 +52,7 @@ class Meter:
         details = said.output_tokens_details
         if isinstance(details, dict):
             self._reasoning = _newer(details.get("thinking_tokens"), self._reasoning)
-        self.reported = True
-        return True
+        return self.reported
 
     def usage(self) -> Usage | None:
         if not self.reported:
@@ -64,10 +66,17 @@ class Meter:
         )
 
 
+def _is_count(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value <= _HIGHEST
+
+
+def _says_something(said: _Counts) -> bool:
+    return _is_count(said.input_tokens) or _is_count(said.output_tokens)
+
+
 def _newer(value: object, before: int) -> int:
     """A later total; a zero does not take back what was counted before."""
-    valid = type(value) is int and 0 < value <= _HIGHEST
-    return value if valid else before  # type: ignore[return-value]  # narrowed by the line above
+    return value if _is_count(value) and value else before
 
 
 def written_usage(usage: Usage | None) -> dict[str, object]:

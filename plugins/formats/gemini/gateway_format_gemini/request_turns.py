@@ -52,7 +52,9 @@ class _OpenTurn:
         self.extra: Members = {}
 
     def add(self, part: AnyPart | None, carried: tuple[Reasoning, ...]) -> None:
-        if part is not None and not (self.role == "assistant" and self._joins(part)):
+        # Thinking that a whole text brings came between it and what was said before.
+        begins = self.role != "assistant" or (carried and part != _NOTHING)
+        if part is not None and (begins or not self._joins(part)):
             self.parts.append(part)
         if carried:
             self._place(carried)

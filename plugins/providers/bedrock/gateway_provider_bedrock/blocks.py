@@ -27,6 +27,8 @@ from .models import Traits
 from .shapes import BROKEN
 
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+_NOT_IN_RESULTS = {"cachePoint": "cache_control", "audio": "audio"}
+"""Blocks that a tool's result may not hold, and what is lost with them."""
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 _raw = msgspec.json.Decoder(Raw)
@@ -55,7 +57,11 @@ class BlockWriter:
 
     def _written(self, part: AnyPart) -> list[Block]:
         self._losses.add_extra(part.extra, within="content")
-        return [*self._blocks(part), *self.cache_point(part.cache)]
+        blocks = self._blocks(part)
+        if blocks or part.cache is None:
+            return [*blocks, *self.cache_point(part.cache)]
+        self._losses.add("cache_control")  # a point must have something before it
+        return []
 
     def _blocks(self, part: AnyPart) -> list[Block]:
         match part:
@@ -99,9 +105,10 @@ class BlockWriter:
 
     def _result(self, part: ToolResult) -> Block:
         content = [block for piece in part.content for block in self._written(piece)]
-        held = [block for block in content if "cachePoint" not in block]
-        if len(held) < len(content):
-            self._losses.add("cache_control")  # there are no cache points within a result
+        held = [block for block in content if block.keys().isdisjoint(_NOT_IN_RESULTS)]
+        for block in content:
+            for name in block.keys() & _NOT_IN_RESULTS.keys():
+                self._losses.add(_NOT_IN_RESULTS[name])
         result: Block = {"toolUseId": own_id(part.call_id), "content": held or [{"json": {}}]}
         if part.failed and self._traits.statuses:
             result["status"] = "error"

@@ -20,6 +20,13 @@ def thinking(*ids: str) -> Iterator[Model]:
         )
 
 
+def talking(max_output: int, *ids: str) -> Iterator[Model]:
+    for id in ids:
+        yield Model(
+            id, context=131_072, max_output=max_output, tools=True, reasoning=False, vision=False
+        )
+
+
 GROQ = openai_compatible(
     ProviderSpec(
         id="groq",
@@ -30,8 +37,8 @@ GROQ = openai_compatible(
         models=(
             *thinking("openai/gpt-oss-120b", "openai/gpt-oss-20b"),
             Model("openai/gpt-oss-safeguard-20b", context=131_072, max_output=65_536),
-            Model("llama-3.1-8b-instant", context=131_072, max_output=131_072, tools=True),
-            Model("llama-3.3-70b-versatile", context=131_072, max_output=32_768, tools=True),
+            *talking(131_072, "llama-3.1-8b-instant"),
+            *talking(32_768, "llama-3.3-70b-versatile"),
             Model("minimaxai/minimax-m2.7", context=196_608, max_output=131_072),
             Model("qwen/qwen3.8-27b", context=131_072, max_output=16_384),
             Model("qwen/qwen3.6-27b"),

@@ -87,6 +87,29 @@ def test_the_gateway_does_not_call_itself(run, serve, polite, open_network, fetc
     run(scenario)
 
 
+@pytest.mark.parametrize("http2", [False, True], ids=["direct", "http2"])
+def test_a_connection_that_came_home_unnoticed_is_closed_before_a_word(
+    run, serve, open_network, fetch, monkeypatch, http2
+):
+    heard = []
+
+    async def listen(peer):
+        heard.append(await peer.head())
+
+    async def scenario():
+        async with serve(listen) as server:
+            async with open_network(refuse=frozenset({("0.0.0.0", server.port)})) as network:
+                # As if this were some other address of the machine.
+                monkeypatch.setattr(network._guard, "_is_own", lambda address, port: False)
+
+                with pytest.raises(AddressForbidden, match="the gateway itself"):
+                    await fetch(network.transport(http2=http2), server.url())
+
+        assert heard in ([], [b""])
+
+    run(scenario)
+
+
 def test_the_dialled_address_is_the_checked_one(serve, polite, open_network, fetch, monkeypatch):
     answers = [["93.184.216.34"], ["127.0.0.1"]]
     dialled = []
@@ -195,7 +218,8 @@ def test_closing_ends_every_kind_of_waiting(run, serve, open_network, fetch):
             await asyncio.sleep(0.05)
             counts = network.counts()
 
-            await network.aclose()
+            async with asyncio.timeout(1):
+                await network.aclose()
             results = await asyncio.gather(*tasks, return_exceptions=True)
 
             assert (counts.open, counts.idle, counts.waiting) == (5, 1, 1)

@@ -37,6 +37,22 @@ def test_a_checked_name_is_spoken_to_at_the_address_it_was_checked_for(
     run(scenario)
 
 
+def test_the_direct_carrier_speaks_http1_even_where_http2_is_offered(
+    run, serve, certified, trusting, open_network, fetch
+):
+    async def tell(peer):
+        await peer.request()
+        chosen = peer.writer.get_extra_info("ssl_object").selected_alpn_protocol()
+        await peer.answer(chosen.encode())
+
+    async def scenario():
+        context = certified("127.0.0.1", protocols=("h2", "http/1.1"))
+        async with serve(tell, context) as server, open_network(tls=trusting) as network:
+            assert await fetch(network.transport(), server.url()) == b"http/1.1"
+
+    run(scenario)
+
+
 def test_connections_are_kept(run, serve, polite, certified, trusting, open_network, fetch):
     async def scenario():
         async with (

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 from msgspec.structs import replace
+from ollama._types import ChatRequest
 
 from gateway_core import (
+    BadRequest,
     Call,
     Choice,
     ChoiceEnded,
@@ -149,6 +151,40 @@ def test_reading_a_written_request_changes_nothing(conversation: Conversation) -
 
     assert read_request(VENDOR.write_request(conversation, TARGET, losses)) == conversation
     assert not losses
+
+
+foreign_parts = st.one_of(
+    texts,
+    images,
+    st.just(Media(kind="image", url="https://a/b.png")),
+    st.just(Media(kind="document", text="Milk", name="list")),
+    st.builds(Refusal, text=words),
+    st.builds(Reasoning, text=words, signature=st.none() | names, origin=st.just("maker")),
+    st.builds(ToolCall, id=words, name=names, arguments=words, custom=st.booleans()),
+    st.builds(ToolResult, call_id=words, content=st.lists(texts | images, max_size=2).map(tuple)),
+    st.just(Foreign(dialect="other", type="t", raw=Raw(b"{}"))),
+)
+foreign_turns = st.builds(
+    Turn,
+    st.sampled_from(["user", "assistant", "system"]),
+    st.lists(foreign_parts, max_size=4).map(tuple),
+)
+
+
+@QUICK
+@given(st.lists(foreign_turns, min_size=1, max_size=4), st.lists(tools, max_size=1))
+def test_any_conversation_makes_a_request_that_the_library_knows(
+    turns: list[Turn], tools: list[Tool]
+) -> None:
+    conversation = Conversation(turns=tuple(turns), tools=tuple(tools), dialect="other")
+    try:
+        body = VENDOR.write_request(conversation, TARGET, Losses())
+    except BadRequest:
+        return
+
+    asked = ChatRequest.model_validate_json(body)
+    assert asked.messages
+    read_request(body)
 
 
 usages = st.builds(Usage, input_tokens=st.integers(0, 10**6), output_tokens=st.integers(0, 10**6))

@@ -375,15 +375,13 @@ asked = st.builds(Conversation, model=st.just("m"), sampling=samplings, output=o
 def streams(draw: st.DrawFn) -> list[StreamEvent]:
     """The events of a reply, its parts grown in pieces and by turns."""
     reply = draw(replies)
-    parts = reply.choices[0].parts
-    waiting = [_events_of(draw, index, part) for index, part in enumerate(parts)]
+    waiting = [_events_of(draw, index, part) for index, part in enumerate(reply.choices[0].parts)]
     events: list[StreamEvent] = [ReplyStarted(reply.id, reply.model, reply.created)]
     running: list[list[StreamEvent]] = []
     while waiting or running:
         if waiting and (not running or draw(st.booleans())):
             running.append(waiting.pop(0))
-            # An item of thinking shows that it has begun only when it grows.
-            count = 2 if isinstance(parts[len(parts) - len(waiting) - 1], Reasoning) else 1
+            count = _together(running[-1])
             events += running[-1][:count]
             del running[-1][:count]
         else:
@@ -394,6 +392,15 @@ def streams(draw: st.DrawFn) -> list[StreamEvent]:
         events.append(UsageReported(reply.usage))
     events.append(ChoiceEnded(reply.choices[0].finish))
     return events
+
+
+def _together(events: list[StreamEvent]) -> int:
+    """How many events come at once: an item of thinking shows that it has begun only when it
+    grows, or when it is done."""
+    first, second = events[:2]
+    if not isinstance(first, PartStarted) or not isinstance(first.part, Reasoning):
+        return 1
+    return 2 if isinstance(second, PartGrew) else len(events)
 
 
 def _events_of(draw: st.DrawFn, index: int, part: Any) -> list[StreamEvent]:

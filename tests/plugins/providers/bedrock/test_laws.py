@@ -125,7 +125,9 @@ def written(conversation: Conversation, model: str) -> dict[str, Any] | None:
 
 
 @given(conversation=conversations, model=models)
-def test_the_vendors_library_accepts_every_request(conversation: Conversation, model: str) -> None:
+def test_the_vendors_library_accepts_every_request(
+    check: Any, conversation: Conversation, model: str
+) -> None:
     body = written(conversation, model)
 
     if body is not None:

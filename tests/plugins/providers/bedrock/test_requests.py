@@ -467,6 +467,14 @@ def test_parts_and_members_of_the_own_dialect_return_to_their_places(tell: Any) 
             saying(HELLO, assistant(CALL), result("c1", Text(text="a", cache="5m"))),
             ["cache_control"],
         ),
+        (
+            saying(
+                HELLO,
+                assistant(CALL),
+                result("c1", Media(kind="audio", media_type="audio/wav", data="A")),
+            ),
+            ["audio"],
+        ),
     ],
 )
 def test_what_cannot_be_said_is_recorded(

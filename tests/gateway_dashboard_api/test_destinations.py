@@ -1,0 +1,229 @@
+"""Credentials stay with the origin they were saved for."""
+
+from typing import Any
+
+import pytest
+from fake_vendor import Asked
+from office import KEY, Office
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.inference.transport import Network
+from gateway_dashboard_api.destinations import clean_base_url, permit, permit_proxy
+
+pytestmark = pytest.mark.anyio
+
+
+def shown(asked: list[Asked]) -> set[str]:
+    """The keys a vendor was shown."""
+    return {each.headers["authorization"] for each in asked if "authorization" in each.headers}
+
+
+async def test_another_origin_never_sees_the_key_that_was_saved_for_this_one(
+    office: Office,
+) -> None:
+    row = await office.connect(sessionToken="canary", providerSpecificData={"cookie": "canary"})
+    office.other.key = None
+    moved = {"providerSpecificData": {"baseUrl": f"{office.other.url}/v1"}}
+
+    after = (await office.ask("PUT", f"/api/providers/{row['id']}", moved))["connection"]
+    await office.chat("acme/large")
+    await office.ask("POST", f"/api/providers/{row['id']}/test")
+    await office.ask("GET", f"/api/providers/{row['id']}/models")
+
+    assert office.other.asked
+    assert shown(office.other.asked) == set()
+    assert await office.stored(row["id"]) == {}
+    assert after["testStatus"] == "reauth_required"
+    assert after["lastError"].startswith("The base URL changed")
+
+
+async def test_a_move_that_brings_a_key_keeps_only_that_key(office: Office) -> None:
+    row = await office.connect(sessionToken="session-canary")
+    office.other.key = "new-canary"
+    moved = {
+        "apiKey": "new-canary",
+        "providerSpecificData": {"baseUrl": f"{office.other.url}/v1/chat/completions/"},
+    }
+
+    after = (await office.ask("PUT", f"/api/providers/{row['id']}", moved))["connection"]
+
+    assert await office.stored(row["id"]) == {"apiKey": "new-canary"}
+    assert after["providerSpecificData"]["baseUrl"] == f"{office.other.url}/v1"
+    assert after["testStatus"] == "unknown"
+    assert (await office.chat("acme/large")).status_code == 200
+    assert shown(office.other.asked) == {"Bearer new-canary"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"region": "us"},
+        {"baseUrl": "{vendor}/v2"},
+        {"baseUrl": "{vendor}"},
+        {"azureEndpoint": None},
+    ],
+)
+async def test_a_change_that_stays_at_the_origin_keeps_the_key(
+    office: Office, data: dict[str, Any]
+) -> None:
+    row = await office.connect()
+    filled = {
+        name: value and value.replace("{vendor}", office.vendor.url) for name, value in data.items()
+    }
+
+    await office.ask("PUT", f"/api/providers/{row['id']}", {"providerSpecificData": filled})
+
+    assert await office.stored(row["id"]) == {"apiKey": KEY}
+
+
+async def test_going_back_to_the_usual_address_is_a_move_too(office: Office) -> None:
+    row = await office.connect(providerSpecificData={"baseUrl": f"{office.other.url}/v1"})
+
+    await office.ask(
+        "PUT", f"/api/providers/{row['id']}", {"providerSpecificData": {"baseUrl": ""}}
+    )
+
+    assert await office.stored(row["id"]) == {}
+
+
+async def test_any_member_that_is_an_address_counts(office: Office) -> None:
+    row = await office.connect(providerSpecificData={"tokenEndpoint": "http://127.0.0.1:1/a"})
+    path = f"/api/providers/{row['id']}"
+
+    same = {"providerSpecificData": {"tokenEndpoint": "http://127.0.0.1:1/b"}}
+    await office.ask("PUT", path, same)
+    kept = await office.stored(row["id"])
+    await office.ask("PUT", path, {"providerSpecificData": {"tokenEndpoint": "http://127.0.0.1:2"}})
+
+    assert kept == {"apiKey": KEY}
+    assert await office.stored(row["id"]) == {}
+
+
+async def test_an_address_that_a_vendor_builds_from_the_account_counts(office: Office) -> None:
+    data = {"port": office.vendor.port}
+    row = await office.connect("built", providerSpecificData=data)
+    path = f"/api/providers/{row['id']}"
+    assert (await office.chat("built/large")).status_code == 200
+
+    await office.ask("PUT", path, {"providerSpecificData": {"port": office.other.port}})
+
+    assert await office.stored(row["id"]) == {}
+    await office.chat("built/large")
+    assert shown(office.other.asked) == set()
+
+
+async def test_an_account_whose_address_cannot_be_built_can_be_mended(office: Office) -> None:
+    row = await office.connect("built")
+    mended = {"apiKey": KEY, "providerSpecificData": {"port": office.vendor.port}}
+
+    await office.ask("PUT", f"/api/providers/{row['id']}", mended)
+
+    assert (await office.chat("built/large")).status_code == 200
+
+
+async def test_a_secret_nobody_can_read_does_not_move(office: Office) -> None:
+    row = await office.connect()
+    await office.core.stores.database.execute("UPDATE connections SET secrets = 'rubbish'")
+    moved = {"providerSpecificData": {"baseUrl": office.other.url}}
+
+    answer = await office.ask("PUT", f"/api/providers/{row['id']}", moved, status=500)
+
+    assert answer["code"] == "seal_broken"
+
+
+async def test_a_nodes_new_origin_clears_the_keys_of_its_accounts(office: Office) -> None:
+    node = {"name": "Mine", "prefix": "mine", "baseUrl": f"{office.vendor.url}/v1"}
+    made = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
+    rows = [await office.connect(made["id"], name=name) for name in "ab"]
+    office.other.key = None
+    path = f"/api/provider-nodes/{made['id']}"
+
+    await office.ask("PUT", path, {"baseUrl": f"{office.vendor.url}/v2", "name": "Still mine"})
+    kept = [await office.stored(row["id"]) for row in rows]
+    await office.ask("PUT", path, {"baseUrl": f"{office.other.url}/v1"})
+    await office.chat("mine/large")
+
+    assert kept == [{"apiKey": KEY}] * 2
+    assert [await office.stored(row["id"]) for row in rows] == [{}, {}]
+    assert office.other.asked
+    assert shown(office.other.asked) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("https://a.example/v1", "https://a.example/v1"),
+        (" https://a.example/v1/// ", "https://a.example/v1"),
+        ("https://a.example/v1/chat/completions", "https://a.example/v1"),
+        ("https://a.example/v1/chat/completions/", "https://a.example/v1"),
+        ("https://a.example/v1/models", "https://a.example/v1"),
+        ("https://a.example/modelsmith", "https://a.example/modelsmith"),
+    ],
+)
+def test_what_is_pasted_behind_a_base_url_goes(text: str, clean: str) -> None:
+    assert clean_base_url(text, ("/chat/completions", "/models")) == clean
+
+
+@pytest.mark.parametrize("text", ["https://a/v1?key=1", "https://a/#x", "https://a/" + "x" * 2048])
+def test_a_base_url_that_no_path_can_follow_is_refused(text: str) -> None:
+    with pytest.raises(BadRequest, match="The base URL must"):
+        clean_base_url(text)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest",
+        "http://[::ffff:169.254.169.254]/",
+        "http://100.100.100.200/",
+        "http://[fe80::1]/",
+        "http://0.0.0.0/",
+        "http://224.0.0.1/",
+        "http://2852039166/",
+        "http://user:word@a.example/",
+        "ftp://a.example/",
+        "a.example",
+        "",
+    ],
+)
+async def test_addresses_that_are_never_called_are_refused(url: str) -> None:
+    with pytest.raises(BadRequest):
+        await permit(Network(), url)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8080/v1", "https://10.1.2.3", "http://[::1]:9"])
+async def test_an_operators_own_networks_are_fine(url: str) -> None:
+    await permit(Network(), url)
+
+
+async def test_a_name_that_is_not_known_yet_is_fine() -> None:
+    async def unknown(host: str) -> list[str]:
+        raise OSError(host)
+
+    await permit(Network(resolve=unknown), "https://not-yet.example/v1")
+
+
+async def test_a_name_that_leads_to_a_metadata_service_is_refused() -> None:
+    async def metadata(host: str) -> list[str]:
+        return ["10.0.0.1", "169.254.169.254"]
+
+    with pytest.raises(BadRequest, match="not allowed"):
+        await permit(Network(resolve=metadata), "https://friendly.example/v1")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://p:1", "https://u:w@127.0.0.1:3128/", "socks5://127.0.0.1", "SOCKS5h://[::1]:1"]
+)
+async def test_proxies_of_every_kind_are_fine(url: str) -> None:
+    async def known(host: str) -> list[str]:
+        return ["10.0.0.1"]
+
+    await permit_proxy(Network(resolve=known), url)
+
+
+@pytest.mark.parametrize(
+    "url", ["p:1", "ftp://p", "http://", "http://p:99999", "http://169.254.1.1:80", "http://a b"]
+)
+async def test_what_is_no_proxy_is_refused(url: str) -> None:
+    with pytest.raises(BadRequest):
+        await permit_proxy(Network(), url)

@@ -1,0 +1,58 @@
+import pytest
+
+from gateway_core import Credential
+from gateway_dashboard_api.masking import host_and_port, secrets_of, texts, told
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Incorrect API key provided: my-own-key.", "Incorrect API key provided: ***."),
+        ("first line\nsecond my-own-key", "first line"),
+        ("\n\n  spaced  \n", "spaced"),
+        ("", ""),
+        ("Bearer abcdefgh12345678 is wrong", "Bearer *** is wrong"),
+        ("sk-proj-abcdefgh1234 is wrong", "sk-*** is wrong"),
+        ("token=abc&next=1", "token=***&next=1"),
+        ("api_key: abc", "api_key: ***"),
+        ("the token eyJhbGciOi.eyJzdWIi.sig is old", "the token *** is old"),
+        ("via http://me:word@proxy:1/", "via http://***@proxy:1/"),
+        ("no file /home/somebody/.config/x", "no file <path>"),
+        ("see https://docs.example/home/keys", "see https://docs.example/home/keys"),
+        ("max_tokens: 1 is too small", "max_tokens: 1 is too small"),
+    ],
+)
+def test_a_vendors_words_are_told_without_secrets(text: str, shown: str) -> None:
+    assert told(text, ["my-own-key", "abc"]) == shown
+
+
+def test_a_secret_within_another_leaves_nothing_of_it() -> None:
+    assert told("it was secret-key-long", ["secret-key", "secret-key-long"]) == "it was ***"
+
+
+def test_a_long_text_is_cut() -> None:
+    assert len(told("word " * 1000)) == 500
+
+
+def test_every_secret_of_an_account_is_known() -> None:
+    data = {"region": "eu", "cookie": "a-cookie", "deep": {"clientSecret": ["one", {"x": "two"}]}}
+    credential = Credential(connection_id="c", secret="a-key", data=data)
+
+    assert sorted(secrets_of(credential)) == ["a-cookie", "a-key", "one", "two"]
+    assert list(texts({"a": 1, "b": None})) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://proxy:8080", "http://proxy:8080"),
+        ("http://me:word@proxy:8080/path?x=1", "http://***@proxy:8080"),
+        ("socks5://me@[::1]:1080", "socks5://***@[::1]:1080"),
+        ("https://proxy", "https://proxy"),
+        ("me:word@proxy", "***"),
+        ("http://proxy:notaport", "***"),
+        ("", "***"),
+    ],
+)
+def test_a_proxy_is_shown_by_host_and_port(url: str, shown: str) -> None:
+    assert host_and_port(url) == shown

@@ -1,0 +1,11 @@
+"""Names for parametrised tests that are the same in every process."""
+
+import re
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+LONGEST = 80
+
+
+def named(value: object) -> str:
+    """The value's text without memory addresses, cut where it gets long."""
+    return _ADDRESS.sub("", str(value))[:LONGEST]
