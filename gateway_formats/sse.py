@@ -74,8 +74,12 @@ def blocks(whole: bytes) -> list[bytes]:
 
 def read_block(block: bytes) -> tuple[bytes, bytes]:
     """A frame's event name and data; data is empty for a comment."""
-    if block.startswith(b"data: ") and b"\n" not in block and b"\r" not in block:
-        return b"", block[6:]
+    if b"\r" not in block:  # The two shapes that nearly every frame has.
+        head, newline, rest = block.partition(b"\n")
+        if not newline and head.startswith(b"data: "):
+            return b"", head[6:]
+        if head.startswith(b"event: ") and rest.startswith(b"data: ") and b"\n" not in rest:
+            return head[7:], rest[6:]
     name, data = b"", []
     for line in _LINE_END.split(block.removeprefix(_BOM)):
         field, _, value = line.partition(b":")

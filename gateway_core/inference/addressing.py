@@ -1,6 +1,7 @@
 """Where a request to a target goes, and what it shows there."""
 
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Call, Credential, Target
@@ -10,15 +11,22 @@ JSON = "application/json"
 
 
 def base_url(target: Target, credential: Credential, wire: WireFormat) -> str:
-    """Where this format's paths begin for this account, without a slash at the end."""
+    """Where this format's paths begin for this account, without a slash at the end.
+
+    An account may have a base URL of its own. It stands for the vendor's usual
+    one; a further format that the vendor serves elsewhere keeps its path on
+    the account's host.
+    """
     spec = target.provider
+    usual = spec.base_url or ""
+    base = usual if wire.dialect == spec.format else spec.further_formats().get(wire.dialect, usual)
     own = credential.data.get("baseUrl")
-    if isinstance(own, str) and own:
+    if not isinstance(own, str) or not own:
+        return base
+    if base == usual:
         return own.rstrip("/")
-    further = spec.further_formats()
-    if wire.dialect in further and wire.dialect != (target.model.format or spec.format):
-        return further[wire.dialect]
-    return spec.base_url or ""
+    host, path = urlsplit(own), urlsplit(base).path
+    return f"{host.scheme}://{host.netloc}{path}"
 
 
 def url(target: Target, credential: Credential, wire: WireFormat, path: str) -> str:

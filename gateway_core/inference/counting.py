@@ -11,9 +11,9 @@ from .client import Client, Header
 from .core import Core
 from .envelope import fitted, with_model
 from .exchanges import spoken
-from .proxies import Proxy, proxy_for
 from .question import Question
-from .tables import Tables
+from .sending import send
+from .tables import Account, Tables
 from .trace import Trace
 from .transport import read_all
 
@@ -49,14 +49,16 @@ async def _native(
         if not accounts:
             return None
         trace.target, trace.connection_id = target, accounts[0].id
-        asked = _request(counting, question, target, accounts[0].credential, question.client)
-        return await _asked(core, asked, accounts[0].proxy)
+        return await _asked(core, counting, question, target, accounts[0])
     except GatewayError:
         return None
 
 
-async def _asked(core: Core, asked: UpstreamRequest, proxy: Proxy | None) -> bytes | None:
-    response = await core.network.transport(proxy_for(proxy, asked.url)).send(asked)
+async def _asked(
+    core: Core, counting: Counting, question: Question, target: Target, account: Account
+) -> bytes | None:
+    asked = _request(counting, question, target, account.credential, question.client)
+    response = await send(core, target.provider, account, asked)
     try:
         if response.status != 200:
             return None

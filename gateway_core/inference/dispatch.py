@@ -23,7 +23,7 @@ from .accounts import Wanted, eligible
 from .core import Core
 from .health import Rest
 from .plan import Member
-from .proxies import proxy_for
+from .sending import send
 from .tables import Account, Tables
 from .trace import Trace
 from .transport import read_all
@@ -186,12 +186,7 @@ async def _send(core: Core, member: Member, account: Account, job: Job, trace: T
     exchange = job.opener(target, account.credential)
     trace.attempts += 1
     trace.target, trace.connection_id = target, account.id
-    carrier = target.provider.executor
-    transport = core.network.transport(proxy_for(account.proxy, exchange.request.url))
-    if carrier is None:
-        response = await transport.send(exchange.request)
-    else:
-        response = await carrier.send(exchange.request, account.credential, transport)
+    response = await send(core, target.provider, account, exchange.request)
     try:
         if not 200 <= response.status < 300:
             raise exchange.refusal(

@@ -67,6 +67,18 @@ def as_nullable(made: Schema) -> Schema:
     return made if made.get("type") == "NULL" else {**made, "nullable": True}
 
 
+def either(several: list[Schema]) -> Schema:
+    """One of several schemas, as short as it can be said."""
+    flat: list[Schema] = []
+    for each in several:
+        flat += [one for one in each.get("anyOf", [each]) if one not in flat]
+    plain = [one for one in flat if one.get("type") != "NULL"]
+    if not plain:
+        return flat[0]
+    made: Schema = plain[0] if len(plain) == 1 else {"anyOf": plain}
+    return made if len(plain) == len(flat) else as_nullable(made)
+
+
 def noted(made: Schema, notes: Schema) -> Schema:
     """What could not be declared, told in the description."""
     told = [f"{name}: {_encode(value).decode()}" for name, value in notes.items()]

@@ -18,6 +18,7 @@ from .schema_references import References, Schema, Trail
 from .schema_values import (
     anything,
     as_nullable,
+    either,
     is_null,
     is_number,
     is_run,
@@ -164,8 +165,7 @@ class _Rewriter:
             made: Schema = {"type": "STRING", **told, "enum": words}
             return as_nullable(made) if nullable else made
         self._give_up_beside_union(flat)
-        several = [self._node({**told, **each}, trail, depth + 1) for each in branches]
-        made = {"anyOf": [one for each in several for one in each.get("anyOf", [each])]}
+        made = either([self._node({**told, **each}, trail, depth + 1) for each in branches])
         return as_nullable(made) if nullable else made
 
     def _give_up_beside_union(self, flat: Schema) -> None:
@@ -284,14 +284,8 @@ class _Rewriter:
         self.drop("prefixItems" if "prefixItems" in flat else "items")
         made.setdefault("minItems", len(places))
         made.setdefault("maxItems", len(places))
-        found: list[Schema] = []
-        for each in places:
-            one = self._node(each, trail, depth + 1)
-            found += [] if one in found else [one]
-        if not found:
-            return anything()
-        flattened = [one for each in found for one in each.get("anyOf", [each])]
-        return found[0] if len(found) == 1 else {"anyOf": flattened}
+        found = [self._node(each, trail, depth + 1) for each in places]
+        return either(found) if found else anything()
 
 
 def _told(flat: Schema) -> Schema:

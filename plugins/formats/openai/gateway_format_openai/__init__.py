@@ -74,7 +74,7 @@ from gateway_formats.intake import model_in_body
 from . import completions, errors, outgoing, passing, replies, requests
 from .completions import CompletionWriter
 from .grammar import GRAMMAR
-from .members import DIALECT, first
+from .members import DIALECT, first, is_empty_list
 from .streams import ChatReader
 from .writer import ChatWriter
 
@@ -140,6 +140,8 @@ def read_intake(
         raise BadRequest("messages is missing")
     if first(raw) not in (b'[["' if name == "input" else b"["):
         raise BadRequest(f"{name} must be an array")
+    if is_empty_list(raw):
+        raise BadRequest(f"{name} must not be empty")
     return model_in_body(path, headers, members)
 
 

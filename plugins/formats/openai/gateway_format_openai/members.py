@@ -42,6 +42,10 @@ def is_list(raw: Raw) -> bool:
     return first(raw) == b"["
 
 
+def is_empty_list(raw: Raw | None) -> bool:
+    return raw is not None and b"".join(bytes(memoryview(raw)[:64]).split()) == b"[]"
+
+
 def is_object(raw: Raw) -> bool:
     return first(raw) == b"{"
 

@@ -6,7 +6,7 @@ from msgspec import Raw
 from gateway_core import Call, Losses, Relay, Target
 from gateway_formats.relay import WholeRelay
 
-from .members import encode, first, is_list, is_object, items_of, object_of
+from .members import encode, first, is_empty_list, is_list, is_object, items_of, object_of
 from .outgoing import write_request
 from .requests import read_request
 from .switches import limit_name
@@ -15,6 +15,7 @@ from .watch import ChatRelay, ChatWatch, read_whole
 Members = dict[str, Raw]
 
 _LIMITS = ("max_tokens", "max_completion_tokens")
+_OF_TOOLS = ("tools", "tool_choice", "parallel_tool_calls")
 _TRUE = Raw(b"true")
 _THINKING = ("reasoning_content", "reasoning", "reasoning_details")
 
@@ -28,6 +29,9 @@ def relay(call: Call, target: Target, members: Members) -> Relay:
         del members[name]
     if "messages" not in members and "input" in members:
         _spell_out(call, target, members)
+    if is_empty_list(members.get("tools")):  # vendors refuse a list of no tools
+        for name in _OF_TOOLS:
+            members.pop(name, None)
     _rename_limit(target, members)
     _rename_role(target, members)
     if not call.stream:

@@ -43,7 +43,7 @@ class _Said(Struct):
 
 
 class _Choice(Struct):
-    index: Any = 0
+    index: int | None = 0
     delta: _Said | None = None
     message: _Said | None = None
     finish_reason: Any = None
@@ -84,8 +84,8 @@ class ChatWatch:
         """Whether the end marker has passed."""
         self.closing = False
         self._hides_usage = hides_usage
-        self._seen: set[object] = set()
-        self._finished: set[object] = set()
+        self._seen: set[int] = set()
+        self._finished: set[int] = set()
 
     def begin_close(self) -> None:
         """The vendor's bytes have ended: an answer whose choices all have needs no end marker."""
@@ -122,7 +122,8 @@ class ChatWatch:
         return None if error is None else as_failure(error)
 
     def _note(self, choice: _Choice) -> None:
-        self._seen.add(choice.index)
+        index = choice.index or 0
+        self._seen.add(index)
         said = choice.delta or choice.message
         if said is not None:
             length = _length(said)
@@ -131,7 +132,7 @@ class ChatWatch:
                 self.started = True
         if choice.finish_reason:
             self.started = True
-            self._finished.add(choice.index)
+            self._finished.add(index)
             if self.closing:
                 self.begin_close()
 

@@ -353,13 +353,29 @@ def test_a_whole_answer_written_again_is_what_the_library_reads(
     assert not losses
 
 
-def shapes(stream: bytes) -> list[dict[str, Any]]:
-    """One event of each kind: the library takes its time with every single one."""
-    found: dict[Any, dict[str, Any]] = {}
-    for event in frames(stream):
-        inner = event.get("delta") or event.get("content_block") or {}
-        found[event["type"], inner.get("type")] = event
-    return list(found.values())
+def unknown_shapes(stream: bytes) -> set[Any]:
+    """Shapes of events that the library's types refuse; each shape is tried once in all tests."""
+    return {shape for event in frames(stream) if not known(shape := shape_of(event), event)}
+
+
+def shape_of(value: Any) -> Any:
+    """The members of an object, with what they are; the words that tell kinds apart stay."""
+    if isinstance(value, dict):
+        kinds = ("type", "name", "stop_reason", "role")
+        return tuple(
+            (name, item if name in kinds and not isinstance(item, dict) else shape_of(item))
+            for name, item in sorted(value.items())
+        )
+    return tuple(map(shape_of, value[:1])) if isinstance(value, list) else type(value)
+
+
+def known(shape: Any, event: dict[str, Any]) -> bool:
+    if shape not in KNOWN:
+        KNOWN[shape] = accepted(BetaRawMessageStreamEvent, event)
+    return KNOWN[shape]
+
+
+KNOWN: dict[Any, bool] = {}
 
 
 def unsealed(mark: str | None) -> str | None:
@@ -379,8 +395,7 @@ def test_a_stream_written_again_is_what_the_library_reads(
 
     assert CLAUDE.grammar is not None
     assert violation(CLAUDE.grammar, written) is None
-    refused = [e for e in shapes(answer(item)) if not accepted(BetaRawMessageStreamEvent, e)]
-    assert refused or all(accepted(BetaRawMessageStreamEvent, e) for e in shapes(written))
+    assert unknown_shapes(answer(item)) or not unknown_shapes(written)
     again, before = naive(joined(written)), naive(joined(answer(item)))
     again["thinking"] = [(text, unsealed(mark)) for text, mark in again["thinking"]]
     again["sealed"] = [unsealed(mark) for mark in again["sealed"]]

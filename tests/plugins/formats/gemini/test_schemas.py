@@ -353,7 +353,7 @@ def schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 SCHEMA = st.recursive(st.booleans() | st.just({}) | schemas(st.just({})), schemas, max_leaves=6)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(SCHEMA, st.dictionaries(WORD, SCHEMA, max_size=2))
 def test_no_schema_becomes_one_that_the_vendor_refuses(schema: Any, defs: Any) -> None:
     whole = {"type": "object", "properties": {"p": schema}, "$defs": defs}
@@ -364,6 +364,7 @@ def test_no_schema_becomes_one_that_the_vendor_refuses(schema: Any, defs: Any) -
     assert made["type"] == "OBJECT"
 
 
+@settings(max_examples=150)
 @given(SCHEMA)
 def test_rewriting_what_was_read_changes_nothing(schema: Any) -> None:
     once = parameters_schema(

@@ -8,12 +8,10 @@ from gateway_provider_bedrock.frames import write_frame
 from msgspec import Raw
 
 from gateway_core import (
-    Call,
     ChoiceEnded,
     Citation,
     CitationAdded,
     Foreign,
-    Kind,
     Media,
     PartEnded,
     PartGrew,
@@ -22,7 +20,6 @@ from gateway_core import (
     Reasoning,
     ReplyFailed,
     ReplyStarted,
-    Target,
     Text,
     ToolCall,
     UpstreamError,
@@ -364,52 +361,6 @@ def test_events_out_of_place_do_no_harm(read: Any, framed: Any) -> None:
 def test_rubbish_is_an_upstream_error(vendor: VendorSide, body: bytes) -> None:
     with pytest.raises(UpstreamError, match="could not be read"):
         vendor.read_reply(body)
-
-
-@pytest.fixture
-def call() -> Call:
-    return Call(kind=Kind.LLM, format="bedrock", model="", stream=True, body=b"{}")
-
-
-def test_the_relay_ends_a_broken_stream_with_an_exception(
-    vendor: VendorSide, target: Target, call: Call, read: Any, framed: Any
-) -> None:
-    relay = vendor.relay(call, target, {})
-
-    passed = relay.feed(framed(START, delta(0, text="Hi"))) + relay.close()
-
-    assert (relay.started, relay.characters) == (True, 2)
-    assert relay.failure is not None
-    assert read(passed)[-1] == ReplyFailed(
-        relay.failure.message, "internalServerException", status=500
-    )
-
-
-def test_the_relay_stops_at_damage_and_at_the_vendors_own_exception(
-    vendor: VendorSide, target: Target, call: Call, framed: Any
-) -> None:
-    broken, thrown = vendor.relay(call, target, {}), vendor.relay(call, target, {})
-    headers = {":message-type": "exception", ":exception-type": "throttlingException"}
-
-    assert broken.feed(framed(START) + b"\0" * 40).startswith(framed(START))
-    passed = thrown.feed(framed(START) + write_frame(headers, b'{"message":"slow"}'))
-
-    assert b"throttlingException" in passed
-    assert broken.failure is not None
-    assert thrown.failure == ReplyFailed("slow", "throttlingException", status=429)
-    assert thrown.feed(framed(STOP)) == thrown.close() == b""
-
-
-def test_the_relay_gives_a_whole_answer_as_it_came(
-    vendor: VendorSide, target: Target, call: Call
-) -> None:
-    call.stream = False
-    relay = vendor.relay(call, target, {})
-
-    relay.feed(whole({"text": "Hi"}, stopReason="end_turn"))
-
-    assert relay.close() == whole({"text": "Hi"}, stopReason="end_turn")
-    assert relay.characters == 2
 
 
 def test_a_citation_alone_is_an_event(read: Any, framed: Any) -> None:

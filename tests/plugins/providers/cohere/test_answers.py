@@ -54,31 +54,32 @@ START = {"type": "message-start", "id": "r1", "delta": {"message": {"role": "ass
 CITED = {"start": 0, "end": 2, "text": "Hi", "sources": [{"type": "document", "id": "doc:3"}]}
 
 
-def test_events_come_in_the_promised_order(read: Any) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": ""}}
-    usage = {"tokens": {"input_tokens": 5.0, "output_tokens": 7}}
-    stream = frames(
-        START,
-        event("tool-plan-delta", tool_plan="Plan"),
-        event("content-start", 0, content={"type": "thinking", "thinking": ""}),
-        event("content-delta", 0, content={"thinking": "Hm"}),
-        event("content-end", 0),
-        event("content-start", 1, content={"type": "text", "text": ""}),
-        event("content-delta", 1, content={"text": "Hi"}),
-        event("content-end", 1),
-        event("citation-start", 0, citations={**CITED, "content_index": 1}),
-        event("citation-end", 0),
-        event("debug"),
-        event("tool-call-start", 0, tool_calls=call),
-        event("tool-call-delta", 0, tool_calls={"function": {"arguments": '{"a":'}}),
-        event("tool-call-delta", 0, tool_calls={"function": {"arguments": "1}"}}),
-        event("tool-call-end", 0),
-        end("TOOL_CALL", usage=usage),
-        "[DONE]",
-        "nothing reads this",
-    )
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": ""}}
+USAGE = {"tokens": {"input_tokens": 5.0, "output_tokens": 7}}
+STREAM = frames(
+    START,
+    event("tool-plan-delta", tool_plan="Plan"),
+    event("content-start", 0, content={"type": "thinking", "thinking": ""}),
+    event("content-delta", 0, content={"thinking": "Hm"}),
+    event("content-end", 0),
+    event("content-start", 1, content={"type": "text", "text": ""}),
+    event("content-delta", 1, content={"text": "Hi"}),
+    event("content-end", 1),
+    event("citation-start", 0, citations={**CITED, "content_index": 1}),
+    event("citation-end", 0),
+    event("debug"),
+    event("tool-call-start", 0, tool_calls=CALL),
+    event("tool-call-delta", 0, tool_calls={"function": {"arguments": '{"a":'}}),
+    event("tool-call-delta", 0, tool_calls={"function": {"arguments": "1}"}}),
+    event("tool-call-end", 0),
+    end("TOOL_CALL", usage=USAGE),
+    "[DONE]",
+    "nothing reads this",
+)
 
-    assert read(stream) == [
+
+def test_events_come_in_the_promised_order(read: Any) -> None:
+    assert read(STREAM) == [
         ReplyStarted("r1", ""),
         PartStarted(0, Reasoning()),
         PartGrew(0, "Plan"),

@@ -1,0 +1,176 @@
+"""The settings document as it is shown and changed."""
+
+from typing import Any
+
+import pytest
+from office import Office
+
+from gateway_core.config.settings import traits
+
+pytestmark = pytest.mark.anyio
+PATH = "/api/settings"
+SECRETS = {
+    "password": "hash-canary",
+    "passwordSessionEpoch": "epoch-canary",
+    "mitmSudoEncrypted": "sudo-canary",
+    "postgresUrl": "postgres://canary",
+    "mfaSecret": "mfa-canary",
+    "mfaBackupCodes": ["code-canary", "other-canary"],
+    "mfaEnabled": True,
+}
+
+
+async def test_a_fresh_gateway_shows_the_defaults(office: Office) -> None:
+    shown = await office.ask("GET", PATH)
+
+    never = {name for name, trait in traits().items() if trait.never}
+    assert never.isdisjoint(shown)
+    assert {name: shown[name] for name in traits() if name not in never} == {
+        name: list(trait.default) if isinstance(trait.default, tuple) else trait.default
+        for name, trait in traits().items()
+        if name not in never
+    }
+    assert {name: value for name, value in shown.items() if name not in traits()} == {
+        "oidcConfigured": False,
+        "hasPassword": False,
+        "mfaBackupCodesRemaining": 0,
+        "enableRequestLogs": False,
+        "enableTranslator": False,
+    }
+
+
+async def test_nobody_is_shown_what_is_nobodys_business(office: Office) -> None:
+    await office.core.stores.settings.patch({**SECRETS, "oidcClientSecret": "oidc-canary"})
+    await office.core.stores.settings.patch({"upstreamProxyConfig": {"a": "http://u:canary@h"}})
+
+    shown = await office.ask("GET", PATH)
+
+    assert {"mfaSecret", "mfaBackupCodes", "postgresUrl", "password"}.isdisjoint(shown)
+    assert (shown["mfaEnabled"], shown["hasPassword"]) == (True, True)
+    assert shown["mfaBackupCodesRemaining"] == 2
+
+
+async def test_a_patch_drops_what_only_other_routes_may_change(office: Office) -> None:
+    await office.core.stores.settings.patch(SECRETS)
+    before = await office.core.stores.settings.document()
+    smuggled = {name: "mine" for name in SECRETS} | {"mfaEnabled": False, "hasPassword": False}
+
+    await office.ask("PATCH", PATH, {**smuggled, "mfaBackupCodesRemaining": 9})
+
+    assert await office.core.stores.settings.document() == before
+
+
+async def test_a_patch_is_in_force_at_once_and_leaves_the_rest(office: Office) -> None:
+    await office.ask("PATCH", PATH, {"comboStrategy": "round-robin", "stickyRoundRobinLimit": 5})
+
+    shown = await office.ask("PATCH", PATH, {"stickyRoundRobinLimit": None, "requireLogin": False})
+
+    assert (shown["comboStrategy"], shown["stickyRoundRobinLimit"]) == ("round-robin", 3)
+    assert office.core.tables.settings.combo_strategy == "round-robin"
+    assert office.core.tables.settings.require_login is False
+
+
+async def test_keys_are_asked_for_from_the_next_call_on(office: Office) -> None:
+    assert (await office.chat("echo/echo")).status_code == 200
+
+    await office.ask("PATCH", PATH, {"requireApiKey": True})
+
+    assert (await office.chat("echo/echo")).status_code == 401
+
+
+async def test_unknown_keys_pass_through(office: Office) -> None:
+    await office.ask("PATCH", PATH, {"someTool": {"colour": "blue", "apiKey": "canary"}})
+    shown = await office.ask("PATCH", PATH, {"other": [1, {"a": None}], "toolToken": "canary"})
+
+    assert shown["someTool"] == {"colour": "blue"}
+    assert shown["other"] == [1, {"a": None}]
+    assert "toolToken" not in shown
+    assert (await office.core.stores.settings.document())["toolToken"] == "canary"
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"mediaRoutes": []}, "Invalid mediaRoutes"),
+        ({"mediaRoutes": "a"}, "Invalid mediaRoutes"),
+        ({"mediaRoutes": {"songs": []}}, "Invalid mediaRoutes"),
+        ({"mediaRoutes": {"tts": "acme/a"}}, "Invalid mediaRoutes"),
+        ({"mediaRoutes": {"tts": [1]}}, "Invalid mediaRoutes"),
+        ({"mediaRoutes": {"tts": ["no-prefix"]}}, "Invalid mediaRoutes"),
+        ({"mediaRoutes": {"tts": ["a/" + "b" * 255]}}, "Invalid mediaRoutes"),
+        ({"mediaRoutes": {"tts": [f"a/{n}" for n in range(51)]}}, "Invalid mediaRoutes"),
+        ({"requireLogin": "yes"}, "Invalid requireLogin"),
+        ({"disabledFreeProviders": "echo"}, "Invalid disabledFreeProviders"),
+        ({"stickyRoundRobinLimit": 11}, "Invalid stickyRoundRobinLimit"),
+        ({"comboStrategies": {"a": {"timeoutMs": -1}}}, "Invalid comboStrategies"),
+        ({"outboundProxyUrl": "ftp://p"}, "The proxy's URL must be"),
+        ({"outboundProxyUrl": "http://169.254.169.254:80"}, "The provider's address"),
+        ({"newPassword": "canary", "currentPassword": "canary"}, "The password cannot be"),
+    ],
+)
+async def test_a_patch_that_makes_no_sense_changes_nothing(
+    office: Office, body: dict[str, Any], error: str
+) -> None:
+    answer = await office.ask("PATCH", PATH, {"cavemanEnabled": True, **body}, status=400)
+
+    assert answer["error"].startswith(error)
+    assert await office.core.stores.settings.document() == {}
+
+
+@pytest.mark.parametrize("name", ["claudeAutoPing", "codexAutoPing"])
+async def test_auto_ping_is_set_elsewhere(office: Office, name: str) -> None:
+    answer = await office.ask("PATCH", PATH, {name: True}, status=400)
+
+    assert "/api/providers/{id}/auto-ping" in answer["error"]
+
+
+async def test_media_routes_are_kept_in_order_and_once(office: Office) -> None:
+    models = ["a/one", "b/two/three", "a/one"]
+
+    shown = await office.ask("PATCH", PATH, {"mediaRoutes": {"tts": models, "image": []}})
+    cleared = await office.ask("PATCH", PATH, {"mediaRoutes": None})
+
+    assert shown["mediaRoutes"] == {"tts": ["a/one", "b/two/three"], "image": []}
+    assert cleared["mediaRoutes"] == {}
+
+
+async def test_a_blank_secret_keeps_the_old_one(office: Office) -> None:
+    oidc = {"oidcIssuerUrl": "https://id.example", "oidcClientId": "me"}
+    first = await office.ask("PATCH", PATH, {**oidc, "oidcClientSecret": "oidc-canary"})
+
+    second = await office.ask("PATCH", PATH, {"oidcClientSecret": "", "oidcLoginLabel": "Go"})
+
+    assert (first["oidcConfigured"], second["oidcConfigured"]) == (True, True)
+    document = await office.core.stores.settings.document()
+    assert document["oidcClientSecret"] == "oidc-canary"
+
+
+async def test_an_operator_here_sees_proxies_as_they_are(office: Office) -> None:
+    proxy = "http://me:word@127.0.0.1:3128"
+
+    shown = await office.ask("PATCH", PATH, {"outboundProxyUrl": proxy})
+
+    assert shown["outboundProxyUrl"] == proxy
+
+
+async def test_a_stored_value_that_makes_no_sense_is_shown_as_its_default(office: Office) -> None:
+    document = '{"comboStrategy":"witchcraft","requireLogin":false}'
+    await office.core.stores.settings.patch({"requireLogin": False})
+    await office.core.stores.database.execute("UPDATE settings SET data = :data", data=document)
+
+    shown = await office.ask("GET", PATH)
+
+    assert (shown["comboStrategy"], shown["requireLogin"]) == ("fallback", False)
+
+
+@pytest.mark.parametrize("variables", [{"ENABLE_REQUEST_LOGS": "TRUE"}])
+async def test_switches_of_the_process_are_shown(office: Office) -> None:
+    shown = await office.ask("GET", PATH)
+
+    assert (shown["enableRequestLogs"], shown["enableTranslator"]) == (True, False)
+
+
+async def test_what_was_shown_can_be_sent_back(office: Office) -> None:
+    shown = await office.ask("PATCH", PATH, {"headroomUrl": "http://127.0.0.1:1", "own": 1})
+
+    assert await office.ask("PATCH", PATH, shown) == shown
