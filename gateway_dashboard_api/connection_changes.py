@@ -122,15 +122,12 @@ def change(
         _check_key(connection)
     after = changed(connection.provider_data, data)
     check_proxy(after)
-    document: dict[str, Any] = _members(body, (*_PLAIN, *_STATE))
-    document |= {PROVIDER_DATA: data} if data else {}
-    if said(body.session_token) or body.session_token is None:
-        document["sessionToken"] = said(body.session_token) or None
+    document = _document(body, data)
     if moves(connection, owner, after, key):
         document = without_credential(connection, document, now)
     if key:
-        document = {**document, **_FORGOTTEN, "testStatus": "unknown", "apiKey": key}
-        document |= _members(body, ("test_status",))
+        fresh = {**_FORGOTTEN, "testStatus": "unknown", **_members(body, ("test_status",))}
+        document = {**document, **fresh, "apiKey": key}
     return ConnectionChange(
         auth_type="apikey" if key and connection.auth_type == "none" else UNSET,
         name=said(body.name) if body.name is not UNSET else UNSET,
@@ -138,6 +135,16 @@ def change(
         is_active=body.is_active,
         data=document,
     )
+
+
+def _document(body: ChangedConnectionBody, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The members that a body sets, the key apart."""
+    document = _members(body, (*_PLAIN, *_STATE))
+    if data:
+        document[PROVIDER_DATA] = data
+    if said(body.session_token) or body.session_token is None:
+        document["sessionToken"] = said(body.session_token) or None
+    return document
 
 
 def moves(connection: Connection, owner: Owner, after: Mapping[str, Any], key: str = "") -> bool:

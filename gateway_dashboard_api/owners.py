@@ -47,6 +47,10 @@ class Owner(Struct, frozen=True, kw_only=True):
             "nodeName": self.node.name,
         }
 
+    def own(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What of an account's data is not repeated from its node, which was checked before."""
+        return {name: value for name, value in data.items() if name not in self.mirrored}
+
     @property
     def endings(self) -> tuple[str, ...]:
         """Paths that are often pasted behind this provider's base URL."""

@@ -44,8 +44,8 @@ class Frames:
 
     def _last_end(self) -> int:
         held, start = self._held, max(0, self._searched - 3)
-        end = held.rfind(b"\n\n", start)
-        end = end + 2 if end >= 0 else 0
+        line, lines = held.rfind(b"\n\n", start), held.rfind(b"\r\n\r\n", start)
+        end = max(line + 2 if line >= 0 else 0, lines + 4 if lines >= 0 else 0)
         if held.find(b"\r", max(start, end)) >= 0:
             # A CR at the very end may be half of a CRLF whose LF has not come yet.
             edge = len(held) - held.endswith(b"\r")
@@ -68,6 +68,8 @@ class Frames:
 def blocks(whole: bytes) -> list[bytes]:
     """The frames in a run of whole frames, without their blank lines."""
     if b"\r" in whole:
+        if whole.count(b"\r\n") == whole.count(b"\n") == whole.count(b"\r"):
+            return [block for block in whole.split(b"\r\n\r\n") if block.strip(b"\r\n")]
         return [block for block in _BLANK_LINE.split(whole) if block.strip(b"\r\n")]
     return [block for block in whole.split(b"\n\n") if block]
 

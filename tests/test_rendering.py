@@ -111,7 +111,8 @@ def good(wire: str, *, stream: bool) -> list[Item]:
 
 
 def says_the_same(told: Outcome, said: Outcome, losses: Losses) -> None:
-    assert told.text == said.text
+    # Clients that get one text see a paragraph's break where another part stood between two.
+    assert told.text.replace("\n\n", "") == said.text.replace("\n\n", "")
     if not any(name.startswith(("tool", "part:")) for name in losses.names):
         assert [name for name, _ in told.calls] == [name for name, _ in said.calls]
         assert [_plain(given) for _, given in told.calls] == [_plain(g) for _, g in said.calls]
@@ -187,7 +188,14 @@ def test_streams(vendor: str, client: str) -> None:
         stream = target.feed(events[:3]) + target.feed(events[3:]) + target.close()
 
         assert violation(grammar, stream) is None, item["id"]
-        if not same or is_accepted(STREAMED[client], answer(item)):
+        # The SDK's chunk type knows no calls with free text, though its API sends them; and
+        # media that a recording cut short is not base64 any more.
+        is_known = client != "openai" or b'"type":"custom"' not in stream
+        if (
+            is_known
+            and not item.get("notes")
+            and (not same or is_accepted(STREAMED[client], answer(item)))
+        ):
             STREAMED[client](stream)
         try:
             reply = gather(events)

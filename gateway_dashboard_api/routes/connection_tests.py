@@ -56,7 +56,7 @@ async def validate(desk: Desk, request: Request) -> Response:
         raise BadRequest("Provider and API key required")
     data = provider_data(_with_address(body), owner)
     check_proxy(data)
-    await permit_all(desk.core.network, data)
+    await permit_all(desk.core.network, owner.own(data))
     account = candidate(desk, owner.id, key, data)
     checked = await check_account(desk, account, owner, None, request.scope["path"], LIMIT)
     return json_answer({"valid": checked.finding.valid, "error": checked.finding.error})

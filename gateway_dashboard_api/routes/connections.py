@@ -91,7 +91,7 @@ async def create(desk: Desk, request: Request) -> Response:
     owner = await owner_of(desk, said(body.provider))
     data = provider_data(body, owner)
     new = new_connection(body, owner, data)
-    await permit_all(desk.core.network, data)
+    await permit_all(desk.core.network, owner.own(data))
     async with desk.writing():
         try:
             made = await desk.stores.connections.create(new)
@@ -116,7 +116,7 @@ async def update(desk: Desk, request: Request) -> Response:
     found = await connection_of(desk, request.path_params["id"])
     owner = await stored_owner(desk, found.provider)
     data = provider_data(body, owner)
-    await permit_all(desk.core.network, data)
+    await permit_all(desk.core.network, owner.own(data))
     async with desk.writing():
         # Read again: somebody else may have written while the addresses were looked up.
         before = await connection_of(desk, found.id)

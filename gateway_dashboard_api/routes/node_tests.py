@@ -1,12 +1,14 @@
 """Trying out an endpoint that is not saved as a node yet (A.2, P.6)."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest
+from gateway_core.contracts.wire import WireFormat
 from gateway_core.inference.live import node_spec
 from gateway_core.storage.nodes import Node
 from gateway_core.surfaces.answers import json_answer
@@ -24,8 +26,7 @@ from .nodes import PATH
 
 LIMIT = 10.0
 """Seconds."""
-KEYED = ("openai-compatible", "anthropic-compatible", custom.EMBEDDING)
-"""Types whose endpoints are not tried without a key."""
+HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def routes(desk: Desk) -> list[BaseRoute]:
@@ -59,10 +60,11 @@ def _node(desk: Desk, body: NodeCandidateBody) -> Node:
     if not said(body.base_url):
         raise BadRequest("Base URL and API key required")
     type_ = type_of(said(body.type), formats)
-    if type_ in KEYED and not said(body.api_key):
-        raise BadRequest("Base URL and API key required")
     api_type = api_type_of(type_, body.api_type)
-    url = base_url_of(type_, said(body.base_url), wire_of(type_, api_type, formats))
+    wire = wire_of(type_, api_type, formats)
+    if not said(body.api_key) and needs_key(type_, wire):
+        raise BadRequest("Base URL and API key required")
+    url = base_url_of(type_, said(body.base_url), wire)
     return Node(
         id="candidate",
         type=type_,
@@ -73,3 +75,10 @@ def _node(desk: Desk, body: NodeCandidateBody) -> Node:
         created_at="",
         updated_at="",
     )
+
+
+def needs_key(type_: str, wire: WireFormat | None) -> bool:
+    """Whether an endpoint is not tried without a key; one that is usually on this machine is."""
+    if wire is None:
+        return type_ == custom.EMBEDDING
+    return urlsplit(wire.base_url or "").hostname not in HERE

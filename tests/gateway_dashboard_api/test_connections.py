@@ -5,6 +5,7 @@ from office import KEY, Office
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.inference.verdicts import Verdict
+from gateway_core.storage.connection import NewConnection
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/providers"
@@ -245,7 +246,7 @@ async def test_a_deleted_connection_is_gone_at_once(office: Office) -> None:
     assert gone == {"message": "Connection deleted successfully"}
     assert (await office.chat("acme/large")).status_code == 404
     for method in ("GET", "PUT", "PATCH", "DELETE"):
-        body = None if method in ("GET", "DELETE") else {}
+        body: Any = None if method in ("GET", "DELETE") else {}
         answer = await office.ask(method, f"{PATH}/{row['id']}", body, status=404)
         assert answer["error"] == "Connection not found"
 
@@ -342,3 +343,22 @@ async def test_the_rest_of_an_account_ends_with_it(office: Office) -> None:
     await office.ask("DELETE", f"{PATH}/{row['id']}")
 
     assert office.core.health.all_resting() == []
+
+
+async def test_an_account_outlives_its_plugin(office: Office) -> None:
+    data = {"apiKey": KEY, "providerSpecificData": {"region": "eu"}}
+    new = NewConnection(provider="gone", name="old", data=data)
+    lost = await office.core.stores.connections.create(new)
+    path = f"{PATH}/{lost.id}"
+
+    shown = (await office.ask("GET", path))["connection"]
+    renamed = (await office.ask("PUT", path, {"name": "older"}))["connection"]
+    moved = await office.ask("PUT", path, {"providerSpecificData": {"region": "us"}}, status=400)
+    tested = await office.ask("POST", f"{path}/test")
+    await office.ask("GET", f"{path}/models", status=400)
+
+    assert (shown["canDiscoverModels"], renamed["name"]) == (False, "older")
+    assert moved["error"] == tested["error"]
+    assert (tested["valid"], tested["diagnosis"]["source"]) == (False, "local")
+    assert await office.stored(lost.id) == {"apiKey": KEY}
+    await office.ask("DELETE", path)

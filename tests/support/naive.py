@@ -76,7 +76,8 @@ def openai_stream(stream: bytes) -> Outcome:
             delta = choice.get("delta") or {}
             found.text += content_text(delta.get("content"))
             for call in delta.get("tool_calls") or []:
-                function = call.get("function") or {}
+                custom = call.get("custom") or {}
+                function = call.get("function") or {**custom, "arguments": custom.get("input")}
                 index = call.get("index", len(calls) if function.get("name") else len(calls) - 1)
                 held = calls.setdefault(index, ["", ""])
                 held[0] = held[0] or function.get("name") or ""

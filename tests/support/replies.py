@@ -119,7 +119,7 @@ REPLIES: tuple[Answered, ...] = (
             at("incomplete_details", "reason", equals="content_filter"),
             "refusal",
             "SAFETY",
-            "stop",
+            "content_filter",
         ),
     ),
     Answered(

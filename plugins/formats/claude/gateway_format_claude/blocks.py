@@ -19,7 +19,8 @@ from gateway_core import (
 
 from .arguments import as_object
 from .citations import sent_citations
-from .dialect import DIALECT, Block, Extra, Role, cache_control
+from .dialect import DIALECT, Block, Extra, Role
+from .markers import written_marker
 from .sources import kept_block, written_media
 
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
@@ -149,7 +150,7 @@ class BlockWriter:
     ) -> dict[str, object]:
         block |= self.own(extra)
         if cache is not None:
-            block.setdefault("cache_control", cache_control(cache))
+            block.setdefault("cache_control", written_marker(cache))
         return block
 
     def own(self, extra: Extra) -> Extra:

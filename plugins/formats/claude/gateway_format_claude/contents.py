@@ -20,6 +20,7 @@ from gateway_core import (
 from .carried import from_data, from_signature
 from .citations import read_citation
 from .dialect import DIALECT, Extra, Role, Unreadable, raw
+from .markers import read_marker
 from .members import Members, is_text, members, whole_list, whole_text
 from .sources import SEARCH_RESULT, read_document, read_image, source_text
 
@@ -69,7 +70,7 @@ def _text(block: Members) -> Text:
         _citation(item, f"{block.path('citations')}.{index}")
         for index, item in enumerate(block.items("citations") or ())
     )
-    cache, extra = _marked(block)
+    cache, extra = read_marker(block)
     return Text(text=text, citations=citations, cache=cache, extra=extra)
 
 
@@ -78,21 +79,6 @@ def _citation(item: Raw, where: str) -> Citation:
         return read_citation(item)
     except Unreadable:
         raise BadRequest(f"{where}: must be a citation") from None
-
-
-def _marked(block: Members) -> tuple[str | None, Extra]:
-    """The cache marker and the members nobody has taken.
-
-    A marker that says more than its lifetime is kept whole among the members.
-    """
-    marker = block.take("cache_control")
-    rest = block.rest()
-    if marker is None:
-        return None, rest
-    control = members(marker, block.path("cache_control"))
-    control.take("type")
-    lifetime = control.text("ttl") or "5m"
-    return lifetime, {**rest, "cache_control": marker} if control.rest() else rest
 
 
 def _read_text(block: Members, item: Raw) -> tuple[AnyPart, ...]:
@@ -116,7 +102,7 @@ def _read_document(block: Members, item: Raw) -> tuple[AnyPart, ...]:
 
 
 def _with_marks(media: Media, block: Members) -> Media:
-    cache, extra = _marked(block)
+    cache, extra = read_marker(block)
     return replace(media, cache=cache, extra={**media.extra, **extra})
 
 
@@ -150,7 +136,7 @@ def _read_call(block: Members, item: Raw) -> tuple[AnyPart, ...]:
     arguments = block.take("input") or raw({})
     if bytes(memoryview(arguments)[:1]) != b"{":
         raise BadRequest(f"{block.path('input')}: must be an object")
-    cache, extra = _marked(block)
+    cache, extra = read_marker(block)
     call = ToolCall(
         id=call_id,
         name=name,
@@ -182,7 +168,7 @@ def _read_result(block: Members, item: Raw) -> tuple[AnyPart, ...]:
     call_id = unseal_id(block.needed_text("tool_use_id"))[0]
     content = block.take("content")
     failed = block.flag("is_error") or False
-    cache, extra = _marked(block)
+    cache, extra = read_marker(block)
     pieces: tuple[Text | Media, ...] = ()
     if content is not None:
         pieces, faithful = _result_content(content, block.path("content"))

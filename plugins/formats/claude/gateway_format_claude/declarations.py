@@ -6,7 +6,8 @@ from msgspec import Raw
 
 from gateway_core import Losses, Tool, ToolChoice
 
-from .dialect import DIALECT, Unreadable, cache_control, members_of, raw
+from .dialect import DIALECT, Unreadable, members_of, raw
+from .markers import written_marker
 from .models import Traits
 from .schemas import fitted_arguments, fitted_schema
 
@@ -45,7 +46,7 @@ def _write_tool(
     if tool.strict is not None:
         _make_strict(declared, tool, traits, native, losses)
     if tool.cache is not None:
-        declared.setdefault("cache_control", cache_control(tool.cache))
+        declared.setdefault("cache_control", written_marker(tool.cache))
     if not native:
         losses.add_extra(tool.extra)
     return declared

@@ -42,8 +42,3 @@ def is_null(value: Raw) -> bool:
 def present(members: Mapping[str, Raw]) -> Extra:
     """The members that are not null."""
     return {name: value for name, value in members.items() if not is_null(value)}
-
-
-def cache_control(lifetime: str) -> dict[str, object]:
-    """A prompt-cache breakpoint; five minutes is what the vendor takes when nothing is said."""
-    return {"type": "ephemeral"} if lifetime == "5m" else {"type": "ephemeral", "ttl": lifetime}

@@ -46,7 +46,7 @@ class BlockOrder:
     def fits(self, kind: str, index: int) -> bool:
         """Note a block event; false when it cannot stand here."""
         if kind == "content_block_delta":
-            return True
+            return index in self._open
         if kind == "content_block_start":
             fresh = index >= 0 and index not in self._open
             self._open.add(index)

@@ -81,8 +81,9 @@ class Writer:
         if self._done:
             return b""
         out: list[bytes] = []
-        if any(isinstance(event, ChoiceEnded) and event.choice for event in events):
-            self._losses.add("candidates")
+        for event in events:
+            if type(event) is ChoiceEnded and event.choice:
+                self._losses.add("candidates")
         for event in self._sequence.feed(events):
             if isinstance(event, PartGrew):
                 self._grow(event, out)

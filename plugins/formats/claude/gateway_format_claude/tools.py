@@ -5,6 +5,7 @@ from msgspec import Raw
 from gateway_core import BadRequest, Tool, ToolChoice
 
 from .dialect import DIALECT, Extra
+from .markers import read_marker
 from .members import Members, members
 
 _HOSTED = (
@@ -29,14 +30,10 @@ def _read_tool(item: Raw, where: str) -> Tool:
     schema = tool.needed("input_schema", tool.take("input_schema"))
     if bytes(memoryview(schema)[:1]) != b"{":
         raise BadRequest(f"{tool.path('input_schema')}: must be an object")
-    cache, extra = _marked(tool)
+    description, strict = tool.text("description"), tool.flag("strict")
+    cache, extra = read_marker(tool)
     return Tool(
-        name=name,
-        description=tool.text("description"),
-        schema=schema,
-        strict=tool.flag("strict"),
-        cache=cache,
-        extra={k: v for k, v in extra.items() if k not in ("description", "strict")},
+        name=name, description=description, schema=schema, strict=strict, cache=cache, extra=extra
     )
 
 
@@ -44,17 +41,6 @@ def _declared(tool: Members, kind: str, item: Raw) -> Tool:
     """A tool that the vendor defines, by its versioned type; kept word for word."""
     hosted = next((word for start, word in _HOSTED if kind.startswith(start)), "other")
     return Tool(name=tool.text("name") or kind, hosted=hosted, raw=item, dialect=DIALECT)
-
-
-def _marked(tool: Members) -> tuple[str | None, Extra]:
-    marker = tool.take("cache_control")
-    if marker is None:
-        return None, tool.rest()
-    control = members(marker, tool.path("cache_control"))
-    control.take("type")
-    lifetime = control.text("ttl") or "5m"
-    rest = tool.rest()
-    return lifetime, {**rest, "cache_control": marker} if control.rest() else rest
 
 
 def read_choice(choice: Members | None) -> tuple[ToolChoice | None, bool | None, Extra]:

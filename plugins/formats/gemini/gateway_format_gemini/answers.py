@@ -67,7 +67,7 @@ class Candidate(Struct, rename="camel"):
     token_count: Raw = ABSENT
 
 
-class Counts(Struct, rename="camel"):
+class _Counts(Struct, rename="camel"):
     prompt_token_count: Any = None
     candidates_token_count: Any = None
     thoughts_token_count: Any = None
@@ -77,7 +77,7 @@ class Counts(Struct, rename="camel"):
 
 class Answer(Struct, rename="camel"):
     candidates: list[Candidate] | None = None
-    usage_metadata: Counts | None = None
+    usage_metadata: Raw = ABSENT
     prompt_feedback: Raw = ABSENT
     model_version: str | None = None
     response_id: str | None = None
@@ -90,6 +90,7 @@ class Feedback(Struct, rename="camel"):
 
 
 read_answer = msgspec.json.Decoder(Answer).decode
+_read_counts = msgspec.json.Decoder(_Counts).decode
 read_part = msgspec.json.Decoder(Part).decode
 read_feedback = msgspec.json.Decoder(Feedback).decode
 
@@ -97,14 +98,15 @@ UNSPECIFIED = (None, 0, "", "FINISH_REASON_UNSPECIFIED")
 """Ways of not saying why an answer ended: it has not."""
 
 
-def usage_of(counts: Counts | None) -> Usage | None:
-    """Usage; ``None`` when nothing was counted.
+def usage_of(metadata: Raw) -> Usage | None:
+    """Usage; ``None`` when nothing was counted. Raises MsgspecError for rubbish.
 
     The vendor counts thinking beside the answer, and the results of its own
     tools beside the prompt.
     """
-    if counts is None:
+    if not is_given(metadata):
         return None
+    counts = _read_counts(metadata)
     thoughts = count(counts.thoughts_token_count)
     usage = Usage(
         input_tokens=count(counts.prompt_token_count) + count(counts.tool_use_prompt_token_count),

@@ -11,13 +11,12 @@ from gateway_core import (
     ReplyStarted,
     StreamEvent,
     UpstreamError,
-    Usage,
     UsageReported,
 )
 from gateway_formats.fold import as_failure, gather
 from gateway_formats.relay import CUT_SHORT, RUBBISH
 
-from .answers import Answer, blocked, is_given, read_answer, unix_seconds, usage_of
+from .answers import ABSENT, Answer, blocked, is_given, read_answer, unix_seconds, usage_of
 from .call_ids import digest
 from .candidates import OpenCandidate
 from .errors import told_error
@@ -38,7 +37,7 @@ class OpenReply:
         self.failed = False
         self._started = False
         self._seed = ""
-        self._usage: Usage | None = None
+        self._counted: Raw = ABSENT
         self._candidates: dict[int, OpenCandidate] = {}
         self._feedback: Raw | None = None
 
@@ -89,10 +88,11 @@ class OpenReply:
             if candidate is None:
                 candidate = self._candidates[choice] = OpenCandidate(choice, f"call_{self._seed}")
             events += candidate.take(piece)
-        usage = usage_of(answer.usage_metadata)
-        if usage is not None and usage != self._usage:
-            self._usage = usage
-            events.append(UsageReported(usage))
+        if answer.usage_metadata != self._counted:
+            self._counted = answer.usage_metadata
+            usage = usage_of(self._counted)
+            if usage is not None:
+                events.append(UsageReported(usage))
         return events
 
     def _start(self, answer: Answer, payload: bytes) -> ReplyStarted:

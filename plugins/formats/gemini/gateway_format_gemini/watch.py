@@ -10,7 +10,7 @@ from gateway_formats.relay import StreamRelay
 from gateway_formats.sse import frame, pairs
 
 from .answer_writing import error_frame
-from .answers import ABSENT, UNSPECIFIED, Counts, blocked, is_given, usage_of
+from .answers import ABSENT, UNSPECIFIED, blocked, is_given, usage_of
 from .errors import told_error
 from .json_pieces import objects_of
 from .replies import DONE
@@ -38,7 +38,7 @@ class _Candidate(Struct, rename="camel"):
 
 class _Seen(Struct, rename="camel"):
     candidates: list[_Candidate] | None = None
-    usage_metadata: Counts | None = None
+    usage_metadata: Raw = ABSENT
     prompt_feedback: Raw = ABSENT
     error: Raw = ABSENT
 
@@ -50,11 +50,18 @@ class GeminiWatch:
     """Notes what every frame says. The end has come when no candidate goes on."""
 
     def __init__(self) -> None:
-        self.usage: Usage | None = None
         self.started = False
         self.ended = False
         self.characters = 0
         self._unfinished: set[int] = set()
+        self._counted: Raw = ABSENT
+
+    @property
+    def usage(self) -> Usage | None:
+        try:
+            return usage_of(self._counted)
+        except msgspec.MsgspecError:
+            return None
 
     def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
         if data == DONE:
@@ -62,9 +69,8 @@ class GeminiWatch:
         seen = _decode(data)
         if is_given(seen.error):
             return as_failure(told_error(seen.error))
-        usage = usage_of(seen.usage_metadata)
-        if usage is not None:
-            self.usage = usage
+        if is_given(seen.usage_metadata):
+            self._counted = seen.usage_metadata
         for place, candidate in enumerate(seen.candidates or ()):
             self._candidate(candidate, place)
         if seen.candidates:

@@ -86,6 +86,7 @@ OLLAMA = WireFormat(
     vendor=OllamaVendor(),
     stream_type="application/x-ndjson",
     grammar=GRAMMAR,
+    late_error=lambda body: body + b"\n",
     base_url="http://localhost:11434",
 )
 

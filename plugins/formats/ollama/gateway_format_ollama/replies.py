@@ -81,18 +81,11 @@ def message_of(parts: Sequence[AnyPart], losses: Losses) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": "".join(texts)}
     if thinking := "".join(part.text for part in parts if isinstance(part, Reasoning)):
         message["thinking"] = thinking
-    if images := [image for part in parts if (image := image_of(part))]:
-        message["images"] = images
     if rows := _rows(parts, losses):
         message["tool_calls"] = rows
     for part in parts:
         note_part(part, losses)
     return message
-
-
-def image_of(part: AnyPart) -> str | None:
-    """The base64 data of a part that this dialect can show."""
-    return part.data if isinstance(part, Media) and part.kind == "image" else None
 
 
 def note_part(part: AnyPart, losses: Losses) -> None:
@@ -104,7 +97,8 @@ def note_part(part: AnyPart, losses: Losses) -> None:
             losses.add("refusal")
         case Foreign():
             losses.add(f"part:{part.type}")
-        case Media() if image_of(part) is None:
+        # Clients of this dialect cannot read an answer that holds an image.
+        case Media():
             losses.add(part.kind)
 
 

@@ -35,7 +35,7 @@ from .answers import Answer
 from .call_rows import call_row, is_signed
 from .lines import decode_line, own_logprobs, time_of
 from .members import BROKEN
-from .replies import ending, image_of, note_part
+from .replies import ending, note_part
 
 _encode = msgspec.json.encode
 _STREAM_END = b'},"done":false}\n'
@@ -197,8 +197,6 @@ class Writer:
         self._parts[index] = _Open(part, head)
         if isinstance(part, Text | Refusal | Reasoning):
             self._say(head, part.text, None, written)
-        elif image := image_of(part):
-            self._add("images", [image], written)
 
     def _seal(self, event: PartSealed) -> None:
         held = self._parts.get(event.index)

@@ -104,10 +104,37 @@ def write_failure(failure: ReplyFailed, number: int) -> bytes:
     return _encode(event)
 
 
+FAILURES = frozenset(
+    {
+        *("server_error", "rate_limit_exceeded", "invalid_prompt", "data_residency_mismatch"),
+        *("bio_policy", "misalignment_policy_violation", "vector_store_timeout", "invalid_image"),
+        *("invalid_image_format", "invalid_base64_image", "invalid_image_url", "image_too_large"),
+        *("image_too_small", "image_parse_error", "image_content_policy_violation"),
+        *("invalid_image_mode", "image_file_too_large", "unsupported_image_media_type"),
+        *("empty_image_file", "failed_to_download_image", "image_file_not_found"),
+    }
+)
+"""The codes that the ``error`` of a failed answer may have."""
+
+ACTED_ON = frozenset(
+    [
+        "context_length_exceeded",
+        "insufficient_quota",
+        "server_is_overloaded",
+        "slow_down",
+        "usage_not_included",
+    ]
+)
+"""Codes that the vendor sends too, though its reference leaves them out. Agent
+programs look for them to decide whether to try again."""
+
+
 def write_failed(failure: ReplyFailed) -> bytes:
     """The ``error`` of a failed answer."""
     _, code = _typed(failure.status, failure.kind, failure.code)
-    return _encode({"code": code or "server_error", "message": failure.message})
+    # The reference closes this list, and the vendor's own library insists on it.
+    code = code if code in FAILURES or code in ACTED_ON else "server_error"
+    return _encode({"code": code, "message": failure.message})
 
 
 def read_failure(raw: bytes | Raw) -> ReplyFailed:

@@ -14,8 +14,10 @@ from msgspec.structs import replace
 
 from gateway_core import Citation, Foreign, Losses, Media, Reasoning, ToolCall, seal_id
 
-from .dialect import MESSAGE, NULL, ON_MESSAGE
+from .dialect import NULL
 from .frames import Frames, opening
+from .members import opening as opening_of
+from .parts import kind_of
 from .pieces import SUMMARY, THINKING, Piece, PlainPiece, TextPiece, refusal
 from .reasoning import pack
 
@@ -53,8 +55,7 @@ class Message:
     def __init__(self, identity: str, index: int, extra: Mapping[str, Raw], losses: Losses) -> None:
         self._id = _encode(identity)
         self._place = place(self._id, index)
-        kept = {n.removeprefix(MESSAGE): raw for n, raw in extra.items() if n in ON_MESSAGE}
-        self._extra = _members(kept, ("phase",))
+        self._extra = _members(extra, ("phase",))
         self._losses = losses
         self._pieces: list[TextPiece | PlainPiece] = []
 
@@ -218,6 +219,21 @@ def image(identity: str, part: Media) -> Finished:
 
 
 def _members(extra: Mapping[str, Raw], names: tuple[str, ...]) -> bytes:
-    """Those members that this dialect knows, each with a comma before it."""
+    """Those members that this dialect knows, each with a comma before it.
+
+    A part does not say whose its members are, so a value must have the shape it has here.
+    """
     known = ((name, extra.get(name, NULL)) for name in names)
-    return b"".join(b",%b:%b" % (_encode(name), bytes(raw)) for name, raw in known if raw != NULL)
+    return b"".join(b",%b:%b" % (_encode(n), bytes(raw)) for n, raw in known if _fits(n, raw))
+
+
+def _fits(name: str, raw: Raw) -> bool:
+    if name != "caller":
+        return opening_of(raw) == b'"'
+    try:
+        return kind_of(raw) in _CALLERS
+    except msgspec.MsgspecError:
+        return False
+
+
+_CALLERS = ("direct", "program")

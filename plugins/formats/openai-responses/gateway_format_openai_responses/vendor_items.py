@@ -65,6 +65,9 @@ class Items:
             parts = sorted(parts, key=lambda part: not isinstance(part, ToolResult))
         said: list[AnyPart] = []
         for part in parts:
+            if isinstance(part, ToolResult) and self._is_unasked(part):
+                said += part.content
+                continue
             item = self._standing(part)
             if item is None:
                 said.append(part)
@@ -73,6 +76,10 @@ class Items:
             said = []
             self.written.append(item)
         self._message("user", said, turn.extra)
+
+    def _is_unasked(self, result: ToolResult) -> bool:
+        """Whether a result answers no call that is here: the vendor refuses such a one."""
+        return not self._scope.own and result.call_id not in self._called
 
     def _standing(self, part: AnyPart) -> Any:
         """The item that a part of a user's turn is by itself; ``None`` for message content."""
@@ -88,8 +95,6 @@ class Items:
         if result.failed:
             scope.losses.add("tool_error")
         output = write_content(result.content, scope)
-        if result.call_id not in self._called and not scope.own:
-            return _message("user", output)  # The vendor refuses the result of an unknown call.
         custom = result.custom or result.call_id in self._custom
         item: dict[str, Any] = {
             "type": "custom_tool_call_output" if custom else "function_call_output",

@@ -56,11 +56,8 @@ class Answer:
         """The answer is over; ``marked`` says whether the vendor said so itself."""
         if self.failed:
             return
-        if not self._started:
+        if not (self._choices if marked else self.is_ended()):
             self.fail(ReplyFailed(EMPTY if marked else CUT_SHORT), out)
-            return
-        if not marked and not self.is_ended():
-            self.fail(ReplyFailed(CUT_SHORT), out)
             return
         for choice in self._choices.values():
             choice.end(self._citations, out)

@@ -56,7 +56,7 @@ def _word(data: bytes) -> str:
 
 
 _SAID = "(?:(?:note|usage|chunk|finish) )*"
-_ENDED = "(?:chunk|finish|usage) (?:(?:note|usage) )*done (?:note )*"
+_ENDED = "(?:chunk|finish) (?:(?:note|usage) )*done (?:note )*"
 _PATTERN = f"{_SAID}(?:{_ENDED}|error )"
 
 GRAMMAR = Grammar(words=_words, pattern=_PATTERN)

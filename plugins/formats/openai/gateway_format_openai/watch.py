@@ -96,6 +96,8 @@ class ChatWatch:
         if self.done:
             return False
         if data == DONE or data.strip() == DONE:
+            if not self._seen:
+                return ReplyFailed(EMPTY)
             self.done = self.ended = True
             return True
         chunk = _glance(data)

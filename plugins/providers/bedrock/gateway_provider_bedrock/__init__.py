@@ -10,8 +10,10 @@ Provider options of the format: ``guardrail`` (an id or ARN), ``guardrail_versio
 (``DRAFT`` unless said) and ``latency`` (``standard``, ``optimized``), sent with
 every request when set.
 
-Models go by Bedrock's own ids, by inference profiles such as
-``us.anthropic.claude-sonnet-4-5-20250929-v1:0``, or by ARN.
+Models go by Bedrock's own ids, by inference profiles, or by ARN; any of them
+may be asked for. Which of them an account has is its own affair, so none is
+listed here. A profile belongs to a part of the world: ``us.`` is asked for in a
+region of the United States, ``eu.`` in one of Europe.
 """
 
 from gateway_core import ProviderSpec, WireFormat, hookimpl

@@ -97,13 +97,15 @@ def test_a_connection_that_came_home_unnoticed_is_closed_before_a_word(
         heard.append(await peer.head())
 
     async def scenario():
-        async with serve(listen) as server:
-            async with open_network(refuse=frozenset({("0.0.0.0", server.port)})) as network:
-                # As if this were some other address of the machine.
-                monkeypatch.setattr(network._guard, "_is_own", lambda address, port: False)
+        async with (
+            serve(listen) as server,
+            open_network(refuse=frozenset({("0.0.0.0", server.port)})) as network,
+        ):
+            # As if this were some other address of the machine.
+            monkeypatch.setattr(network._guard, "_is_own", lambda address, port: False)
 
-                with pytest.raises(AddressForbidden, match="the gateway itself"):
-                    await fetch(network.transport(http2=http2), server.url())
+            with pytest.raises(AddressForbidden, match="the gateway itself"):
+                await fetch(network.transport(http2=http2), server.url())
 
         assert heard in ([], [b""])
 

@@ -344,12 +344,15 @@ def test_http2_without_a_proxy_obeys_the_policy(run, serve, polite, open_network
     run(scenario)
 
 
-def test_closing_the_network_ends_what_is_under_way(run, serve, proxy, open_network, fetch):
+@pytest.mark.parametrize("connections", [1, 512], ids=["queued", "connected"])
+def test_closing_the_network_ends_what_is_under_way(
+    run, serve, proxy, open_network, fetch, connections
+):
     async def scenario():
         async with (
             serve(lambda peer: peer.gone()) as server,
             serve(proxy) as middle,
-            open_network() as network,
+            open_network(connections=connections) as network,
         ):
             transport = network.transport(way(middle, proxy))
             url = server.url(host="a.test")

@@ -331,6 +331,7 @@ ONLY_RELAYED: list[tuple[str, bytes]] = [
     ("a block behind the end", stream(*HELLO[:5], opened(1, type="text", text=""))),
     ("a negative index", stream(START, opened(-1, type="text", text=""))),
     ("a block before the beginning", stream(HELLO[1])),
+    ("text without its block", stream(START, HELLO[2], ended(), STOP)),
 ]
 
 
@@ -689,6 +690,7 @@ NOT_WELL_FORMED = [
     stream(*HELLO[:-1]),
     stream(*HELLO, *HELLO),
     stream(*HELLO[1:]),
+    stream(START, HELLO[2], ended(), STOP),
     stream(START, *HELLO),
     stream(*HELLO[:3], *HELLO[4:]),
     stream(*HELLO[:4], STOP),

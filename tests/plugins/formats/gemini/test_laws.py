@@ -192,7 +192,7 @@ def conversations(draw: st.DrawFn) -> Conversation:
     )
 
 
-@settings(max_examples=2000)
+@settings(max_examples=100)
 @given(conversations())
 def test_a_conversation_of_this_dialect_reads_as_it_was_written(asked: Conversation) -> None:
     assert VENDOR is not None
@@ -311,7 +311,7 @@ def read(stream: bytes) -> Reply:
     return gather([*reader.feed(stream), *reader.close()])
 
 
-@settings(max_examples=2000)
+@settings(max_examples=100)
 @given(st.data(), event_lists())
 def test_any_events_make_a_well_formed_stream(data: Any, events: list[StreamEvent]) -> None:
     assert GRAMMAR is not None
@@ -322,7 +322,7 @@ def test_any_events_make_a_well_formed_stream(data: Any, events: list[StreamEven
     assert read(stream) == read(written([[event] for event in events]))
 
 
-@settings(max_examples=2000)
+@settings(max_examples=100)
 @given(st.data(), event_lists())
 def test_a_failure_at_any_point_is_the_end_of_a_well_formed_stream(
     data: Any, events: list[StreamEvent]
@@ -377,7 +377,7 @@ def bare(reply: Reply) -> Reply:
     return replace(reply, dialect="", choices=tuple(choices))
 
 
-@settings(max_examples=2000)
+@settings(max_examples=100)
 @given(st.data(), replies())
 def test_a_reply_reads_as_it_was_written(data: Any, reply: Reply) -> None:
     assert VENDOR is not None
@@ -390,7 +390,7 @@ def test_a_reply_reads_as_it_was_written(data: Any, reply: Reply) -> None:
     assert bare(read(stream)) == reply
 
 
-@settings(max_examples=2000)
+@settings(max_examples=100)
 @given(st.data(), replies())
 def test_however_a_stream_is_cut_the_events_are_the_same(data: Any, reply: Reply) -> None:
     assert VENDOR is not None
@@ -404,7 +404,7 @@ def test_however_a_stream_is_cut_the_events_are_the_same(data: Any, reply: Reply
     assert cut == [*other.feed(stream), *other.close()]
 
 
-@settings(max_examples=2000)
+@settings(max_examples=100)
 @given(st.data(), replies())
 def test_whatever_bytes_come_a_reader_fails_without_raising(data: Any, reply: Reply) -> None:
     assert VENDOR is not None

@@ -197,7 +197,6 @@ def replies(draw: st.DrawFn) -> Reply:
     parts = [
         *draw(optional(thoughts)),
         *draw(optional(texts)),
-        *draw(st.lists(images, max_size=1)),
         *draw(st.lists(plain_calls, max_size=2)),
     ]
     natural = "tool_calls" if any(isinstance(part, ToolCall) for part in parts) else "stop"

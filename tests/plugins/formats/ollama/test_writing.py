@@ -104,7 +104,7 @@ def test_a_time_that_is_none_is_the_beginning_of_time(client: ClientSide, create
         (Foreign(dialect="d", type="t", raw=Raw(b"{}")), ["part:t"]),
         (Media(kind="audio", data="AAAA"), ["audio"]),
         (Media(kind="image", url="https://a"), ["image"]),
-        (Media(kind="image", data="AAAA"), []),
+        (Media(kind="image", data="AAAA"), ["image"]),
         (Reasoning(text="a", signature="s", origin="p"), ["reasoning_signature"]),
         (Reasoning(text="a"), []),
     ],

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from gateway_format_openai_responses import FORMATS
+from gateway_format_openai_responses.dialect import DIALECT
+from gateway_format_openai_responses.grammar import GRAMMAR
+from gateway_format_openai_responses.sides import ResponsesClient, ResponsesVendor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -53,12 +55,7 @@ from gateway_core import (
 from gateway_formats.fold import gather, unfold
 from gateway_formats.grammar import violation
 
-RESPONSES, COMPACT = FORMATS
-CLIENT, VENDOR, GRAMMAR = RESPONSES.client, RESPONSES.vendor, RESPONSES.grammar
-assert CLIENT is not None
-assert VENDOR is not None
-assert GRAMMAR is not None
-DIALECT = RESPONSES.dialect
+CLIENT, VENDOR = ResponsesClient(), ResponsesVendor()
 SPEC = ProviderSpec(id="acme", name="Acme", format="openai-responses")
 TARGET = Target(SPEC, Model("m", reasoning=False))
 
@@ -162,7 +159,7 @@ def histories(draw: st.DrawFn) -> tuple[Turn, ...]:
     """Turns in this dialect's normal form: an answer of the model's, then its results."""
     turns: list[Turn] = []
     for _ in range(draw(st.integers(1, 3))):
-        kind = draw(st.sampled_from(["user", "system", "assistant"]))
+        kind: Any = draw(st.sampled_from(["user", "system", "assistant"]))
         if kind != "assistant":
             if kind == "system" and not turns:
                 continue  # Before the first turn it would be an instruction.
@@ -269,7 +266,63 @@ def test_a_request_that_was_written_is_read_the_same(asked: Conversation, mode: 
 
 
 def call(body: bytes, *, stream: bool = False) -> Call:
-    return Call(kind=Kind.LLM, format=RESPONSES.id, model="m", stream=stream, body=body)
+    return Call(kind=Kind.LLM, format=DIALECT, model="m", stream=stream, body=body)
+
+
+foreign_pieces = st.one_of(
+    st.builds(Text, text=words, signature=st.none() | names, origin=names),
+    st.builds(Reasoning, text=words, sealed=st.none() | names, origin=names),
+    st.builds(Refusal, text=words),
+    st.builds(ToolCall, id=words, name=names, arguments=words, custom=st.booleans()),
+    st.builds(ToolResult, call_id=words, content=st.lists(heard_texts, max_size=2).map(tuple)),
+    media,
+    names.map(lambda name: Foreign(dialect="other", type=name, raw=Raw(b"{}"))),
+)
+foreign_conversations = st.builds(
+    Conversation,
+    instructions=st.lists(words.map(lambda text: Text(text=text)), max_size=2).map(tuple),
+    turns=st.lists(
+        st.builds(
+            Turn,
+            st.sampled_from(["user", "assistant", "system"]),
+            st.lists(foreign_pieces, max_size=4).map(tuple),
+        ),
+        max_size=4,
+    ).map(tuple),
+    tools=st.lists(
+        functions | st.just(Tool(name="x", hosted="computer", raw=Raw(b"{}"), dialect="other")),
+        max_size=2,
+    ).map(tuple),
+    tool_choice=st.none()
+    | st.sampled_from([ToolChoice("auto"), ToolChoice("required"), ToolChoice("only", ("x",))]),
+    sampling=st.builds(Sampling, max_tokens=st.none() | st.integers(1, 50), top_k=st.just(3)),
+    output=outputs,
+    dialect=st.just("other"),
+)
+
+
+@QUICK
+@given(foreign_conversations)
+def test_whatever_another_dialect_asks_becomes_a_sound_request(asked: Conversation) -> None:
+    losses = Losses()
+    try:
+        body = VENDOR.write_request(asked, TARGET, losses)
+    except BadRequest:
+        said = [p for turn in asked.turns for p in turn.parts if getattr(p, "text", None)]
+        assert not [part for part in said if isinstance(part, Text | Refusal)]
+        return
+
+    request = json.loads(body)
+    CLIENT.read_request(call(body))
+    calls = [i["call_id"] for i in request["input"] if i["type"].endswith("_call")]
+    results = [i["call_id"] for i in request["input"] if i["type"].endswith("_output")]
+    assert set(calls) == set(results)
+    assert all(0 < len(name) <= 64 for name in calls)
+    assert all(item.get("content", "x") for item in request["input"])
+    assert request.get("tools", ["x"]) != []
+    assert "tool_choice" not in request or "tools" in request
+    assert request.get("max_output_tokens", 16) >= 16
+    assert "top_k" in losses.names
 
 
 anything = st.recursive(
@@ -488,7 +541,7 @@ def plain(value: Any) -> Any:
 def told(reply: Reply) -> Any:
     """What survives: everything but whose the proofs are, which is sealed away."""
     choice = reply.choices[0]
-    parts = []
+    parts: list[Any] = []
     for part in choice.parts:
         match part:
             case Reasoning():

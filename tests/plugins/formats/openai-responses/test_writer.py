@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gateway_format_openai_responses import FORMATS
+from gateway_format_openai_responses.grammar import GRAMMAR
 from msgspec import Raw
 from openai.types.responses import Response
 
@@ -181,7 +181,7 @@ def test_parts_may_overlap(
 
     written = stream(events)
 
-    assert violation(FORMATS[0].grammar, written) is None  # type: ignore[arg-type]
+    assert violation(GRAMMAR, written) is None
     output = by_library(written).output
     assert [item.type for item in output] == [
         "message",
@@ -524,6 +524,24 @@ def test_a_failure_is_told_in_both_ways_that_clients_know(stream: Stream, frames
     assert [frame["sequence_number"] for frame in told] == list(range(len(told)))
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("invalid_prompt", "invalid_prompt"),
+        ("context_length_exceeded", "context_length_exceeded"),
+        ("insufficient_quota", "insufficient_quota"),
+        ("novelty", "server_error"),
+        (None, "server_error"),
+    ],
+)
+def test_a_failed_answer_has_a_code_that_clients_know(
+    stream: Stream, frames: Frames, code: str | None, told: str
+) -> None:
+    failed = frames(stream([STARTED, ReplyFailed("x", None, code)]))[-1]
+
+    assert failed["response"]["error"]["code"] == told
+
+
 def test_a_failure_before_the_beginning_is_an_error_alone(stream: Stream, frames: Frames) -> None:
     (frame,) = frames(stream([ReplyFailed("no")]))
 
@@ -544,7 +562,12 @@ def test_nothing_follows_the_end(client: ClientSide) -> None:
 
 
 def test_parts_left_open_are_ended(stream: Stream, by_library: Callable[..., Response]) -> None:
-    parts = [Text(text=""), Refusal(text=""), Reasoning(), ToolCall(id="c", name="f")]
+    parts: list[Any] = [
+        Text(text=""),
+        Refusal(text=""),
+        Reasoning(),
+        ToolCall(id="c", name="f"),
+    ]
     events: list[StreamEvent] = [STARTED]
     for index, part in enumerate(parts):
         events += [PartStarted(index, part), PartGrew(index, "{}")]
@@ -557,7 +580,7 @@ def test_parts_left_open_are_ended(stream: Stream, by_library: Callable[..., Res
 def test_parts_may_start_with_their_text(
     client: ClientSide, stream: Stream, frames: Frames
 ) -> None:
-    parts = (
+    parts: tuple[Any, ...] = (
         Text(text="a", citations=(Citation(url="u"),)),
         ToolCall(id="c", name="f", arguments="1"),
     )
@@ -611,3 +634,24 @@ def test_a_gathered_stream_gives_the_same_final_object(
 
     body = client.write_reply(gather(events), Conversation(model="m"), Losses())
     assert json.loads(body) == final
+
+
+def test_members_of_another_dialect_that_have_the_same_name_are_not_taken(
+    client: ClientSide,
+) -> None:
+    foreign = {"caller": Raw(b'{"type":"code_execution"}'), "namespace": Raw(b"7")}
+    own = {"caller": Raw(b'{"type":"direct"}'), "namespace": Raw(b'"n"')}
+
+    output = whole(
+        client,
+        ToolCall(id="c1", name="f", extra=foreign),
+        ToolCall(id="c2", name="f", extra=own),
+        ToolCall(id="c3", name="f", extra={"caller": Raw(b"7")}),
+        Text(text="a", extra={"phase": Raw(b"{}")}),
+    )["output"]
+
+    assert "caller" not in output[0]
+    assert "namespace" not in output[0]
+    assert (output[1]["caller"], output[1]["namespace"]) == ({"type": "direct"}, "n")
+    assert "caller" not in output[2]
+    assert "phase" not in output[3]

@@ -89,7 +89,7 @@ def naive(item: Item) -> list[dict[str, Any]]:
 
 def add(held: dict[str, Any], message: dict[str, Any]) -> None:
     content = message.get("content") or ""
-    pieces = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    pieces: Any = [{"type": "text", "text": content}] if isinstance(content, str) else content
     held["text"] += "".join(p["text"] for p in pieces if p["type"] == "text")
     inner = [p["thinking"] for p in pieces if p["type"] == "thinking"]
     held["thinking"] += "".join(t["text"] for texts in inner for t in texts)

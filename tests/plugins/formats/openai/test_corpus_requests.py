@@ -13,7 +13,16 @@ import pytest
 from corpus import Item, items, named, question
 from msgspec.structs import replace
 
-from gateway_core import BadRequest, Call, ClientSide, Conversation, Losses, Target, VendorSide
+from gateway_core import (
+    BadRequest,
+    Call,
+    ClientSide,
+    Conversation,
+    Losses,
+    Target,
+    Text,
+    VendorSide,
+)
 
 ITEMS = items("openai_chat")
 ASKED = [item for item in ITEMS if question(item) is not None]
@@ -67,7 +76,8 @@ def normal(body: dict[str, Any]) -> dict[str, Any]:
     if not said["tools"]:
         del said["tools"], said["tool_choice"], said["parallel_tool_calls"]
     said["messages"] = messages(said["messages"])
-    return without_nulls(said)
+    tidied: dict[str, Any] = without_nulls(said)
+    return tidied
 
 
 def without_nulls(value: Any) -> Any:
@@ -245,5 +255,5 @@ def test_an_older_request_is_one_prompt_or_refused(
 
     conversation = older_client.read_request(asked)
 
-    assert [part.text for part in conversation.turns[0].parts] == [one]
+    assert conversation.turns[0].parts == (Text(text=one),)
     assert conversation.sampling.max_tokens == item["request_body"].get("max_tokens")

@@ -109,7 +109,7 @@ def test_members_that_begin_with_an_underscore_are_dropped(begin: Begin) -> None
 def test_the_limit_is_renamed_for_a_vendor_that_says_its_name(
     begin: Begin, said: bool | None, body: dict[str, int], expected: dict[str, int]
 ) -> None:
-    options = {} if said is None else {"max_tokens": said}
+    options: dict[str, Any] = {} if said is None else {"max_tokens": said}
 
     _, members = begin(body, **options)
 
@@ -127,7 +127,7 @@ def test_instructions_get_the_role_the_vendor_says(
         {"role": "developer", "content": "a"},
         {"role": "user", "content": 'the "developer" role'},
     ]
-    options = {} if wanted is None else {"system_role": wanted}
+    options: dict[str, Any] = {} if wanted is None else {"system_role": wanted}
 
     _, members = begin({"messages": messages}, **options)
 
@@ -179,6 +179,24 @@ def test_a_stream_that_breaks_off_ends_with_an_error(begin: Begin, frames: bytes
     assert written.startswith(frames)
     assert b"[DONE]" not in written
     assert well_formed(written)
+
+
+@pytest.mark.parametrize("frames", [DONE, COUNT + DONE])
+def test_an_end_without_an_answer_is_a_failure(begin: Begin, frames: bytes) -> None:
+    relay, _ = begin()
+
+    written = passed(relay, frames)
+
+    assert relay.failure == ReplyFailed("The upstream gave an empty answer")
+    assert well_formed(written)
+
+
+def test_a_list_of_no_tools_is_not_sent(begin: Begin) -> None:
+    _, members = begin({"tools": [], "tool_choice": "auto", "parallel_tool_calls": True})
+    _, kept = begin({"tools": [{"type": "magic"}], "tool_choice": "auto"})
+
+    assert not {"tools", "tool_choice", "parallel_tool_calls"} & members.keys()
+    assert {"tools", "tool_choice"} <= kept.keys()
 
 
 def test_rubbish_ends_the_stream_before_it(begin: Begin) -> None:

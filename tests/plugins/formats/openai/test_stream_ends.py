@@ -194,7 +194,10 @@ def test_one_choice_of_two_that_breaks_off_is_a_failure(vendor: VendorSide) -> N
 
 
 def test_nothing_but_a_marker_is_a_failure(vendor: VendorSide) -> None:
+    count = b'data: {"choices":[],"usage":{"prompt_tokens":3}}\n\n'
+
     assert read(vendor, DONE) == [ReplyFailed("The upstream gave an empty answer")]
+    assert read(vendor, count, DONE)[-1] == ReplyFailed("The upstream gave an empty answer")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from gateway_core import (
     Citation,
     CitationAdded,
     Conversation,
+    Finish,
     Foreign,
     Losses,
     Media,
@@ -34,6 +35,7 @@ from gateway_core import (
 )
 from gateway_formats.grammar import violation
 
+FINISHES: tuple[Finish, ...] = ("stop", "length", "tool_calls", "refusal", "pause", "error")
 Disorder = Callable[[Iterable[StreamEvent]], str | None]
 
 blanks = st.text(max_size=4)
@@ -110,8 +112,7 @@ def part_events(draw: st.DrawFn, choice: int) -> list[StreamEvent]:
                 PartSealed(index, draw(st.none() | names), draw(st.none() | names), choice, "o")
             )
         (held if draw(st.booleans()) else events).append(PartEnded(index, choice))
-    finish = draw(st.sampled_from(["stop", "length", "tool_calls", "refusal", "pause", "error"]))
-    return [*events, *held, ChoiceEnded(finish, choice)]
+    return [*events, *held, ChoiceEnded(draw(st.sampled_from(FINISHES)), choice)]
 
 
 askeds = st.sampled_from(

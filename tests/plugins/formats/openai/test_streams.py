@@ -197,7 +197,7 @@ def test_sources_belong_to_the_text(vendor: VendorSide) -> None:
 
 def test_a_search_vendor_names_its_sources_for_the_whole_answer(vendor: VendorSide) -> None:
     found = [{"title": "X", "url": "https://x"}, {"url": "https://y"}]
-    both = {"citations": ["https://x", "https://y"], "search_results": found}
+    both: dict[str, Any] = {"citations": ["https://x", "https://y"], "search_results": found}
     events = read(vendor, chunk({"content": "a"}, **both), chunk(finish="stop", **both))
     plain = read(vendor, chunk({"content": "a"}, citations=["https://z"]), chunk(finish="stop"))
 
