@@ -207,10 +207,12 @@ def test_an_answer_reaches_the_client(folder: Folder, client: str, stream: bool)
 
 @every_vendor
 def test_an_account_may_name_another_address(folder: Folder) -> None:
-    address = "http://127.0.0.1:8099/elsewhere"
+    host = "http://127.0.0.1:8099"
+    address = f"{host}/elsewhere"
 
     for spec in specs_of(folder):
         for model, client in product(models_of(spec), sorted(QUESTIONS)):
             request = ask(folder, spec, model, client, base_url=address).request
 
-            assert request.url.startswith(f"{address}/")
+            # A format that the vendor serves at a base of its own keeps that path on the new host.
+            assert request.url.startswith(f"{host}/")

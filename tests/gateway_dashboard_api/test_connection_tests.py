@@ -142,29 +142,32 @@ async def test_a_vendor_that_does_not_answer_is_given_up(
     assert answer["diagnosis"]["type"] == "timeout"
 
 
-async def test_a_test_does_not_change_how_calls_are_routed_unless_it_succeeds(
-    office: Office,
+@pytest.mark.parametrize("open_list", [False, True])
+async def test_a_failed_test_does_not_change_how_calls_are_routed(
+    office: Office, open_list: bool
 ) -> None:
+    office.vendor.open_list = open_list
     row = await office.connect(apiKey="wrong-canary")
 
-    await outcome(office, row)
-    assert office.core.health.all_resting() == []
+    assert (await outcome(office, row))["valid"] is False
 
-    refusal = UpstreamError("busy", status=429)
-    office.core.health.blame(row["id"], "large", refusal, Verdict(True, backoff=True))
-    await office.ask("PUT", f"/api/providers/{row['id']}", {"apiKey": KEY})
-    assert (await outcome(office, row))["valid"] is True
     assert office.core.health.all_resting() == []
 
 
-async def test_a_resting_or_inactive_account_is_tried_all_the_same(office: Office) -> None:
+@pytest.mark.parametrize("open_list", [False, True])
+async def test_a_resting_or_inactive_account_is_tried_and_rests_no_more(
+    office: Office, open_list: bool
+) -> None:
+    office.vendor.open_list = open_list
     row = await office.connect()
     await office.ask("PUT", f"/api/providers/{row['id']}", {"isActive": False})
     refusal = UpstreamError("busy", status=429)
     office.core.health.blame(row["id"], "large", refusal, Verdict(True, backoff=True))
 
     assert (await outcome(office, row))["valid"] is True
+
     assert (await shown(office, row))["isActive"] is False
+    assert office.core.health.all_resting() == []
 
 
 async def test_a_vendor_in_this_process_is_greeted(office: Office) -> None:

@@ -6,6 +6,8 @@ import pytest
 from office import KEY, Office
 
 from gateway_core.storage.kv import CUSTOM_MODELS, DISABLED_MODELS
+from gateway_core.storage.nodes import Node
+from gateway_dashboard_api.owners import Owner
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/provider-nodes"
@@ -228,3 +230,20 @@ async def test_what_is_not_there_is_not_found(office: Office) -> None:
     for method, body in (("GET", None), ("PUT", {}), ("DELETE", None)):
         answer = await office.ask(method, f"{PATH}/x", body, status=404)
         assert answer["error"] == "Provider node not found"
+
+
+def test_an_accounts_own_addresses_are_those_its_node_does_not_say() -> None:
+    node = Node(
+        id="n",
+        type="openai-compatible",
+        name="Mine",
+        prefix="mine",
+        base_url="http://a.example",
+        created_at="",
+        updated_at="",
+    )
+    owner = Owner(id="n", spec=None, wire=None, node=node)
+
+    data = {"baseUrl": "http://a.example", "connectionProxyUrl": "http://p:1"}
+
+    assert owner.own(data) == {"connectionProxyUrl": "http://p:1"}

@@ -52,7 +52,7 @@ def test_a_batch_tells_each_outcome_as_it_comes(client: httpx2.Client) -> None:
     ]
 
 
-async def tests_under_way() -> int:
+async def under_way() -> int:
     names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
     return sum(name.startswith("_side_by_side") for name in names)
 
@@ -64,11 +64,11 @@ def test_a_client_may_leave_a_batch(client: httpx2.Client, here: Served) -> None
     with client.stream("POST", "/api/models/test/batch", json={"models": models}) as told:
         next(told.iter_lines())
     for _ in range(100):
-        if here.do(tests_under_way()) == 0:
+        if here.do(under_way()) == 0:
             break
         time.sleep(0.02)
 
-    assert here.do(tests_under_way()) == 0
+    assert here.do(under_way()) == 0
     assert len(here.vendors["openai"].asked) - before < 100
 
 

@@ -7,9 +7,9 @@ from email.utils import parsedate_to_datetime
 import msgspec
 
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
-from gateway_formats.sse import frame
 
 from .dialect import Unreadable, encode
+from .frames import event_frame
 
 UNREADABLE = "The upstream gave an answer that could not be read"
 
@@ -52,7 +52,7 @@ def write_error(error: GatewayError, request_id: str) -> bytes:
 def error_frame(failure: ReplyFailed) -> bytes:
     """The event that ends a broken stream."""
     error = _error(failure.kind, failure.status, failure.message, failure.code)
-    return frame(encode({"type": "error", "error": error}), b"error")
+    return event_frame({"type": "error", "error": error})
 
 
 def _error(kind: str | None, status: int, message: str, code: str | None) -> dict[str, str]:

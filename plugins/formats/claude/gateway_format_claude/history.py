@@ -7,6 +7,7 @@ never dropped: a missing result becomes an error, a result without a call
 becomes text.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,7 +98,7 @@ def _calls_before_system(messages: list[Message]) -> list[Message]:
 
 
 def _paired(messages: list[Message], losses: Losses) -> list[Message]:
-    used: set[str] = set()
+    ids = _Ids()
     paired: list[Message] = []
     waiting: list[tuple[str, str]] = []
     for message in messages:
@@ -105,45 +106,54 @@ def _paired(messages: list[Message], losses: Losses) -> list[Message]:
             message.blocks = _with_results(message.blocks, waiting, losses)
         elif waiting:
             paired.append(Message("user", [failed_result(new) for _, new in waiting]))
-        waiting = _unique_calls(message, used) if message.role == "assistant" else []
+        waiting = ids.told_apart(message.blocks) if message.role == "assistant" else []
         paired.append(message)
     return paired
 
 
-def _unique_calls(message: Message, used: set[str]) -> list[tuple[str, str]]:
-    """Rename calls whose id was used before; gives the old and the new id of each call."""
-    calls: list[tuple[str, str]] = []
-    for block in of_type(message.blocks, "tool_use"):
-        old = new = str(block["id"])
-        count = 1
-        while new in used:
-            count += 1
-            new = f"{old}_{count}"
-        used.add(new)
-        block["id"] = new
-        calls.append((old, new))
-    return calls
+class _Ids:
+    """The ids of a conversation's calls so far."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, int] = {}
+
+    def told_apart(self, blocks: list[Block]) -> list[tuple[str, str]]:
+        """Rename calls whose id was used before; gives the old and the new id of each call."""
+        calls: list[tuple[str, str]] = []
+        for block in of_type(blocks, "tool_use"):
+            old = str(block["id"])
+            block["id"] = new = self._fresh(old)
+            calls.append((old, new))
+        return calls
+
+    def _fresh(self, call_id: str) -> str:
+        fresh = call_id
+        while fresh in self._used:
+            self._used[call_id] += 1
+            fresh = f"{call_id}_{self._used[call_id]}"
+        self._used[fresh] = 1
+        return fresh
 
 
 def _with_results(
     blocks: list[Block], waiting: list[tuple[str, str]], losses: Losses
 ) -> list[Block]:
     """The turn with the results that were waited for in front, and no others."""
-    left = list(waiting)
+    due: dict[str, deque[str]] = {}
+    for old, new in waiting:
+        due.setdefault(old, deque()).append(new)
     results: list[Block] = []
     others: list[Block] = []
     for block in blocks:
         if not isinstance(block, dict) or block["type"] != "tool_result":
             others.append(block)
-            continue
-        call = next((pair for pair in left if pair[0] == block["tool_use_id"]), None)
-        if call is None:
+        elif due.get(str(block["tool_use_id"])):
+            results.append({**block, "tool_use_id": due[str(block["tool_use_id"])].popleft()})
+        else:
             losses.add("tool_result")
             others += _as_text(block)
-            continue
-        left.remove(call)
-        results.append({**block, "tool_use_id": call[1]})
-    results += (failed_result(new) for _, new in left)
+    missing = {new for left in due.values() for new in left}
+    results += (failed_result(new) for _, new in waiting if new in missing)
     return results + others
 
 
@@ -154,7 +164,7 @@ def _as_text(block: dict[str, object]) -> list[Block]:
         return content
     if isinstance(content, str):
         return [text_block(content)] if content.strip() else []
-    return [] if content is None else [text_block(encode(content).decode())]
+    return [] if content is None else [text_block(encode(content).decode("utf-8", "replace"))]
 
 
 def _placed(messages: list[Message], losses: Losses) -> Iterable[Message]:

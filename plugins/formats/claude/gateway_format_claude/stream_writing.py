@@ -32,13 +32,13 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.sequence import Sequencer
-from gateway_formats.sse import frame
 
 from .carried import data_slot, signature_slot
 from .citations import shown_citation
 from .dialect import DIALECT, encode
 from .errors import error_frame
 from .finish import written_finish
+from .frames import event_frame
 from .replies import call_id, call_members, lost_part, message_id, own_members
 from .usage import written_usage
 
@@ -111,8 +111,9 @@ class Writer:
         )
         late = {name: own.pop(name) for name in _IN_DELTA if name in own}
         delta = {"stop_reason": stop, "stop_sequence": self._ended.stop_sequence, **late}
-        end = {"type": "message_delta", "delta": delta, "usage": written_usage(self._usage), **own}
-        return frame(encode(end), b"message_delta") + _STOP
+        end: dict[str, object] = {"type": "message_delta", "delta": delta, **own}
+        end["usage"] = written_usage(self._usage)
+        return event_frame(end) + _STOP
 
     def _take(self, event: StreamEvent, out: list[bytes]) -> None:
         match event:
@@ -153,7 +154,7 @@ class Writer:
             "stop_sequence": None,
             "usage": written_usage(self._usage),
         }
-        out.append(frame(encode({"type": "message_start", "message": message}), b"message_start"))
+        out.append(event_frame({"type": "message_start", "message": message}))
 
     def _start(self, part: AnyPart, out: list[bytes]) -> None:
         self._seen[type(part)] = part
@@ -191,8 +192,11 @@ class Writer:
 
     def _open(self, block: _OpenBlock, start: object, out: list[bytes]) -> None:
         block.begun = True
-        event = {"type": "content_block_start", "index": self._index, "content_block": start}
-        out.append(frame(encode(event), b"content_block_start"))
+        out.append(
+            event_frame(
+                {"type": "content_block_start", "index": self._index, "content_block": start}
+            )
+        )
         kind, member = _DELTAS.get(type(block.part), _DELTAS[Text])
         block.head = _HEAD % (self._index, kind, member)
 
@@ -264,8 +268,7 @@ class Writer:
 
     def _delta(self, kind: str, member: str, value: str | Raw) -> bytes:
         delta = {"type": kind, member: value}
-        event = {"type": "content_block_delta", "index": self._index, "delta": delta}
-        return frame(encode(event), b"content_block_delta")
+        return event_frame({"type": "content_block_delta", "index": self._index, "delta": delta})
 
 
 def _inside(text: str) -> str:

@@ -55,9 +55,16 @@ def plan_thinking(
         _adapt(plan, wish, traits, losses)
     else:
         _give_budget(plan, wish, losses, asked=asked, longest=longest)
-    if plan.on and plan.thinking is not None and wish.show is not None and (native or traits.own):
-        plan.thinking["display"] = "summarized" if wish.show else "omitted"
+    _show(plan, wish, native or traits.own, losses)
     return plan
+
+
+def _show(plan: Plan, wish: Thinking, known: bool, losses: Losses) -> None:
+    """Say whether the thinking is to be seen, where the vendor is known to understand."""
+    if wish.summary in ("concise", "detailed"):
+        losses.add("summary")  # there is one way of summing up on this wire
+    if plan.on and plan.thinking is not None and wish.show is not None and known:
+        plan.thinking["display"] = "summarized" if wish.show else "omitted"
 
 
 def _only_shows(wish: Thinking) -> bool:

@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from gateway_core import AnyPart, Foreign, Losses, Media, Reasoning, ToolCall, Usage
 
-from .media import Json, media_part
+from .media import Json, is_base64, media_part
 from .members import compact
 from .signatures import DIALECT, sealed_json
 
@@ -34,7 +34,10 @@ def call_json(call: ToolCall, carried: Sequence[Reasoning]) -> bytes:
 
 
 def whole_json(part: Media | Foreign, carried: Sequence[Reasoning], losses: Losses) -> bytes | None:
-    """A part that comes in one piece; ``None`` when this dialect cannot say it."""
+    """A part that comes in one piece; ``None`` when this dialect cannot say it.
+
+    The vendor's library gives a whole answer up for one value that is not base64.
+    """
     made: Json | None = None
     if isinstance(part, Foreign):
         lost = f"part:{part.type}"
@@ -42,7 +45,7 @@ def whole_json(part: Media | Foreign, carried: Sequence[Reasoning], losses: Loss
             made = {**_object.decode(compact(part.raw))}
     else:
         lost = part.kind
-        made = media_part(part, "", named=False)
+        made = media_part(part, "", named=False) if is_base64(part.data or "") else None
     if made is None:
         losses.add(lost)
         return None

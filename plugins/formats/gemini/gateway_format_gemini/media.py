@@ -3,6 +3,7 @@
 import base64
 import mimetypes
 import re
+import string
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +19,7 @@ FILES = re.compile(r"^(?:https://generativelanguage\.googleapis\.com/[^?]*/)?fil
 _FILMS = re.compile(r"^https?://(?:www\.|m\.)?(?:youtube\.com|youtu\.be)/", re.IGNORECASE)
 _DATA = re.compile(r"^data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 
+_LETTERS = (string.ascii_letters + string.digits + "+/-_=").encode()
 _STARTS = (
     ("iVBORw0KGgo", "image/png"),
     ("/9j/", "image/jpeg"),
@@ -107,6 +109,11 @@ def _titled(value: Json, media_type: str | None, name: str | None) -> Json:
 
 def _encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
+
+
+def is_base64(data: str) -> bool:
+    """Whether data holds nothing but the letters of either base64 alphabet."""
+    return not data.encode(errors="replace").translate(None, _LETTERS)
 
 
 def _sniffed(data: str) -> str | None:

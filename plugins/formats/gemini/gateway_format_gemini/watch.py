@@ -50,18 +50,11 @@ class GeminiWatch:
     """Notes what every frame says. The end has come when no candidate goes on."""
 
     def __init__(self) -> None:
+        self.usage: Usage | None = None
         self.started = False
         self.ended = False
         self.characters = 0
         self._unfinished: set[int] = set()
-        self._counted: Raw = ABSENT
-
-    @property
-    def usage(self) -> Usage | None:
-        try:
-            return usage_of(self._counted)
-        except msgspec.MsgspecError:
-            return None
 
     def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
         if data == DONE:
@@ -69,8 +62,9 @@ class GeminiWatch:
         seen = _decode(data)
         if is_given(seen.error):
             return as_failure(told_error(seen.error))
-        if is_given(seen.usage_metadata):
-            self._counted = seen.usage_metadata
+        usage = usage_of(seen.usage_metadata)
+        if usage is not None:
+            self.usage = usage
         for place, candidate in enumerate(seen.candidates or ()):
             self._candidate(candidate, place)
         if seen.candidates:

@@ -16,8 +16,8 @@ Two formats of one dialect, ``openai-responses``: the ordinary one, and
 option               usual        meaning
 ==================== ============ ==================================================
 system_role          developer    the role of instructions within the input
-hosted_tools         web_search   which neutral server tools the vendor runs, with
-                     and others   spaces between; see :mod:`.tools`
+hosted_tools         web_search   the neutral server tools that the vendor runs, with
+                     and others   spaces between; see ``HOSTED_TOOLS`` in :mod:`.tools`
 encrypted_reasoning  true         may be asked for ``reasoning.encrypted_content``
 plain_reasoning      false        takes thinking that has no proof back
 no_thinking          none         the effort that turns thinking off; empty to say

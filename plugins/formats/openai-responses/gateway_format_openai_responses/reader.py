@@ -126,9 +126,10 @@ class Reader:
         """The answer has begun; nothing of it is here yet."""
 
     def added(self, event: Event, events: list[StreamEvent]) -> None:
+        if event.output_index in self._tracks:
+            return  # It has begun by itself, or is told a second time.
         kind = kind_of(event.item)
-        track = Track(kind, event.item)
-        self._tracks.setdefault(event.output_index, track)
+        track = self._tracks[event.output_index] = Track(kind, event.item)
         if kind in _CALLS:
             call = read_call(event.item, custom=kind == "custom_tool_call")
             if call.name:

@@ -66,6 +66,7 @@ class Items:
         said: list[AnyPart] = []
         for part in parts:
             if isinstance(part, ToolResult) and self._is_unasked(part):
+                self._note(part)
                 said += part.content
                 continue
             item = self._standing(part)
@@ -81,6 +82,13 @@ class Items:
         """Whether a result answers no call that is here: the vendor refuses such a one."""
         return not self._scope.own and result.call_id not in self._called
 
+    def _note(self, result: ToolResult) -> None:
+        """What of a result cannot be said here."""
+        if result.failed:
+            self._scope.losses.add("tool_error")
+        if not self._scope.own:
+            self._scope.losses.add_extra(result.extra)
+
     def _standing(self, part: AnyPart) -> Any:
         """The item that a part of a user's turn is by itself; ``None`` for message content."""
         if isinstance(part, ToolResult):
@@ -92,8 +100,7 @@ class Items:
 
     def _result(self, result: ToolResult) -> dict[str, Any]:
         scope = self._scope
-        if result.failed:
-            scope.losses.add("tool_error")
+        self._note(result)
         output = write_content(result.content, scope)
         custom = result.custom or result.call_id in self._custom
         item: dict[str, Any] = {
@@ -101,7 +108,8 @@ class Items:
             "call_id": shortened(result.call_id),
             "output": output,
         }
-        scope.put_extra(item, result.extra)
+        if scope.own:
+            item.update(result.extra)
         if scope.own and result.name is not None:
             item["name"] = result.name
         return item

@@ -6,19 +6,15 @@ the frame that breaks a stream off.
 Reference: https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html
 """
 
-import math
-import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 
 import msgspec
 
 from gateway_core import UpstreamError
+from gateway_formats.hints import LONGEST_MESSAGE, first_line, request_id, retry_after
 
 from .shapes import BROKEN, Fault
 
-_LONGEST = 500
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _STATUSES = {
     "throttlingexception": 429,
     "modelnotreadyexception": 429,
@@ -46,13 +42,12 @@ def text_of(fault: Fault) -> str | None:
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    id = headers.get("x-amzn-requestid")
     return UpstreamError(
-        _first_line(_text(body)) or f"The upstream answered with status {status}",
+        first_line(_text(body)) or f"The upstream answered with status {status}",
         status=status,
         kind=_kind(headers),
-        request_id=id if id is not None and _ID.fullmatch(id) else None,
-        retry_after=_retry_after(headers),
+        request_id=request_id(headers, names=("x-amzn-requestid",)),
+        retry_after=retry_after(headers),
     )
 
 
@@ -65,35 +60,5 @@ def _text(body: bytes) -> str:
     try:
         return text_of(_decode(body)) or ""
     except BROKEN:
-        text = body[: 4 * _LONGEST].decode("utf-8", "replace")
+        text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
         return "" if text.lstrip().startswith("<") else text
-
-
-def _first_line(text: str) -> str:
-    return next(iter(text.strip().splitlines()), "")[:_LONGEST]
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, from either header; a date counts from the answer's own ``date``."""
-    exact = _seconds(headers.get("retry-after-ms"))
-    if exact is not None:
-        return exact / 1000
-    said = headers.get("retry-after")
-    seconds = _seconds(said)
-    return seconds if seconds is not None else _until(said, headers.get("date"))
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        seconds = float(text or "")
-    except ValueError:
-        return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _until(then: str | None, now: str | None) -> float | None:
-    try:
-        wait = parsedate_to_datetime(then or "") - parsedate_to_datetime(now or "")
-    except (TypeError, ValueError):
-        return None
-    return max(0.0, wait.total_seconds())

@@ -161,11 +161,11 @@ def test_a_short_patience_ends_with_the_head(carry, fetch):
     async def slow_body(peer):
         await peer.request()
         await peer.say(HEAD + b"content-length: 2\r\n\r\n")
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.3)
         await peer.say(b"ok")
 
     async def scenario(transport, server):
-        assert await fetch(transport, server.url(), first_byte_timeout=0.1) == b"ok"
+        assert await fetch(transport, server.url(), first_byte_timeout=0.2) == b"ok"
 
     carry(slow_body, scenario)
 

@@ -106,15 +106,15 @@ def test_a_cancelled_waiter_leaves_its_turn_to_the_next(run, serve, open_network
 
 def test_idle_connections_are_closed_after_a_while(run, serve, polite, open_network, fetch):
     async def scenario():
-        async with serve(polite) as server, open_network(keep_alive=0.05) as network:
+        async with serve(polite) as server, open_network(keep_alive=0.2) as network:
             transport = network.transport()
             await fetch(transport, server.url())
 
-            await asyncio.sleep(0.03)
-            await fetch(transport, server.url())
-            await asyncio.sleep(0.03)
-            kept = network.counts().idle
             await asyncio.sleep(0.06)
+            await fetch(transport, server.url())
+            await asyncio.sleep(0.06)
+            kept = network.counts().idle
+            await asyncio.sleep(0.3)
 
             assert kept == 1
             assert network.counts().open == 0

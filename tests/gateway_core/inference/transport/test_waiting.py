@@ -108,16 +108,16 @@ def test_a_server_that_takes_a_request_slowly_is_not_given_up(run, serve, open_n
         taken = 0
         while taken < size:
             taken += len(await peer.reader.read(2**20))
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.01)
         await peer.answer(b"%d" % taken)
 
     async def scenario():
-        async with serve(take_slowly) as server, open_network(first_byte=0.15) as network:
+        async with serve(take_slowly) as server, open_network(first_byte=0.2) as network:
             started = asyncio.get_running_loop().time()
             body = await fetch(network.transport(), server.url(), body=b"x" * size)
 
             assert body == b"%d" % size
-            assert asyncio.get_running_loop().time() - started > 0.15
+            assert asyncio.get_running_loop().time() - started > 0.2
 
     run(scenario)
 
@@ -127,11 +127,11 @@ def test_each_piece_of_a_body_starts_the_time_anew(run, serve, open_network, fet
         await peer.request()
         await peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n")
         for _ in range(8):
-            await asyncio.sleep(0.03)
+            await asyncio.sleep(0.05)
             await peer.say(b"x")
 
     async def scenario():
-        async with serve(drip) as server, open_network(silence=0.1, keep_alive=0.04) as network:
+        async with serve(drip) as server, open_network(silence=0.25, keep_alive=0.04) as network:
             assert await fetch(network.transport(), server.url()) == b"x" * 8
 
     run(scenario)

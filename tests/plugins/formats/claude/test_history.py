@@ -177,6 +177,15 @@ def test_ids_that_repeat_are_told_apart_with_their_results(tell: Tell) -> None:
     assert losses == []
 
 
+def test_very_many_calls_of_one_id_take_no_time(tell: Tell) -> None:
+    many = 20_000
+
+    said, _ = tell(turns(user("a"), assistant(*[call("1")] * many), *[result("1")] * many))
+
+    results = said["messages"][2]["content"]
+    assert len({block["tool_use_id"] for block in results}) == many
+
+
 def test_ids_keep_to_the_vendors_alphabet() -> None:
     ids = ["call:1", "call.1", "functions.look:0", "", "ü", "toolu_1-A"]
 

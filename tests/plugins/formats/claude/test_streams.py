@@ -612,6 +612,28 @@ def test_what_cannot_be_shown_leaves_no_block(client: ClientSide) -> None:
     assert losses == ["candidates", "reasoning_signature", "image", "part:x"]
 
 
+def test_line_breaks_in_a_vendors_json_do_not_break_a_frame(client: ClientSide) -> None:
+    pretty = Foreign(
+        dialect="claude",
+        type="compaction",
+        raw=Raw(b'{\r\n "type": "compaction",\n "content": "a b"}'),
+    )
+    details = Raw(b'{\n"type": "refusal"\n}')
+
+    said, _ = written(
+        client,
+        [
+            BEGUN,
+            PartStarted(0, pretty),
+            PartEnded(0),
+            ChoiceEnded("refusal", extra={"stop_details": details}),
+        ],
+    )
+
+    assert said[1]["content_block"] == {"type": "compaction", "content": "a b"}
+    assert said[-2]["delta"]["stop_details"] == {"type": "refusal"}
+
+
 def test_refusals_are_words_in_a_stream_too(client: ClientSide) -> None:
     said, _ = written(
         client,

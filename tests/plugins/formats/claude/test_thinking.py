@@ -138,6 +138,11 @@ def test_whether_thinking_is_shown(
     assert said["thinking"].get("display") == shown
 
 
+def test_how_thinking_is_to_be_summed_up_is_recorded(tell: Tell) -> None:
+    assert tell(thinking(Thinking(effort="low", summary="detailed")))[1] == ["summary"]
+    assert tell(thinking(Thinking(effort="low", summary="auto")))[1] == []
+
+
 def test_wanting_to_see_thinking_does_not_ask_for_any(tell: Tell, at: At) -> None:
     wish = Thinking(show=True)
 

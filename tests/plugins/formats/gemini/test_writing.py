@@ -212,6 +212,7 @@ def test_parts_that_come_in_one_piece(client: ClientSide, part: Any, made: Any) 
     [
         (Choice(parts=(Foreign(dialect="x", type="y", raw=Raw(b"{}")),)), ["part:y"]),
         (Choice(parts=(Media(kind="document", file_id="f", origin="x"),)), ["document"]),
+        (Choice(parts=(Media(kind="image", data="AAAA...AAAA"),)), ["image"]),
         (Choice(parts=(Refusal(text="no"),)), ["refusal"]),
         (Choice(stop_sequence="x"), ["stop_sequence"]),
         (Choice(extra={"seen": Raw(b"1")}), ["seen"]),

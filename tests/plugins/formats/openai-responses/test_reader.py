@@ -195,6 +195,12 @@ def test_what_a_call_says_besides_is_kept(hear: Hear) -> None:
     assert call.extra == {"namespace": Raw(b'"n"')}
 
 
+def test_an_item_that_is_added_twice_is_one(hear: Hear) -> None:
+    said = [added(CALL), added(CALL), delta("function_call_arguments", "{}")]
+
+    assert parts(hear(CREATED, *said, completed())) == [ToolCall(id="c1", name="f", arguments="{}")]
+
+
 def test_a_refusal(hear: Hear) -> None:
     refused = {**MESSAGE, "content": [{"type": "refusal", "refusal": "I will not"}]}
 

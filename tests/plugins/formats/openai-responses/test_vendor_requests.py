@@ -559,6 +559,7 @@ def test_what_has_no_place_is_named(tell: Tell) -> None:
         "part:server_tool_use",
         "b",
         "tool_error",
+        "d",
         "service_tier",
         "e",
     ]
