@@ -33,9 +33,11 @@ from .inference.strategies import Order
 from .inference.transport import Limits, Network
 from .plugins import Loaded, Problem
 from .routing import App
-from .storage.stores import open_stores
+from .storage.stores import Stores, open_stores
 
 MIB = 1024 * 1024
+NOTE_EVERY = 2.0
+"""Seconds between two writes of how accounts fare."""
 
 
 class Gateway:
@@ -96,13 +98,31 @@ async def _core(
     await adopt(stores.connections, found.providers.values(), environment)
     prices = Prices()
     live = Live(stores, found, prices)
-    tables = await live.take()
-    health = Health(environment, clock)
-    health.recall(account for accounts in tables.accounts.values() for account in accounts)
     network = network or Network(_limits(environment))
     stack.push_async_callback(network.aclose)
     observe = partial(after, found.interceptors) if found.interceptors else None
     ledger = Ledger(stores.usage.insert_many, prices, observe)
+    core = await _assembled(environment, data_dir, stores, live, network, ledger, clock)
+    core.manifest = manifest.document(found.providers.values())
+    stack.push_async_callback(_settle, core)
+    following = asyncio.create_task(live.follow(lambda: core.tables, core.refresh))
+    noting = asyncio.create_task(_note_health(core))
+    stack.push_async_callback(_cancel, following, noting)
+    return core
+
+
+async def _assembled(
+    environment: Environment,
+    data_dir: DataDir,
+    stores: Stores,
+    live: Live,
+    network: Network,
+    ledger: Ledger,
+    clock: Callable[[], float],
+) -> Core:
+    tables = await live.take()
+    health = Health(environment, clock)
+    health.recall(account for accounts in tables.accounts.values() for account in accounts)
     chance = random.Random()  # spreads load, guards nothing
     core = Core(
         environment=environment,
@@ -114,18 +134,12 @@ async def _core(
         turns=Turns(),
         order=Order(health, time.monotonic, chance),
         ledger=ledger,
-        manifest=manifest.document(found.providers.values()),
         clock=clock,
         new_id=RequestIds(),
-        chance=chance,
         whole_timeout=environment.whole_timeout_ms / 1000,
         max_body=environment.max_body_mb * MIB,
         refresh=lambda: _refresh(core, live),
     )
-    stack.push_async_callback(_settle, core)
-    following = asyncio.create_task(live.follow(lambda: core.tables, core.refresh))
-    noting = asyncio.create_task(_note_health(core))
-    stack.push_async_callback(_cancel, following, noting)
     return core
 
 
@@ -148,9 +162,6 @@ async def _note_health(core: Core) -> None:
         notes = core.health.take_notes()
         if notes:
             await core.stores.connections.note(notes)
-
-
-NOTE_EVERY = 2.0
 
 
 async def _cancel(*tasks: "asyncio.Task[None]") -> None:

@@ -4,7 +4,6 @@
 takes the picture it finds when it begins and keeps it to its end.
 """
 
-import random
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -33,15 +32,15 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     turns: Turns
     order: Order
     ledger: Ledger
-    manifest: bytes
     clock: Callable[[], float]
     """Wall clock, seconds."""
     new_id: RequestIds
     """Gives each request its id."""
-    chance: random.Random
     whole_timeout: float
     """Seconds that an answer which is not streamed may take."""
     max_body: int
     """Largest request body of an inference route, bytes."""
+    manifest: bytes = b""
+    """The provider manifest, encoded once."""
     refresh: Callable[[], Awaitable[None]]
     """Takes a new picture of the stored configuration; to be awaited after a write."""

@@ -126,22 +126,24 @@ async def _serve(
         headers=headers,
         path=path,
     )
-    if endpoint.counting is not None:
-        await count_tokens(
-            core, tables, endpoint.counting, Question(call, _formats(tables)), client, trace
-        )
+    await _ask(core, tables, route, call, client, trace)
+
+
+async def _ask(
+    core: Core, tables: Tables, route: Route, call: Call, client: Client, trace: Trace
+) -> None:
+    formats, keep_alive = tables.registry.formats, route.wire.keep_alive
+    if route.endpoint.counting is not None:
+        question = Question(call, formats)
+        await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
         return
     if tables.registry.interceptors:
         call = await before(tables.registry.interceptors, call)
-    if call.stream and route.wire.keep_alive is not None:
-        every = route.wire.keep_alive.every
-        beat = core.environment.keepalive_ms / 1000 if every is None else every
-        client.open_early(route.wire.keep_alive, beat, route.wire.stream_type)
-    await _answer(core, tables, Question(call, _formats(tables)), client, trace)
-
-
-def _formats(tables: Tables) -> Mapping[str, WireFormat]:
-    return tables.registry.formats
+    if call.stream and keep_alive is not None:
+        usual = core.environment.keepalive_ms / 1000
+        beat = usual if keep_alive.every is None else keep_alive.every
+        client.open_early(keep_alive, beat, route.wire.stream_type)
+    await _answer(core, tables, Question(call, formats), client, trace)
 
 
 def is_json(content_type: str) -> bool:

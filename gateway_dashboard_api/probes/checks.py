@@ -107,15 +107,16 @@ async def _list(core: Core, subject: Subject) -> tuple[Fetched | None, bool]:
     request = list_request(subject.spec, subject.wire, credential)
     if request is None:
         return None, False
-    fetched = await fetch(core.network, subject.account, request)
+    fetched = await fetch(core, subject.account, request, subject.spec)
     if fetched.status in (401, 403):
         raise refusal(subject.wire, fetched)
     if not fetched.is_good:
         return fetched, False
     if not credential.secret:
         return fetched, True
-    bare = list_request(subject.spec, subject.wire, replace(credential, secret=None)) or request
-    without = await fetch(core.network, subject.account, bare)
+    nobody = replace(subject.account, credential=replace(credential, secret=None))
+    bare = list_request(subject.spec, subject.wire, nobody.credential) or request
+    without = await fetch(core, nobody, bare, subject.spec)
     return fetched, not without.is_good
 
 

@@ -28,7 +28,7 @@ async def prove(core: Core, type_: str, base: str, account: Account, model: str 
     """Ask for one embedding, or one decision. Raises GatewayError unless it is let in."""
     if model is None:
         raise BadRequest("There is no model to test with: give one, or set a default model")
-    fetched = await fetch(core.network, account, _request(type_, base, account, model))
+    fetched = await fetch(core, account, _request(type_, base, account, model))
     if fetched.is_good:
         return _proof(type_, fetched)
     error = _refusal(fetched)

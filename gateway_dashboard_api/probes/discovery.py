@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,10 +13,12 @@ from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.inference import addressing
+from gateway_core.inference.core import Core
 from gateway_core.inference.exchanges import vendor_side
 from gateway_core.inference.proxies import proxy_for
+from gateway_core.inference.sending import send
 from gateway_core.inference.tables import Account
-from gateway_core.inference.transport import Network, read_all
+from gateway_core.inference.transport import read_all
 
 from ..destinations import BASE_URL
 from .model_list import Listed, read_page
@@ -55,7 +57,7 @@ def list_request(
     spec: ProviderSpec, wire: WireFormat, credential: Credential
 ) -> UpstreamRequest | None:
     """The request for a list; ``None`` for a vendor that has none."""
-    if spec.executor is not None:
+    if spec.executor is not None and spec.models_url is None:
         return None
     url = _list_url(spec, wire, credential)
     if url is None:
@@ -71,19 +73,34 @@ def list_request(
 
 
 def _list_url(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str | None:
-    # An account with an address of its own never shows its secret at the vendor's usual one.
-    if not credential.data.get(BASE_URL):
-        if spec.models_url is not None:
-            return None if "{" in spec.models_url else spec.models_url
-        if spec.url_builder is not None:
-            return None
-    base = addressing.base_url(Target(spec, Model("")), credential, wire)
-    return f"{base}{list_path(wire)}" if base and "{" not in base else None
+    own = credential.data.get(BASE_URL)
+    if isinstance(own, str) and own:
+        return _own_list_url(spec, wire, own.rstrip("/"))
+    if spec.models_url is None and spec.url_builder is not None:
+        return None
+    url = spec.models_url or (spec.base_url and f"{spec.base_url}{list_path(wire)}")
+    return url if url and "{" not in url else None
 
 
-async def fetch(network: Network, account: Account, request: UpstreamRequest) -> Fetched:
-    """Send a request over an account's way out. Raises TransportError."""
-    response = await network.transport(proxy_for(account.proxy, request.url)).send(request)
+def _own_list_url(spec: ProviderSpec, wire: WireFormat, own: str) -> str:
+    """An account with an address of its own never shows its secret at the vendor's usual one."""
+    usual = spec.models_url
+    if usual is None or usual.startswith(f"{spec.base_url}/"):
+        below = list_path(wire) if usual is None else usual.removeprefix(spec.base_url or "")
+        return f"{own}{below}"
+    host, place = urlsplit(own), urlsplit(usual)
+    return place._replace(scheme=host.scheme, netloc=host.netloc).geturl()
+
+
+async def fetch(
+    core: Core, account: Account, request: UpstreamRequest, spec: ProviderSpec | None = None
+) -> Fetched:
+    """Send a request the way that an account's calls go. Raises TransportError."""
+    if spec is None:
+        way_out = core.network.transport(proxy_for(account.proxy, request.url))
+        response = await way_out.send(request)
+    else:
+        response = await send(core, spec, account, request)
     try:
         body = await read_all(response, ANSWER_LIMIT)
         return Fetched(response.status, response.headers, body)
@@ -92,7 +109,7 @@ async def fetch(network: Network, account: Account, request: UpstreamRequest) ->
 
 
 async def discover(
-    network: Network, spec: ProviderSpec, wire: WireFormat, account: Account
+    core: Core, spec: ProviderSpec, wire: WireFormat, account: Account
 ) -> tuple[Listed, ...] | None:
     """The vendor's whole list; ``None`` for one that has none.
 
@@ -103,18 +120,22 @@ async def discover(
         return None
     try:
         async with asyncio.timeout(LIMIT):
-            return await _pages(network, wire, account, request)
+            return await _pages(core, spec, wire, account, request)
     except TimeoutError:
         raise TransportError(f"The provider gave no list in {LIMIT:g} s", status=504) from None
 
 
 async def _pages(
-    network: Network, wire: WireFormat, account: Account, request: UpstreamRequest
+    core: Core,
+    spec: ProviderSpec,
+    wire: WireFormat,
+    account: Account,
+    request: UpstreamRequest,
 ) -> tuple[Listed, ...]:
     found: dict[str, Listed] = {}
     url, asked = request.url, request
     for _ in range(MOST_PAGES):
-        fetched = await fetch(network, account, asked)
+        fetched = await fetch(core, account, asked, spec)
         if not fetched.is_good:
             raise refusal(wire, fetched)
         page = read_page(fetched.body)

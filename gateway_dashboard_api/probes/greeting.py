@@ -6,13 +6,14 @@ import msgspec
 
 from gateway_core.contracts.errors import GatewayError, Unavailable
 from gateway_core.contracts.kinds import Kind
-from gateway_core.contracts.provider import Call, ProviderSpec
+from gateway_core.contracts.provider import Call
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.inference.accounts import Turns, Wanted
 from gateway_core.inference.core import Core
 from gateway_core.inference.dispatch import Job, dispatch
 from gateway_core.inference.envelope import members_of
 from gateway_core.inference.health import Health
+from gateway_core.inference.interceptors import before
 from gateway_core.inference.plan import Member
 from gateway_core.inference.question import Question
 from gateway_core.inference.tables import Account, Tables
@@ -20,6 +21,9 @@ from gateway_core.inference.trace import Trace
 
 CHAT = "/v1/chat/completions"
 """The endpoint whose format is asked first: the words of the greeting are its own."""
+
+
+NOBODY_IN_PARTICULAR = Wanted()
 
 
 def greeting(formats: Mapping[str, WireFormat], model: str) -> Question:
@@ -62,13 +66,27 @@ def _is_understood(question: Question) -> bool:
     return True
 
 
+async def admitted(tables: Tables, question: Question) -> Question:
+    """The question that every interceptor agrees to. Raises GatewayError when one refuses it."""
+    interceptors = tables.registry.interceptors
+    if not interceptors:
+        return question
+    return Question(await before(interceptors, question.call), question.formats)
+
+
 async def greet(
-    core: Core, tables: Tables, members: Sequence[Member], pinned: str | None, trace: Trace
+    core: Core,
+    tables: Tables,
+    question: Question,
+    members: Sequence[Member],
+    trace: Trace,
+    *,
+    wanted: Wanted = NOBODY_IN_PARTICULAR,
+    timeout: float | None = None,
 ) -> None:
     """Let the first of these members answer. Raises GatewayError when none does."""
-    question = greeting(tables.registry.formats, trace.model)
     trace.format = question.client.id
-    job = Job(opener=question.open, stream=False, wanted=Wanted(pinned=pinned))
+    job = Job(opener=question.open, stream=False, wanted=wanted, timeout=timeout)
     answer = await dispatch(core, tables, members, job, trace)
     trace.upstream_format = answer.exchange.upstream_format
     trace.add_usage(answer.exchange.usage)
@@ -79,9 +97,10 @@ async def greet_account(core: Core, account: Account, member: Member, trace: Tra
 
     What is learnt stays here: the account's standing with real calls does not change.
     """
-    provider: ProviderSpec = member.target.provider
     apart = msgspec.structs.replace(
         core, health=Health(core.environment, core.clock), turns=Turns()
     )
-    tables = msgspec.structs.replace(core.tables, accounts={provider.id: (account,)})
-    await greet(apart, tables, (member,), None, trace)
+    accounts = {member.target.provider.id: (account,)}
+    tables = msgspec.structs.replace(core.tables, accounts=accounts)
+    question = greeting(tables.registry.formats, trace.model)
+    await greet(apart, tables, question, (member,), trace)

@@ -16,6 +16,7 @@ from starlette.types import Send
 
 from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError
 from gateway_core.contracts.kinds import Kind
+from gateway_core.inference.accounts import Wanted
 from gateway_core.inference.catalog import resolve
 from gateway_core.inference.plan import plan
 from gateway_core.inference.trace import Trace
@@ -26,7 +27,7 @@ from ..desk import Desk
 from ..endpoint import endpoint
 from ..kinds import kind_of
 from ..masking import secrets_of, told
-from ..probes.greeting import greet
+from ..probes.greeting import admitted, greet, greeting
 from ..requests import read
 from .connections import connection_of
 
@@ -191,10 +192,16 @@ async def _ask(desk: Desk, kind: Kind, pinned: str | None, trace: Trace) -> None
     if kind is not Kind.LLM:
         raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
     core, tables = desk.core, desk.tables
-    laid = plan(tables, resolve(tables, trace.model), kind, core.environment.combo_model_timeout_ms)
+    question = await admitted(tables, greeting(tables.registry.formats, trace.model))
+    resolved = resolve(tables, question.call.model)
+    laid = plan(tables, resolved, kind, core.environment.combo_model_timeout_ms)
+    allowed: tuple[str, ...] = ()
     if laid.combo is not None:
         trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
-    await greet(core, tables, laid.members, pinned, trace)
+        allowed = laid.combo.allowed_connection_ids
+    wanted = Wanted(pinned=pinned, allowed=frozenset(allowed))
+    members = core.order.members(laid, tables, None, question.conversation)
+    await greet(core, tables, question, members, trace, wanted=wanted, timeout=laid.timeout)
 
 
 def _secrets(desk: Desk) -> list[str]:

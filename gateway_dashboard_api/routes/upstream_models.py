@@ -31,7 +31,7 @@ async def list_models(desk: Desk, request: Request) -> Response:
     found = None
     if spec is not None:
         try:
-            found = await discover(desk.core.network, spec, desk.wire(spec), account)
+            found = await discover(desk.core, spec, desk.wire(spec), account)
         except UpstreamError as error:
             raise _worded(error, secrets_of(account.credential)) from error
     if found is None:

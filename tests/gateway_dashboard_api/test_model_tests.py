@@ -1,6 +1,7 @@
 """Asking models for one word."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -8,7 +9,8 @@ import pytest
 from fake_vendor import Asked, Said
 from office import KEY, REPLY, Office, refused
 
-from gateway_core.contracts.errors import Unavailable
+from gateway_core.contracts.errors import Forbidden, Unavailable
+from gateway_core.contracts.provider import Call
 from gateway_dashboard_api.probes.greeting import greeting
 from gateway_dashboard_api.routes import model_tests
 
@@ -80,6 +82,42 @@ async def test_a_vendor_of_any_format_can_be_tested(office: Office, wire: str) -
     answer = await office.ask("POST", PATH, {"model": "its/x"})
 
     assert (answer["ok"], answer["error"]) == (True, None)
+
+
+async def test_a_test_uses_the_accounts_its_combo_allows(office: Office) -> None:
+    await office.connect(name="first", apiKey="wrong-canary")
+    second = await office.connect(name="second")
+    team = {"name": "team", "models": ["ac/large"], "allowedConnectionIds": [second["id"]]}
+    await office.ask("POST", "/api/combos", team, status=201)
+
+    answer = await office.ask("POST", PATH, {"model": "team"})
+
+    assert (answer["ok"], len(office.vendor.asked)) == (True, 1)
+
+
+async def test_an_interceptor_sees_a_test_before_it_is_resolved(office: Office) -> None:
+    class Guardrail:
+        order = 1
+        required = True
+
+        async def before(self, call: Call) -> Call:
+            if call.model == "forbidden":
+                raise Forbidden("Not this one")
+            return msgspec.structs.replace(call, model="ac/large")
+
+        async def after(self, record: Mapping[str, Any]) -> None:
+            return None
+
+    await office.connect()
+    tables = office.core.tables
+    registry = msgspec.structs.replace(tables.registry, interceptors=(Guardrail(),))
+    office.core.tables = msgspec.structs.replace(tables, registry=registry)
+
+    changed = await office.ask("POST", PATH, {"model": "anything"})
+    refused = await office.ask("POST", PATH, {"model": "forbidden"})
+
+    assert changed["ok"] is True
+    assert (refused["ok"], refused["error"], refused["status"]) == (False, "Not this one", 403)
 
 
 async def test_a_refusal_is_told_without_secrets(office: Office) -> None:

@@ -99,15 +99,33 @@ async def test_the_list_is_asked_with_the_accounts_key(office: Office) -> None:
     assert "content-type" not in office.vendor.asked[0].headers
 
 
-async def test_an_account_with_its_own_address_is_asked_there(office: Office) -> None:
+@pytest.mark.parametrize(
+    ("provider", "target"),
+    [
+        ("acme", "/proxy/v1/models"),
+        ("local", "/proxy/v1/models"),
+        ("apart", "/catalog/models?all=1"),
+    ],
+)
+async def test_an_account_with_its_own_address_is_asked_there(
+    office: Office, provider: str, target: str
+) -> None:
     office.other.key = KEY
-    data = {"baseUrl": f"{office.other.url}/proxy/v1"}
-    row = await office.connect(providerSpecificData=data)
+    data = {"baseUrl": f"{office.other.url}/proxy/v1/"}
+    row = await office.connect(provider, providerSpecificData=data)
 
     await office.ask("GET", f"/api/providers/{row['id']}/models")
 
     assert office.vendor.asked == []
-    assert office.other.asked[0].target == "/proxy/v1/models"
+    assert office.other.asked[0].target == target
+
+
+async def test_a_list_that_is_kept_apart_is_asked_there(office: Office) -> None:
+    row = await office.connect("apart")
+
+    await office.ask("GET", f"/api/providers/{row['id']}/models")
+
+    assert [asked.target for asked in office.vendor.asked] == ["/catalog/models?all=1"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ names the recording, so the fake vendor knows what to say.
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -84,78 +85,75 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def ask_openai(here: Served, model: str, stream: bool) -> Outcome:
-    client = openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0)
     tool = {"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}
-    asked: dict[str, Any] = {
-        "model": model,
-        "messages": [{"role": "user", "content": "hi"}],
-        "tools": [tool],
-    }
-    if not stream:
-        whole = client.chat.completions.create(**asked)
-        return naive.openai(whole.model_dump_json().encode())
-    asked["stream_options"] = {"include_usage": True}
-    with client.chat.completions.stream(**{**asked, "tools": openai.NOT_GIVEN}) as events:
-        final = events.until_done().get_final_completion()
+    asked: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
+    with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
+        if not stream:
+            whole = client.chat.completions.create(**asked, tools=[tool])
+            return naive.openai(whole.model_dump_json().encode())
+        wanted = {"include_usage": True}
+        with client.chat.completions.stream(**asked, stream_options=wanted) as events:
+            final = events.until_done().get_final_completion()
     return naive.openai(final.model_dump_json().encode())
 
 
 def ask_responses(here: Served, model: str, stream: bool) -> Outcome:
-    client = openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0)
     asked: dict[str, Any] = {
         "model": model,
         "input": "hi",
         "tools": [{"type": "function", "name": "weather", "parameters": SCHEMA, "strict": False}],
     }
-    if not stream:
-        whole = client.responses.create(**asked)
-        return naive.responses(whole.model_dump_json().encode())
-    with client.responses.stream(**asked) as events:
-        final = events.until_done().get_final_response()
+    with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
+        if not stream:
+            whole = client.responses.create(**asked)
+            return naive.responses(whole.model_dump_json().encode())
+        with client.responses.stream(**asked) as events:
+            final = events.until_done().get_final_response()
     return naive.responses(final.model_dump_json().encode())
 
 
 def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
-    client = anthropic.Anthropic(base_url=here.url, api_key="none", max_retries=0)
     asked: dict[str, Any] = {
         "model": model,
         "max_tokens": 1000,
         "messages": [{"role": "user", "content": "hi"}],
         "tools": [{"name": "weather", "input_schema": SCHEMA}],
     }
-    if not stream:
-        whole = client.messages.create(**asked)
-        return naive.claude(whole.model_dump_json().encode())
-    with client.messages.stream(**asked) as events:
-        final = events.get_final_message()
+    with anthropic.Anthropic(base_url=here.url, api_key="none", max_retries=0) as client:
+        if not stream:
+            whole = client.messages.create(**asked)
+            return naive.claude(whole.model_dump_json().encode())
+        with client.messages.stream(**asked) as events:
+            final = events.get_final_message()
     return naive.claude(final.model_dump_json().encode())
 
 
 def ask_gemini(here: Served, model: str, stream: bool) -> Outcome:
     options = genai_types.HttpOptions(base_url=here.url)
-    client = genai.Client(api_key="none", http_options=options)
-    if not stream:
-        whole = client.models.generate_content(model=model, contents="hi")
-        return naive.gemini(whole.model_dump_json(by_alias=True, exclude_none=True).encode())
-    found = Outcome()
-    for chunk in client.models.generate_content_stream(model=model, contents="hi"):
-        told = naive.gemini(chunk.model_dump_json(by_alias=True, exclude_none=True).encode())
-        found.text += told.text
-        found.calls += told.calls
-        found.input_tokens = told.input_tokens or found.input_tokens
-        found.output_tokens = told.output_tokens or found.output_tokens
+    with closing(genai.Client(api_key="none", http_options=options)) as client:
+        if not stream:
+            whole = client.models.generate_content(model=model, contents="hi")
+            return naive.gemini(as_json(whole))
+        found = Outcome()
+        for chunk in client.models.generate_content_stream(model=model, contents="hi"):
+            told = naive.gemini(as_json(chunk))
+            found.text += told.text
+            found.calls += told.calls
+            found.input_tokens = told.input_tokens or found.input_tokens
+            found.output_tokens = told.output_tokens or found.output_tokens
     return found
 
 
+def as_json(answer: genai_types.GenerateContentResponse) -> bytes:
+    return answer.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+
 def ask_ollama(here: Served, model: str, stream: bool) -> Outcome:
-    client = ollama.Client(host=here.url)
     asked: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
-    told = client.chat(**asked, stream=stream)
-    try:
+    client = ollama.Client(host=here.url)
+    with closing(client._client):
         told = client.chat(**asked, stream=stream)
         rows = list(told) if stream else [told]
-    finally:
-        client._client.close()
     return naive.ollama(b"\n".join(row.model_dump_json().encode() for row in rows))
 
 

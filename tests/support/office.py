@@ -144,6 +144,9 @@ def specs(vendor: Vendor) -> list[ProviderSpec]:
         ),
         ProviderSpec(id="local", name="Local", base_url=base, auth=Auth(type="optional")),
         ProviderSpec(id="webby", name="Webby", base_url=base, auth=Auth(type="cookie")),
+        ProviderSpec(
+            id="apart", name="Apart", base_url=base, models_url=f"{vendor.url}/catalog/models?all=1"
+        ),
         ProviderSpec(id="built", name="Built", url_builder=built, models=MODELS[:1]),
     ]
 

@@ -149,7 +149,7 @@ class OpenChoice:
                 self._take_detail(raw, out)
             return
         text = delta.reasoning_content or delta.reasoning
-        if text and isinstance(text, str) and self._detail is None:
+        if text and isinstance(text, str):
             self._grow(_THINKING, text, out)
 
     def _take_detail(self, raw: Raw, out: list[StreamEvent]) -> None:
@@ -182,9 +182,10 @@ class OpenChoice:
         for raw in pieces:
             piece = anything_of(raw)
             kind = piece.get("type") if isinstance(piece, dict) else None
-            if kind == "text" and isinstance(piece["text"], str):
-                if piece["text"]:
-                    self._grow(_TEXT, piece["text"], out)
+            if kind == "text":
+                text = piece.get("text")
+                if text and isinstance(text, str):
+                    self._grow(_TEXT, text, out)
             elif kind == "thinking":
                 self._take_thinking(piece, out)
             elif isinstance(kind, str):

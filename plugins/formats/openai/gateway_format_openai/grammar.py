@@ -10,7 +10,7 @@ from gateway_formats.sse import blocks, read_block
 
 from .errors import error_in
 from .members import UNREADABLE
-from .streams import DONE
+from .streams import is_done
 
 
 class _Choice(Struct):
@@ -41,7 +41,7 @@ def _word(data: bytes) -> str:
     """``note`` for a frame without data or without choices, which says nothing by itself."""
     if not data:
         return "note"
-    if data.strip() == DONE:
+    if is_done(data):
         return "done"
     try:
         chunk = _chunk(data)

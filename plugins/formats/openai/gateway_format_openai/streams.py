@@ -11,8 +11,14 @@ from .chunks import read_chunk
 from .members import UNREADABLE
 
 DONE = b"[DONE]"
+_LONGEST_MARK = 16
 
 _SPACE = b" \t\r\n\xef\xbb\xbf"
+
+
+def is_done(data: bytes) -> bool:
+    """Whether a frame is the end marker."""
+    return len(data) < _LONGEST_MARK and data.strip() == DONE
 
 
 class ChatReader:
@@ -71,7 +77,7 @@ class ChatReader:
     def _take(self, pairs: Sequence[tuple[bytes, bytes]], out: list[StreamEvent]) -> None:
         answer = self._answer
         for _, data in pairs:
-            if data == DONE or data.strip() == DONE:
+            if is_done(data):
                 self._over = True
                 answer.close(out, marked=True)
                 return

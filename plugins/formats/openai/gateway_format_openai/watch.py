@@ -13,7 +13,7 @@ from .answers import BROKEN, EMPTY
 from .errors import read_failure
 from .frames import DONE_FRAME, failure_frame
 from .members import encode
-from .streams import DONE
+from .streams import is_done
 from .usage import read_usage
 
 
@@ -95,7 +95,7 @@ class ChatWatch:
     def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
         if self.done:
             return False
-        if data == DONE or data.strip() == DONE:
+        if is_done(data):
             if not self._seen:
                 return ReplyFailed(EMPTY)
             self.done = self.ended = True

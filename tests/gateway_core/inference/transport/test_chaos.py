@@ -62,7 +62,7 @@ def test_after_chaos_everything_works_and_nothing_is_lost(run, serve, open_netwo
     async def scenario():
         dice = random.Random(seed)
         calm = asyncio.Barrier(PLACES)
-        limits = {"connections": PLACES, "first_byte": 0.05, "silence": 0.05, "connect": 5.0}
+        limits = {"connections": PLACES, "first_byte": 0.2, "silence": 0.2, "connect": 5.0}
         async with (
             serve(lambda peer: misbehave(peer, dice, calm)) as server,
             open_network(**limits) as network,

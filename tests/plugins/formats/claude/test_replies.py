@@ -130,7 +130,7 @@ def test_a_stop_that_means_more(client: ClientSide) -> None:
 
 def test_the_vendors_own_reason_survives(client: ClientSide, vendor: VendorSide) -> None:
     for reason in ("model_context_window_exceeded", "compaction", "pause_turn"):
-        body = {"content": [], "stop_reason": reason}
+        body: dict[str, Any] = {"content": [], "stop_reason": reason}
 
         reply = vendor.read_reply(json.dumps(body).encode())
         said, losses = shown_as_beta(client, reply)
@@ -292,7 +292,7 @@ def test_only_the_first_choice_is_shown(client: ClientSide) -> None:
 
 
 def test_other_members_of_this_dialect_are_kept(client: ClientSide, vendor: VendorSide) -> None:
-    body = {
+    body: dict[str, Any] = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",

@@ -693,9 +693,9 @@ def test_a_failure_is_the_last_thing_said(client: ClientSide) -> None:
 
 def test_log_probabilities_are_recorded(client: ClientSide) -> None:
     grown = PartGrew(0, "a", 0, Raw(b'{"content":[]}'))
-    events = [BEGUN, PartStarted(0, Text(text="")), grown, PartEnded(0), ChoiceEnded("stop")]
+    events: list[StreamEvent] = [BEGUN, PartStarted(0, Text(text="")), grown, PartEnded(0)]
 
-    assert written(client, events)[1] == ["logprobs"]
+    assert written(client, [*events, ChoiceEnded("stop")])[1] == ["logprobs"]
 
 
 def test_the_keep_alive_may_come_anywhere() -> None:

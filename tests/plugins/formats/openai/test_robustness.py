@@ -88,13 +88,41 @@ values = st.recursive(
     ),
     max_leaves=25,
 )
+objects = st.builds(
+    lambda kind, members: {**members, "type": kind},
+    st.sampled_from(WORDS),
+    st.dictionaries(st.sampled_from(KEYS), values, max_size=5),
+)
+lists = st.lists(objects, max_size=3)
+MESSAGE = (
+    "content tool_calls function_call tool_call_id name reasoning_details reasoning_content "
+    "refusal audio annotations images extra_content"
+)
 messages = st.fixed_dictionaries(
     {"role": st.sampled_from(WORDS[:6])},
-    optional={key: values for key in KEYS if key not in ("role", "messages")},
+    optional=dict.fromkeys(MESSAGE.split(" "), values | lists | objects),
+)
+BODY = (
+    "tools functions tool_choice stream_options response_format thinking reasoning stop n "
+    "web_search_options temperature logprobs prompt metadata"
 )
 bodies = values | st.fixed_dictionaries(
     {"messages": st.lists(messages, min_size=1, max_size=3)},
-    optional={key: values for key in KEYS if key != "messages"},
+    optional=dict.fromkeys(BODY.split(" "), values | lists | objects),
+)
+choices = st.fixed_dictionaries(
+    {"index": st.integers(0, 1)},
+    optional={
+        "delta": messages | values,
+        "message": messages,
+        "finish_reason": st.sampled_from(["stop", "error", None]),
+        "logprobs": values,
+        "error": values,
+    },
+)
+chunks = st.fixed_dictionaries(
+    {"choices": st.lists(choices, max_size=2)},
+    optional=dict.fromkeys(("usage", "x_groq", "citations", "error", "id"), values | lists),
 )
 
 
@@ -119,10 +147,7 @@ def test_no_body_makes_reading_or_writing_stumble(body: Any) -> None:
                 assert msgspec.json.decode(again)["messages"]
 
 
-rows = st.fixed_dictionaries({"choices": st.lists(values, max_size=2)})
-
-
-@given(st.lists(values | rows, max_size=4))
+@given(st.lists(chunks | values, max_size=4))
 @settings(max_examples=100)
 def test_no_frame_makes_a_reader_stumble(disorder: Disorder, rows: list[Any]) -> None:
     frames = b"".join(b"data: %b\n\n" % msgspec.json.encode(row) for row in rows)
@@ -136,7 +161,7 @@ def test_no_frame_makes_a_reader_stumble(disorder: Disorder, rows: list[Any]) ->
     assert violation(CHAT.grammar, passed) is None
 
 
-@given(values)
+@given(chunks | values)
 @settings(max_examples=100)
 def test_no_answer_makes_a_reader_stumble(body: Any) -> None:
     raw = msgspec.json.encode(body)
