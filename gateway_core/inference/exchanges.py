@@ -46,8 +46,10 @@ def spoken(client: WireFormat, target: Target, formats: Mapping[str, WireFormat]
     usual = formats[target.model.format or target.provider.format]
     if client.vendor is None:
         return usual
-    known = {usual.dialect, *target.provider.further_formats()}
-    return client if client.dialect in known else usual
+    further = target.provider.further_formats()
+    if client.id != client.dialect:  # a variant, which a vendor of the dialect need not have
+        return client if client.id in further else usual
+    return client if client.dialect in (usual.dialect, *further) else usual
 
 
 def client_side(wire: WireFormat) -> ClientSide:
@@ -132,12 +134,13 @@ class Translated:
         credential: Credential,
         client: WireFormat,
         vendor: WireFormat,
+        now: int,
     ) -> None:
         self.client, self.vendor = client_side(client), vendor_side(vendor)
         self.losses = Losses()
-        self.handover = Handover(
-            target.provider.id, self.losses, keeps_extra=client.dialect == vendor.dialect
-        )
+        same = client.dialect == vendor.dialect
+        self.handover = Handover(target.provider.id, self.losses, keeps_extra=same)
+        self._now = now
         self.upstream_format = vendor.id
         self.conversation = conversation
         written = self.vendor.write_request(conversation, target, self.losses)
@@ -200,8 +203,9 @@ class Translated:
             self.started = True
         elif isinstance(event, ReplyFailed):
             self.failure = error_of(event)
-        elif isinstance(event, ReplyStarted) and not event.id:
-            event = replace(event, id=fallback_id(self.request.body))
+        elif isinstance(event, ReplyStarted):
+            identity, created = self._named(event.id, event.created)
+            event = replace(event, id=identity, created=created)
         return self.handover.event(event)
 
     def _whole(self, body: bytes) -> bytes:
@@ -211,12 +215,15 @@ class Translated:
             self.failure = error
             return b""
         self.usage = reply.usage
-        self.reply = self.handover.reply(
-            replace(reply, id=reply.id or fallback_id(self.request.body))
-        )
+        identity, created = self._named(reply.id, reply.created)
+        self.reply = self.handover.reply(replace(reply, id=identity, created=created))
         self.characters = sum(length(part) for c in reply.choices for part in c.parts)
         self.started = True
         return self.client.write_reply(self.reply, self.conversation, self.losses)
+
+    def _named(self, identity: str, created: int | None) -> tuple[str, int]:
+        """The answer's id and time, made up where the vendor gave none."""
+        return identity or fallback_id(self.request.body), created or self._now
 
     def _fitted(self, written: bytes, target: Target) -> bytes:
         spec, unsupported = target.provider, target.model.unsupported

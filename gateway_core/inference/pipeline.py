@@ -143,7 +143,8 @@ async def _ask(
         usual = core.environment.keepalive_ms / 1000
         beat = usual if keep_alive.every is None else keep_alive.every
         client.open_early(keep_alive, beat, route.wire.stream_type)
-    await _answer(core, tables, Question(call, formats), client, trace)
+    question = Question(call, formats, int(trace.started_at))
+    await _answer(core, tables, question, client, trace)
 
 
 def is_json(content_type: str) -> bool:

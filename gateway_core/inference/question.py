@@ -12,8 +12,10 @@ from .exchanges import Translated, Verbatim, client_side, passes_through, spoken
 class Question:
     """A call in its client's format. It is translated at most once, whoever is asked."""
 
-    def __init__(self, call: Call, formats: Mapping[str, WireFormat]) -> None:
+    def __init__(self, call: Call, formats: Mapping[str, WireFormat], now: int = 0) -> None:
         self.call = call
+        self.now = now
+        """Unix seconds, for answers of vendors that do not say when."""
         self.formats = formats
         self.client = formats[call.format]
         self._conversation: Conversation | None = None
@@ -36,4 +38,6 @@ class Question:
     ) -> Translated:
         """By way of the hub, with a conversation that may have been changed."""
         vendor = spoken(self.client, target, self.formats)
-        return Translated(self.call, conversation, target, credential, self.client, vendor)
+        return Translated(
+            self.call, conversation, target, credential, self.client, vendor, self.now
+        )

@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import msgspec
 import pytest
+from gateway_format_claude import CLAUDE
 from office import KEY, Office
 
 from gateway_core.storage.kv import CUSTOM_MODELS, DISABLED_MODELS
 from gateway_core.storage.nodes import Node
+from gateway_dashboard_api.node_changes import known_types, type_of, wire_of
 from gateway_dashboard_api.owners import Owner
 
 pytestmark = pytest.mark.anyio
@@ -247,3 +250,12 @@ def test_an_accounts_own_addresses_are_those_its_node_does_not_say() -> None:
     data = {"baseUrl": "http://a.example", "connectionProxyUrl": "http://p:1"}
 
     assert owner.own(data) == {"connectionProxyUrl": "http://p:1"}
+
+
+def test_a_type_may_name_the_vendor_of_a_format() -> None:
+    wire = msgspec.structs.replace(CLAUDE, also_called=("maker",))
+    formats = {wire.id: wire}
+
+    assert type_of("maker-compatible", formats) == "maker-compatible"
+    assert wire_of("maker-compatible", None, formats) is wire
+    assert known_types(formats)[:2] == ("claude-compatible", "maker-compatible")

@@ -184,19 +184,23 @@ def _result_content(content: Raw, where: str) -> tuple[tuple[Text | Media, ...],
     pieces: list[Text | Media] = []
     faithful = True
     for index, item in enumerate(whole_list(content, where)):
-        for part in _read_block(item, "user", f"{where}.{index}"):
-            if isinstance(part, Text | Media):
-                pieces.append(part)
-            else:
-                faithful = False
+        block = members(item, f"{where}.{index}")
+        read = _READ_IN_RESULT.get(block.needed_text("type"))
+        parts = read(block, item) if read else ()
+        shown = [part for part in parts if isinstance(part, Text | Media)]
+        pieces += shown
+        faithful = faithful and bool(shown)
     return tuple(pieces), faithful
 
 
-_READ: dict[str, _Read] = {
+_READ_IN_RESULT: dict[str, _Read] = {
     "text": _read_text,
     "image": _read_image,
     "document": _read_document,
     SEARCH_RESULT: _read_search_result,
+}
+_READ: dict[str, _Read] = {
+    **_READ_IN_RESULT,
     "thinking": _read_thinking,
     "redacted_thinking": _read_redacted,
     "tool_use": _read_call,

@@ -41,7 +41,7 @@ _KEPT = frozenset(
 _SCHEMAS = ("properties", "$defs", "definitions")
 _LISTS = ("anyOf", "allOf")
 _ANY_OBJECT = raw({"type": "object"})
-_NAMED = ("$schema", "$id", "nullable")
+_NAMED = ("$schema", "$id", "$comment")
 
 
 def fitted_schema(schema: Raw) -> tuple[Raw, bool]:
@@ -53,7 +53,10 @@ def fitted_schema(schema: Raw) -> tuple[Raw, bool]:
     if not isinstance(said, dict):
         return schema, True
     moved: list[str] = []
-    fitted = _fit(said, moved)
+    try:
+        fitted = _fit(said, moved)
+    except RecursionError:
+        return schema, False
     return (schema if fitted == said else raw(fitted)), not moved
 
 

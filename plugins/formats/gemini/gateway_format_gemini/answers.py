@@ -94,19 +94,23 @@ _read_counts = msgspec.json.Decoder(_Counts).decode
 read_part = msgspec.json.Decoder(Part).decode
 read_feedback = msgspec.json.Decoder(Feedback).decode
 
+_MOST_CANDIDATES = 128
 UNSPECIFIED = (None, 0, "", "FINISH_REASON_UNSPECIFIED")
 """Ways of not saying why an answer ended: it has not."""
 
 
 def usage_of(metadata: Raw) -> Usage | None:
-    """Usage; ``None`` when nothing was counted. Raises MsgspecError for rubbish.
+    """Usage; ``None`` when nothing was counted.
 
     The vendor counts thinking beside the answer, and the results of its own
     tools beside the prompt.
     """
     if not is_given(metadata):
         return None
-    counts = _read_counts(metadata)
+    try:
+        counts = _read_counts(metadata)
+    except msgspec.MsgspecError:
+        return None
     thoughts = count(counts.thoughts_token_count)
     usage = Usage(
         input_tokens=count(counts.prompt_token_count) + count(counts.tool_use_prompt_token_count),
@@ -120,6 +124,11 @@ def usage_of(metadata: Raw) -> Usage | None:
 def blocked(feedback: Raw) -> bool:
     """Whether the prompt was refused."""
     return is_given(feedback) and read_feedback(feedback).block_reason not in (None, "", 0)
+
+
+def choice_of(index: int | None, place: int) -> int:
+    """A candidate's number; an odd one counts by its place in the list."""
+    return index if index is not None and 0 <= index < _MOST_CANDIDATES else place
 
 
 def unix_seconds(said: str | None) -> int | None:

@@ -5,16 +5,15 @@ The vendor's model: https://cloud.google.com/apis/design/errors
 
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
+from gateway_formats import hints
 from gateway_formats.ndjson import one_line
 
-_LONGEST = 500
 _STATUSES = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -33,7 +32,6 @@ _STATUSES = {
 }
 _WORDS = frozenset(_STATUSES.values()) | {"OUT_OF_RANGE", "ALREADY_EXISTS", "DATA_LOSS", "UNKNOWN"}
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
-_ID_HEADERS = ("x-upstream-request-id", "request-id", "x-request-id", "x-correlation-id")
 _RETRY = re.compile(r"retry in ([0-9.]+)\s*s", re.IGNORECASE)
 _REASON = "type.googleapis.com/google.rpc.ErrorInfo"
 _BAD_KEY = "API_KEY_INVALID"
@@ -66,13 +64,15 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
     message = _text(error.message) or _text(told.message) or _plain(body)
     reason = _reason(error.details)
     return UpstreamError(
-        _first_line(message) or f"The upstream answered with status {status}",
+        hints.first_line(message) or f"The upstream answered with status {status}",
         # The vendor calls a bad key a bad request, and it is the operator's key, not the client's.
         status=401 if reason == _BAD_KEY else status,
         kind=_text(error.status),
         code=reason or _text(error.status),
-        request_id=_request_id(error, told, headers),
-        retry_after=_header_delay(headers) or _delay(error, message),
+        request_id=hints.request_id(
+            headers, error.upstream_request_id, error.request_id, told.request_id
+        ),
+        retry_after=hints.retry_after(headers) or _delay(error, message),
     )
 
 
@@ -82,7 +82,7 @@ def told_error(raw: Raw) -> UpstreamError:
     status = error.code if isinstance(error.code, int) else 502
     message = _text(error.message) or ""
     return UpstreamError(
-        _first_line(message) or "The upstream failed",
+        hints.first_line(message) or "The upstream failed",
         status=status,
         kind=_text(error.status),
         code=_reason(error.details) or _text(error.status),
@@ -143,10 +143,6 @@ def _plain(body: bytes) -> str:
     return "" if text.startswith(("<", "{", "[")) else text
 
 
-def _first_line(message: str) -> str:
-    return message.strip().partition("\n")[0].strip()[:_LONGEST]
-
-
 def _text(said: object) -> str | None:
     return said if isinstance(said, str) and said else None
 
@@ -162,40 +158,7 @@ def _reason(details: object) -> str | None:
 
 def _delay(error: _Error, message: str) -> float | None:
     said = _text(_details(error.details, _DELAY).get("retryDelay"))
-    found = said.removesuffix("s") if said else None
-    if found is None:
-        told = _RETRY.search(message)
-        found = told[1] if told else None
-    return _seconds(found)
-
-
-def _seconds(said: str | None) -> float | None:
-    try:
-        seconds = float(said) if said else None
-    except ValueError:
-        return None
-    return seconds if seconds is not None and 0 <= seconds < 1e9 else None
-
-
-def _header_delay(headers: Mapping[str, str]) -> float | None:
-    milliseconds = _seconds(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    said = headers.get("retry-after")
-    seconds = _seconds(said)
-    if seconds is not None or not said:
-        return seconds
-    try:
-        until = parsedate_to_datetime(said)
-        since = parsedate_to_datetime(headers["date"])
-        return max(0.0, (until - since).total_seconds())
-    except (KeyError, ValueError, TypeError):
-        return None
-
-
-def _request_id(error: _Error, told: _Body, headers: Mapping[str, str]) -> str | None:
-    said = (error.upstream_request_id, error.request_id, told.request_id)
-    for found in (*said, *map(headers.get, _ID_HEADERS)):
-        if isinstance(found, str) and _ID.fullmatch(found):
-            return found
-    return None
+    if said is not None:
+        return hints.seconds(said.removesuffix("s"))
+    told = _RETRY.search(message)
+    return hints.seconds(told[1]) if told else None

@@ -7,7 +7,7 @@ from gateway_core import Grammar
 from gateway_formats.ndjson import one_line
 from gateway_formats.sse import Frames, blocks
 
-from .answers import ABSENT, UNSPECIFIED, blocked
+from .answers import ABSENT, UNSPECIFIED, blocked, choice_of
 
 
 class _Content(Struct):
@@ -59,7 +59,7 @@ class _Words:
         if not frame.candidates:
             return "usage"
         for place, candidate in enumerate(frame.candidates):
-            index = candidate.index if candidate.index is not None else place
+            index = choice_of(candidate.index, place)
             if candidate.finish_reason in UNSPECIFIED:
                 self._open.add(index)
             else:

@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 _STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
 _LONGEST_LIST = 10_000
+_DEEPEST = 100
 
 
 class _Piece(Struct, rename="camel"):
@@ -37,7 +38,7 @@ class PartialArgs:
         """Raises MsgspecError when the piece makes no sense."""
         piece = _decode(raw)
         steps = _steps(piece.json_path)
-        if not steps:
+        if not 0 < len(steps) <= _DEEPEST:
             return
         place: Any = self._whole
         for step, following in pairwise(steps):

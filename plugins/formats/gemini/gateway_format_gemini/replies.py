@@ -16,7 +16,16 @@ from gateway_core import (
 from gateway_formats.fold import as_failure, gather
 from gateway_formats.relay import CUT_SHORT, RUBBISH
 
-from .answers import ABSENT, Answer, blocked, is_given, read_answer, unix_seconds, usage_of
+from .answers import (
+    ABSENT,
+    Answer,
+    blocked,
+    choice_of,
+    is_given,
+    read_answer,
+    unix_seconds,
+    usage_of,
+)
 from .call_ids import digest
 from .candidates import OpenCandidate
 from .errors import told_error
@@ -83,7 +92,7 @@ class OpenReply:
         if blocked(answer.prompt_feedback):
             self._feedback = Raw(compact(answer.prompt_feedback))
         for place, piece in enumerate(answer.candidates or ()):
-            choice = piece.index if piece.index is not None else place
+            choice = choice_of(piece.index, place)
             candidate = self._candidates.get(choice)
             if candidate is None:
                 candidate = self._candidates[choice] = OpenCandidate(choice, f"call_{self._seed}")

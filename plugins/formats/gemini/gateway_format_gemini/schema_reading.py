@@ -4,12 +4,12 @@ Types are lower-cased, ``nullable`` becomes a null type, numbers that
 protocol buffers write as strings become numbers again.
 """
 
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from .members import camel
+from .schema_values import remembered
 
 _TYPES = {
     1: "string",
@@ -37,9 +37,12 @@ _DEEPEST = 100
 _encode = msgspec.json.encode
 
 
-@lru_cache(maxsize=1024)
 def json_schema(schema: bytes) -> bytes:
     """The JSON Schema that says the same as an OpenAPI schema."""
+    return remembered(_json_schema, schema)
+
+
+def _json_schema(schema: bytes) -> bytes:
     return _encode(_read(msgspec.json.decode(schema), 0))
 
 

@@ -12,6 +12,8 @@ _STRICTER: dict[str, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(("minimum", "minLength", "minItems", "minProperties"), max),
     **dict.fromkeys(("maximum", "maxLength", "maxItems", "maxProperties"), min),
 }
+_MOST_STEPS = 5000
+"""References and joins multiply; beyond this many nothing more is looked up."""
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "example"})
 
 
@@ -21,9 +23,14 @@ class References:
     def __init__(self, root: Any, drop: Callable[[str], None]) -> None:
         self._root = root
         self._drop = drop
+        self._left = _MOST_STEPS
 
     def flat(self, schema: Schema, trail: Trail) -> tuple[Schema, Trail]:
         """The schema with its references followed and its ``allOf`` joined."""
+        self._left -= 1
+        if self._left < 0:
+            self._drop("depth")
+            return {"type": "object"}, trail
         while isinstance(schema.get("$ref"), str):
             schema, trail = self._followed(schema, trail)
         joined = schema.get("allOf")

@@ -1,6 +1,8 @@
 """Small questions about schemas and the values they name, asked while one is rewritten."""
 
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,8 +15,27 @@ _OF_TYPE = {
     "array": frozenset({"items", "prefixItems", "minItems", "maxItems"}),
 }
 _LONGEST_NOTE = 200
+_LONGEST_KEPT = 1 << 14
+
+Made = TypeVar("Made")
 
 _encode = msgspec.json.encode
+
+
+@lru_cache(maxsize=1024)
+def _remembered(work: Callable[[bytes], Any], schema: bytes) -> Any:
+    return work(schema)
+
+
+def remembered(work: Callable[[bytes], Made], schema: bytes) -> Made:
+    """What comes of a schema; clients send the same ones with every request.
+
+    Only short ones are kept, so that no client can fill the memory.
+    """
+    if len(schema) > _LONGEST_KEPT:
+        return work(schema)
+    made: Made = _remembered(work, schema)
+    return made
 
 
 def anything(told: Schema | None = None) -> Schema:

@@ -8,7 +8,6 @@ https://ai.google.dev/api/caching#Schema
 """
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -26,6 +25,7 @@ from .schema_values import (
     is_whole,
     noted,
     of_type,
+    remembered,
     shared_words,
     type_of,
     valued,
@@ -62,9 +62,23 @@ class Rewritten(Struct, frozen=True):
     dropped: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=1024)
 def parameters_schema(schema: bytes) -> Rewritten:
     """A function's parameters; always an object."""
+    try:
+        return remembered(_parameters, schema)
+    except RecursionError:
+        return Rewritten(None, ("depth",))
+
+
+def response_schema(schema: bytes) -> Rewritten:
+    """The schema of an answer, with its members in the order they were given in."""
+    try:
+        return remembered(_response, schema)
+    except RecursionError:
+        return Rewritten(b'{"type":"OBJECT"}', ("depth",))
+
+
+def _parameters(schema: bytes) -> Rewritten:
     rewriter = _Rewriter(msgspec.json.decode(schema))
     made = rewriter.whole()
     if "anyOf" in made:
@@ -73,9 +87,7 @@ def parameters_schema(schema: bytes) -> Rewritten:
     return Rewritten(None if empty else _encode(made), tuple(rewriter.dropped))
 
 
-@lru_cache(maxsize=256)
-def response_schema(schema: bytes) -> Rewritten:
-    """The schema of an answer, with its members in the order they were given in."""
+def _response(schema: bytes) -> Rewritten:
     rewriter = _Rewriter(msgspec.json.decode(schema), ordered=True)
     return Rewritten(_encode(rewriter.whole()), tuple(rewriter.dropped))
 

@@ -73,6 +73,8 @@ def _thinking(asked: Thinking | None, aim: Aim) -> Json:
         return {}
     show = True if asked.show is None and asked.summary is not None else asked.show
     made = _measure(asked, aim)
+    if show and not aim.own and made.get("thinkingBudget") == 0:
+        show = None  # the vendor refuses to show what it was told not to think
     return made if show is None else {**made, "includeThoughts": show}
 
 

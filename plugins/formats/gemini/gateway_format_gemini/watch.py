@@ -10,7 +10,7 @@ from gateway_formats.relay import StreamRelay
 from gateway_formats.sse import frame, pairs
 
 from .answer_writing import error_frame
-from .answers import ABSENT, UNSPECIFIED, blocked, is_given, usage_of
+from .answers import ABSENT, UNSPECIFIED, blocked, choice_of, is_given, usage_of
 from .errors import told_error
 from .json_pieces import objects_of
 from .replies import DONE
@@ -80,7 +80,7 @@ class GeminiWatch:
         content = candidate.content
         for part in (content.parts or ()) if content is not None else ():
             self._part(part)
-        index = candidate.index if candidate.index is not None else place
+        index = choice_of(candidate.index, place)
         if candidate.finish_reason in UNSPECIFIED:
             self._unfinished.add(index)
         else:

@@ -12,7 +12,8 @@ A vendor's quirks are declared in ``ProviderSpec.options``; each is optional.
 
 ===========================  ==============================================================
 ``max_tokens``               true: the limit is called ``max_tokens``; false: it is called
-                             ``max_completion_tokens``. Unsaid: by the model's name.
+                             ``max_completion_tokens``; or the name itself. Unsaid: by the
+                             model's name.
 ``system_role``              ``system`` (usual) or ``developer``. When it is said, messages
                              that pass through are changed to it too.
 ``reasoning``                how thinking is asked for: ``effort`` (``reasoning_effort``,

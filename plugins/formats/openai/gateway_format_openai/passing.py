@@ -52,10 +52,9 @@ def _rename_limit(target: Target, members: Members) -> None:
     if said is None:
         return
     wanted = limit_name(said, target.model.id)
-    other = _LIMITS[wanted == _LIMITS[0]]
-    if other in members:
-        value = members.pop(other)
-        members.setdefault(wanted, value)
+    for other in _LIMITS:
+        if other != wanted and other in members:
+            members.setdefault(wanted, members.pop(other))
 
 
 def _rename_role(target: Target, members: Members) -> None:

@@ -69,5 +69,7 @@ def read_switches(target: Target, conversation: Conversation) -> Switches:
 
 def limit_name(said: str | bool | None, model: str) -> str:
     """What this vendor calls the limit of an answer's length."""
+    if isinstance(said, str):
+        return said
     old = said if said is not None else not _NEEDS_NEW_NAME.search(model)
     return "max_tokens" if old else "max_completion_tokens"

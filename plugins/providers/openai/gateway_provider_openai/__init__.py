@@ -19,6 +19,7 @@ OPENAI = openai_compatible(
         name="OpenAI",
         base_url="https://api.openai.com/v1",
         responses_url="https://api.openai.com/v1/responses",
+        other_formats={"openai-responses-compact": "https://api.openai.com/v1"},
         beginnings=("gpt-", "o1", "o3", "o4", ""),
         environment=("OPENAI_API_KEY",),
         # As long as the vendor's own client waits: a whole answer begins when it is complete.

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from gateway_core import (
     AnyPart,
     Call,
+    ChoiceEnded,
     ClientSide,
     Conversation,
     Foreign,
@@ -25,6 +26,7 @@ from gateway_core import (
     ProviderSpec,
     Reasoning,
     Reply,
+    ReplyFailed,
     StreamEvent,
     Target,
     Text,
@@ -262,6 +264,44 @@ def test_other_line_ends_give_the_same_events(vendor: VendorSide, item: Item) ->
 
     assert events_of(vendor, [whole.replace(b"\n", b"\r\n")]) == events_of(vendor, [whole])
     assert events_of(vendor, [commented]) == events_of(vendor, [whole])
+
+
+def damaged(whole: bytes, chance: random.Random) -> bytes:
+    """A stream with a frame lost, doubled, moved, or with a byte changed."""
+    frames = whole.split(b"\n\n")[:-1]
+    at, to = chance.randrange(len(frames)), chance.randrange(len(frames))
+    match chance.randrange(4):
+        case 0:
+            del frames[at]
+        case 1:
+            frames.insert(to, frames[at])
+        case 2:
+            frames.insert(to, frames.pop(at))
+        case 3:
+            frame = bytearray(frames[at])
+            frame[chance.randrange(len(frame))] = chance.randrange(256)
+            frames[at] = bytes(frame)
+    return b"".join(frame + b"\n\n" for frame in frames)
+
+
+@pytest.mark.parametrize("item", SHORT[:12], ids=named)
+def test_a_damaged_stream_is_passed_on_as_far_as_it_is_well_formed(
+    vendor: VendorSide, client: ClientSide, item: Item
+) -> None:
+    assert CLAUDE.grammar is not None
+    chance = random.Random(named(item))
+    for _ in range(60):
+        stream = damaged(answer(item), chance)
+
+        passed, relay = relayed(vendor, [stream], stream=True)
+        events = events_of(vendor, [stream])
+        writer = client.stream_writer(Conversation(), Losses())
+        rewritten = writer.feed(events) + writer.close()
+
+        assert violation(CLAUDE.grammar, passed) is None
+        assert CLAUDE.grammar.words(passed)[-1] == ("stop" if relay.failure is None else "error")
+        assert isinstance(events[-1], ReplyFailed | ChoiceEnded)
+        assert violation(CLAUDE.grammar, rewritten) is None
 
 
 def length(delta: dict[str, Any]) -> int:

@@ -28,6 +28,7 @@ from gateway_core import (
 )
 
 Ask = Callable[..., Conversation]
+Said = Callable[..., Call]
 
 
 def user(*blocks: Any) -> list[Any]:
@@ -592,6 +593,22 @@ def test_a_malformed_request_is_refused_by_the_members_name(
         ask(**members)
 
     assert refused.value.message.startswith(complaint)
+
+
+def nested(depth: int) -> bytes:
+    block = b'{"type":"tool_result","tool_use_id":"t","content":[%b]}'
+    inner = b'{"type":"text","text":"x"}'
+    for _ in range(depth):
+        inner = block % inner
+    return b'{"messages":[{"role":"user","content":[%b]}]}' % inner
+
+
+@pytest.mark.parametrize("depth", [1, 2, 100, 400])
+def test_blocks_within_blocks_surprise_nobody(client: ClientSide, said: Said, depth: int) -> None:
+    (part,) = client.read_request(said(nested(depth))).turns[0].parts
+
+    assert isinstance(part, ToolResult)
+    assert bool(part.content) == (depth == 1)
 
 
 def test_a_body_that_is_no_object_lacks_its_messages(client: ClientSide) -> None:

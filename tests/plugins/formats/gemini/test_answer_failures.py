@@ -4,11 +4,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from gateway_core import (
     PartGrew,
-    Reply,
     ReplyFailed,
     StreamEvent,
     Text,
@@ -35,14 +33,6 @@ def framed(*found: Any) -> bytes:
 def events(vendor: VendorSide, *found: Any) -> list[StreamEvent]:
     reader = vendor.stream_reader()
     return [*reader.feed(framed(*found)), *reader.close()]
-
-
-def whole(vendor: VendorSide, *parts: Any, **more: Any) -> Reply:
-    """The answer with these parts, read both ways."""
-    said = piece(content(*parts, finish=more.pop("finish", "STOP"), **more))
-    reply = vendor.read_reply(msgspec.json.encode(said))
-    assert replace(gather(events(vendor, said)), dialect="gemini") == reply
-    return reply
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,7 @@ def test_arguments_that_are_streamed_by_paths_are_gathered(vendor: VendorSide) -
         piece(content(args("$.yes", boolValue=True))),
         piece(content(args("$.none", nullValue="NULL_VALUE"))),
         piece(content(args("$.far[99999999]", numberValue=1))),
+        piece(content(args("$" + ".deep" * 2000, numberValue=1))),
         piece(content({"functionCall": {}})),
         piece(content({"functionCall": {"name": "g", "willContinue": True}}, finish="STOP")),
     )
@@ -273,6 +274,23 @@ def test_several_candidates_are_several_choices(vendor: VendorSide) -> None:
     first, second = gather(found).choices
     assert (first.parts, first.finish) == ((Text(text="ab"),), "stop")
     assert (second.parts, second.finish) == ((Text(text="xy"),), "length")
+
+
+@pytest.mark.parametrize("index", [-1, 10_000, None])
+def test_a_candidate_with_an_odd_number_counts_by_its_place(vendor: VendorSide, index: Any) -> None:
+    said = piece({**content({"text": "a"}, finish="STOP"), "index": index})
+
+    assert gather(events(vendor, said)).choices[0].parts == (Text(text="a"),)
+    assert [event.choice for event in events(vendor, said) if isinstance(event, PartGrew)] == [0]
+
+
+@pytest.mark.parametrize("counts", [5, [], "many"])
+def test_usage_that_makes_no_sense_does_not_spoil_the_answer(
+    vendor: VendorSide, counts: Any
+) -> None:
+    said = piece(content({"text": "a"}, finish="STOP"), usageMetadata=counts)
+
+    assert vendor.read_reply(msgspec.json.encode(said)).usage is None
 
 
 def test_thinking_and_tools_are_part_of_what_was_used(vendor: VendorSide) -> None:

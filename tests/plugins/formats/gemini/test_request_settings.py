@@ -30,14 +30,6 @@ def model(*parts: Any) -> dict[str, Any]:
     return {"role": "model", "parts": list(parts)}
 
 
-def call(name: str, **more: Any) -> dict[str, Any]:
-    return {"functionCall": {"name": name, "args": {}, **more}}
-
-
-def result(name: str, response: Any, **more: Any) -> dict[str, Any]:
-    return {"functionResponse": {"name": name, "response": response, **more}}
-
-
 def test_a_nameless_member_is_kept_where_it_stood(read: Read) -> None:
     asked = read(
         {

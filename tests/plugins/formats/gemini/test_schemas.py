@@ -254,6 +254,34 @@ def test_references_that_multiply_come_to_an_end() -> None:
     assert len(made.schema) < 1_000_000
 
 
+def test_joins_that_multiply_come_to_an_end() -> None:
+    steps = {
+        f"s{number}": {"allOf": [{"$ref": f"#/$defs/s{number + 1}"}] * 3} for number in range(40)
+    }
+
+    made, dropped = member({"$ref": "#/$defs/s0"}, **{"$defs": {**steps, "s40": {}}})
+
+    assert made["type"] == "OBJECT"
+    assert "depth" in dropped
+
+
+@pytest.mark.parametrize("name", [b"allOf", b"anyOf", b"items", b"properties"])
+def test_a_schema_of_many_floors_is_cut(name: bytes) -> None:
+    floor = b'{"type":"object","%b":' % name
+    start, end = (floor + b"[", b"]}") if name.endswith(b"Of") else (floor, b"}")
+    start, end = (floor + b'{"a":', b"}}") if name == b"properties" else (start, end)
+    deep = start * 300 + b'{"type":"string"}' + end * 300
+
+    for made in (parameters_schema(deep), response_schema(deep)):
+        assert len(made.schema or b"") < len(deep)
+
+
+def test_long_schemas_are_rewritten_all_the_same() -> None:
+    long = {"type": "string", "description": "x" * 20_000}
+
+    assert member(long) == ({"type": "STRING", "description": "x" * 20_000}, [])
+
+
 @pytest.mark.parametrize("schema", [{"type": "object", "properties": {}}, {}, True])
 def test_a_function_without_parameters_does_not_describe_them(schema: Any) -> None:
     assert rewritten(schema)[0] is None

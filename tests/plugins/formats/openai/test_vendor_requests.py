@@ -64,10 +64,11 @@ def test_a_vendor_may_want_developer_messages(tell: Tell, aim: Aim) -> None:
         ("olmo-2", {}, "max_tokens"),
         ("o3", {"max_tokens": True}, "max_tokens"),
         ("llama-3", {"max_tokens": False}, "max_completion_tokens"),
+        ("o3", {"max_tokens": "max_tokens"}, "max_tokens"),
     ],
 )
 def test_the_limit_has_the_name_the_vendor_knows(
-    tell: Tell, aim: Aim, model: str, options: dict[str, bool], name: str
+    tell: Tell, aim: Aim, model: str, options: dict[str, str | bool], name: str
 ) -> None:
     body, _ = tell(talk(sampling=Sampling(max_tokens=5)), aim(model, **options))
 
