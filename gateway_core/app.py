@@ -55,14 +55,16 @@ class Gateway:
         *,
         extra_plugins: Mapping[str, object] = {},
         installed_plugins: bool = True,
-        network: Network | None = None,
+        listens_on: frozenset[tuple[str, int]] = frozenset(),
         clock: Callable[[], float] = time.time,
     ) -> AsyncIterator[Self]:
         """Open a gateway and close it again.
 
         ``extra_plugins`` are modules by name, beside or instead of the
-        installed ones. Raises StartRefused when the data directory or the
-        database cannot be used; a broken plugin never stops anything.
+        installed ones. ``listens_on`` holds the addresses the gateway is
+        served on, which it then never calls itself. Raises StartRefused when
+        the data directory or the database cannot be used; a broken plugin
+        never stops anything.
         """
         loaded = plugins.load(
             allowed=frozenset(environment.load_plugins),
@@ -72,7 +74,7 @@ class Gateway:
             limit=environment.plugin_timeout_ms / 1000,
         )
         async with AsyncExitStack() as stack:
-            core = await _core(stack, environment, loaded, network, clock)
+            core = await _core(stack, environment, loaded, listens_on, clock)
             problems: list[Problem] = []
             routes = _routes(loaded, core, problems)
             for _, context in plugins.replies(
@@ -86,7 +88,7 @@ async def _core(
     stack: AsyncExitStack,
     environment: Environment,
     loaded: Loaded,
-    network: Network | None,
+    listens_on: frozenset[tuple[str, int]],
     clock: Callable[[], float],
 ) -> Core:
     data_dir = DataDir(environment.data_path)
@@ -98,7 +100,7 @@ async def _core(
     await adopt(stores.connections, found.providers.values(), environment)
     prices = Prices()
     live = Live(stores, found, prices)
-    network = network or Network(_limits(environment))
+    network = Network(_limits(environment), refuse=listens_on)
     stack.push_async_callback(network.aclose)
     observe = partial(after, found.interceptors) if found.interceptors else None
     ledger = Ledger(stores.usage.insert_many, prices, observe)

@@ -27,7 +27,8 @@ def serve(environment: Environment, host: str, port: int, server_name: str | Non
 async def _serve(environment: Environment, chosen: server.Server, listener: socket.socket) -> None:
     stop = asyncio.Event()
     server.stop_on_signals(stop)
-    async with Gateway.open(environment) as gateway:
+    own = frozenset({listener.getsockname()[:2]})
+    async with Gateway.open(environment, listens_on=own) as gateway:
         click.echo(greeting(gateway, chosen.name, listener))
         # What was made while starting lives as long as the process: the
         # collector need not look at it again.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway_core.contracts.provider import Credential
+from gateway_core.inference.redaction import host_and_port, texts, told
 from gateway_core.storage.connection import PROVIDER_DATA, Connection
 
 from .desk import Desk
 from .destinations import PROXY_URL
-from .masking import host_and_port, texts, told
 from .probes.discovery import can_list
 
 Row = dict[str, Any]

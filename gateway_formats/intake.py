@@ -24,7 +24,7 @@ def text_member(members: Mapping[str, Raw], name: str, default: str = "") -> str
         return default
     try:
         return _text.decode(raw)
-    except msgspec.ValidationError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         raise BadRequest(f"{name} must be a string") from None
 
 

@@ -10,13 +10,13 @@ the vendor's own, and the vendor checks them itself.
 """
 
 import base64
-import binascii
 import zlib
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
-from .conversation import Reasoning
+from .conversation import NOTHING, Reasoning
 
 MARK = "_gwS1_"
 """Six ASCII characters, so that their base64 is a fixed prefix too."""
@@ -64,7 +64,7 @@ def unseal_base64(text: str) -> tuple[str, str] | None:
         return None
     try:
         return unseal(base64.b64decode(text, validate=True).decode())
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         return None
 
 
@@ -77,7 +77,8 @@ def seal_id(
     """
     if signature is None and not reasoning:
         return call_id
-    packed = _encode(_Sealed(origin, signature, tuple(reasoning)))
+    plain = (replace(part, extra=NOTHING) for part in reasoning)  # raw JSON cannot be packed
+    packed = _encode(_Sealed(origin, signature, tuple(plain)))
     packed = b"z" + zlib.compress(packed, 1) if len(packed) > _LONG else b"r" + packed
     return f"{call_id}{MARK}{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
@@ -90,7 +91,7 @@ def unseal_id(text: str) -> tuple[str, str, str | None, tuple[Reasoning, ...]]:
     try:
         raw = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
         opened = _decode(_inflated(raw[1:]) if raw[:1] == b"z" else raw[1:])
-    except (binascii.Error, zlib.error, msgspec.MsgspecError, ValueError):
+    except (zlib.error, msgspec.MsgspecError, ValueError):
         return call_id, "", None, ()  # damaged on the way: the id itself is still good
     return call_id, opened.origin, opened.signature, opened.reasoning
 

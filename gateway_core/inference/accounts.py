@@ -98,5 +98,7 @@ def _session_member(members: Mapping[str, Raw]) -> str | None:
     for name in _SESSION_MEMBERS:
         raw = members.get(name)
         if raw is not None and bytes(raw)[:1] == b'"':
-            return str(msgspec.json.decode(raw))[:LONGEST_SESSION]
+            # Only to tell sessions apart, so what is not text need not be refused.
+            text = str(msgspec.json.decode(bytes(raw).decode(errors="replace")))
+            return text[:LONGEST_SESSION]
     return None

@@ -17,12 +17,15 @@ from ..contracts.errors import BadRequest, NoCredentials, NotAChatModel, Nothing
 from ..contracts.kinds import Kind
 from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Target
+from ..registry import RUNTIME
 from ..storage.combos import Combo
 from .tables import Tables
 
 MAX_NAME = 512
 FAMILIES = ("glm", "minimax", "mimo", "zai", "gemma", "llama", "gemini")
 """The virtual families that the catalog advertises; any other may be asked for too."""
+_PROVIDER_FAMILIES = frozenset({"zai"})
+"""Families that are named for their provider, not by their models' ids."""
 _FAMILY = re.compile(r"auto/([a-z0-9]+)")
 _DECORATION = "claude-"
 _LARGE_MARK = "[1m]"
@@ -62,7 +65,10 @@ def _resolve_decorated(tables: Tables, name: str, kind: Kind) -> Resolved:
 
 def _is_known(tables: Tables, name: str) -> bool:
     """Whether a name is listed somewhere, so that it may be taken as it stands."""
-    prefix, slash, _ = name.partition("/")
+    prefix, slash, rest = name.partition("/")
+    if slash and rest.endswith(_LARGE_MARK):
+        rows = tables.models.get(tables.registry.names.get(prefix, ""), ())
+        return any(row.id == rest for row in rows)
     if slash:
         return _FAMILY.fullmatch(name) is not None or prefix in tables.registry.names
     if name in tables.combos or name in tables.aliases:
@@ -98,7 +104,8 @@ def _prefixed(tables: Tables, name: str, kind: Kind) -> Target:
     if provider is None or not rest:
         raise NoCredentials(prefix)
     spec = tables.registry.providers[provider]
-    if spec.alias is not None and not _row(tables, spec, rest, kind):
+    is_node = tables.registry.provider_plugins.get(provider) == RUNTIME
+    if is_node and spec.alias is not None and not _row(tables, spec, rest, kind):
         rest = rest.removeprefix(f"{spec.alias}/") or rest
     return _target(tables, provider, rest, kind)
 
@@ -168,5 +175,6 @@ def _family_members(tables: Tables, family: str) -> Iterator[str]:
 
 def belongs(spec: ProviderSpec, row: Model, family: str) -> bool:
     """Whether a row is of a family: by its own id, or as the family named for its provider."""
-    bare = row.id.rpartition("/")[2].lower()
-    return bare.startswith(f"{family}-") or family in (spec.id, spec.alias)
+    if family in _PROVIDER_FAMILIES:
+        return family in (spec.id, spec.alias)
+    return row.id.rpartition("/")[2].lower().startswith(f"{family}-")

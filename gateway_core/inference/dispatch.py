@@ -23,6 +23,7 @@ from .accounts import Wanted, eligible
 from .core import Core
 from .health import Rest
 from .plan import Member
+from .redaction import secrets_of, told
 from .sending import send
 from .tables import Account, Tables
 from .trace import Trace
@@ -137,6 +138,8 @@ async def _ask_member(
         try:
             return await _ask_account(core, member, account, job, trace)
         except UpstreamError as error:
+            # Vendors have been seen to repeat the key they refuse.
+            error.message = told(error.message, secrets_of(account.credential))
             refusals.last = error
             verdict = judge(error, member.target.provider, tables.settings)
             core.health.blame(account.id, model, error, verdict)

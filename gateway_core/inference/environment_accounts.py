@@ -5,8 +5,15 @@ from typing import Any
 
 from ..config.environment import Environment
 from ..contracts.provider import ProviderSpec
-from ..storage.connection import PROVIDER_DATA, Connection, ConnectionChange, NewConnection
+from ..storage.connection import (
+    PROVIDER_DATA,
+    Connection,
+    ConnectionChange,
+    DuplicateConnection,
+    NewConnection,
+)
 from ..storage.connections import ConnectionStore
+from ..storage.ids import random_id
 
 SOURCE = "source"
 ENVIRONMENT = "environment"
@@ -32,9 +39,23 @@ async def adopt(
             if held is not None and held.is_active:
                 await store.update(held.id, ConnectionChange(is_active=False))
         elif held is None:
-            await store.create(NewConnection(provider=spec.id, name=_name(spec), data=data))
+            await _create(store, spec, data)
+        elif held.broken:
+            # The variable has the secret still, so nothing is lost with what does not open.
+            await store.delete(held.id)
+            await _create(store, spec, data)
         elif not held.is_active or _differs(held, data):
-            await store.update(held.id, ConnectionChange(is_active=True, data=data))
+            change = {"apiKey": None, **data, PROVIDER_DATA: _replacing(held, data[PROVIDER_DATA])}
+            await store.update(held.id, ConnectionChange(is_active=True, data=change))
+
+
+async def _create(store: ConnectionStore, spec: ProviderSpec, data: Mapping[str, Any]) -> None:
+    """Add an account, under another name where the operator has given this one away."""
+    try:
+        await store.create(NewConnection(provider=spec.id, name=_name(spec), data=data))
+    except DuplicateConnection:
+        name = f"{_name(spec)} {random_id()}"
+        await store.create(NewConnection(provider=spec.id, name=name, data=data))
 
 
 def found(spec: ProviderSpec, variables: Mapping[str, str]) -> dict[str, Any] | None:
@@ -55,9 +76,12 @@ def _name(spec: ProviderSpec) -> str:
     return (spec.environment or tuple(spec.environment_data))[0]
 
 
+def _replacing(held: Connection, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Changes that leave just ``data``: a store merges members, so those that go are named."""
+    return {**dict.fromkeys(held.provider_data), **data}
+
+
 def _differs(held: Connection, data: Mapping[str, Any]) -> bool:
-    return (
-        held.broken
-        or held.secrets.get("apiKey") != data.get("apiKey")
-        or dict(held.provider_data) != dict(data[PROVIDER_DATA])
+    return held.secrets.get("apiKey") != data.get("apiKey") or dict(held.provider_data) != dict(
+        data[PROVIDER_DATA]
     )

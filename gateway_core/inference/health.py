@@ -18,6 +18,9 @@ from .verdicts import Verdict
 
 EVERY_MODEL = "__all"
 LOCK = "modelLock_"
+LONGEST = 366 * 24 * 3600.0
+"""Seconds; a rule may ask for more, but not for more than a date can hold."""
+MOST_DOUBLINGS = 64
 
 
 @dataclass(slots=True)
@@ -39,30 +42,32 @@ class Health:
         self._max = environment.backoff_max_ms / 1000
         self._max_level = environment.backoff_max_level
         self._clock = clock
-        self._rests: dict[tuple[str, str], Rest] = {}
+        self._rests: dict[str, dict[str, Rest]] = {}
         self._scores: dict[tuple[str, str], float] = {}
         self._notes: dict[str, dict[str, Any]] = {}
 
     def resting(self, account: str, model: str) -> Rest | None:
         """The rest that keeps this account from this model now, if any."""
-        if not self._rests:
+        rests = self._rests.get(account) if self._rests else None
+        if rests is None:
             return None
         now, found = self._clock(), None
         for name in (model, EVERY_MODEL):
-            rest = self._rests.get((account, name))
+            rest = rests.get(name)
             if rest is not None and rest.until > now and (not found or rest.until > found.until):
                 found = rest
         return found
 
     def praise(self, account: str, model: str) -> None:
-        """It answered: end its rest and let its level fall to zero."""
+        """It answered: end its rest, and those that are over, and let their levels fall to zero."""
         score = self._scores.get((account, model))
         if score is not None:
             self._scores[account, model] = min(100.0, score + 10.0)
-        if self._rests and self._rests.pop((account, model), None) is not None:
-            if not any(key[0] == account for key in self._rests):
-                self._note(account, testStatus="active", backoffLevel=0)
-            self._note(account, **{LOCK + model: None})
+        rests = self._rests.get(account) if self._rests else None
+        if rests is not None:
+            now = self._clock()
+            over = [name for name, rest in rests.items() if name == model or rest.until <= now]
+            self._end(account, over)
 
     def blame(self, account: str, model: str, error: UpstreamError, verdict: Verdict) -> None:
         """It failed: let it rest as the verdict says."""
@@ -71,13 +76,16 @@ class Health:
         if not verdict.backoff and verdict.cooldown <= 0:
             return
         name = EVERY_MODEL if verdict.whole_account else model
-        before = self._rests.get((account, name))
-        level = min((before.level if before else 0) + 1, self._max_level) if verdict.backoff else 0
-        seconds = (
-            min(self._base * 2 ** (level - 1), self._max) if verdict.backoff else verdict.cooldown
-        )
-        rest = Rest(self._clock() + seconds, level, error.status, error.message)
-        self._rests[account, name] = rest
+        before = self._rests.get(account, {}).get(name)
+        level = before.level if before else 0
+        if verdict.backoff:
+            level = min(level + 1, self._max_level)
+        until = self._clock() + self._seconds(verdict, level)
+        if before is not None:
+            # A call that was on its way already must not shorten what the vendor has asked for.
+            until = max(until, before.until)
+        rest = Rest(until, level, error.status, error.message)
+        self._rests.setdefault(account, {})[name] = rest
         self._note(
             account,
             **{LOCK + name: iso(rest.until)},
@@ -95,15 +103,18 @@ class Health:
     def all_resting(self) -> list[tuple[str, str, Rest]]:
         """Account, model (or ``__all``) and rest of every account that rests now."""
         now = self._clock()
-        return [(*key, rest) for key, rest in self._rests.items() if rest.until > now]
+        return [
+            (account, name, rest)
+            for account, rests in self._rests.items()
+            for name, rest in rests.items()
+            if rest.until > now
+        ]
 
     def clear(self, accounts: Iterable[str], model: str) -> None:
         """End rests by hand; ``__all`` ends every one of these accounts."""
         for account in accounts:
-            for key in [k for k in self._rests if k[0] == account]:
-                if model in (EVERY_MODEL, key[1]):
-                    del self._rests[key]
-                    self._note(account, **{LOCK + key[1]: None})
+            names = self._rests.get(account, {})
+            self._end(account, [name for name in names if model in (EVERY_MODEL, name)])
 
     def recall(self, accounts: Iterable[Account]) -> None:
         """Take up the rests that were noted before this start."""
@@ -112,13 +123,28 @@ class Health:
             for name, value in account.state.items():
                 until = moment(value) if name.startswith(LOCK) else None
                 if until is not None and until > now:
-                    key = (account.id, name.removeprefix(LOCK))
-                    self._rests.setdefault(key, self._remembered(account, until))
+                    rests = self._rests.setdefault(account.id, {})
+                    rests.setdefault(name.removeprefix(LOCK), self._remembered(account, until))
 
     def take_notes(self) -> Mapping[str, Mapping[str, Any]]:
         """What is to be noted on accounts' rows since the last time."""
         notes, self._notes = self._notes, {}
         return notes
+
+    def _seconds(self, verdict: Verdict, level: int) -> float:
+        if not verdict.backoff:
+            return min(verdict.cooldown, LONGEST)
+        doublings = min(level - 1, MOST_DOUBLINGS)
+        return min(self._base * 2.0**doublings, self._max)
+
+    def _end(self, account: str, names: Iterable[str]) -> None:
+        """End some of an account's rests; without any left the account is well again."""
+        rests = self._rests.get(account, {})
+        for name in names:
+            del rests[name]
+            self._note(account, **{LOCK + name: None})
+        if not rests and self._rests.pop(account, None) is not None:
+            self._note(account, testStatus="active", backoffLevel=0)
 
     def _remembered(self, account: Account, until: float) -> Rest:
         state = account.state

@@ -33,6 +33,9 @@ class Ledger:
         self._lost = 0
         self._due: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
+        self._pausing = False
+        """True from a failed write until it is tried again."""
         self._closed = False
 
     def record(self, trace: Trace) -> None:
@@ -43,7 +46,7 @@ class Ledger:
                 log.error("the usage queue is full; %d rows could not be kept", self._lost)
             return
         self._waiting.append(trace)
-        if len(self._waiting) >= FLUSH_ROWS:
+        if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
             self._begin()
         elif self._due is None:
             self._due = asyncio.get_running_loop().call_later(FLUSH_AFTER, self._begin)
@@ -68,6 +71,7 @@ class Ledger:
         if self._due is not None:
             self._due.cancel()
             self._due = None
+        self._pausing = False
         if self._flushing is None and not self._closed:
             self._flushing = asyncio.get_running_loop().create_task(self._flush_quietly())
 
@@ -78,15 +82,19 @@ class Ledger:
         except Exception:
             log.exception("usage rows could not be written; they are kept and tried again")
             if not self._closed:
+                if self._due is not None:
+                    self._due.cancel()
+                self._pausing = True
                 self._due = asyncio.get_running_loop().call_later(RETRY_AFTER, self._begin)
         finally:
             self._flushing = None
 
     async def _write_some(self) -> None:
-        batch = self._waiting[:FLUSH_ROWS]
-        rows = await asyncio.to_thread(self._rows, batch)
-        await self._write(rows)
-        del self._waiting[: len(batch)]
+        async with self._writing:  # two at once would write the same rows and forget others
+            batch = self._waiting[:FLUSH_ROWS]
+            rows = await asyncio.to_thread(self._rows, batch)
+            await self._write(rows)
+            del self._waiting[: len(batch)]
         if self._observe is not None:
             for row in rows:
                 await self._observe(row)

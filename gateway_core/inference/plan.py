@@ -1,6 +1,6 @@
 """The members a call may be sent to, in order: one target, or a combo's many."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -83,10 +83,10 @@ def _members(tables: Tables, combo: Combo, kind: Kind, within: tuple[str, ...]) 
         if resolved.combo is not None:
             yield from _members(tables, resolved.combo, kind, (*within, combo.name))
         elif resolved.target is not None:
-            yield _member(name, resolved.target, facts.get(name, {}))
+            yield _member(name, resolved.target, _next(facts.get(name)))
 
 
-def _member(name: str, target: Target, fact: dict[str, Any]) -> Member:
+def _member(name: str, target: Target, fact: Mapping[str, Any]) -> Member:
     weight = fact.get("weight")
     pinned = fact.get("connectionId")
     return Member(
@@ -97,8 +97,18 @@ def _member(name: str, target: Target, fact: dict[str, Any]) -> Member:
     )
 
 
-def _facts(combo: Combo) -> dict[str, dict[str, Any]]:
-    return {str(row.get("model")): dict(row) for row in combo.members or ()}
+def _facts(combo: Combo) -> dict[str, list[Mapping[str, Any]]]:
+    """What is said of each model; one that is named twice may have two things said of it."""
+    facts: dict[str, list[Mapping[str, Any]]] = {}
+    for row in combo.members or ():
+        facts.setdefault(str(row.get("model")), []).append(row)
+    return facts
+
+
+def _next(facts: list[Mapping[str, Any]] | None) -> Mapping[str, Any]:
+    if not facts:
+        return {}
+    return facts.pop(0) if len(facts) > 1 else facts[0]
 
 
 def _large_enough(members: Sequence[Member], wanted: ContextRequirements) -> tuple[Member, ...]:

@@ -64,6 +64,8 @@ class Prices:
         except LookupError:
             self._known[key] = False
             return None
+        except ValueError:  # counts that cannot be: more from the cache than there was to read
+            return None
         self._known[key] = True
         return round(found.total_price * MICRO)
 

@@ -20,7 +20,7 @@ from ..inference.listing import (
     rows,
     usual,
 )
-from .answers import error_answer, json_answer
+from .answers import NO_STORE, error_answer, json_answer
 from .requests import request_id_of
 
 Handler = Callable[[Request], Any]
@@ -46,6 +46,11 @@ def routes(core: Core) -> list[BaseRoute]:
     ]
 
 
+def probed() -> Response:
+    """The answer to HEAD: no body at all."""
+    return Response(headers=dict(NO_STORE), media_type="application/json")
+
+
 class Catalog:
     """Answers from the tables in memory."""
 
@@ -54,7 +59,7 @@ class Catalog:
 
     async def all(self, request: Request) -> Response:
         if request.method == "HEAD":
-            return json_answer(None)
+            return probed()
         return json_answer(self._list(request, usual(self._rows())))
 
     async def some(self, request: Request) -> Response:
@@ -65,7 +70,7 @@ class Catalog:
         if "/" not in name and not self._is_listed(name):
             return error_answer(NotFound("Unknown model kind"), request_id_of(request))
         if request.method == "HEAD":
-            return json_answer(None)
+            return probed()
         return self._answer(request, lambda: self._find(name, None))
 
     async def info(self, request: Request) -> Response:

@@ -20,10 +20,10 @@ from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.inference.core import Core
 from gateway_core.inference.plan import Member
+from gateway_core.inference.redaction import secrets_of
 from gateway_core.inference.tables import Account
 from gateway_core.inference.trace import Trace
 
-from ..masking import secrets_of
 from .discovery import Fetched, fetch, list_request, refusal
 from .findings import Finding, finding, lets_in
 from .greeting import greet_account

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.inference.health import EVERY_MODEL, Rest
+from gateway_core.inference.redaction import texts, told
 from gateway_core.inference.tables import PUBLIC
 from gateway_core.storage.connection import Connection
 from gateway_core.storage.moments import iso
@@ -19,7 +20,6 @@ from gateway_core.surfaces.answers import json_answer
 from ..bodies import said
 from ..desk import Desk
 from ..endpoint import endpoint
-from ..masking import texts, told
 from ..requests import read
 
 PATH = "/api/models/availability"

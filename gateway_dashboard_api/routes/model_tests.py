@@ -19,6 +19,7 @@ from gateway_core.contracts.kinds import Kind
 from gateway_core.inference.accounts import Wanted
 from gateway_core.inference.catalog import resolve
 from gateway_core.inference.plan import plan
+from gateway_core.inference.redaction import secrets_of, told
 from gateway_core.inference.trace import Trace
 from gateway_core.surfaces.answers import NO_STORE, json_answer
 
@@ -26,7 +27,6 @@ from ..bodies import said
 from ..desk import Desk
 from ..endpoint import endpoint
 from ..kinds import kind_of
-from ..masking import secrets_of, told
 from ..probes.greeting import admitted, greet, greeting
 from ..requests import read
 from .connections import connection_of

@@ -5,13 +5,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError, UpstreamError
+from gateway_core.inference.redaction import secrets_of, told
 from gateway_core.inference.tables import account_of
 from gateway_core.surfaces.answers import json_answer
 
 from ..connection_rows import BROKEN
 from ..desk import Desk
 from ..endpoint import endpoint
-from ..masking import secrets_of, told
 from ..probes.discovery import discover
 from ..probes.model_list import NotAList
 from .connections import connection_of

@@ -12,7 +12,8 @@ import pytest
 from fake_vendor import Asked, FakeVendor, Said
 from served import Served, served
 
-from gateway_core import Model, ProviderSpec
+from gateway_core import Auth, Model, ProviderSpec
+from gateway_core.inference.transport import AddressForbidden, Policy
 
 Add = Callable[..., Any]
 JSON = msgspec.json.encode
@@ -433,3 +434,38 @@ def test_the_first_bytes_reach_the_client_before_the_last_have_left_the_vendor(
         body = {"model": "acme/m", "messages": [{"role": "user", "content": "hi"}]}
         with http.stream("POST", f"{here.url}/v1/api/chat", json=body) as answer:
             assert next(answer.iter_raw()) == line("early")
+
+
+def test_a_key_that_the_vendor_repeats_is_not_told(
+    tmp_path: Path, http: httpx2.Client, add_account: Add
+) -> None:
+    key = "canary-key-0815-4711"
+    refused = Said((b'{"error":"bad key ' + key.encode() + b'"}',), status=401)
+
+    with served(tmp_path, {"acme": lambda _: refused}, specs=keyed) as here:
+        add_account(here, "acme", key)
+
+        first, second = ask(http, here, "acme/m"), ask(http, here, "acme/m")
+
+        assert first.status_code == second.status_code == 401
+        assert key not in first.text + second.text
+        assert "bad key" in first.text
+
+
+def test_the_gateway_does_not_call_itself(tmp_path: Path, http: httpx2.Client) -> None:
+    def itself(vendors: Mapping[str, FakeVendor]) -> list[ProviderSpec]:
+        return [
+            ProviderSpec(
+                id="mirror",
+                name="Mirror",
+                format="ollama",
+                auth=Auth(type="none"),
+                base_url="http://127.0.0.1:1",
+            )
+        ]
+
+    with served(tmp_path, {}, specs=itself) as here:
+        port = int(here.url.rpartition(":")[2])
+        guard = here.gateway.core.network._guard
+        with pytest.raises(AddressForbidden):
+            here.do(guard.addresses("127.0.0.1", port, Policy.OPERATOR))

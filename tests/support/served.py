@@ -94,11 +94,15 @@ def served(
                 else [house(name, vendor) for name, vendor in here.vendors.items()]
             )
             environment = from_environ({"DATA_DIR": str(data_dir), **variables})
-            here.gateway = await stack.enter_async_context(
-                Gateway.open(environment, extra_plugins={"test-vendors": vendor_plugin(found)})
-            )
             listener = listen("127.0.0.1", 0)
             stack.callback(listener.close)
+            here.gateway = await stack.enter_async_context(
+                Gateway.open(
+                    environment,
+                    extra_plugins={"test-vendors": vendor_plugin(found)},
+                    listens_on=frozenset({listener.getsockname()[:2]}),
+                )
+            )
             here.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
             serving = asyncio.create_task(choose(server).serve(here.gateway.app, listener, stop))
             ready.set()

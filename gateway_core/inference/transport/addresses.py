@@ -84,7 +84,7 @@ def is_public(address: Address) -> bool:
 
 
 def within(address: Address, ranges: tuple[Range, ...]) -> bool:
-    return any(address in range_ for range_ in ranges)
+    return any(address in each for each in ranges)
 
 
 def unwrap(address: Address) -> Iterator[Address]:

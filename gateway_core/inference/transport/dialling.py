@@ -11,6 +11,7 @@ from .connection import Connection
 from .failures import connect_timeout, insecure, shutting_down, unreachable
 from .guard import Guard
 from .limits import Limits
+from .spans import Spans
 from .urls import Url
 
 Tls = Callable[[], ssl.SSLContext]
@@ -25,32 +26,23 @@ class Dialler:
         self._policy = policy
         self._limits = limits
         self._make_tls = tls
-        self._spans: set[asyncio.Timeout] = set()
-        self._stopped = False
+        self._spans = Spans()
 
     async def dial(self, url: Url) -> Connection:
         """A fresh connection to the URL's origin. Raises TransportError with ``sent`` false."""
         try:
-            async with asyncio.timeout(self._limits.connect) as span:
-                self._spans.add(span)
-                try:
-                    return await self._reach(url)
-                finally:
-                    self._spans.discard(span)
+            async with self._spans.limit(self._limits.connect):
+                return await self._reach(url)
         except TimeoutError as error:
-            raise (shutting_down() if self._stopped else connect_timeout()) from error
+            raise (shutting_down() if self._spans.ended else connect_timeout()) from error
         except ssl.SSLError as error:
             raise insecure() from error
         except OSError as error:
             raise unreachable() from error
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """End every attempt under way."""
-        self._stopped = True
-        now = asyncio.get_running_loop().time()
-        for span in self._spans:
-            if not span.expired():
-                span.reschedule(now)
+        await self._spans.end()
 
     async def _reach(self, url: Url) -> Connection:
         """Try the host's addresses in order, each for its share of the time that is left."""

@@ -47,9 +47,9 @@ class Direct:
     async def aclose(self) -> None:
         """Close every connection; whoever waits for an answer gets a TransportError."""
         self._closed = True
-        self._dialler.stop()
         for pool in tuple(self._pools.values()):
             pool.close()
+        await self._dialler.stop()
         while self._pools:
             self._emptied.clear()
             await self._emptied.wait()

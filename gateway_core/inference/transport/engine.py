@@ -23,7 +23,6 @@ from .failures import (
     MalformedUrl,
     connect_timeout,
     proxy_failed,
-    shutting_down,
     unreachable,
 )
 from .guard import Guard
@@ -53,7 +52,6 @@ class Backend(httpcore2.AsyncNetworkBackend):
         self._guard = guard
         self._policy = policy
         self._inner = httpcore2.AnyIOBackend()
-        self.closed = False
 
     async def connect_tcp(
         self,
@@ -68,8 +66,6 @@ class Backend(httpcore2.AsyncNetworkBackend):
         share = None if timeout is None else timeout / len(addresses)
         failure: Exception = unreachable()
         for address in addresses:
-            if self.closed:
-                raise shutting_down()
             try:
                 stream = await self._inner.connect_tcp(address, port, share)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:

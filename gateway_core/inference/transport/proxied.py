@@ -23,6 +23,7 @@ from .fields import Fields
 from .guard import Guard
 from .heads import Message, write
 from .limits import HEAD_BYTES, HEAD_FIELDS, Limits
+from .spans import Spans
 from .urls import Url, bracket, parse
 
 
@@ -44,21 +45,20 @@ class Proxied:
         self._behind = found is not None
         self._socks = found is not None and found.url.scheme.decode() in SOCKS
         # The proxy itself is the operator's choice, whoever named the destination.
-        self._backend = Backend(guard, Policy.OPERATOR if self._behind else policy)
+        backend = Backend(guard, Policy.OPERATOR if self._behind else policy)
         public = self._behind and policy is Policy.PUBLIC
-        self._pool = open_pool(found, self._backend, limits, tls, public=public)
+        self._pool = open_pool(found, backend, limits, tls, public=public)
+        # The pool's own end forgets whoever is still connecting or waiting for a place.
+        self._spans = Spans()
 
     async def send(self, request: UpstreamRequest) -> "ProxiedAnswer":
         """Send and wait for the head of the answer. Raises TransportError."""
-        if self._backend.closed:
-            raise shutting_down()
         url = parse(request.url)
         message = write(request, url, self._limits.first_byte)
         times = self._times(message.patience)
         host = await self._destination(url)
         outgoing = self._write(request.method, url, host, message, times)
-        with worded(answer_timeout, unanswered):
-            response = await self._pool.handle_async_request(outgoing)
+        response = await self._answer_to(outgoing)
         times["read"] = self._limits.silence
         answer = ProxiedAnswer(response)
         if too_large(response.headers):
@@ -68,8 +68,16 @@ class Proxied:
 
     async def aclose(self) -> None:
         """Close every connection; whoever waits for an answer gets a TransportError."""
-        self._backend.closed = True
+        await self._spans.end()
         await self._pool.aclose()
+
+    async def _answer_to(self, outgoing: httpcore2.Request) -> httpcore2.Response:
+        try:
+            async with self._spans.limit(None):
+                with worded(answer_timeout, unanswered):
+                    return await self._pool.handle_async_request(outgoing)
+        except TimeoutError as error:
+            raise shutting_down(sent=True) from error
 
     async def _destination(self, url: Url) -> str:
         """The host the proxy is asked for."""
@@ -111,6 +119,7 @@ class ProxiedAnswer:
         self._response = response
         self._chunks = cast(AsyncGenerator[bytes, None], aiter(response.aiter_stream()))
         self._failure: TransportError | None = None
+        self._ended = False
 
     async def next(self) -> bytes:
         """The next piece of the body; ``b""`` at the end. Raises TransportError."""
@@ -121,14 +130,17 @@ class ProxiedAnswer:
                 async for chunk in self._chunks:
                     if chunk:
                         return chunk
-        except TransportError as failure:
-            self._failure = failure
+        except BaseException as error:
+            # The pool has closed the connection, whatever it was.
+            self._failure = error if isinstance(error, TransportError) else abandoned()
             raise
+        self._ended = True
         return b""
 
     async def aclose(self) -> None:
         """Give the connection back, or drop it when the body was not read to its end."""
-        self._failure = self._failure or abandoned()
+        if not self._ended:
+            self._failure = self._failure or abandoned()
         await self._chunks.aclose()
         await self._response.aclose()
 

@@ -108,6 +108,7 @@ _vendor: VendorSide = _Vendor()
 CLAUDE = WireFormat(
     id="claude",
     dialect=DIALECT,
+    also_called=("anthropic",),
     endpoints=(
         Endpoint(path="/v1/messages", read=model_in_body, json_only=True),
         Endpoint(

@@ -162,7 +162,7 @@ def write_whole(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
     answer = Answer(asked, losses)
     for event in unfold(reply):
         answer.take(event)
-    return b"{%b}" % answer.ending()
+    return one_line(b"{%b}" % answer.ending())
 
 
 def _reason(ended: ChoiceEnded, called: bool) -> str:

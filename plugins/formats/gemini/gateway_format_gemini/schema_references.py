@@ -37,11 +37,12 @@ class References:
         if not isinstance(joined, list):
             return schema, trail
         whole = {name: value for name, value in schema.items() if name != "allOf"}
+        followed = trail
         for each in joined:
             if isinstance(each, dict):
                 branch, seen = self.flat(each, trail)
-                whole, trail = self.combined(whole, branch), trail | seen
-        return whole, trail
+                whole, followed = self.combined(whole, branch), followed | seen
+        return whole, followed
 
     def combined(self, one: Schema, other: Schema) -> Schema:
         """A schema that both describe."""

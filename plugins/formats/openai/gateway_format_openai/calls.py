@@ -40,12 +40,14 @@ class _Call:
 class Calls:
     """The tool calls of one choice."""
 
-    __slots__ = ("_choice", "_open", "_reply")
+    __slots__ = ("_choice", "_nameless", "_open", "_reply")
 
     def __init__(self, reply: str, choice: int) -> None:
         self._reply = reply
         self._choice = choice
         self._open: list[_Call] = []
+        self._nameless: dict[int | None, CallDelta] = {}
+        """The beginnings of calls that have no name yet, by their number."""
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -55,15 +57,24 @@ class Calls:
         name, text, custom = _content(delta)
         call = self._known(delta, name)
         if call is None:
-            if not name and not text and not delta.id:
+            if not name:
+                self._hold(delta, text)
                 return False
-            self._begin(delta, name, custom, part, out)
-            call = self._open[-1]
-            self._grow(call, text, out)
+            text = self._begin(delta, name, custom, part, out) + text
+            self._grow(self._open[-1], text, out)
             return True
         self._seal(call, read_signature(delta.extra_content), out)
         self._grow(call, text, out)
         return False
+
+    def _hold(self, delta: CallDelta, text: str) -> None:
+        """A call without a name cannot start; its id and first text wait for the name."""
+        fresh = CallDelta(function=Function(arguments=""))
+        held = self._nameless.setdefault(_number(delta), fresh)
+        held.id = held.id or delta.id
+        held.extra_content = held.extra_content or delta.extra_content
+        if held.function is not None:
+            held.function.arguments += text
 
     def seal(self, signature: str, out: list[StreamEvent]) -> None:
         """A proof of the whole message goes to its first call that has none."""
@@ -84,12 +95,14 @@ class Calls:
     def _known(self, delta: CallDelta, name: str) -> _Call | None:
         """The call that a delta belongs to, or ``None`` when it begins one."""
         call_id = delta.id if isinstance(delta.id, str) else ""
-        if isinstance(delta.index, int):
-            numbered = self._last(delta.index)
+        number = _number(delta)
+        if number is not None:
+            numbered = self._last(number)
             is_other = numbered is not None and call_id not in ("", numbered.id) and bool(name)
             return None if is_other else numbered
-        if call_id:
-            return next((call for call in self._open if call.id == call_id), None)
+        same = next((call for call in self._open if call_id and call.id == call_id), None)
+        if same is not None or (call_id and name):
+            return same
         if not self._open or (name and self._open[-1].is_whole()):
             return None
         return self._open[-1] if not name or not self._open[-1].grown else None
@@ -99,15 +112,18 @@ class Calls:
 
     def _begin(
         self, delta: CallDelta, name: str, custom: bool, part: int, out: list[StreamEvent]
-    ) -> None:
+    ) -> str:
+        """Start a call; give what came of its arguments before its name did."""
         if self._open and not self._open[-1].ended and self._open[-1].is_whole():
             self._end(self._open[-1], out)
-        call_id = delta.id if isinstance(delta.id, str) and delta.id else self._default_id()
-        key = delta.index if isinstance(delta.index, int) else None
-        signature = read_signature(delta.extra_content)
-        self._open.append(_Call(part, call_id, key, signature, custom))
+        held = self._nameless.pop(_number(delta), CallDelta())
+        call_id = next((i for i in (delta.id, held.id) if i and isinstance(i, str)), None)
+        call_id = call_id or self._default_id()
+        signature = read_signature(delta.extra_content or held.extra_content)
+        self._open.append(_Call(part, call_id, _number(delta), signature, custom))
         tool_call = ToolCall(id=call_id, name=name, custom=custom, signature=signature)
         out.append(PartStarted(part, tool_call, self._choice))
+        return held.function.arguments if held.function is not None else ""
 
     def _default_id(self) -> str:
         """An id for a call whose vendor gave none, the same however the stream is cut."""
@@ -123,6 +139,10 @@ class Calls:
         if not call.ended:
             call.ended = True
             out.append(PartEnded(call.part, self._choice))
+
+
+def _number(delta: CallDelta) -> int | None:
+    return delta.index if isinstance(delta.index, int) else None
 
 
 def _content(delta: CallDelta) -> tuple[str, str, bool]:

@@ -49,10 +49,12 @@ def write_messages(
 
 
 def _thinks(conversation: Conversation, draft: Draft) -> bool:
-    asked = conversation.thinking
-    return draft.target.model.reasoning is not False and (
-        asked is None or asked.enabled is not False
-    )
+    """Whether the model is known to think, by its catalog row or by what is asked of it."""
+    asked, model = conversation.thinking, draft.target.model
+    if asked is None or asked.enabled is False:
+        return model.reasoning is True and asked is None
+    is_on = asked.enabled is True or asked.effort is not None or asked.budget is not None
+    return model.reasoning is True or (is_on and model.reasoning is None)
 
 
 def _others(turn: Turn, draft: Draft) -> Iterable[Message]:
@@ -189,7 +191,11 @@ def _write_thinking(
     texts = [part.text for part in thinking if isinstance(part, Reasoning) and part.text]
     if style == "reasoning_details":
         _write_details(message, thinking, texts, draft)
-    elif style in ("", "content"):
+        return
+    for part in thinking:
+        if isinstance(part, Foreign):
+            draft.losses.add(f"part:{part.type}")
+    if style in ("", "content"):
         if texts:
             draft.losses.add("reasoning")
     elif texts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gateway_core import AnyPart, Finish, Refusal, ToolCall
+from gateway_core import AnyPart, Finish, Refusal
 
 _READ: dict[str, Finish] = {
     "stop": "stop",
@@ -59,7 +59,3 @@ def write_finish(finish: Finish, parts: Iterable[AnyPart] = (), *, legacy: bool 
     if legacy and finish == "tool_calls":
         return "function_call"
     return _WRITTEN[finish]
-
-
-def calls_in(parts: Iterable[AnyPart]) -> bool:
-    return any(isinstance(part, ToolCall) for part in parts)

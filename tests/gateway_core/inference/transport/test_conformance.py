@@ -65,6 +65,7 @@ def test_an_answer_has_status_headers_and_body(carry, fetch, data):
         assert await read_all(response) == b"hello"
         assert await response.next() == b""
         await response.aclose()
+        assert await response.next() == b""
 
     carry(answering(data), scenario)
 
@@ -201,6 +202,28 @@ def test_cancelling_closes_the_connection(carry, moment):
         await asyncio.wait_for(ended.wait(), 1)
 
     carry(notice, scenario)
+
+
+def test_an_answer_whose_reader_was_cancelled_never_seems_whole(carry):
+    async def stall(peer):
+        await peer.request()
+        await peer.say(HEAD + b"\r\nhello")
+        await peer.gone()
+
+    async def scenario(transport, server):
+        response = await transport.send(UpstreamRequest(url=server.url()))
+        assert await response.next() == b"hello"
+        task = asyncio.create_task(response.next())
+        await asyncio.sleep(0.01)
+        task.cancel()
+
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with pytest.raises(TransportError, match="closed before"):
+            await response.next()
+        await response.aclose()
+
+    carry(stall, scenario)
 
 
 def test_closing_early_drops_the_connection(carry):

@@ -90,6 +90,29 @@ def test_a_large_body_follows_as_fast_as_it_is_taken(run):
     run(scenario)
 
 
+def test_a_server_that_takes_a_request_slowly_is_not_given_up(run):
+    async def scenario():
+        transport = Notes(room=3)
+        transport.then = lambda: connection.pause_writing()
+        connection = Connection(asyncio.get_running_loop(), Limits())
+        connection.connection_made(transport)
+        large = Message(b"HEAD", b"x" * 5 * SLICE, 0.5, False)
+        task = asyncio.create_task(connection.exchange(large))
+
+        for _ in range(2):
+            await asyncio.sleep(0.3)
+            connection.resume_writing()
+            connection.pause_writing()
+
+        # By now more time has passed than it has to answer.
+        assert not task.done()
+        connection.connection_lost(None)
+        with pytest.raises(TransportError):
+            await task
+
+    run(scenario)
+
+
 def test_nothing_is_written_to_a_transport_that_has_failed(run):
     async def scenario():
         transport = Notes(room=2)

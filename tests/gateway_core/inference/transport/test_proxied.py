@@ -359,11 +359,27 @@ def test_closing_the_network_ends_what_is_under_way(
             tasks = [asyncio.create_task(fetch(transport, url)) for _ in range(3)]
             await asyncio.sleep(0.05)
 
-            await network.aclose()
-            results = await asyncio.gather(*tasks, return_exceptions=True)
+            async with asyncio.timeout(1):
+                await network.aclose()
+                results = await asyncio.gather(*tasks, return_exceptions=True)
 
             assert all(isinstance(result, TransportError) for result in results)
             with pytest.raises(TransportError, match="shutting down"):
                 await fetch(transport, url)
+
+    run(scenario)
+
+
+def test_closing_the_network_ends_an_attempt_to_connect(run, serve, proxy, open_network, fetch):
+    async def scenario():
+        async with serve(lambda peer: peer.gone()) as middle, open_network() as network:
+            transport = network.transport(way(middle, proxy))
+            task = asyncio.create_task(fetch(transport, "https://a.test/"))
+            await asyncio.sleep(0.05)
+
+            async with asyncio.timeout(1):
+                await network.aclose()
+                with pytest.raises(TransportError):
+                    await task
 
     run(scenario)

@@ -131,6 +131,17 @@ def test_texts_that_touch_are_one_part(client: ClientSide) -> None:
     assert body["candidates"][0]["content"]["parts"] == [{"text": "abno"}]
 
 
+def test_no_line_reader_splits_within_an_answer(client: ClientSide) -> None:
+    text = Text(text="a\u2028b\u2029c\x85d")
+    reply = Reply(id="i", model="m", choices=(Choice(parts=(text,)),))
+
+    body = client.write_reply(reply, ASKED, Losses())
+
+    assert len(body.decode().splitlines()) == 1
+    told = msgspec.json.decode(body)["candidates"][0]["content"]["parts"]
+    assert told == [{"text": "a\u2028b\u2029c\x85d"}]
+
+
 def test_an_empty_answer_has_an_empty_text(client: ClientSide) -> None:
     body, _ = whole(client, finish="length")
 

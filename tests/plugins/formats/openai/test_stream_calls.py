@@ -127,8 +127,14 @@ def test_calls_that_take_turns_lose_nothing(vendor: VendorSide) -> None:
             call(None, "b", "g", '{"y"'),
             call(None, "b", text=":2}"),
         ],
+        [
+            call(None, "a", "f", '{"x"'),
+            call(None, "a1", text=":1}"),
+            call(None, "b", "g", '{"y"'),
+            call(None, "b1", text=":2}"),
+        ],
     ],
-    ids=["no-index", "same-index", "no-id", "objects", "empty-id", "repeated", "bare"],
+    ids=["no-index", "same-index", "no-id", "objects", "empty-id", "repeated", "bare", "random"],
 )
 @pytest.mark.parametrize("together", [True, False], ids=["one-chunk", "chunks"])
 def test_calls_are_told_apart_however_the_vendor_marks_them(
@@ -219,3 +225,17 @@ def test_the_end_marker_ends_an_answer_that_gives_no_reason(vendor: VendorSide) 
     events = read(vendor, calls(call(0, "a", "f", "{}")), DONE, b"data: rubbish\n\n")
 
     assert events[-2:] == [PartEnded(0), ChoiceEnded("tool_calls")]
+
+
+def test_a_call_starts_when_its_name_is_known(vendor: VendorSide) -> None:
+    events = read(
+        vendor,
+        calls(call(0, "a", text="")),
+        calls(call(0, text='{"x"')),
+        calls(call(0, name="f", text=":1}")),
+        calls(call(1, "b", text="{}")),
+        chunk(finish="tool_calls"),
+    )
+
+    assert started_calls(events) == [ToolCall(id="a", name="f")]
+    assert arguments(events) == {0: '{"x":1}'}

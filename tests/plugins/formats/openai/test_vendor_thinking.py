@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 
 from gateway_core import (
     Citation,
     Conversation,
+    Foreign,
     Media,
     Reasoning,
     Refusal,
@@ -157,20 +159,30 @@ def test_unsigned_thinking_is_plain_text_for_a_vendor_that_takes_details(
     assert body["messages"][1]["reasoning"] == "Hm."
 
 
-def test_a_call_without_its_thinking_gets_the_least_the_vendor_accepts(
-    tell: Tell, aim: Aim
+@pytest.mark.parametrize(
+    ("reasoning", "asked", "told"),
+    [
+        (True, None, True),
+        (True, Thinking(effort="low"), True),
+        (True, Thinking(enabled=False), False),
+        (True, Thinking(show=False), True),
+        (None, None, False),
+        (None, Thinking(enabled=True), True),
+        (None, Thinking(budget=9), True),
+        (False, None, False),
+        (False, Thinking(enabled=True), False),
+    ],
+)
+def test_a_call_without_its_thinking_gets_the_least_a_thinking_model_accepts(
+    tell: Tell, aim: Aim, reasoning: bool | None, asked: Thinking | None, told: bool
 ) -> None:
-    conversation = called(ToolCall(id="a", name="f"))
+    turns = called(ToolCall(id="a", name="f")).turns
 
-    body, _ = tell(conversation, aim(reasoning_content=True))
-    plain, _ = tell(conversation, aim(reasoning_content=True, reasoning=False))
-    quiet, _ = tell(
-        talk(*conversation.turns, thinking=Thinking(enabled=False)), aim(reasoning_content=True)
-    )
+    body, _ = tell(talk(*turns, thinking=asked), aim(reasoning=reasoning, reasoning_content=True))
 
-    assert body["messages"][1]["reasoning_content"] == " "
-    assert "reasoning_content" not in plain["messages"][1]
-    assert "reasoning_content" not in quiet["messages"][1]
+    message = body["messages"][1]
+    assert (message.get("reasoning_content") == " ") is told
+    assert ("reasoning_content" in message) is told
 
 
 @pytest.mark.parametrize(
@@ -249,3 +261,18 @@ def test_a_model_that_cannot_think_is_not_asked_to(tell: Tell, aim: Aim) -> None
 
     assert tell(talk(thinking=Thinking(effort="low")), to)[1] == ["thinking"]
     assert tell(talk(thinking=Thinking(enabled=False)), to)[1] == []
+
+
+def test_details_of_other_work_are_carried_only_beside_details(tell: Tell, aim: Aim) -> None:
+    raw = Raw(b'{"type":"reasoning.server_tool_call"}')
+    part = Foreign(dialect="openai", type="reasoning.server_tool_call", raw=raw)
+    conversation = called(part, Text(text="a"))
+
+    body, nothing = tell(conversation, aim(reasoning_content="reasoning_details"))
+    plain, lost = tell(conversation)
+
+    details = body["messages"][1]["reasoning_details"]
+    assert details == [{"type": "reasoning.server_tool_call"}]
+    assert nothing == []
+    assert plain["messages"][1] == {"role": "assistant", "content": "a"}
+    assert lost == ["part:reasoning.server_tool_call"]

@@ -1,7 +1,7 @@
 import pytest
 
 from gateway_core import Credential
-from gateway_dashboard_api.masking import host_and_port, secrets_of, texts, told
+from gateway_core.inference.redaction import host_and_port, secrets_of, texts, told
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from gateway_core.contracts.provider import Credential
-from gateway_core.storage.connection import shown_and_secret
+from ..contracts.provider import Credential
+from ..storage.connection import shown_and_secret
 
 MASK = "***"
 LONGEST = 500
