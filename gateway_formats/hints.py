@@ -1,13 +1,23 @@
 """What a vendor's refusal says besides its message: when to come back, and its own id."""
 
-import math
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 LONGEST_MESSAGE = 500
-ID_HEADERS = ("x-upstream-request-id", "request-id", "x-request-id", "x-correlation-id")
+ID_HEADERS = (
+    "x-upstream-request-id",
+    "request-id",
+    "x-request-id",
+    "x-correlation-id",
+    "apim-request-id",
+)
+_LONGEST_WAIT = 1e9
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+_WAIT = re.compile(
+    r"try again in (?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(ms|s|\s*seconds?))?", re.IGNORECASE
+)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -25,20 +35,37 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def seconds(text: str | None) -> float | None:
-    """A number of seconds, or ``None`` for anything but a finite number that is not negative."""
+    """A number of seconds, or ``None`` for anything that no one could wait for."""
     try:
         number = float(text or "")
     except ValueError:
         return None
-    return number if math.isfinite(number) and number >= 0 else None
+    return number if 0 <= number < _LONGEST_WAIT else None
 
 
-def _until(then: str | None, now: str | None) -> float | None:
+def moment(text: str | None) -> datetime | None:
+    """The time in a header such as ``date``; one that names no zone is UTC."""
     try:
-        wait = parsedate_to_datetime(then or "") - parsedate_to_datetime(now or "")
-    except (TypeError, ValueError):
+        found = parsedate_to_datetime(text or "")
+    except (TypeError, ValueError, OverflowError):
         return None
-    return max(0.0, wait.total_seconds())
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _until(said: str | None, date: str | None) -> float | None:
+    then, now = moment(said), moment(date)
+    return max(0.0, (then - now).total_seconds()) if then and now else None
+
+
+def wait_in_words(message: str) -> float | None:
+    """The seconds that a message itself names, such as ``try again in 1m30.5s``."""
+    found = _WAIT.search(message)
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, rest, unit = found.groups()
+    last = float(rest or 0) / (1000 if unit and unit.lower() == "ms" else 1)
+    wait = float(hours or 0) * 3600 + float(minutes or 0) * 60 + last
+    return wait if wait < _LONGEST_WAIT else None
 
 
 def request_id(
@@ -51,4 +78,4 @@ def request_id(
 
 def first_line(text: str) -> str:
     """The first line of a message, at most 500 characters."""
-    return next(iter(text.strip().splitlines()), "")[:LONGEST_MESSAGE]
+    return next(iter(text.strip().splitlines()), "").rstrip()[:LONGEST_MESSAGE]

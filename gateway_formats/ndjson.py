@@ -32,8 +32,8 @@ class Lines:
 
 
 def lines(whole: bytes) -> list[bytes]:
-    """The lines in a run of whole lines, without blank ones."""
-    return [line for line in map(bytes.strip, whole.split(b"\n")) if line]
+    """The lines in a run of whole lines, without blank ones and without JSON's white space."""
+    return [line for each in whole.split(b"\n") if (line := each.strip(b" \t\r"))]
 
 
 _SEPARATORS = (

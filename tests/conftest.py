@@ -6,8 +6,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # The first use of a text strategy in a clean checkout builds a large table.
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("house")
+CALM = [HealthCheck.too_slow]
+settings.register_profile("house", deadline=None, derandomize=True, suppress_health_check=CALM)
+# Other examples each time: HYPOTHESIS_PROFILE=explore make test
+settings.register_profile("explore", deadline=None, suppress_health_check=CALM)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 
 @pytest.fixture(autouse=True, scope="session")

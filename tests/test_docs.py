@@ -20,7 +20,10 @@ def reference() -> object:
     return module
 
 
-@pytest.mark.parametrize("name", ["environment.md", "settings.md", "errors.md", "hooks.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["environment.md", "settings.md", "errors.md", "hooks.md", "formats-and-vendors.md"],
+)
 def test_a_generated_page_is_what_the_code_declares(name: str) -> None:
     wanted = reference().PAGES[name]()  # type: ignore[attr-defined]
 

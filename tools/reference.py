@@ -6,16 +6,21 @@ differs from what this would write.
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from gateway_core import hookspecs
+from gateway_core import hookspecs, plugins, registry
 from gateway_core.config import environment, settings
 from gateway_core.contracts import errors
+from gateway_core.contracts.provider import ProviderSpec
+from gateway_core.contracts.wire import WireFormat
 
-FOLDER = Path(__file__).parent.parent / "docs" / "reference"
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "docs" / "reference"
+_LINK = re.compile(r"https?://[^\s<>()]+[^\s<>().,;:]")
 
 
 def table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
@@ -66,11 +71,10 @@ def is_read(field: str) -> bool:
 
 @cache
 def sources() -> tuple[str, ...]:
-    root = FOLDER.parent.parent
     return tuple(
         path.read_text(encoding="utf-8")
         for package in ("gateway_core", "gateway_dashboard_api")
-        for path in sorted((root / package).rglob("*.py"))
+        for path in sorted((ROOT / package).rglob("*.py"))
         if path.name not in ("settings.py", "setting.py")
     )
 
@@ -137,11 +141,95 @@ def hooks_page() -> str:
     )
 
 
+def formats_page() -> str:
+    loaded = plugins.load(allowed=bundled())
+    found = registry.build(loaded)
+    modules = {
+        plugin.name: loaded.manager.get_plugin(plugin.name)
+        for plugin in loaded.plugins
+        if plugin.state is plugins.State.LOADED
+    }
+    rows = (format_row(found.formats[name]) for name in sorted(found.formats))
+    vendors = (
+        vendor_row(spec, modules[found.provider_plugins[name]])
+        for name, spec in sorted(found.providers.items())
+    )
+    words = dict.fromkeys(found.format_plugins[name] for name in sorted(found.formats))
+    return (
+        "# Formats and vendors\n\n"
+        "What the bundled plugins declare. A model is called `<id>/<model>`; an alias may stand "
+        "in the id's place.\n\n## Formats\n\n"
+        "The client side serves the paths; the vendor side calls vendors that speak the format.\n\n"
+        + table(("id", "client paths", "client side", "vendor side", "stream type"), rows)
+        + "\n\n## Vendors\n\n"
+        "The first variable that is set becomes an account when the gateway starts; further "
+        "variables go with it.\n\n"
+        + table(VENDOR_HEAD, vendors)
+        + "\n\n## Notes of each format\n\n"
+        "In the words of its plugin, with the switches that `ProviderSpec.options` may set.\n\n"
+        + "\n".join(format_notes(name, modules[name]) for name in words)
+    )
+
+
+VENDOR_HEAD = (
+    *("id", "aliases", "format", "further formats", "variables for the key"),
+    *("further variables", "base URL", "models", "documentation"),
+)
+
+
+def bundled() -> frozenset[str]:
+    """The plugins of this checkout, so that what else is installed changes nothing."""
+    folders = (ROOT / "plugins" / kind for kind in ("providers", "formats"))
+    providers, formats = ([path.parent.name for path in f.glob("*/*.toml")] for f in folders)
+    return frozenset([*providers, *(f"format-{name}" for name in formats)])
+
+
+def format_row(wire: WireFormat) -> tuple[str, ...]:
+    return (
+        code(wire.id),
+        codes(endpoint.path for endpoint in wire.endpoints),
+        "yes" if wire.client else "no",
+        "yes" if wire.vendor else "no",
+        code(wire.stream_type),
+    )
+
+
+def vendor_row(spec: ProviderSpec, module: ModuleType) -> tuple[str, ...]:
+    link = _LINK.search(module.__doc__ or "")
+    return (
+        code(spec.id),
+        codes(names_beside(spec)),
+        code(spec.format),
+        codes(sorted(spec.further_formats())),
+        codes(spec.environment),
+        codes(spec.environment_data),
+        code(spec.base_url) if spec.base_url else "by the account",
+        str(len(spec.models)),
+        f"<{link[0]}>" if link else "",
+    )
+
+
+def names_beside(spec: ProviderSpec) -> list[str]:
+    """Its aliases, each once, without the id itself."""
+    names = dict.fromkeys(filter(None, (spec.alias, *spec.aliases)))
+    return [name for name in names if name != spec.id]
+
+
+def codes(texts: Iterable[str]) -> str:
+    return ", ".join(map(code, texts))
+
+
+def format_notes(plugin: str, module: ModuleType) -> str:
+    name = plugin.removeprefix("format-")
+    return f"### `{name}`\n\n```text\n{inspect.getdoc(module)}\n```\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "environment.md": environment_page,
     "settings.md": settings_page,
     "errors.md": errors_page,
     "hooks.md": hooks_page,
+    "formats-and-vendors.md": formats_page,
 }
 
 

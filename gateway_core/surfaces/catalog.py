@@ -7,7 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from ..contracts.errors import BadRequest, GatewayError, NotFound, UnknownModel
+from ..contracts.errors import (
+    INVALID,
+    BadRequest,
+    GatewayError,
+    NotFound,
+    Unauthorized,
+    UnknownModel,
+)
 from ..inference.core import Core
 from ..inference.listing import (
     KINDS,
@@ -20,6 +27,7 @@ from ..inference.listing import (
     rows,
     usual,
 )
+from ..inference.pipeline import admit
 from .answers import NO_STORE, error_answer, json_answer
 from .requests import request_id_of
 
@@ -37,6 +45,7 @@ def routes(core: Core) -> list[BaseRoute]:
     both = ["GET", "HEAD"]
     return [
         Route("/v1", catalog.all, methods=both),
+        Route("/v1/realtime/auth", catalog.admission, methods=["GET"]),
         Route("/v1/models", catalog.all, methods=both),
         Route("/v1/models/info", catalog.info, methods=both),
         Route("/v1/models/{name:path}", catalog.some, methods=both),
@@ -61,6 +70,15 @@ class Catalog:
         if request.method == "HEAD":
             return probed()
         return json_answer(self._list(request, usual(self._rows())))
+
+    async def admission(self, request: Request) -> Response:
+        """Whether the caller's key would be admitted to a socket."""
+        try:
+            admit(self._core.tables, request.headers, request.scope)
+        except Unauthorized as refused:
+            error = {"message": refused.message, "type": INVALID, "code": refused.code}
+            return json_answer({"error": error}, refused.status)
+        return json_answer({"ok": True})
 
     async def some(self, request: Request) -> Response:
         """The rows of one kind, or one row by its prefixed id."""

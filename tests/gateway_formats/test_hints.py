@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway_formats.hints import first_line, request_id, retry_after
+from gateway_formats.hints import first_line, moment, request_id, retry_after, wait_in_words
 
 DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
 
@@ -20,6 +20,8 @@ DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
         ({"retry-after": "-3"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "1e999"}, None),
+        ({"retry-after": "1e12"}, None),
+        ({"retry-after": "Sat Nov 21 10:02:05 2026", "date": DATE}, 125.0),
         ({}, None),
     ],
 )
@@ -27,13 +29,35 @@ def test_when_to_come_back(headers: dict[str, str], wait: float | None) -> None:
     assert retry_after(headers) == wait
 
 
+@pytest.mark.parametrize(
+    ("message", "wait"),
+    [
+        ("Please try again in 1h2m3.5s.", 3723.5),
+        ("Please try again in 6m0s.", 360.0),
+        ("Please try again in 250ms.", 0.25),
+        ("Please Try Again In 250MS.", 0.25),
+        ("Try again in 20 seconds.", 20.0),
+        ("try again in a while", None),
+        ("try again in " + "9" * 400 + "h", None),
+    ],
+)
+def test_a_wait_may_stand_in_the_message(message: str, wait: float | None) -> None:
+    assert wait_in_words(message) == wait
+
+
+@pytest.mark.parametrize("text", [None, "", "soon", "Sat, 21 Nov 2026 10:00:00 +" + "9" * 30])
+def test_what_is_no_date_is_no_moment(text: str | None) -> None:
+    assert moment(text) is None
+
+
 def test_the_body_is_believed_before_the_headers() -> None:
     assert request_id({"request-id": "req_2"}, None, "req_1") == "req_1"
     assert request_id({"request-id": "req_2"}, "bad id!", 5) == "req_2"
     assert request_id({"request-id": "x" * 129}) is None
+    assert request_id({"apim-request-id": "a-1"}) == "a-1"
 
 
 def test_only_the_first_line_of_a_message_is_told() -> None:
-    assert first_line("\n one\ntwo") == "one"
+    assert first_line("\n one \r\ntwo") == "one"
     assert first_line("") == ""
     assert len(first_line("x" * 900)) == 500

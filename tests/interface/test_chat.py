@@ -436,6 +436,30 @@ def test_the_request_never_chooses_where_it_goes(
     assert len(here.vendors["claude"].asked) == before
 
 
+def test_the_admission_probe(here: Served, http: httpx2.Client) -> None:
+    async def require(wanted: bool) -> None:
+        await here.gateway.core.stores.settings.patch({"requireApiKey": wanted})
+        await here.gateway.core.refresh()
+
+    url = f"{here.url}/v1/realtime/auth"
+    open_answer = http.get(url)
+    here.do(require(True))
+    try:
+        missing, invalid = http.get(url), http.get(url, headers={"authorization": "Bearer sk-x"})
+        chat = post(http, here, "openai")
+    finally:
+        here.do(require(False))
+
+    assert open_answer.json() == {"ok": True}
+    assert (missing.status_code, invalid.status_code, chat.status_code) == (401, 401, 401)
+    assert missing.json()["error"] == {
+        "message": "Missing API key",
+        "type": "invalid_request_error",
+        "code": "invalid_api_key",
+    }
+    assert invalid.json()["error"]["message"] == "Invalid API key"
+
+
 def test_counting_tokens(here: Served, http: httpx2.Client) -> None:
     CLAUDE_VENDOR.say = lambda _: Said((b'{"input_tokens": 4711}',))
     path = f"{here.url}/v1/messages/count_tokens"

@@ -2,16 +2,11 @@ from collections.abc import AsyncIterator, Callable
 from itertools import count
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.migrate import migrate, packaged_migrations
 from gateway_core.storage.sqlite import open_sqlite
 from gateway_core.storage.vault import Vault
-
-# The first text that is drawn builds a table of all characters, which takes a second.
-settings.register_profile("storage", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("storage")
 
 
 class Clock:

@@ -1,12 +1,11 @@
 """Errors, both ways, whole and inside a stream."""
 
-import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 
 import msgspec
 
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
+from gateway_formats import hints
 
 from .dialect import Unreadable, encode
 from .frames import event_frame
@@ -28,9 +27,6 @@ _STATUS_OF_TYPE: Mapping[str, int] = {
     **{word: status for status, word in _TYPE_OF_STATUS.items()},
     "api_error": 500,
 }
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
-_ID_HEADERS = ("x-upstream-request-id", "request-id", "x-request-id", "x-correlation-id")
-_LONGEST = 500
 
 _decode = msgspec.json.Decoder().decode
 
@@ -84,10 +80,8 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
     if error is None:
         error = UpstreamError(f"The upstream answered with status {status}", status=status)
     if error.request_id is None:
-        error.request_id = next(
-            (found for found in map(headers.get, _ID_HEADERS) if _is_id(found)), None
-        )
-    error.retry_after = _retry_after(headers)
+        error.request_id = hints.request_id(headers)
+    error.retry_after = hints.retry_after(headers)
     return error
 
 
@@ -126,52 +120,19 @@ def _of_body(body: dict[str, object], status: int | None) -> UpstreamError | Non
     if status is None:
         status = _STATUS_OF_TYPE.get(kind or "", 502)
     return UpstreamError(
-        _first_line(message or f"The upstream answered with {kind}"),
+        hints.first_line(message or f"The upstream answered with {kind}"),
         status=status,
         kind=None if kind == "error" else kind,
         code=_word(detail.get("code")),
-        request_id=next((found for found in _ids(detail, body) if _is_id(found)), None),
+        request_id=hints.request_id({}, *_ids(detail, body)),
     )
 
 
-def _ids(*places: dict[str, object]) -> list[str]:
-    found = [place.get(name) for place in places for name in ("upstream_request_id", "request_id")]
-    return [text for text in found if isinstance(text, str)]
-
-
-def _is_id(text: str | None) -> bool:
-    return text is not None and _ID.fullmatch(text) is not None
+def _ids(*places: dict[str, object]) -> list[object]:
+    return [place.get(name) for place in places for name in ("upstream_request_id", "request_id")]
 
 
 def _word(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) and value else None
-
-
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0][:_LONGEST]
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait; a date counts from the answer's own."""
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    said = headers.get("retry-after")
-    seconds = _number(said)
-    if seconds is not None or said is None:
-        return seconds
-    try:
-        wait = parsedate_to_datetime(said) - parsedate_to_datetime(headers.get("date", ""))
-    except (ValueError, TypeError):
-        return None
-    return max(0.0, wait.total_seconds())
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e9 else None

@@ -31,7 +31,6 @@ _STATUSES = {
     504: "DEADLINE_EXCEEDED",
 }
 _WORDS = frozenset(_STATUSES.values()) | {"OUT_OF_RANGE", "ALREADY_EXISTS", "DATA_LOSS", "UNKNOWN"}
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _RETRY = re.compile(r"retry in ([0-9.]+)\s*s", re.IGNORECASE)
 _REASON = "type.googleapis.com/google.rpc.ErrorInfo"
 _BAD_KEY = "API_KEY_INVALID"
@@ -95,7 +94,7 @@ def write_error(error: GatewayError, request_id: str) -> bytes:
     told = _told(error.message, error.status, kind, error.retry_after, error.code)
     told["request_id"] = request_id
     upstream = error.request_id if isinstance(error, UpstreamError) else None
-    if upstream and upstream != request_id and _ID.fullmatch(upstream):
+    if hints.request_id({}, upstream) not in (None, request_id):
         told["upstream_request_id"] = upstream
     return msgspec.json.encode({"error": told})
 

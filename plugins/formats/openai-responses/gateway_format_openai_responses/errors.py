@@ -1,21 +1,16 @@
 """Errors, both ways."""
 
-import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
+from gateway_formats import hints
 
 from .dialect import NULL
 from .members import BROKEN
-
-LONGEST_MESSAGE = 500
-_IDS = ("x-request-id", "request-id", "x-upstream-request-id", "x-correlation-id")
-_AGAIN = re.compile(r"try again in (?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)(ms|s))?", re.IGNORECASE)
 
 _STATUSES = {
     "rate_limit_exceeded": 429,
@@ -143,13 +138,13 @@ def read_failure(raw: bytes | Raw) -> ReplyFailed:
     if said.error != NULL:
         nested = _any.decode(said.error)
         if isinstance(nested, str):
-            return ReplyFailed(_first_line(nested) or _NAMELESS)
+            return ReplyFailed(hints.first_line(nested) or _NAMELESS)
         said = _failure.decode(said.error)
     kind, code = _word(said.type), _word(said.code)
     kind = None if kind == "error" else kind
     status = _STATUSES.get(code or "") or _STATUSES.get(kind or "") or _status(said.code) or 502
-    message = _first_line(_word(said.message) or "") or code or _NAMELESS
-    return ReplyFailed(message, kind, code, status, _again(message))
+    message = hints.first_line(_word(said.message) or "") or code or _NAMELESS
+    return ReplyFailed(message, kind, code, status, hints.wait_in_words(message))
 
 
 _NAMELESS = "The upstream failed without a reason"
@@ -158,15 +153,14 @@ _NAMELESS = "The upstream failed without a reason"
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
     said, outer = _told(body)
     message = _message(said) or _message(outer) or _text(body) or f"The upstream answered {status}"
-    told = headers.get("retry-after-ms"), headers.get("retry-after"), headers.get("date")
-    wait = _wait(*told)
+    wait = hints.retry_after(headers)
     return UpstreamError(
         message,
         status=status,
         kind=_word(said.get("type")),
         code=_word(said.get("code")),
         request_id=_request_id(said, outer, headers),
-        retry_after=_again(message) if wait is None else wait,
+        retry_after=hints.wait_in_words(message) if wait is None else wait,
     )
 
 
@@ -190,20 +184,15 @@ def _message(said: Mapping[str, Any]) -> str:
     for name in ("message", "detail", "error_description", "error"):
         value = said.get(name)
         if isinstance(value, str) and value.strip():
-            return _first_line(value)
+            return hints.first_line(value)
         if isinstance(value, list | dict) and name != "error" and value:
-            return _first_line(_encode(value).decode())
+            return hints.first_line(_encode(value).decode())
     return ""
 
 
 def _text(body: bytes) -> str:
     text = body[:2048].decode("utf-8", "replace").strip()
-    return "" if text.startswith(("<", "{", "[")) else _first_line(text)
-
-
-def _first_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[0].strip()[:LONGEST_MESSAGE] if lines else ""
+    return "" if text.startswith(("<", "{", "[")) else hints.first_line(text)
 
 
 def _word(value: object) -> str | None:
@@ -219,40 +208,5 @@ def _status(code: object) -> int | None:
 def _request_id(
     said: Mapping[str, Any], outer: Mapping[str, Any], headers: Mapping[str, str]
 ) -> str | None:
-    for holder in (said, outer):
-        for name in ("upstream_request_id", "request_id"):
-            if (found := _word(holder.get(name))) is not None:
-                return found
-    return next((headers[name] for name in _IDS if headers.get(name)), None)
-
-
-def _wait(milliseconds: str | None, after: str | None, date: str | None) -> float | None:
-    """Seconds to wait, from the headers."""
-    if (exact := _seconds(milliseconds)) is not None:
-        return exact / 1000
-    if (plain := _seconds(after)) is not None or after is None:
-        return plain
-    try:
-        until = parsedate_to_datetime(after)
-        since = parsedate_to_datetime(date or "")
-        return max(0.0, (until - since).total_seconds())
-    except (ValueError, TypeError):
-        return None
-
-
-def _seconds(value: str | None) -> float | None:
-    try:
-        seconds = float(value or "")
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < 1e9 else None
-
-
-def _again(message: str) -> float | None:
-    """The wait that the message itself names, such as ``try again in 1m30.5s``."""
-    found = _AGAIN.search(message)
-    if found is None or not any(found.groups()):
-        return None
-    hours, minutes, rest, unit = found.groups()
-    seconds = (_seconds(rest) or 0.0) / (1000 if unit == "ms" else 1)
-    return 3600.0 * int(hours or 0) + 60.0 * int(minutes or 0) + seconds
+    names = ("upstream_request_id", "request_id")
+    return hints.request_id(headers, *(each.get(name) for each in (said, outer) for name in names))

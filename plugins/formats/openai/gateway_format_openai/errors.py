@@ -2,30 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
 
 from gateway_core import GatewayError, UpstreamError
+from gateway_formats import hints
 
 from .members import UNREADABLE, encode
 
 _anything = msgspec.json.Decoder()
 
-_LONGEST = 500
-_REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
-_REQUEST_ID_HEADERS = (
-    "x-upstream-request-id",
-    "x-request-id",
-    "request-id",
-    "x-correlation-id",
-    "apim-request-id",
-)
-_WAIT = re.compile(
-    r"try again in (?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(ms|s|\s*seconds?))?", re.IGNORECASE
-)
 _DELAY = re.compile(r"(\d+(?:\.\d+)?)s")
 
 _TYPES = {
@@ -90,7 +77,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
             _first_line(body, status),
             status=status,
             request_id=_request_id({}, headers),
-            retry_after=_retry_after(headers),
+            retry_after=hints.retry_after(headers),
         )
     message, kind, code, inner = found
     outer = value if isinstance(value, dict) else {}
@@ -100,7 +87,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
         kind=kind,
         code=code,
         request_id=_request_id({**outer, **inner}, headers),
-        retry_after=_known(_retry_after(headers), _hinted(inner, message, headers)),
+        retry_after=_known(hints.retry_after(headers), _hinted(inner, message, headers)),
     )
 
 
@@ -181,11 +168,11 @@ def _word(value: object) -> str | None:
 
 
 def _cut(message: str) -> str:
-    return message.strip().partition("\n")[0].strip()[:_LONGEST] or "The upstream failed"
+    return hints.first_line(message) or "The upstream failed"
 
 
 def _first_line(body: bytes, status: int) -> str:
-    text = body[: 4 * _LONGEST].decode(errors="replace").strip()
+    text = body[: 4 * hints.LONGEST_MESSAGE].decode(errors="replace").strip()
     if not text or text.startswith(("<", "{", "[")):
         return f"The upstream answered {status}"
     return _cut(text)
@@ -202,41 +189,7 @@ def _status(error: dict[str, Any], default: int) -> int:
 
 
 def _request_id(members: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
-    named = [members.get(name) for name in ("upstream_request_id", "request_id")]
-    for value in (*named, *(headers.get(name) for name in _REQUEST_ID_HEADERS)):
-        if isinstance(value, str) and _REQUEST_ID.fullmatch(value):
-            return value
-    return None
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    exact = _seconds(headers.get("retry-after-ms"))
-    if exact is not None:
-        return exact / 1000
-    said = headers.get("retry-after")
-    if said is None:
-        return None
-    seconds = _seconds(said)
-    if seconds is not None:
-        return seconds
-    until, now = _moment(said), _moment(headers.get("date"))
-    return max(0.0, (until - now).total_seconds()) if until and now else None
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if 0 <= value < 1e9 else None
-
-
-def _moment(text: str | None) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text or "")
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return hints.request_id(headers, members.get("upstream_request_id"), members.get("request_id"))
 
 
 def _hinted(error: dict[str, Any], message: str, headers: Mapping[str, str]) -> float | None:
@@ -246,8 +199,8 @@ def _hinted(error: dict[str, Any], message: str, headers: Mapping[str, str]) -> 
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
         found = _DELAY.fullmatch(delay) if isinstance(delay, str) else None
         if found:
-            return float(found[1])
-    return _known(_until_reset(error, headers), _in_words(message))
+            return hints.seconds(found[1])
+    return _known(_until_reset(error, headers), hints.wait_in_words(message))
 
 
 def _known(*values: float | None) -> float | None:
@@ -258,16 +211,7 @@ def _until_reset(error: dict[str, Any], headers: Mapping[str, str]) -> float | N
     metadata = error.get("metadata")
     limits = metadata.get("headers") if isinstance(metadata, dict) else None
     reset = str(limits.get("X-RateLimit-Reset")) if isinstance(limits, dict) else ""
-    now = _moment(headers.get("date"))
+    now = hints.moment(headers.get("date"))
     if not reset.isdecimal() or now is None:
         return None
     return max(0.0, int(reset[:15]) / 1000 - now.timestamp())
-
-
-def _in_words(message: str) -> float | None:
-    found = _WAIT.search(message)
-    if found is None or not any(found.groups()):
-        return None
-    hours, minutes, seconds, unit = found.groups()
-    last = float(seconds or 0) / (1000 if unit == "ms" else 1)
-    return int(hours or 0) * 3600 + int(minutes or 0) * 60 + last
