@@ -79,3 +79,9 @@ def request_id(
 def first_line(text: str) -> str:
     """The first line of a message, at most 500 characters."""
     return next(iter(text.strip().splitlines()), "").rstrip()[:LONGEST_MESSAGE]
+
+
+def plain_text(body: bytes) -> str:
+    """The start of a body that is a sentence, as a proxy sends; empty for a page or for JSON."""
+    text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace").strip()
+    return "" if text.startswith(("<", "{", "[")) else text

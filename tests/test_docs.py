@@ -2,12 +2,19 @@
 
 import importlib.util
 import re
+from itertools import product
 from pathlib import Path
+from typing import cast
 
 import pytest
+from starlette.routing import Route
+
+from gateway_core.inference.core import Core
+from gateway_dashboard_api import plugin
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+ROUTE = re.compile(r"^\| ([A-Z, ]+) \| (`/api/[^|]+) \|", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 
 
@@ -30,6 +37,25 @@ def test_a_generated_page_is_what_the_code_declares(name: str) -> None:
     assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == wanted, (
         "run: python tools/reference.py"
     )
+
+
+def test_the_management_page_lists_the_routes_there_are() -> None:
+    text = (ROOT / "docs" / "reference" / "management.md").read_text(encoding="utf-8")
+    listed = {
+        (method, path)
+        for methods, paths in ROUTE.findall(text)
+        for method, path in product(methods.split(", "), re.findall(r"`([^`]+)`", paths))
+    }
+
+    # Making the routes asks nothing of the gateway they are for.
+    routes = plugin.register_routes(cast(Core, None))
+
+    assert listed == {
+        (method, route.path)
+        for route in routes
+        if isinstance(route, Route)
+        for method in (route.methods or set()) - {"HEAD"}
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

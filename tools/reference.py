@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from gateway_core import hookspecs, plugins, registry
@@ -144,17 +143,17 @@ def hooks_page() -> str:
 def formats_page() -> str:
     loaded = plugins.load(allowed=bundled())
     found = registry.build(loaded)
-    modules = {
-        plugin.name: loaded.manager.get_plugin(plugin.name)
+    words = {
+        plugin.name: inspect.getdoc(loaded.manager.get_plugin(plugin.name)) or ""
         for plugin in loaded.plugins
         if plugin.state is plugins.State.LOADED
     }
     rows = (format_row(found.formats[name]) for name in sorted(found.formats))
     vendors = (
-        vendor_row(spec, modules[found.provider_plugins[name]])
+        vendor_row(spec, words[found.provider_plugins[name]])
         for name, spec in sorted(found.providers.items())
     )
-    words = dict.fromkeys(found.format_plugins[name] for name in sorted(found.formats))
+    names = dict.fromkeys(found.format_plugins[name] for name in sorted(found.formats))
     return (
         "# Formats and vendors\n\n"
         "What the bundled plugins declare. A model is called `<id>/<model>`; an alias may stand "
@@ -167,7 +166,7 @@ def formats_page() -> str:
         + table(VENDOR_HEAD, vendors)
         + "\n\n## Notes of each format\n\n"
         "In the words of its plugin, with the switches that `ProviderSpec.options` may set.\n\n"
-        + "\n".join(format_notes(name, modules[name]) for name in words)
+        + "\n".join(format_notes(name, words[name]) for name in names)
     )
 
 
@@ -194,8 +193,8 @@ def format_row(wire: WireFormat) -> tuple[str, ...]:
     )
 
 
-def vendor_row(spec: ProviderSpec, module: ModuleType) -> tuple[str, ...]:
-    link = _LINK.search(module.__doc__ or "")
+def vendor_row(spec: ProviderSpec, words: str) -> tuple[str, ...]:
+    link = _LINK.search(words)
     return (
         code(spec.id),
         codes(names_beside(spec)),
@@ -219,9 +218,9 @@ def codes(texts: Iterable[str]) -> str:
     return ", ".join(map(code, texts))
 
 
-def format_notes(plugin: str, module: ModuleType) -> str:
+def format_notes(plugin: str, words: str) -> str:
     name = plugin.removeprefix("format-")
-    return f"### `{name}`\n\n```text\n{inspect.getdoc(module)}\n```\n"
+    return f"### `{name}`\n\n```text\n{words}\n```\n"
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -84,6 +84,8 @@ class Catalog:
         """The rows of one kind, or one row by its prefixed id."""
         name = request.path_params["name"].strip("/")
         if name in KINDS:
+            if request.method == "HEAD":
+                return probed()
             return json_answer(self._list(request, of_kind(self._rows(), name)))
         if "/" not in name and not self._is_listed(name):
             return error_answer(NotFound("Unknown model kind"), request_id_of(request))

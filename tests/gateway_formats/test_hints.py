@@ -2,7 +2,14 @@
 
 import pytest
 
-from gateway_formats.hints import first_line, moment, request_id, retry_after, wait_in_words
+from gateway_formats.hints import (
+    first_line,
+    moment,
+    plain_text,
+    request_id,
+    retry_after,
+    wait_in_words,
+)
 
 DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
 
@@ -61,3 +68,19 @@ def test_only_the_first_line_of_a_message_is_told() -> None:
     assert first_line("\n one \r\ntwo") == "one"
     assert first_line("") == ""
     assert len(first_line("x" * 900)) == 500
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b" no healthy upstream\n", "no healthy upstream"),
+        (b"caf\xe9", "caf\ufffd"),
+        (b"\n<html>", ""),
+        (b'{"error"', ""),
+        (b"[1", ""),
+        (b"", ""),
+        (b"x" * 9000, "x" * 2000),
+    ],
+)
+def test_only_a_sentence_is_quoted_from_a_body(body: bytes, text: str) -> None:
+    assert plain_text(body) == text

@@ -147,7 +147,7 @@ def test_the_limit_is_16_mib() -> None:
 def test_the_limit_is_for_one_frame_and_not_for_the_stream() -> None:
     decoder = Decoder(limit=64)
 
-    found = [pair for _ in range(100) for pair in decoder.feed(b"data: 1\n\ndata")]
+    found = [pair for _ in range(100) for pair in decoder.feed(b"data: 1\n\ndata: ")]
 
     assert len(found) == 100
 

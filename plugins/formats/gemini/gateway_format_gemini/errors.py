@@ -60,7 +60,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
     """The vendor's error answer; never fails, whatever the body holds."""
     told = _body(body)
     error = told.error if isinstance(told.error, _Error) else _Error(message=told.error)
-    message = _text(error.message) or _text(told.message) or _plain(body)
+    message = _text(error.message) or _text(told.message) or hints.plain_text(body)
     reason = _reason(error.details)
     return UpstreamError(
         hints.first_line(message) or f"The upstream answered with status {status}",
@@ -134,12 +134,6 @@ def _body(body: bytes) -> _Body:
     if isinstance(told, list):
         return told[0] if told else _Body()
     return told
-
-
-def _plain(body: bytes) -> str:
-    """A body that is not JSON may be a line of text; a page is not worth quoting."""
-    text = body.decode(errors="replace").strip()
-    return "" if text.startswith(("<", "{", "[")) else text
 
 
 def _text(said: object) -> str | None:

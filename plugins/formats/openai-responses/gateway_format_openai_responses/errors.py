@@ -152,10 +152,10 @@ _NAMELESS = "The upstream failed without a reason"
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
     said, outer = _told(body)
-    message = _message(said) or _message(outer) or _text(body) or f"The upstream answered {status}"
+    message = _message(said) or _message(outer) or hints.first_line(hints.plain_text(body))
     wait = hints.retry_after(headers)
     return UpstreamError(
-        message,
+        message or f"The upstream answered {status}",
         status=status,
         kind=_word(said.get("type")),
         code=_word(said.get("code")),
@@ -188,11 +188,6 @@ def _message(said: Mapping[str, Any]) -> str:
         if isinstance(value, list | dict) and name != "error" and value:
             return hints.first_line(_encode(value).decode())
     return ""
-
-
-def _text(body: bytes) -> str:
-    text = body[:2048].decode("utf-8", "replace").strip()
-    return "" if text.startswith(("<", "{", "[")) else hints.first_line(text)
 
 
 def _word(value: object) -> str | None:

@@ -74,7 +74,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
     found = error_in(value)
     if found is None:
         return UpstreamError(
-            _first_line(body, status),
+            hints.first_line(hints.plain_text(body)) or f"The upstream answered {status}",
             status=status,
             request_id=_request_id({}, headers),
             retry_after=hints.retry_after(headers),
@@ -169,13 +169,6 @@ def _word(value: object) -> str | None:
 
 def _cut(message: str) -> str:
     return hints.first_line(message) or "The upstream failed"
-
-
-def _first_line(body: bytes, status: int) -> str:
-    text = body[: 4 * hints.LONGEST_MESSAGE].decode(errors="replace").strip()
-    if not text or text.startswith(("<", "{", "[")):
-        return f"The upstream answered {status}"
-    return _cut(text)
 
 
 def _status(error: dict[str, Any], default: int) -> int:

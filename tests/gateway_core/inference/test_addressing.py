@@ -1,0 +1,82 @@
+"""Where a request goes and what it shows there."""
+
+import pytest
+from pictures import call, provider, target
+
+from gateway_core import Auth, Credential, WireFormat
+from gateway_core.inference.addressing import authorization, headers, request, url
+
+WIRE = WireFormat(id="w", dialect="w", headers={"x-version": "1"}, forward=("x-version", "x-beta"))
+OTHER = WireFormat(id="o", dialect="o", auth_header="x-api-key", auth_prefix="")
+SPEC = provider("acme", format="w", base_url="https://a/v1", other_formats={"o": "https://b/else"})
+
+
+def account(secret: str | None = "s3", **data: str) -> Credential:
+    return Credential(connection_id="a", secret=secret, data=data)
+
+
+@pytest.mark.parametrize(
+    ("wire", "data", "expected"),
+    [
+        (WIRE, {}, "https://a/v1/p"),
+        (OTHER, {}, "https://b/else/p"),
+        (WIRE, {"baseUrl": "http://own/x/"}, "http://own/x/p"),
+        (OTHER, {"baseUrl": "http://own:1/x"}, "http://own:1/else/p"),
+        (WIRE, {"baseUrl": ""}, "https://a/v1/p"),
+    ],
+    ids=["usual", "further", "own", "own further", "blank"],
+)
+def test_a_call_goes_to_its_formats_paths(
+    wire: WireFormat, data: dict[str, str], expected: str
+) -> None:
+    assert url(target(SPEC), account(**data), wire, "/p") == expected
+
+
+def test_a_vendor_may_have_a_path_a_suffix_or_a_builder_of_its_own() -> None:
+    odd = provider("a", format="w", base_url="u", chat_path="/odd", url_suffix="?q")
+    built = provider("a", format="w", url_builder=lambda target, account, path: f"built{path}")
+
+    assert url(target(odd), account(), WIRE, "/p") == "u/odd?q"
+    assert url(target(odd), account(), OTHER, "/p") == "u/p?q"
+    assert url(target(built), account(), WIRE, "/p") == "built/p"
+
+
+@pytest.mark.parametrize(
+    ("auth", "wire", "expected"),
+    [
+        (Auth(), WIRE, {"authorization": "Bearer s3"}),
+        (Auth(), OTHER, {"x-api-key": "s3"}),
+        (Auth(scheme="bearer"), OTHER, {"authorization": "Bearer s3"}),
+        (Auth(scheme="raw"), WIRE, {"authorization": "s3"}),
+        (Auth(header="X-Key"), WIRE, {"x-key": "s3"}),
+        (Auth(prefix="Token"), WIRE, {"authorization": "Token s3"}),
+    ],
+    ids=range(6),
+)
+def test_a_secret_rides_as_its_vendor_wants_it(
+    auth: Auth, wire: WireFormat, expected: dict[str, str]
+) -> None:
+    assert authorization(target(provider("a", auth=auth)), account(), wire) == expected
+    assert authorization(target(provider("a", auth=auth)), account(None), wire) == {}
+
+
+def test_only_named_client_headers_go_along_and_only_in_one_format() -> None:
+    sent = {"x-beta": "b", "x-version": "2", "cookie": "c", "authorization": "mine"}
+    same = headers(call(format="w", headers=sent), target(SPEC), account(), WIRE)
+    other = headers(call(format="o", headers=sent), target(SPEC), account(), WIRE)
+
+    assert same == {
+        "content-type": "application/json",
+        "x-version": "2",
+        "x-beta": "b",
+        "authorization": "Bearer s3",
+    }
+    assert (other["x-version"], "x-beta" in other) == ("1", False)
+
+
+def test_a_vendors_time_is_told_in_seconds() -> None:
+    slow = provider("a", base_url="u", timeout_ms=1500)
+
+    made = request(call(), target(slow), account(), WIRE, b"{}", "/p")
+
+    assert (made.url, made.body, made.first_byte_timeout) == ("u/p", b"{}", 1.5)
