@@ -1,4 +1,4 @@
-"""What a vendor's refusal says besides its message: when to come back, and its own id."""
+"""What a vendor's refusal says: when to come back, its own id, and a line worth quoting."""
 
 import re
 from collections.abc import Mapping

@@ -46,7 +46,8 @@ def environment_page() -> str:
 
 
 def settings_page() -> str:
-    used, unused = [], []
+    used: list[tuple[str, ...]] = []
+    unused: list[tuple[str, ...]] = []
     for key, trait in sorted(settings.traits().items()):
         row = (code(key), code(shown(trait.default)), trait.description, notes(trait))
         (used if is_read(trait.field) else unused).append(row)
@@ -94,7 +95,7 @@ def notes(trait: Any) -> str:
     return ", ".join(text for holds, text in said if holds)
 
 
-def tree(base: type) -> Iterator[type]:
+def tree(base: type[errors.GatewayError]) -> Iterator[type[errors.GatewayError]]:
     yield base
     for child in base.__subclasses__():
         if child.__module__ == errors.__name__:
@@ -105,9 +106,9 @@ def errors_page() -> str:
     rows = (
         (
             code(kind.__name__),
-            str(kind.status),  # type: ignore[attr-defined]
-            code(kind.type),  # type: ignore[attr-defined]
-            code(kind.code or ""),  # type: ignore[attr-defined]
+            str(kind.status),
+            code(kind.type),
+            code(kind.code or ""),
             (inspect.getdoc(kind) or "").split("\n")[0] if kind.__doc__ else "",
         )
         for kind in tree(errors.GatewayError)

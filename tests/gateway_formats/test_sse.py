@@ -6,11 +6,26 @@ from hypothesis import strategies as st
 
 from gateway_formats.sse import Decoder, Frames, FrameTooLong, blocks, frame, pairs, read_block
 
-PIECES = (
-    [b"data: a", b"data:b", b"data", b"data: ", b"event: e", b"event:f", b": note", b":", b"id: 1"]
-    + [b"x", b"\xef\xbb\xbf", "é\u2028".encode(), b"\n", b"\r", b"\r\n", b"\n\n", b"\r\n\r\n"]
-    + [b"\r\r"]
-)
+PIECES = [
+    b"data: a",
+    b"data:b",
+    b"data",
+    b"data: ",
+    b"event: e",
+    b"event:f",
+    b": note",
+    b":",
+    b"id: 1",
+    b"x",
+    b"\xef\xbb\xbf",
+    "é\u2028".encode(),
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\n\n",
+    b"\r\n\r\n",
+    b"\r\r",
+]
 streams = st.lists(st.sampled_from(PIECES), max_size=24).map(b"".join)
 ends = st.sampled_from([b"\n", b"\r", b"\r\n"])
 lines = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)

@@ -21,8 +21,21 @@ def test_a_loopback_peer_is_local(address: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["10.0.0.1", "192.168.1.9", "::ffff:10.0.0.1", "fe80::1", "2001:db8::1", "0.0.0.0", "::", ""]
-    + ["localhost", "unix", "127.1", "127.0.0.1.evil.example", "2130706433"],
+    [
+        "10.0.0.1",
+        "192.168.1.9",
+        "::ffff:10.0.0.1",
+        "fe80::1",
+        "2001:db8::1",
+        "0.0.0.0",
+        "::",
+        "",
+        "localhost",
+        "unix",
+        "127.1",
+        "127.0.0.1.evil.example",
+        "2130706433",
+    ],
 )
 def test_any_other_peer_is_not(address: str) -> None:
     assert not is_local(*peer(address))
@@ -52,8 +65,17 @@ def test_a_local_page_may_ask(origin: str) -> None:
 
 @pytest.mark.parametrize(
     "origin",
-    ["https://evil.example", "null", "", "http://127.0.0.1.evil.example", "file://", "http://[::1"]
-    + ["http://localhost@evil.example", "http://localhost.evil.example", "localhost"],
+    [
+        "https://evil.example",
+        "null",
+        "",
+        "http://127.0.0.1.evil.example",
+        "file://",
+        "http://[::1",
+        "http://localhost@evil.example",
+        "http://localhost.evil.example",
+        "localhost",
+    ],
 )
 def test_any_other_page_may_not(origin: str) -> None:
     assert not is_local(*peer(origin=origin))
@@ -61,8 +83,17 @@ def test_any_other_page_may_not(origin: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["localhost", "localhost:1", "LocalHost", "localhost.", "127.0.0.1", "127.0.0.2:80", "[::1]"]
-    + ["[::1]:20128", "[::ffff:127.0.0.1]:1"],
+    [
+        "localhost",
+        "localhost:1",
+        "LocalHost",
+        "localhost.",
+        "127.0.0.1",
+        "127.0.0.2:80",
+        "[::1]",
+        "[::1]:20128",
+        "[::ffff:127.0.0.1]:1",
+    ],
 )
 def test_the_gateway_may_be_called_by_a_name_of_this_machine(host: str) -> None:
     assert is_local(*peer(host=host))
@@ -70,8 +101,18 @@ def test_the_gateway_may_be_called_by_a_name_of_this_machine(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "evil.example:20128", "127.0.0.1.evil.example", "localhost.evil.example"]
-    + ["", "192.168.1.9", "[fe80::1]", "[::1", "localhost:1@evil.example", "0.0.0.0"],
+    [
+        "evil.example",
+        "evil.example:20128",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "",
+        "192.168.1.9",
+        "[fe80::1]",
+        "[::1",
+        "localhost:1@evil.example",
+        "0.0.0.0",
+    ],
 )
 def test_a_rebound_name_is_not_local(host: str) -> None:
     assert not is_local(*peer(host=host))

@@ -11,8 +11,8 @@ OTHER = WireFormat(id="o", dialect="o", auth_header="x-api-key", auth_prefix="")
 SPEC = provider("acme", format="w", base_url="https://a/v1", other_formats={"o": "https://b/else"})
 
 
-def account(secret: str | None = "s3", **data: str) -> Credential:
-    return Credential(connection_id="a", secret=secret, data=data)
+def account(key: str | None = "s3", **data: str) -> Credential:
+    return Credential(connection_id="a", secret=key, data=data)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from gateway_core.inference.strategies import AFFINITY_SECONDS, Order
 from gateway_core.inference.verdicts import Verdict
 
 ACME = provider("acme")
+NOTHING = Conversation()
 
 
 def member(id: str, weight: float = 1.0, **model: Any) -> Member:
@@ -38,7 +39,7 @@ class Row:
         members: tuple[Member, ...] = ABC,
         *,
         session: str | None = None,
-        asked: Conversation = Conversation(),
+        asked: Conversation = NOTHING,
         **settings: Any,
     ) -> str:
         plan = Plan(members=members, combo=combo("c"), strategy=strategy)

@@ -15,6 +15,8 @@ def stored(id: str, active: bool = True, broken: bool = False) -> Connection:
         id=id,
         provider="acme",
         auth_type="apikey",
+        name=None,
+        email=None,
         priority=1,
         is_active=active,
         data={"modelLock_m": "2031-01-01T00:00:00Z"},

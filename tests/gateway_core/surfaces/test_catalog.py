@@ -125,8 +125,14 @@ def test_a_kind_tells_rows_of_one_id_apart() -> None:
 
 @pytest.mark.parametrize(
     ("path", "status"),
-    [("/v1", 200), ("/v1/models", 200), ("/v1/models/tts", 200), ("/v1/models/x/y", 200)]
-    + [("/v1/models/nonsense", 404), ("/v1/models/team", 200)],
+    [
+        ("/v1", 200),
+        ("/v1/models", 200),
+        ("/v1/models/tts", 200),
+        ("/v1/models/x/y", 200),
+        ("/v1/models/nonsense", 404),
+        ("/v1/models/team", 200),
+    ],
 )
 def test_head_only_probes(path: str, status: int) -> None:
     answer = ask(path, "HEAD")

@@ -20,6 +20,7 @@ _FILMS = re.compile(r"^https?://(?:www\.|m\.)?(?:youtube\.com|youtu\.be)/", re.I
 _DATA = re.compile(r"^data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 
 _LETTERS = (string.ascii_letters + string.digits + "+/-_=").encode()
+_STANDARD = str.maketrans("-_", "+/")
 _STARTS = (
     ("iVBORw0KGgo", "image/png"),
     ("/9j/", "image/jpeg"),
@@ -50,7 +51,16 @@ def kind_of(media_type: str | None, url: str = "") -> Kind:
 
 
 def from_data(media_type: str | None, data: str, name: str | None) -> Media:
-    return Media(kind=kind_of(media_type), media_type=media_type, data=data, name=name)
+    """A medium by value; the vendor's own library writes base64 in its url-safe letters."""
+    plain = standard(data)
+    return Media(kind=kind_of(media_type), media_type=media_type, data=plain, name=name)
+
+
+def standard(data: str) -> str:
+    """Base64 in the letters and with the padding that every other dialect insists on."""
+    if "-" in data or "_" in data:
+        data = data.translate(_STANDARD)
+    return data + "=" * (-len(data) % 4)
 
 
 def from_uri(media_type: str | None, uri: str, name: str | None) -> Media:
