@@ -1,4 +1,4 @@
-"""What the vendors' own SDKs send, beyond words: a picture to look at and the form of the answer."""
+"""What the vendors' own SDKs send beyond words: a picture, and the form of the answer."""
 
 import base64
 import json
@@ -188,5 +188,6 @@ def test_a_picture_and_the_form_of_the_answer_reach_the_vendor(
 
     sent = here.vendors[vendor].asked[-1].body.decode()
     assert place == Place(city="Oslo")
-    assert PNG in sent
+    # Between speakers of one format the bytes pass as they came, url-safe letters included.
+    assert PNG in (sent if client != vendor else sent.replace("-", "+").replace("_", "/"))
     assert '"city"' in sent

@@ -25,9 +25,11 @@ def camel(name: str) -> str:
 
 
 def plain(value: Any, name: str = "") -> Any:
-    """One spelling for names; what a caller named himself keeps its name."""
+    """One spelling for names and base64; what a caller named himself keeps its name."""
     if name in ("args", "response", "properties"):
         return value
+    if name == "data" and isinstance(value, str):
+        return value.replace("-", "+").replace("_", "/").rstrip("=")
     if isinstance(value, dict):
         return {camel(key): plain(each, camel(key)) for key, each in value.items()}
     return [plain(each, name) for each in value] if isinstance(value, list) else value

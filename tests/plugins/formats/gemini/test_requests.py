@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from gateway_core import (
@@ -285,3 +286,16 @@ def test_a_picture_drawn_while_thinking_is_no_answer(read: Read) -> None:
 
     assert isinstance(part, Foreign)
     assert part.type == "inlineData"
+
+
+@pytest.mark.parametrize(("sent", "kept"), [("-_8=", "+/8="), ("-_8", "+/8="), ("AAAA", "AAAA")])
+def test_url_safe_base64_becomes_what_other_dialects_insist_on(
+    read: Read, sent: str, kept: str
+) -> None:
+    part = {"inlineData": {"mimeType": "image/png", "data": sent}}
+    body = {"contents": [{"role": "user", "parts": [part]}]}
+
+    (media,) = read(msgspec.json.encode(body)).turns[0].parts
+
+    assert isinstance(media, Media)
+    assert media.data == kept
