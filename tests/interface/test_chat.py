@@ -321,7 +321,7 @@ def gpt_stream(*words: str) -> list[bytes]:
 def test_a_slow_stream_opens_early(
     here: Served, http: httpx2.Client, wire: str, first: bytes, beat: float
 ) -> None:
-    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("late"), delay=3)
+    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("late"), delay=2.6)
     began = time.monotonic()
 
     with http.stream("POST", here.url + PATHS[wire], json={**BODIES[wire], "stream": True}) as told:
@@ -350,7 +350,7 @@ def test_an_early_failure_keeps_its_status(here: Served, http: httpx2.Client, wi
 
 @pytest.mark.parametrize("wire", ["openai-responses", "claude"])
 def test_a_late_failure_is_an_error_event(here: Served, http: httpx2.Client, wire: str) -> None:
-    GPT_VENDOR.say = lambda _: Said((b'{"error":{"message":"wrong"}}',), status=422, delay=2.5)
+    GPT_VENDOR.say = lambda _: Said((b'{"error":{"message":"wrong"}}',), status=422, delay=2.2)
 
     answer = post(http, here, wire, stream=True)
 
@@ -362,11 +362,11 @@ def test_a_late_failure_is_an_error_event(here: Served, http: httpx2.Client, wir
 
 
 def test_a_quiet_messages_stream_is_kept_alive(here: Served, http: httpx2.Client) -> None:
-    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("a", "b"), pause=0.8)
+    GPT_VENDOR.say = lambda _: Said.stream(*gpt_stream("a", "b"), pause=0.5)
 
     answer = post(http, here, "claude", stream=True)
 
-    assert answer.text.count("event: ping") >= 3
+    assert answer.text.count("event: ping") >= 2
     assert answer.text.rstrip().endswith('"type":"message_stop"}')
 
 
