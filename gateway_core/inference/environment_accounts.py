@@ -17,6 +17,8 @@ from ..storage.ids import random_id
 
 SOURCE = "source"
 ENVIRONMENT = "environment"
+SET_ASIDE = "setAside"
+"""Marks an account that is inactive only because its variable is gone."""
 
 
 async def adopt(
@@ -26,6 +28,7 @@ async def adopt(
 
     A new variable makes an account, a changed one changes it, and the account
     of a variable that is gone is set aside, so that its history keeps a name.
+    One that the operator has switched off stays off.
     """
     stored = {
         connection.provider: connection
@@ -37,16 +40,16 @@ async def adopt(
         held = stored.get(spec.id)
         if data is None:
             if held is not None and held.is_active:
-                await store.update(held.id, ConnectionChange(is_active=False))
+                aside = ConnectionChange(is_active=False, data={SET_ASIDE: True})
+                await store.update(held.id, aside)
         elif held is None:
             await _create(store, spec, data)
         elif held.broken:
             # The variable has the secret still, so nothing is lost with what does not open.
             await store.delete(held.id)
             await _create(store, spec, data)
-        elif not held.is_active or _differs(held, data):
-            change = {"apiKey": None, **data, PROVIDER_DATA: _replacing(held, data[PROVIDER_DATA])}
-            await store.update(held.id, ConnectionChange(is_active=True, data=change))
+        elif held.data.get(SET_ASIDE) or _differs(held, data):
+            await _update(store, held, data)
 
 
 async def _create(store: ConnectionStore, spec: ProviderSpec, data: Mapping[str, Any]) -> None:
@@ -56,6 +59,13 @@ async def _create(store: ConnectionStore, spec: ProviderSpec, data: Mapping[str,
     except DuplicateConnection:
         name = f"{_name(spec)} {random_id()}"
         await store.create(NewConnection(provider=spec.id, name=name, data=data))
+
+
+async def _update(store: ConnectionStore, held: Connection, data: Mapping[str, Any]) -> None:
+    more = _replacing(held, data[PROVIDER_DATA])
+    change = {"apiKey": None, SET_ASIDE: None, **data, PROVIDER_DATA: more}
+    is_active = held.is_active or bool(held.data.get(SET_ASIDE))
+    await store.update(held.id, ConnectionChange(is_active=is_active, data=change))
 
 
 def found(spec: ProviderSpec, variables: Mapping[str, str]) -> dict[str, Any] | None:

@@ -88,6 +88,20 @@ def test_the_account_of_a_variable_that_is_gone_is_set_aside_and_comes_back() ->
     with_stores(work)
 
 
+def test_an_account_that_the_operator_switched_off_stays_off() -> None:
+    async def work(store: ConnectionStore, _: ConnectionStore) -> None:
+        [made] = await adopted(store, {"ACME_KEY": "k1"})
+        await store.update(made.id, ConnectionChange(is_active=False))
+
+        [same] = await adopted(store, {"ACME_KEY": "k1"})
+        [changed] = await adopted(store, {"ACME_KEY": "k2"})
+
+        assert not same.is_active
+        assert (changed.is_active, changed.secrets["apiKey"]) == (False, "k2")
+
+    with_stores(work)
+
+
 def test_the_operators_own_accounts_are_left_alone() -> None:
     async def work(store: ConnectionStore, _: ConnectionStore) -> None:
         mine = await store.create(
