@@ -15,6 +15,7 @@ import time
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..contracts.errors import (
     GatewayError,
@@ -207,7 +208,7 @@ async def _deliver(
     finally:
         trace.dropped = tuple(exchange.losses.names)
         trace.upstream_format = exchange.upstream_format
-        trace.add_usage(exchange.usage or estimated(call, answer))
+        trace.add_usage(used(call, answer))
         await answer.response.aclose()
 
 
@@ -257,13 +258,20 @@ def answer_headers(answer: Answer) -> tuple[Header, ...]:
     return tuple(headers)
 
 
-def estimated(call: Call, answer: Answer) -> Usage:
-    """Four characters to a token, for a vendor that reported nothing."""
-    return Usage(
-        input_tokens=max(1, len(call.body) // 4),
-        output_tokens=-(-answer.exchange.characters // 4),
-        estimated=True,
-    )
+def used(call: Call, answer: Answer) -> Usage:
+    """What the vendor reported; four characters to a token where it did not.
+
+    Some vendors report the prompt first and the answer last. Of a stream that
+    broke off in between, the report so far tells less than what was heard.
+    """
+    usage, heard = answer.exchange.usage, -(-answer.exchange.characters // 4)
+    if usage is None:
+        return Usage(input_tokens=max(1, len(call.body) // 4), output_tokens=heard, estimated=True)
+    is_whole = answer.ended and answer.exchange.failure is None
+    # A complete report may be somewhat below the estimate, but never this far.
+    if is_whole or heard <= 2 * usage.output_tokens + 16:
+        return usage
+    return replace(usage, output_tokens=heard, estimated=True)
 
 
 async def _refuse(route: Route, client: Client, trace: Trace, error: GatewayError) -> None:

@@ -460,6 +460,29 @@ def test_the_admission_probe(here: Served, http: httpx2.Client) -> None:
     assert invalid.json()["error"]["message"] == "Invalid API key"
 
 
+def test_what_was_heard_of_a_broken_answer_is_counted(here: Served, http: httpx2.Client) -> None:
+    start = {**json.loads(CLAUDE), "content": [], "stop_reason": None}
+    empty = {"type": "text", "text": ""}
+    block = {"type": "content_block_start", "index": 0, "content_block": empty}
+    delta = {"type": "text_delta", "text": "x" * 400}
+    frames = [
+        b"event: %b\ndata: %b\n\n" % (event["type"].encode(), json.dumps(event).encode())
+        for event in (
+            {"type": "message_start", "message": start},
+            block,
+            {"type": "content_block_delta", "index": 0, "delta": delta},
+        )
+    ]
+    CLAUDE_VENDOR.say = lambda _: Said.stream(*frames, cut=True)
+
+    answer = post(http, here, "claude", model="v-claude/m", stream=True)
+
+    assert "event: error" in answer.text
+    row = here.rows()[0]
+    assert (row.status, row.estimated) == ("upstream_cut", True)
+    assert (row.input_tokens, row.output_tokens) == (3, 100)
+
+
 def test_counting_tokens(here: Served, http: httpx2.Client) -> None:
     CLAUDE_VENDOR.say = lambda _: Said((b'{"input_tokens": 4711}',))
     path = f"{here.url}/v1/messages/count_tokens"
