@@ -41,3 +41,18 @@ lock: $(UV)
 
 clean:
 	rm -rf .venv .tools dist
+
+.PHONY: bench bench-quick profile count
+
+# What the gateway costs beside nginx; see benchmarks/README.md.
+bench: .venv/ready
+	$(BIN)/python -m benchmarks run $(ARGS)
+
+bench-quick: .venv/ready
+	$(BIN)/python -m benchmarks quick
+
+profile: .venv/ready
+	$(BIN)/python -m benchmarks profile $(ARGS)
+
+count: .venv/ready
+	$(BIN)/python -m benchmarks count $(ARGS)

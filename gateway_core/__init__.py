@@ -61,6 +61,7 @@ from .contracts.seal import (
     unseal_id,
 )
 from .contracts.usage import Price, Usage
+from .contracts.web_login import WebLogin, WebLoginAnswer, WebLoginRequest
 from .contracts.wire import (
     ClientSide,
     Counting,
@@ -140,6 +141,9 @@ __all__ = [
     "Usage",
     "UsageReported",
     "VendorSide",
+    "WebLogin",
+    "WebLoginAnswer",
+    "WebLoginRequest",
     "WireFormat",
     "hookimpl",
     "readable_by",

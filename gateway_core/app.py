@@ -8,25 +8,31 @@ nothing is kept at module level, and closing one leaves nothing behind.
 """
 
 import asyncio
+import logging
 import random
+import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, Self
 
-from starlette.routing import BaseRoute
-
 from . import manifest, plugins, registry
 from .config.data_dir import DataDir
 from .config.environment import Environment
+from .identity.credentials import Identity, cli_token
+from .identity.keys import KeyTable, Mint
+from .identity.sessions import Sessions, jwt_secret
 from .inference.accounts import Turns
 from .inference.core import Core
 from .inference.environment_accounts import adopt
 from .inference.health import Health
+from .inference.in_flight import InFlight
 from .inference.interceptors import after
 from .inference.ledger import Ledger
+from .inference.limits import Limits as KeyLimits
 from .inference.live import Live
+from .inference.observing import Extent, Observing, extent
 from .inference.prices import Prices
 from .inference.request_ids import RequestIds
 from .inference.strategies import Order
@@ -34,8 +40,13 @@ from .inference.transport import Limits, Network
 from .plugins import Loaded, Problem
 from .routing import App
 from .storage.stores import Stores, open_stores
+from .surfaces.operation import Guarded
+
+log = logging.getLogger(__name__)
 
 MIB = 1024 * 1024
+READ_AHEAD = 64 * 1024
+"""Bytes of an answer after which reading waits for the client; one read may bring 256 KiB."""
 NOTE_EVERY = 2.0
 """Seconds between two writes of how accounts fare."""
 
@@ -57,12 +68,15 @@ class Gateway:
         installed_plugins: bool = True,
         listens_on: frozenset[tuple[str, int]] = frozenset(),
         clock: Callable[[], float] = time.time,
+        shares_data: bool = False,
     ) -> AsyncIterator[Self]:
         """Open a gateway and close it again.
 
         ``extra_plugins`` are modules by name, beside or instead of the
         installed ones. ``listens_on`` holds the addresses the gateway is
-        served on, which it then never calls itself. Raises StartRefused when
+        served on, which it then never calls itself. ``shares_data`` says that
+        whoever started this process keeps other gateways out of the data
+        directory, and several processes use it. Raises StartRefused when
         the data directory or the database cannot be used; a broken plugin
         never stops anything.
         """
@@ -74,7 +88,10 @@ class Gateway:
             limit=environment.plugin_timeout_ms / 1000,
         )
         async with AsyncExitStack() as stack:
-            core = await _core(stack, environment, loaded, listens_on, clock)
+            data_dir = DataDir(environment.data_path)
+            if not shares_data:
+                stack.enter_context(data_dir)
+            core = await _core(stack, environment, data_dir, loaded, listens_on, clock)
             problems: list[Problem] = []
             routes = _routes(loaded, core, problems)
             for _, context in plugins.replies(
@@ -87,13 +104,11 @@ class Gateway:
 async def _core(
     stack: AsyncExitStack,
     environment: Environment,
+    data_dir: DataDir,
     loaded: Loaded,
     listens_on: frozenset[tuple[str, int]],
     clock: Callable[[], float],
 ) -> Core:
-    data_dir = DataDir(environment.data_path)
-    stack.enter_context(data_dir)
-    data_dir.api_key_secret(environment)
     stores = await open_stores(data_dir, clock=clock)
     stack.push_async_callback(stores.close)
     found = registry.build(loaded)
@@ -104,7 +119,9 @@ async def _core(
     stack.push_async_callback(network.aclose)
     observe = partial(after, found.interceptors) if found.interceptors else None
     ledger = Ledger(stores.usage.insert_many, prices, observe)
-    core = await _assembled(environment, data_dir, stores, live, network, ledger, clock)
+    keys = _key_table(environment, data_dir, stores)
+    live.keys = keys
+    core = await _assembled(environment, data_dir, stores, live, keys, network, ledger, clock)
     core.manifest = manifest.document(found.providers.values())
     stack.push_async_callback(_settle, core)
     following = asyncio.create_task(live.follow(lambda: core.tables, core.refresh))
@@ -118,11 +135,31 @@ async def _assembled(
     data_dir: DataDir,
     stores: Stores,
     live: Live,
+    keys: KeyTable,
     network: Network,
     ledger: Ledger,
     clock: Callable[[], float],
 ) -> Core:
     tables = await live.take()
+
+    async def wanted() -> Extent:
+        document = await stores.settings.document()
+        return extent(document, core.tables.settings, environment)
+
+    limits = KeyLimits(stores.key_usage.spent, ledger.still, clock)
+    ledger.count = limits.record
+    sessions = Sessions(
+        jwt_secret(environment, data_dir),
+        lambda: core.tables.settings.password_session_epoch,
+        clock,
+    )
+    identity = Identity(
+        keys=keys,
+        cli_token=cli_token(data_dir.raw_machine_id(), data_dir.cli_secret()),
+        read_session=sessions.read,
+        clock=clock,
+        public_origin=environment.base_url or environment.next_public_base_url or "",
+    )
     health = Health(environment, clock)
     health.recall(account for accounts in tables.accounts.values() for account in accounts)
     chance = random.Random()  # spreads load, guards nothing
@@ -136,22 +173,36 @@ async def _assembled(
         turns=Turns(),
         order=Order(health, time.monotonic, chance),
         ledger=ledger,
+        limits=limits,
+        in_flight=InFlight(),
+        observing=Observing(stores.request_details, wanted),
+        identity=identity,
+        sessions=sessions,
         clock=clock,
         new_id=RequestIds(),
         whole_timeout=environment.whole_timeout_ms / 1000,
         max_body=environment.max_body_mb * MIB,
         refresh=lambda: _refresh(core, live),
     )
+    await core.observing.refresh()
     return core
+
+
+def _key_table(environment: Environment, data_dir: DataDir, stores: Stores) -> KeyTable:
+    secret = data_dir.api_key_secret(environment)
+    machine_id = data_dir.machine_id(environment.machine_id_salt)
+    return KeyTable(Mint(secret, machine_id, stores.keys.index_key, secrets.choice))
 
 
 async def _refresh(core: Core, live: Live) -> None:
     core.tables = await live.take()
+    await core.observing.refresh()
 
 
 async def _settle(core: Core) -> None:
     """Write what has not been written yet."""
     await core.ledger.aclose()
+    await core.observing.aclose()
     notes = core.health.take_notes()
     if notes:
         await core.stores.connections.note(notes)
@@ -181,9 +232,19 @@ def _limits(environment: Environment) -> Limits:
         connect=environment.connect_timeout_ms / 1000,
         first_byte=environment.first_byte_timeout_ms / 1000,
         silence=environment.idle_timeout_ms / 1000,
+        buffer=READ_AHEAD,
     )
 
 
-def _routes(loaded: Loaded, core: Core, problems: list[Problem]) -> list[BaseRoute]:
+def _routes(loaded: Loaded, core: Core, problems: list[Problem]) -> list[Guarded]:
+    """The plugins' routes. One that does not say who may use it is left out, and told."""
+    found: list[Guarded] = []
     given = plugins.answers(loaded.manager.hook.register_routes, problems, {"gateway": core})
-    return [route for _, route in given if isinstance(route, BaseRoute)]
+    for name, route in given:
+        if isinstance(route, Guarded):
+            found.append(route)
+        else:
+            told = f"a route that is not Guarded is not served: {route!r}"
+            log.warning("plugin %s: %s", name, told)
+            problems.append(Problem(name, told))
+    return found

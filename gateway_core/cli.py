@@ -58,6 +58,13 @@ class Commands(click.Group):
 @click.option("--port", "-p", type=click.IntRange(0, 65535), help="Port; 0 takes any free one.")
 @click.option("--host", "-H", help="Address to listen on.")
 @click.option("--server", type=click.Choice(["uvicorn", "hypercorn"]), help="Which server runs.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="How many processes serve on the port.",
+)
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Instead of DATA_DIR.")
 @click.option("--tray", is_flag=True, help="Show an icon in the tray, where there is one.")
 @click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser.")
@@ -68,6 +75,7 @@ def cli(
     port: int | None,
     host: str | None,
     server: str | None,
+    workers: int,
     data_dir: Path | None,
     tray: bool,
     no_browser: bool,
@@ -81,7 +89,7 @@ def cli(
             click.echo(
                 "There is no tray icon in this build; the gateway starts without it.", err=True
             )
-        _serve(environment, host, port, server)
+        _serve(environment, host, port, server, workers)
 
 
 def main() -> None:
@@ -130,7 +138,7 @@ def place(environment: Environment, host: str | None, port: int | None) -> tuple
 
 
 def _serve(
-    environment: Environment, host: str | None, port: int | None, server: str | None
+    environment: Environment, host: str | None, port: int | None, server: str | None, workers: int
 ) -> None:
     from . import serving
 
@@ -140,9 +148,35 @@ def _serve(
     )
     where = place(environment, host, port)
     try:
-        serving.serve(environment, *where, server)
+        serving.serve(environment, *where, server, workers)
     except (StartRefused, ServerError, ConfigError) as error:
         raise click.ClickException(str(error)) from None
+
+
+@cli.command("api")
+@click.argument("method", type=click.Choice(["GET", "POST", "PUT", "PATCH", "DELETE"]))
+@click.argument("path")
+@click.argument("body", required=False)
+@click.option("--url", help="Where the gateway is, if not at its usual port of this machine.")
+@click.pass_obj
+def api(
+    environment: Environment, method: str, path: str, body: str | None, url: str | None
+) -> None:
+    """Make one management call, as the operator of this machine.
+
+    PATH begins with /api/. BODY is JSON; - reads it from standard input.
+    """
+    from .own_desk import NoGateway, ask
+
+    base = url or f"http://127.0.0.1:{place(environment, None, None)[1]}"
+    text = sys.stdin.read() if body == "-" else body
+    try:
+        told = ask(environment, base.rstrip("/"), method, path, text.encode() if text else None)
+    except (NoGateway, StartRefused) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(told.body.decode("utf-8", "replace"))
+    if told.status >= 400:
+        sys.exit(1)
 
 
 @cli.command("version")
@@ -192,3 +226,18 @@ def doctor(environment: Environment, as_json: bool) -> None:
         print_table(("check", "state", "detail"), findings)
     if any(finding["state"] == "bad" for finding in findings):
         sys.exit(1)
+
+
+@cli.command("reset-password")
+@click.option("--url", help="Where the gateway is, if one runs not at its usual port.")
+@click.pass_obj
+def reset_password(environment: Environment, url: str | None) -> None:
+    """Take a forgotten dashboard password away; the initial one counts again."""
+    from . import commands
+    from .own_desk import NoGateway
+
+    base = url or f"http://127.0.0.1:{place(environment, None, None)[1]}"
+    try:
+        click.echo(commands.reset_password(environment, base.rstrip("/")))
+    except (NoGateway, StartRefused) as error:
+        raise click.ClickException(str(error)) from None

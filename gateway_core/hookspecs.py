@@ -10,12 +10,12 @@ from pluggy import HookimplMarker, HookspecMarker
 
 if TYPE_CHECKING:
     import click
-    from starlette.routing import BaseRoute
 
     from .contracts.interceptor import Interceptor
     from .contracts.provider import ProviderSpec
     from .contracts.wire import WireFormat
     from .inference.core import Core
+    from .surfaces.operation import Guarded
 
 hookspec = HookspecMarker("model_gateway")
 hookimpl = HookimplMarker("model_gateway")
@@ -48,11 +48,13 @@ def register_interceptors() -> Iterable[Interceptor]:
 
 
 @hookspec
-def register_routes(gateway: Core) -> Iterable[BaseRoute]:
+def register_routes(gateway: Core) -> Iterable[Guarded]:
     """HTTP and WebSocket routes to mount beside the gateway's own.
 
-    Called once every collaborator in ``gateway`` exists. The gateway's own
-    routes win a conflict.
+    Each is ``Guarded(route, access)``: a Starlette route and the class of
+    callers it is for. A route without a class is not served and is a recorded
+    problem. Called once every collaborator in ``gateway`` exists. The
+    gateway's own routes win a conflict.
     """
 
 

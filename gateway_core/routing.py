@@ -1,154 +1,268 @@
 """The ASGI application: one gate, one look-up, and whoever serves the path.
 
 Inference endpoints are found first and served without a middleware stack;
-everything else goes through Starlette's router. A path is compared as the
-server decoded it, after the prefixes that mean the same have been taken off.
+everything else goes through Starlette's routes. Gate and routes compare the
+same path (``identity/targets.py``), and a route that is not in the table of
+access is shut.
 """
 
-import re
-from collections.abc import Sequence
-from urllib.parse import unquote_to_bytes
+import logging
+from collections.abc import Iterable, Mapping
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Match, Router
+from starlette.routing import Match
 
-from .contracts.errors import MethodNotAllowed
-from .identity.peers import is_local
-from .inference.client import Receive, Scope, Send, headers_of
+from .contracts.errors import GatewayError, InvalidKey, MethodNotAllowed
+from .identity.access import Access, permit
+from .identity.caller import Caller
+from .identity.credentials import CALLER, check_origin, own_origin
+from .identity.peers import PEER, Peer, host_of, stamp
+from .identity.targets import check_host, path_of
+from .identity.web_login import isolated_host
+from .inference.client import Message, Receive, Scope, Send, headers_of
 from .inference.core import Core
 from .inference.exchanges import client_side
 from .inference.pipeline import Route, infer
 from .surfaces import catalog, meta
-from .surfaces.answers import flat_error
-from .surfaces.chat import Endpoints
+from .surfaces.answers import NO_STORE, flat_error
+from .surfaces.chat import Endpoints, Found
+from .surfaces.operation import Guarded
 from .surfaces.requests import REQUEST_ID
 
-REMOTE = "API key required for remote API access"
-PUBLIC = frozenset({"/api/health", meta.MANIFEST})
-PREFIXES = (("/api/v1beta", "/v1beta"), ("/api/v1", "/v1"), ("/v1/v1", "/v1"))
-"""Paths that begin with the left mean those that begin with the right (9.1)."""
+CLIENT_PATHS = ("/v1/", "/v1beta/", "/codex/", "/responses/")
+"""Where a path that nobody serves is a client's mistake."""
 GENERATED_METHODS = "POST, OPTIONS"
+NEVER = frozenset({"TRACE", "CONNECT"})
+"""Methods that nobody answers."""
+
+log = logging.getLogger(__name__)
 
 
 class App:
     """The gateway as an ASGI application."""
 
-    def __init__(self, core: Core, extra: Sequence[BaseRoute] = ()) -> None:
+    def __init__(self, core: Core, extra: Iterable[Guarded] = ()) -> None:
         self.core = core
+        self.routes = (*meta.routes(core), *catalog.routes(core), *extra)
         self._endpoints = Endpoints(core.tables.registry.formats.values())
-        self._router = Router([*meta.routes(core), *catalog.routes(core), *extra])
-        self._origin = core.environment.base_url or core.environment.next_public_base_url or ""
+        self._isolated_host = _isolated_host(core)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._http(scope, receive, send)
+            await self._http(scope, receive, bodiless(send) if scope["method"] == "HEAD" else send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": "No such socket"})
         elif scope["type"] == "lifespan":
             await _lifespan(receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = plain_path(scope["path"].removeprefix(scope.get("root_path", "")))
-        scope["path"], scope["root_path"] = path, ""
-        found = self._endpoints.find(path)
-        if found is None:
-            await self._other(scope, receive, send)
-            return
-        route, parameters = found
         headers = headers_of(scope)
-        if scope["method"] != "POST":
-            await self._method(route, scope, receive, send)
-        elif not is_local(scope, headers, self._origin):
-            await self._remote(scope, receive, send)
+        peer = stamp(scope, headers)
+        try:
+            check_host(scope, headers)
+            if self._isolated_host and host_of(headers["host"]) == self._isolated_host:
+                await self._isolated(scope, peer, receive, send)
+                return
+            scope["path"], scope["root_path"] = path_of(scope), ""
+            if scope["method"] in NEVER:
+                raise MethodNotAllowed("Method not allowed")
+        except GatewayError as error:
+            await self._refuse(error, scope, receive, send)
+            return
+        found = self._endpoints.find(scope["path"])
+        if found is None:
+            await self._other(scope, headers, receive, send)
         else:
-            await infer(self.core, route, parameters, scope, headers, receive, send)
+            await self._infer(found, scope, headers, receive, send)
 
-    async def _other(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Routes that are not inference: everything but the public ones is for local callers."""
+    async def _infer(
+        self, found: Found, scope: Scope, headers: dict[str, str], receive: Receive, send: Send
+    ) -> None:
+        route, parameters = found
+        caller = self.core.identity.client(scope, headers, scope[PEER])
+        try:
+            permit(Access.INFERENCE, caller)
+        except InvalidKey as error:
+            await self._answer(route, error, scope, receive, send)
+        except GatewayError as error:
+            await self._refuse(error, scope, receive, send)
+        else:
+            if scope["method"] == "POST":
+                await infer(self.core, route, parameters, scope, headers, caller, receive, send)
+            else:
+                await self._method(route, scope, receive, send)
+
+    async def _isolated(self, scope: Scope, peer: Peer, receive: Receive, send: Send) -> None:
+        """The host of assisted logins: whatever is not theirs is not there."""
         scope[REQUEST_ID] = self.core.new_id()
-        path = scope["path"]
-        if path.startswith("/api") and _is_malformed(scope.get("raw_path", b"")):
-            await flat_error("Unauthorized", 401, scope[REQUEST_ID])(scope, receive, send)
-        elif path not in PUBLIC and not is_local(scope, headers_of(scope), self._origin):
-            await self._remote(scope, receive, send)
+        scope[CALLER] = Caller(peer=peer)
+        try:
+            scope["path"], scope["root_path"] = path_of(scope), ""
+            found = self._find(scope, isolated=True)
+        except GatewayError:
+            found = None
+        if found is None:
+            absent = flat_error("Not found", 404, scope[REQUEST_ID], code="not_found")
+            await absent(scope, receive, send)
+        else:
+            await found.route.handle(scope, receive, send)
+
+    async def _other(
+        self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send
+    ) -> None:
+        """Routes that are not inference. One that is not in the table is shut."""
+        scope[REQUEST_ID], scope["app"] = self.core.new_id(), self
+        found = self._find(scope)
+        try:
+            scope[CALLER] = self._admitted(found, scope, headers)
+        except GatewayError as error:
+            await self._refuse(error, scope, receive, send)
+            return
+        if found is not None:
+            await found.route.handle(scope, receive, finished(send, scope[REQUEST_ID]))
         elif answer := self._about_method(scope):
             await answer(scope, receive, send)
         else:
-            await self._routed(scope, receive, send)
+            await (await meta.unknown(Request(scope)))(scope, receive, send)
 
-    async def _routed(self, scope: Scope, receive: Receive, send: Send) -> None:
-        for route in self._router.routes:
-            match, child = route.matches(scope)
+    def _find(self, scope: Scope, *, isolated: bool = False) -> Guarded | None:
+        for guarded in self.routes:
+            if (guarded.access is Access.ISOLATED) is not isolated:
+                continue
+            match, child = guarded.route.matches(scope)
             if match is Match.FULL:
                 scope.update(child)
-                await route.handle(scope, receive, send)
-                return
-        await (await meta.unknown(Request(scope)))(scope, receive, send)
+                return guarded
+        return None
+
+    def _admitted(self, found: Guarded | None, scope: Scope, headers: dict[str, str]) -> Caller:
+        """The caller, once the gate has let them pass. Raises GatewayError."""
+        core, access = self.core, self._access(found, scope)
+        caller = core.identity.operator(
+            scope,
+            headers,
+            scope[PEER],
+            require_login=core.tables.settings.require_login,
+        )
+        permit(access, caller, scope["method"], reveals=_reveals(scope))
+        if access not in (Access.PUBLIC, Access.INFERENCE):
+            check_origin(caller, headers, own_origin(scope, headers, core.identity.public_origin))
+        return caller
+
+    def _access(self, found: Guarded | None, scope: Scope) -> Access:
+        """The class of a route; of a path without one, what callers may learn about it."""
+        if found is not None:
+            return found.access
+        known = self._known(scope)
+        if known:
+            return known[0].access
+        is_client = f"{scope['path']}/".startswith(CLIENT_PATHS)
+        return Access.INFERENCE if is_client else Access.MANAGEMENT
 
     def _about_method(self, scope: Scope) -> Response | None:
         """The answer to OPTIONS, and to a method that the path does not have."""
-        methods = self._methods(scope)
+        methods = {m for g in self._known(scope) for m in getattr(g.route, "methods", None) or ()}
         if not methods or scope["method"] in methods:
             return None
         allow = ", ".join(sorted({*methods, "OPTIONS"}))
         if scope["method"] == "OPTIONS":
-            return Response(status_code=204, headers={"allow": allow})
+            return Response(status_code=204, headers=_about(scope[REQUEST_ID], allow))
         refused = flat_error("Method not allowed", 405, scope[REQUEST_ID])
         refused.headers["allow"] = allow
         return refused
 
-    def _methods(self, scope: Scope) -> set[str]:
-        found: set[str] = set()
-        for route in self._router.routes:
-            if route.matches(scope)[0] is not Match.NONE:
-                found |= set(getattr(route, "methods", None) or ())
-        return found
+    def _known(self, scope: Scope) -> list[Guarded]:
+        """The routes of a path, whatever their methods."""
+        return [
+            guarded
+            for guarded in self.routes
+            if guarded.access is not Access.ISOLATED
+            and guarded.route.matches(scope)[0] is not Match.NONE
+        ]
 
     async def _method(self, route: Route, scope: Scope, receive: Receive, send: Send) -> None:
         """An inference path with another method: probes are answered, the rest is refused."""
-        request_id = self.core.new_id()
         if scope["method"] in ("OPTIONS", "HEAD"):
             status = 204 if scope["method"] == "OPTIONS" else 200
-            await Response(status_code=status, headers={"allow": GENERATED_METHODS})(
-                scope, receive, send
-            )
+            told = _about(self.core.new_id(), GENERATED_METHODS)
+            await Response(status_code=status, headers=told)(scope, receive, send)
             return
         error = MethodNotAllowed(f"Use POST for {scope['path']}")
+        await self._answer(route, error, scope, receive, send, {"allow": GENERATED_METHODS})
+
+    async def _answer(
+        self,
+        route: Route,
+        error: GatewayError,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        headers: Mapping[str, str] = {},
+    ) -> None:
+        """Refuse in the client's own format."""
+        request_id = self.core.new_id()
         body = client_side(route.wire).write_error(error, request_id)
-        headers = {"allow": GENERATED_METHODS, "x-request-id": request_id}
-        await Response(body, 405, headers, "application/json")(scope, receive, send)
+        told = {**NO_STORE, **headers, "x-request-id": request_id}
+        await Response(body, error.status, told, "application/json")(scope, receive, send)
 
-    async def _remote(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = flat_error(REMOTE, 401, scope.get(REQUEST_ID) or self.core.new_id())
-        await answer(scope, receive, send)
+    async def _refuse(
+        self, error: GatewayError, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        request_id = scope.get(REQUEST_ID) or self.core.new_id()
+        await flat_error(error.message, error.status, request_id)(scope, receive, send)
 
 
-_malformed = re.compile(rb"%(?![0-9A-Fa-f]{2})|%(?:00|2[eEfF]|5[cC])").search
+def _about(request_id: str, allow: str) -> dict[str, str]:
+    """Headers of an answer that only tells which methods there are."""
+    return {**NO_STORE, "allow": allow, "x-request-id": request_id}
 
 
-def _is_malformed(raw_path: bytes) -> bool:
-    """Whether a path hides something from whoever compares it: such a one is refused."""
-    path = raw_path.partition(b"?")[0]
-    if _malformed(path):
+def _reveals(scope: Scope) -> bool:
+    """Whether a request asks for a secret in the clear."""
+    if scope["path"].endswith("/reveal"):
         return True
-    try:
-        unquote_to_bytes(path).decode()
-    except UnicodeDecodeError:
-        return True
-    return False
+    query: bytes = scope.get("query_string") or b""
+    if not query:
+        return False
+    asked = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    return any(name == "reveal" and value not in ("0", "false") for name, value in asked)
 
 
-def plain_path(path: str) -> str:
-    """A path without the prefixes and the last slash that change nothing about its meaning."""
-    for _ in range(4):
-        before = path
-        for prefix, meaning in PREFIXES:
-            if path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in ("/", ""):
-                path = meaning + path[len(prefix) :]
-        if path == before:
-            break
-    return path.rstrip("/") if len(path) > 1 and path.endswith("/") else path
+def _isolated_host(core: Core) -> str:
+    """The host name of assisted logins; empty, and logged, when it cannot be used."""
+    wanted = core.environment.web_login_origin
+    host = isolated_host(wanted, core.identity.public_origin)
+    if wanted and not host:
+        log.warning("GATEWAY_WEB_LOGIN_ORIGIN is not an origin of its own; assisted login is off")
+    return host
+
+
+def finished(send: Send, request_id: str) -> Send:
+    """Adds what every answer has, whichever route gives it, where the route says nothing."""
+    usual = {**NO_STORE, "x-request-id": request_id}
+
+    async def complete(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            there = {name.decode("latin-1").lower() for name, _ in headers}
+            missing = ((n.encode(), v.encode()) for n, v in usual.items() if n not in there)
+            message = {**message, "headers": [*headers, *missing]}
+        await send(message)
+
+    return complete
+
+
+def bodiless(send: Send) -> Send:
+    """Sends heads only: the answer to HEAD never has a body."""
+
+    async def quiet(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return quiet
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

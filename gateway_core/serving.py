@@ -5,37 +5,110 @@ import contextlib
 import gc
 import logging
 import os
+import signal
 import socket
+from functools import partial
 
 import click
 
 from . import server
 from .app import Gateway
+from .config.data_dir import DataDir
 from .config.environment import Environment
+from .config.errors import ConfigError, StartRefused
+from .config.machine import memory_size, memory_used
+from .server.pressure import Pressure, budget_of
+from .server.workers import Place, can_fork, supervise
 
 log = logging.getLogger(__name__)
 
 
-def serve(environment: Environment, host: str, port: int, server_name: str | None) -> None:
-    """Serve until a signal asks for a stop. Raises StartRefused, ServerError."""
+def serve(
+    environment: Environment, host: str, port: int, server_name: str | None, workers: int = 1
+) -> None:
+    """Serve until a signal asks for a stop. Raises StartRefused, ServerError, SystemExit."""
     chosen = server.choose(server_name)
+    if workers > 1 and not can_fork():
+        raise server.ServerError("This system runs one worker only: leave --workers out")
     listener = server.listen(host, port)
     with contextlib.closing(listener):
-        server.run(lambda: _serve(environment, chosen, listener))
+        if workers == 1:
+            server.run(lambda: _serve(environment, chosen, listener))
+            return
+        with DataDir(environment.data_path):
+            code = supervise(workers, partial(_work, environment, chosen, listener))
+    raise SystemExit(code)
 
 
-async def _serve(environment: Environment, chosen: server.Server, listener: socket.socket) -> None:
+def _work(
+    environment: Environment, chosen: server.Server, listener: socket.socket, place: Place
+) -> None:
+    """A worker's life. The data directory's lock is the parent's."""
+    try:
+        server.run(lambda: _serve(environment, chosen, listener, place))
+    except (StartRefused, server.ServerError, ConfigError) as error:
+        click.echo(f"Error: {error}", err=True)
+        raise SystemExit(1) from None
+
+
+async def _serve(
+    environment: Environment,
+    chosen: server.Server,
+    listener: socket.socket,
+    place: Place | None = None,
+) -> None:
     stop = asyncio.Event()
-    server.stop_on_signals(stop)
     own = frozenset({listener.getsockname()[:2]})
-    async with Gateway.open(environment, listens_on=own) as gateway:
-        click.echo(greeting(gateway, chosen.name, listener))
+    opening = Gateway.open(environment, listens_on=own, shares_data=place is not None)
+    async with opening as gateway:
+        door = server.Door(server.limits_of(environment), partial(_cut, gateway))
+        _listen_for_stop(stop, door, place)
+        if place is None or place.is_first:
+            click.echo(greeting(gateway, chosen.name, listener))
         # What was made while starting lives as long as the process: the
         # collector need not look at it again.
         gc.collect()
         gc.freeze()
-        await chosen.serve(gateway.app, listener, stop)
+        watching = asyncio.create_task(_pressure(gateway, door, place).watch())
+        if place is not None:
+            place.ready()
+        try:
+            await chosen.serve(gateway.app, listener, stop, door)
+        finally:
+            watching.cancel()
     log.info("stopped")
+
+
+def _listen_for_stop(stop: asyncio.Event, door: server.Door, place: Place | None) -> None:
+    if place is None:
+        server.stop_on_signals(stop, door.hurry)
+        return
+    server.stop_on_signals(stop, door.hurry, (signal.SIGTERM,))
+    loop = asyncio.get_running_loop()
+
+    def orphaned() -> None:
+        loop.remove_reader(place.parent)
+        log.error("the parent process is gone; this worker stops")
+        stop.set()
+
+    loop.add_reader(place.parent, orphaned)
+
+
+def _cut(gateway: Gateway) -> None:
+    gateway.core.is_stopping = True
+
+
+def _pressure(gateway: Gateway, door: server.Door, place: Place | None) -> Pressure:
+    core = gateway.core
+    workers = 1 if place is None else place.workers
+
+    def refuse(is_full: bool) -> None:
+        if is_full and not core.is_full:
+            log.warning("memory is short: new inference requests are refused")
+        core.is_full = is_full
+
+    budget = budget_of(core.environment.memory_mb, memory_size(), workers)
+    return Pressure(budget, memory_used, refuse, door.close_idle)
 
 
 def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str:

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 TestStatus = Literal["unknown", "active", "unavailable", "error", "expired", "reauth_required"]
 Text = str | UnsetType | None
-Priority = Annotated[int, Meta(ge=1)] | UnsetType | None
+Priority = Annotated[int, Meta(ge=1, lt=1 << 31)] | UnsetType | None
 
 
 class ConnectionBody(Struct, frozen=True, kw_only=True, rename="camel"):

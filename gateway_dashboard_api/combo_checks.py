@@ -9,7 +9,7 @@ import msgspec
 from gateway_core.contracts.errors import BadRequest, GatewayError
 from gateway_core.contracts.kinds import Kind
 from gateway_core.inference.catalog import resolve
-from gateway_core.inference.plan import DEEPEST
+from gateway_core.inference.plan import DEEPEST, HEAVIEST
 from gateway_core.inference.tables import Tables
 from gateway_core.storage.combos import Combo
 
@@ -63,8 +63,10 @@ def _check_fact(fact: Mapping[str, Any], models: Sequence[str]) -> None:
     if name not in models:
         raise BadRequest(f"Invalid member: {_shown(name)} is not one of the combo's models")
     is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-    if weight is not None and not (is_number and weight >= 0):
-        raise BadRequest(f"Invalid member: the weight of {_shown(name)} must be zero or more")
+    if weight is not None and not (is_number and 0 <= weight <= HEAVIEST):
+        raise BadRequest(
+            f"Invalid member: the weight of {_shown(name)} must be from 0 to {HEAVIEST}"
+        )
     if pinned is not None and not isinstance(pinned, str):
         raise BadRequest(f"Invalid member: the connectionId of {_shown(name)} must be a text")
 

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.provider import Credential
 from gateway_core.inference.environment_accounts import ENVIRONMENT, SOURCE
+from gateway_core.inference.proxies import DIALLED, NO_POOL
 from gateway_core.storage.connection import (
     PROVIDER_DATA,
     Connection,
@@ -16,23 +17,28 @@ from gateway_core.storage.connection import (
     changed,
 )
 from gateway_core.storage.errors import SealBroken
+from gateway_core.storage.proxy_pools import ProxyPool
 
 from .bodies import ChangedConnectionBody, ConnectionBody, NewConnectionBody, said
-from .destinations import BASE_URL, PROXY_URL, clean_base_url, destinations
+from .destinations import BASE_URL, PROXY_URL, clean_base_url, destinations, urls_in
 from .owners import Owner
+from .probes.custom import DECISION
 
 PROXY_ENABLED = "connectionProxyEnabled"
-NO_POOL = ("", "__none__")
+POOL = "proxyPoolId"
+_ADDRESSES = (BASE_URL, PROXY_URL, PROXY_ENABLED, "connectionNoProxy", POOL)
 MOVED = "The base URL changed, so the stored credential was cleared; save the key again"
 _PLAIN = ("global_priority", "default_model", "test_status")
 _STATE = ("last_error", "last_error_at")
 _FORGOTTEN = {"lastError": None, "lastErrorAt": None, "errorCode": None, "backoffLevel": None}
 
 
-def provider_data(body: ConnectionBody, owner: Owner) -> dict[str, Any]:
+def provider_data(
+    body: ConnectionBody, owner: Owner, pools: Mapping[str, ProxyPool]
+) -> dict[str, Any]:
     """The members of ``providerSpecificData`` that a body sets; ``None`` removes one.
 
-    Raises BadRequest.
+    ``pools`` are the proxy pools there are, by id. Raises BadRequest.
     """
     given: dict[str, Any] = {}
     if isinstance(body.provider_specific_data, dict):
@@ -44,20 +50,40 @@ def provider_data(body: ConnectionBody, owner: Owner) -> dict[str, Any]:
         PROXY_ENABLED: body.connection_proxy_enabled,
         PROXY_URL: body.connection_proxy_url,
         "connectionNoProxy": body.connection_no_proxy,
-        "proxyPoolId": body.proxy_pool_id,
+        POOL: body.proxy_pool_id,
     }
     given |= {name: value for name, value in beside.items() if value is not UNSET}
-    _check_pool(given)
+    _check_pool(given, owner, pools)
     _clean(given, owner)
     return {**given, **owner.mirrored}
 
 
-def _check_pool(given: dict[str, Any]) -> None:
-    """No pool exists that an account could name; the words for none are understood."""
-    if "proxyPoolId" in given:
-        if given["proxyPoolId"] not in (None, *NO_POOL):
-            raise BadRequest("Proxy pool not found")
-        given["proxyPoolId"] = None
+def _check_pool(given: dict[str, Any], owner: Owner, pools: Mapping[str, ProxyPool]) -> None:
+    """An account may name a pool that calls can go through, or one of the words for none."""
+    if POOL not in given:
+        return
+    if given[POOL] in NO_POOL:
+        given[POOL] = None
+        return
+    pool = pools.get(given[POOL]) if isinstance(given[POOL], str) else None
+    if pool is None:
+        raise BadRequest("Proxy pool not found")
+    if pool.type not in DIALLED:
+        raise BadRequest(f"Calls cannot go through a relay of type {pool.type}")
+    if owner.node is not None and owner.node.type == DECISION:
+        raise BadRequest("Proxy pools cannot be used with a decision node")
+
+
+def names_address(body: ConnectionBody) -> bool:
+    """Whether a body says where an account's calls go, which is the operator's business."""
+    data = body.provider_specific_data
+    inner = data if isinstance(data, dict) else {}
+    beside = (body.connection_proxy_enabled, body.connection_proxy_url, body.connection_no_proxy)
+    return (
+        any(value is not UNSET for value in (*beside, body.proxy_pool_id))
+        or any(name in inner for name in _ADDRESSES)
+        or any(urls_in(inner))
+    )
 
 
 def _clean(given: dict[str, Any], owner: Owner) -> None:

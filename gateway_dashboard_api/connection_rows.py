@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.requests import Request
+
 from gateway_core.contracts.provider import Credential
 from gateway_core.inference.redaction import host_and_port, texts, told
 from gateway_core.storage.connection import PROVIDER_DATA, Connection
@@ -38,6 +40,12 @@ def connection_row(desk: Desk, connection: Connection) -> Row:
     if connection.broken:
         row |= {"testStatus": "error", "lastError": BROKEN}
     return row
+
+
+def row_for(desk: Desk, request: Request, connection: Connection) -> Row:
+    """The record as this caller may see it."""
+    shown = connection_row if desk.caller(request).is_operator else client_row
+    return shown(desk, connection)
 
 
 def client_row(desk: Desk, connection: Connection) -> Row:

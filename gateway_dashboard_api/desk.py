@@ -1,21 +1,30 @@
 """What every management route works with: the gateway's collaborators, and one write at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.requests import Request
 
 from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
+from gateway_core.identity.caller import Caller
+from gateway_core.identity.credentials import CALLER
 from gateway_core.inference.core import Core
 from gateway_core.inference.tables import Tables
 from gateway_core.storage.stores import Stores
+
+from .login_state import LoginState
 
 
 class Desk:
     """The operator's desk of one gateway."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.core = core
+        self.login = LoginState(monotonic)
         self._writing = asyncio.Lock()
 
     @property
@@ -38,6 +47,22 @@ class Desk:
                 yield
             finally:
                 await self.core.refresh()
+
+    def caller(self, request: Request) -> Caller:
+        """Who asks, as the gate found out."""
+        found: Caller = request.scope[CALLER]
+        return found
+
+    async def audit(
+        self,
+        request: Request,
+        action: str,
+        target: str | None = None,
+        detail: Mapping[str, Any] = {},
+    ) -> None:
+        """Note an act before it is done. If this raises, it is not to be done."""
+        caller = self.caller(request)
+        await self.stores.audit.write(caller.actor, caller.peer.address, action, target, detail)
 
     def provider_id(self, name: str) -> str:
         """The provider that an id, alias or prefix means; the name itself when none is known."""

@@ -1,15 +1,19 @@
 """From a function to a route: one place where what goes wrong becomes a flat answer."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway_core.contracts.errors import GatewayError
+from gateway_core.identity.access import Access
 from gateway_core.inference.client import ClientGone
 from gateway_core.surfaces.answers import flat_error
+from gateway_core.surfaces.operation import JSON, Guarded, Operation
 from gateway_core.surfaces.requests import request_id_of
 
 from .desk import Desk
@@ -20,17 +24,49 @@ CLIENT_GONE = 499
 log = logging.getLogger(__name__)
 
 
-def endpoint(desk: Desk, method: str, path: str, handler: Handler, purpose: str) -> Route:
-    """A route. ``purpose`` completes "Failed to …" for what nobody foresaw."""
+def endpoint(
+    desk: Desk,
+    method: str,
+    path: str,
+    handler: Handler,
+    purpose: str,
+    *,
+    access: Access = Access.MANAGEMENT,
+    query: type[Struct] | None = None,
+    body: Any = None,
+    answer: Any = None,
+    status: int = 200,
+    media: str = JSON,
+    example: Any = None,
+    headers: Mapping[str, str] = {},
+) -> Guarded:
+    """A route. ``purpose`` completes "Failed to …" for what nobody foresaw.
 
-    async def answer(request: Request) -> Response:
+    ``query``, ``body`` and ``answer`` are the types that the handler reads and
+    gives; the OpenAPI document shows them, with ``example`` as a body that works.
+    """
+
+    async def respond(request: Request) -> Response:
         response = await _answer(desk, handler, purpose, request)
         response.headers["x-request-id"] = request_id_of(request)
         if request.method == "HEAD":
             response.body = b""
         return response
 
-    return Route(path, answer, methods=[method])
+    operation = Operation(
+        method=method,
+        path=path,
+        access=access,
+        purpose=purpose,
+        query=query,
+        body=body,
+        answer=answer,
+        status=status,
+        media=media,
+        example=example,
+        headers=headers,
+    )
+    return Guarded(Route(path, respond, methods=[method]), access, (operation,))
 
 
 async def _answer(desk: Desk, handler: Handler, purpose: str, request: Request) -> Response:

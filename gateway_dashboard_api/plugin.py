@@ -1,33 +1,88 @@
 """Puts the management routes beside the gateway's own."""
 
-from starlette.routing import BaseRoute
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from gateway_core import hookimpl
 from gateway_core.inference.core import Core
+from gateway_core.surfaces.operation import Guarded
 
+from . import console, retention_runs
 from .desk import Desk
 from .routes import (
+    audit,
+    auth,
+    auto_configure,
+    auto_sync,
     availability,
+    combo_presets,
     combos,
+    connection_groups,
     connection_tests,
     connections,
     custom_models,
+    firecrawl,
+    key_groups,
+    key_usage,
+    keys,
+    logs_export,
+    media_routes,
+    mfa,
     model_tests,
     models,
     node_tests,
     nodes,
+    oidc,
+    openapi,
+    passwords,
+    pricing,
+    process,
+    provider_extras,
+    provider_health,
+    proxy_pools,
+    proxy_test,
+    quota,
+    request_details,
+    require_login,
+    retention,
     settings,
+    translator,
+    translator_console,
     upstream_models,
+    usage,
+    usage_history,
+    usage_me,
+    usage_stream,
     visibility,
+    web_login,
 )
 
 _MODULES = (
+    *(combo_presets, provider_extras, web_login),  # Their paths come before those with an id.
     *(connection_tests, upstream_models, connections, node_tests, nodes, combos),
     *(models, availability, custom_models, visibility, model_tests, settings),
+    *(proxy_pools, connection_groups, media_routes, auto_sync, provider_health, audit),
+    *(proxy_test, require_login, auto_configure, firecrawl, process, openapi),
+    *(translator, translator_console),
+    *(auth, passwords, mfa, oidc),
+    *(key_usage, keys, key_groups, usage_me),
+    *(usage, usage_history, usage_stream, request_details, logs_export, pricing, retention),
+    quota,  # The last of them: its path has room for any word after /api/usage.
 )
 
 
 @hookimpl
-def register_routes(gateway: Core) -> list[BaseRoute]:
+def register_routes(gateway: Core) -> list[Guarded]:
     desk = Desk(gateway)
     return [route for module in _MODULES for route in module.routes(desk)]
+
+
+@hookimpl
+def lifespan(gateway: Core) -> AbstractAsyncContextManager[None]:
+    return _running(gateway)
+
+
+@asynccontextmanager
+async def _running(gateway: Core) -> AsyncIterator[None]:
+    async with retention_runs.daily(gateway), console.listening(gateway):
+        yield

@@ -15,14 +15,17 @@ JSON = "application/json"
 T = TypeVar("T")
 
 
-async def read(request: Request, decoder: msgspec.json.Decoder[T]) -> T:
-    """The body. Raises UnsupportedMedia, BodyTooLarge, BadRequest, ClientGone."""
+async def read(request: Request, decoder: msgspec.json.Decoder[T], limit: int = LIMIT) -> T:
+    """The body, of at most so many bytes.
+
+    Raises UnsupportedMedia, BodyTooLarge, BadRequest, ClientGone.
+    """
     headers = headers_of(request.scope)
     if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
         raise UnsupportedMedia("Content-Type must be application/json")
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise UnsupportedMedia("The body must not be compressed")
-    body = await read_body(request.receive, headers, LIMIT)
+    body = await read_body(request.receive, headers, limit)
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
@@ -50,3 +53,20 @@ def required(request: Request, name: str) -> str:
     if not value:
         raise BadRequest(f"Missing query parameter: {name}")
     return value
+
+
+Q = TypeVar("Q", bound=msgspec.Struct)
+
+
+def query(request: Request, kind: type[Q]) -> Q:
+    """The whole query as a struct of text, numbers, booleans and choices.
+
+    An empty parameter counts as one that is not there. Raises BadRequest with
+    the name of what cannot be read.
+    """
+    given = {name: value for name, value in request.query_params.items() if value}
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        _, _, place = str(error).partition("`$.")
+        raise BadRequest(f"Invalid {place.rstrip('`') or 'query'}") from None

@@ -1,11 +1,13 @@
 """The settings document as it is shown, and as a change to it is read. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from gateway_core.config.setting import Trait
 from gateway_core.config.settings import Settings, patchable, traits, with_defaults
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.storage.connection import shown_and_secret
+from gateway_core.inference.redaction import host_and_port
+from gateway_core.storage.secret_members import is_sealed, is_secret
 
 AUTO_PING = ("claudeAutoPing", "codexAutoPing")
 PASSWORD = ("newPassword", "currentPassword")
@@ -18,18 +20,52 @@ _OIDC = ("oidcIssuerUrl", "oidcClientId", "oidcClientSecret")
 
 
 def shown(
-    document: Mapping[str, Any], settings: Settings, variables: Mapping[str, str]
+    document: Mapping[str, Any],
+    settings: Settings,
+    variables: Mapping[str, str],
+    *,
+    operator: bool,
 ) -> dict[str, Any]:
-    """What the operator sees: defaults filled in, secrets out, what follows from them in."""
+    """What a caller sees: defaults filled in, secrets out, what follows from them in.
+
+    An API key, which is no ``operator``, sees less: no settings of the login,
+    and addresses without user and password.
+    """
     sound = {name: value for name, value in document.items() if name not in settings.invalid}
     whole, declared = with_defaults(sound), traits()
     known = {
-        name: value
+        name: value if operator else _masked(declared[name], value)
         for name, value in whole.items()
-        if name in declared and not declared[name].never
+        if name in declared and _is_shown(declared[name], operator)
     }
     unknown = {name: value for name, value in whole.items() if name not in declared}
-    return {**shown_and_secret(unknown)[0], **known, **derived(whole, variables)}
+    hidden = is_secret if operator else is_sealed
+    return {**_without(unknown, hidden), **known, **derived(whole, variables)}
+
+
+def _is_shown(trait: Trait, operator: bool) -> bool:
+    return not trait.never and (operator or not trait.session_only)
+
+
+def _masked(trait: Trait, value: Any) -> Any:
+    if trait.mask != "url" or not value:
+        return value
+    return host_and_port(str(value))
+
+
+def _without(value: Any, hidden: Callable[[str], bool], depth: int = 8) -> Any:
+    """A document without the members whose names are hidden, in lists too."""
+    if depth == 0:
+        return None
+    if isinstance(value, Mapping):
+        return {
+            name: _without(inner, hidden, depth - 1)
+            for name, inner in value.items()
+            if not hidden(name)
+        }
+    if isinstance(value, list):
+        return [_without(inner, hidden, depth - 1) for inner in value]
+    return value
 
 
 def derived(whole: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
@@ -54,9 +90,7 @@ def changes(body: Mapping[str, Any]) -> dict[str, Any]:
             raise BadRequest(
                 f"{name} is set for each connection: use PATCH /api/providers/{{id}}/auto-ping"
             )
-    if any(name in body for name in PASSWORD):
-        raise BadRequest("The password cannot be changed with the settings")
-    follows = derived({}, {})
+    follows = (*derived({}, {}), *PASSWORD)
     given = {name: value for name, value in patchable(body).items() if name not in follows}
     for name in BLANK_KEEPS:
         if not given.get(name, True):

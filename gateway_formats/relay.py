@@ -60,6 +60,10 @@ class StreamRelay:
         return self.watch.started
 
     @property
+    def ended(self) -> bool:
+        return self.watch.ended
+
+    @property
     def characters(self) -> int:
         return self.watch.characters
 
@@ -123,6 +127,7 @@ class WholeRelay:
     def __init__(self, read: Callable[[bytes], tuple[Usage | None, int]]) -> None:
         self.usage: Usage | None = None
         self.started = False
+        self.ended = False
         self.characters = 0
         self.failure: ReplyFailed | None = None
         self._read = read
@@ -140,7 +145,7 @@ class WholeRelay:
             return self.fail(as_failure(error))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return self.fail(ReplyFailed("The upstream gave an answer that could not be read"))
-        self.started = True
+        self.started = self.ended = True
         return body
 
     def fail(self, failure: ReplyFailed) -> bytes:

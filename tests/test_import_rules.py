@@ -24,11 +24,12 @@ ALLOWED = {
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | "
     "discovery guard shapes plugins validation registry manifest | "
-    "inference | surfaces | routing | app | server serving | commands doctor | cli __main__"
+    "inference | surfaces | routing | app | server serving | commands doctor own_desk | "
+    "cli __main__"
 )
 CONTRACTS = (
-    "errors | usage | kinds | model | conversation | seal | events | exchange | provider | "
-    "wire interceptor"
+    "errors | usage | kinds | model | conversation | seal | events | exchange | web_login | "
+    "provider | wire interceptor"
 )
 NETWORK = {
     *("aiohttp", "ftplib", "http.client", "httpcore", "httpcore2", "httpx", "httpx2", "requests"),

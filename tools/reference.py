@@ -9,13 +9,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import msgspec
 
 from gateway_core import hookspecs, plugins, registry
 from gateway_core.config import environment, settings
 from gateway_core.contracts import errors
 from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
+from gateway_core.identity.access import RULES, Access, Rule
+from gateway_core.inference.core import Core
+from gateway_core.surfaces import catalog, meta
+from gateway_core.surfaces.operation import Operation
+from gateway_dashboard_api import plugin as dashboard
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -91,6 +98,7 @@ def notes(trait: Any) -> str:
         (not trait.patch, "not changed by PATCH"),
         (trait.sealed, "encrypted at rest"),
         (trait.session_only, "hidden from API keys"),
+        (trait.operator, "not changed by API keys"),
     )
     return ", ".join(text for holds, text in said if holds)
 
@@ -224,12 +232,119 @@ def format_notes(plugin: str, words: str) -> str:
     return f"### `{name}`\n\n```text\n{words}\n```\n"
 
 
+TITLES = {
+    "providers": "Accounts",
+    "connections": "Accounts",
+    "provider-nodes": "Nodes",
+    "keys": "Gateway keys",
+    "key-groups": "Gateway keys",
+    "auth": "Login",
+    "health": "Process",
+    **dict.fromkeys(("init", "livez", "locale", "shutdown", "version", "openapi.json"), "Process"),
+}
+"""Headings of the management page, by the word behind ``/api``; other words are their own."""
+
+
+def access_page() -> str:
+    head = ("class", "session", "command line", "key", "open", "here", "for")
+    rows = (access_row(access, rule) for access, rule in RULES.items())
+    return (
+        "# Access\n\n"
+        "The classes of routes, and the credentials that open them. [Who may ask](../access.md)\n"
+        "tells what each credential is.\n\n"
+        + table(head, rows)
+        + "\n"
+        + "".join(map(of_class, Access))
+    )
+
+
+def access_row(access: Access, rule: Rule) -> tuple[str, ...]:
+    marks = (rule.session, rule.cli, rule.key, rule.open, rule.local)
+    told = ("yes" if rule.anyone or mark else "" for mark in marks)
+    return (code(access), *told, rule.about)
+
+
+def of_class(access: Access) -> str:
+    """The routes of one class, the methods of a path together."""
+    methods: dict[str, list[str]] = {}
+    for operation in operations():
+        if operation.access is access:
+            methods.setdefault(operation.path, []).append(operation.method)
+    if not methods:
+        return ""
+    lines = (f"- `{path}` {', '.join(sorted(methods[path]))}" for path in sorted(methods))
+    return "\n".join([f"\n## {access.capitalize()}\n", *lines, ""])
+
+
+@cache
+def operations() -> tuple[Operation, ...]:
+    """Everything there is to ask for. Making the routes asks nothing of a gateway."""
+    nobody = cast(Core, None)
+    routes = (*meta.routes(nobody), *catalog.routes(nobody), *dashboard.register_routes(nobody))
+    found = registry.build(plugins.load(allowed=bundled()))
+    generated = (
+        Operation(method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask a model")
+        for name in sorted(found.formats)
+        for endpoint in found.formats[name].endpoints
+    )
+    return (*(operation for route in routes for operation in route.operations), *generated)
+
+
+def management_page() -> str:
+    groups: dict[str, list[Operation]] = {}
+    for operation in operations():
+        if operation.path.startswith("/api/"):
+            word = operation.path.split("/")[2]
+            groups.setdefault(TITLES.get(word, word_title(word)), []).append(operation)
+    return (
+        "# Management routes\n\n"
+        "Every route under `/api`, with the [class](access.md) of callers it is for.\n"
+        "[Managing](../managing.md) tells what the members mean and what goes wrong. A member\n"
+        "with a question mark may be left out.\n\n"
+        + "\n".join(group(title, groups[title]) for title in sorted(groups))
+    )
+
+
+def word_title(word: str) -> str:
+    return word.replace("-", " ").capitalize()
+
+
+def group(title: str, members: list[Operation]) -> str:
+    rows = (
+        (
+            operation.method,
+            code(operation.path),
+            operation.access.value,
+            operation.purpose,
+            members_of(operation.query),
+            members_of(operation.body),
+        )
+        for operation in sorted(members, key=lambda each: (each.path, each.method))
+    )
+    head = ("method", "path", "class", "what for", "query", "body")
+    return f"## {title}\n\n{table(head, rows)}\n"
+
+
+def members_of(kind: Any) -> str:
+    """The members of a query or body, in the words of JSON."""
+    if kind is None:
+        return ""
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return "an object" if "dict" in str(kind) else "a list"
+    return ", ".join(
+        code(field.encode_name if field.required else f"{field.encode_name}?")
+        for field in msgspec.structs.fields(kind)
+    )
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "environment.md": environment_page,
     "settings.md": settings_page,
     "errors.md": errors_page,
     "hooks.md": hooks_page,
     "formats-and-vendors.md": formats_page,
+    "access.md": access_page,
+    "management.md": management_page,
 }
 
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
-from .variable import LIST, TEXT, choice, declared, variable, whole
+from .variable import LIST, SWITCH, TEXT, choice, declared, variable, whole
 
 WEEK_MS = 7 * 24 * 3600 * 1000
 PORTS = whole(0, 65535)
@@ -117,6 +117,47 @@ class Environment(Struct, frozen=True, kw_only=True):
             shown_default="the file DATA_DIR/api-key-secret, made on the first start",
         ),
     ] = None
+    jwt_secret: Annotated[
+        str | None,
+        variable(
+            "JWT_SECRET",
+            "Signs dashboard sessions: a random text of at least 32 bytes. Without it nobody can "
+            "sign in; changing it ends every session.",
+            TEXT,
+            secret=True,
+            shown_default="the file DATA_DIR/jwt-secret of an older installation",
+        ),
+    ] = None
+    initial_password: Annotated[
+        str | None,
+        variable(
+            "INITIAL_PASSWORD",
+            "The dashboard password until one is set in the dashboard.",
+            TEXT,
+            secret=True,
+            shown_default="a built-in one that only this machine may sign in with, to change it",
+        ),
+    ] = None
+    auth_cookie_secure: Annotated[
+        bool,
+        variable(
+            "AUTH_COOKIE_SECURE",
+            "Send the session cookie over https only, also where the gateway itself is reached "
+            "over http.",
+            SWITCH,
+            shown_default="false",
+        ),
+    ] = False
+    trust_proxy: Annotated[
+        bool,
+        variable(
+            "TRUST_PROXY",
+            "Count failed logins by the address a proxy names in X-Forwarded-For. Only for a "
+            "gateway that cannot be reached past that proxy.",
+            SWITCH,
+            shown_default="false",
+        ),
+    ] = False
     machine_id_salt: Annotated[
         str,
         variable(
@@ -134,6 +175,16 @@ class Environment(Struct, frozen=True, kw_only=True):
         str | None,
         variable("NEXT_PUBLIC_BASE_URL", "The public origin, if BASE_URL is unset.", TEXT),
     ] = None
+    web_login_origin: Annotated[
+        str | None,
+        variable(
+            "GATEWAY_WEB_LOGIN_ORIGIN",
+            "Where assisted logins are served: an origin whose host name leads to the gateway and "
+            "is not the dashboard's. Nothing else is served under that name; any other value "
+            "leaves assisted logins off.",
+            TEXT,
+        ),
+    ] = None
     provider_manifest_url: Annotated[
         str | None,
         variable(
@@ -146,6 +197,31 @@ class Environment(Struct, frozen=True, kw_only=True):
     public_protocol: Annotated[
         str, variable("GATEWAY_PUBLIC_PROTOCOL", "The scheme of a derived manifest address.", TEXT)
     ] = "http"
+    shutdown_secret: Annotated[
+        str | None,
+        variable(
+            "SHUTDOWN_SECRET",
+            "What POST /api/shutdown wants as its bearer token; without it nobody can use that.",
+            TEXT,
+            secret=True,
+        ),
+    ] = None
+    enable_translator: Annotated[
+        bool,
+        variable(
+            "ENABLE_TRANSLATOR",
+            "Serve /api/translator, which shows how requests are translated.",
+            SWITCH,
+            lenient=True,
+            shown_default="false",
+        ),
+    ] = False
+    proxy_test_url: Annotated[
+        str,
+        variable(
+            "GATEWAY_PROXY_TEST_URL", "The page that is asked for to test an outbound proxy.", TEXT
+        ),
+    ] = "https://www.example.com/"
     max_body_mb: Annotated[
         int,
         variable(
@@ -154,6 +230,65 @@ class Environment(Struct, frozen=True, kw_only=True):
             whole(1, 4096),
         ),
     ] = 50
+    max_header_kb: Annotated[
+        int,
+        variable(
+            "GATEWAY_MAX_HEADER_KB",
+            "The largest headers of a request, all together, in KiB; more is refused.",
+            whole(1, 1024),
+        ),
+    ] = 32
+    header_timeout_ms: Annotated[
+        int,
+        variable(
+            "GATEWAY_HEADER_TIMEOUT_MS",
+            "How long a client may take to send the headers of a request.",
+            SOME_MS,
+        ),
+    ] = 10_000
+    body_timeout_ms: Annotated[
+        int,
+        variable(
+            "GATEWAY_BODY_TIMEOUT_MS",
+            "How long a client may pause while it sends the body of a request.",
+            SOME_MS,
+        ),
+    ] = 30_000
+    keep_alive_timeout_ms: Annotated[
+        int,
+        variable(
+            "GATEWAY_KEEP_ALIVE_TIMEOUT_MS",
+            "How long a connection without a request is kept.",
+            SOME_MS,
+        ),
+    ] = 15_000
+    max_connections: Annotated[
+        int,
+        variable(
+            "GATEWAY_MAX_CONNECTIONS",
+            "How many connections of clients one process holds; never more than the limit of open "
+            "files less 128.",
+            whole(1),
+        ),
+    ] = 12_000
+    drain_ms: Annotated[
+        int,
+        variable(
+            "GATEWAY_DRAIN_MS",
+            "How long running requests may take once the gateway is asked to stop.",
+            whole(0),
+        ),
+    ] = 30_000
+    memory_mb: Annotated[
+        int | None,
+        variable(
+            "GATEWAY_MEMORY_MB",
+            "The memory the gateway may use, in MiB, all its workers together. From 80 % of it on, "
+            "new inference requests get 503; from 90 % on, idle connections are closed.",
+            whole(1),
+            shown_default="70 % of the machine's or the container's",
+        ),
+    ] = None
     keepalive_ms: Annotated[
         int,
         variable(
@@ -221,6 +356,55 @@ class Environment(Struct, frozen=True, kw_only=True):
         LogLevel,
         variable("LOG_LEVEL", "How much is logged: DEBUG, INFO, WARN or ERROR.", choice(LogLevel)),
     ] = LogLevel.INFO
+    observability_enabled: Annotated[
+        bool | None,
+        variable(
+            "OBSERVABILITY_ENABLED",
+            "Keep what was said in requests, or keep nothing, whatever the setting says.",
+            SWITCH,
+            shown_default="the setting enableObservability, if it is stored as true",
+        ),
+    ] = None
+    observability_max_records: Annotated[
+        int | None,
+        variable(
+            "OBSERVABILITY_MAX_RECORDS",
+            "How many requests are kept.",
+            SOME_MS,
+            lenient=True,
+            shown_default="the setting of that name",
+        ),
+    ] = None
+    observability_batch_size: Annotated[
+        int | None,
+        variable(
+            "OBSERVABILITY_BATCH_SIZE",
+            "How many are written at once.",
+            SOME_MS,
+            lenient=True,
+            shown_default="the setting of that name",
+        ),
+    ] = None
+    observability_flush_interval_ms: Annotated[
+        int | None,
+        variable(
+            "OBSERVABILITY_FLUSH_INTERVAL_MS",
+            "How long they may wait to be written.",
+            SOME_MS,
+            lenient=True,
+            shown_default="the setting of that name",
+        ),
+    ] = None
+    observability_max_json_size: Annotated[
+        int | None,
+        variable(
+            "OBSERVABILITY_MAX_JSON_SIZE",
+            "The longest part that is kept whole, in KiB.",
+            SOME_MS,
+            lenient=True,
+            shown_default="the setting of that name",
+        ),
+    ] = None
     block_plugins: Annotated[
         tuple[str, ...],
         variable(

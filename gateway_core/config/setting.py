@@ -22,6 +22,8 @@ class Trait(Struct, frozen=True, kw_only=True):
     """Shown to nobody."""
     patch: bool = True
     """False when PATCH drops it: another route changes it."""
+    operator: bool = False
+    """Changed by a session, the command line or the open dashboard, not by an API key."""
     mask: Literal["url"] | None = None
     """How an API key sees it."""
     sealed: str | None = None
@@ -34,6 +36,7 @@ def setting(
     session_only: bool = False,
     never: bool = False,
     patch: bool = True,
+    operator: bool = False,
     mask: Literal["url"] | None = None,
     sealed: str | None = None,
 ) -> Meta:
@@ -42,6 +45,7 @@ def setting(
         "session_only": session_only,
         "never": never,
         "patch": patch,
+        "operator": operator,
         "mask": mask,
         "sealed": sealed,
     }

@@ -89,7 +89,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     """The settings in force; ``None`` is unset."""
 
     require_api_key: Annotated[
-        bool, setting("Refuse calls without a gateway key.", session_only=True)
+        bool, setting("Refuse calls without a gateway key.", session_only=True, operator=True)
     ] = False
     expose_combo_only: Annotated[
         bool, setting("List only combos in the catalog.", session_only=True)
@@ -142,36 +142,52 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     ] = {}
 
     outbound_proxy_enabled: Annotated[
-        bool, setting("Send vendor calls through the proxy.", session_only=True)
+        bool, setting("Send vendor calls through the proxy.", session_only=True, operator=True)
     ] = False
     outbound_proxy_url: Annotated[
         str,
-        setting("The proxy for vendor calls.", session_only=True, mask="url", sealed="settings"),
+        setting(
+            "The proxy for vendor calls.",
+            session_only=True,
+            mask="url",
+            sealed="settings",
+            operator=True,
+        ),
     ] = ""
     outbound_no_proxy: Annotated[
-        str, setting("Hosts that are called without the proxy.", session_only=True)
+        str, setting("Hosts that are called without the proxy.", session_only=True, operator=True)
     ] = ""
     upstream_proxy_config: Annotated[
-        Mapping[str, Any], setting("Proxies of single providers.", never=True, sealed="settings")
+        Mapping[str, Any],
+        setting("Proxies of single providers.", never=True, sealed="settings", operator=True),
     ] = {}
 
     require_login: Annotated[
-        bool, setting("Ask for the password on the dashboard.", session_only=True)
+        bool, setting("Ask for the password on the dashboard.", session_only=True, operator=True)
     ] = True
-    auth_mode: Annotated[str, setting("How the dashboard logs in.", session_only=True)] = "password"
+    auth_mode: Annotated[
+        str, setting("How the dashboard logs in.", session_only=True, operator=True)
+    ] = "password"
     tunnel_dashboard_access: Annotated[
-        bool, setting("Let the dashboard be reached through the tunnel.", session_only=True)
+        bool,
+        setting(
+            "Let the dashboard be reached through the tunnel.", session_only=True, operator=True
+        ),
     ] = True
-    oidc_issuer_url: Annotated[str, setting("The identity provider.", session_only=True)] = ""
-    oidc_client_id: Annotated[str, setting("The gateway's id there.", session_only=True)] = ""
-    oidc_client_secret: Annotated[
-        str, setting("The gateway's secret there.", never=True, sealed="settings")
+    oidc_issuer_url: Annotated[
+        str, setting("The identity provider.", session_only=True, operator=True)
     ] = ""
-    oidc_scopes: Annotated[str, setting("What is asked of it.", session_only=True)] = (
-        "openid profile email"
-    )
+    oidc_client_id: Annotated[
+        str, setting("The gateway's id there.", session_only=True, operator=True)
+    ] = ""
+    oidc_client_secret: Annotated[
+        str, setting("The gateway's secret there.", never=True, sealed="settings", operator=True)
+    ] = ""
+    oidc_scopes: Annotated[
+        str, setting("What is asked of it.", session_only=True, operator=True)
+    ] = "openid profile email"
     oidc_login_label: Annotated[
-        str, setting("The text on the login button.", session_only=True)
+        str, setting("The text on the login button.", session_only=True, operator=True)
     ] = "Sign in with OIDC"
     password: Annotated[
         str | None, setting("Hash of the dashboard password.", never=True, patch=False)
@@ -186,6 +202,10 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     mfa_backup_codes: Annotated[
         tuple[str, ...], setting("Hashes of unused backup codes.", never=True, patch=False)
     ] = ()
+    mfa_last_step: Annotated[
+        int | None,
+        setting("The last time step whose code was accepted.", never=True, patch=False),
+    ] = None
 
     enable_observability: Annotated[
         bool, setting("Keep details of requests.", session_only=True)
@@ -203,15 +223,17 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         Annotated[int, Meta(ge=1, le=3650)], setting("How long usage is kept, days.")
     ] = 30
 
-    database_engine: Annotated[Literal["sqlite", "postgres"], setting("The database in use.")] = (
-        "sqlite"
-    )
+    database_engine: Annotated[
+        Literal["sqlite", "postgres"], setting("The database in use.", operator=True)
+    ] = "sqlite"
     database_engine_error: Annotated[
-        str | None, setting("Why the chosen database is not in use.")
+        str | None, setting("Why the chosen database is not in use.", operator=True)
     ] = None
-    database_cutover_at: Annotated[str | None, setting("When the database was changed.")] = None
+    database_cutover_at: Annotated[
+        str | None, setting("When the database was changed.", operator=True)
+    ] = None
     database_cutover_schema_version: Annotated[
-        int | None, setting("The last migration at that time.")
+        int | None, setting("The last migration at that time.", operator=True)
     ] = None
     postgres_url: Annotated[
         str,
@@ -219,12 +241,12 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     ] = ""
 
     tunnel_enabled: Annotated[bool, setting("The tunnel is on.")] = False
-    tunnel_url: Annotated[str, setting("The tunnel's public address.")] = ""
+    tunnel_url: Annotated[str, setting("The tunnel's public address.", operator=True)] = ""
     tunnel_provider: Annotated[str, setting("Who runs the tunnel.")] = "cloudflare"
     tailscale_enabled: Annotated[bool, setting("Tailscale is on.")] = False
-    tailscale_url: Annotated[str, setting("The address on the tailnet.")] = ""
+    tailscale_url: Annotated[str, setting("The address on the tailnet.", operator=True)] = ""
     cloud_enabled: Annotated[bool, setting("The remote endpoint is on.")] = False
-    cloud_url: Annotated[str | None, setting("The remote endpoint.")] = None
+    cloud_url: Annotated[str | None, setting("The remote endpoint.", operator=True)] = None
 
     rtk_enabled: Annotated[bool, setting("Whether the output of tools is compacted.")] = True
     caveman_enabled: Annotated[bool, setting("Whether terse answers are asked for.")] = False
@@ -235,7 +257,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         False
     )
     headroom_url: Annotated[
-        str, setting("Where Headroom listens.", mask="url", sealed="settings")
+        str, setting("Where Headroom listens.", mask="url", sealed="settings", operator=True)
     ] = "http://localhost:8787"
     headroom_compress_user_messages: Annotated[
         bool, setting("Whether the user's own words are compressed too.")
@@ -246,10 +268,10 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
         Annotated[int, Meta(ge=1000, le=120_000)] | None, setting("How long it may take.")
     ] = None
     pxpipe_allowed_models: Annotated[tuple[str, ...], setting("For which models.")] = ()
-    firecrawl_base_url: Annotated[str, setting("Where the crawler listens.")] = ""
-    mitm_router_base_url: Annotated[str, setting("Where intercepted calls are sent.")] = (
-        "http://localhost:20128"
-    )
+    firecrawl_base_url: Annotated[str, setting("Where the crawler listens.", operator=True)] = ""
+    mitm_router_base_url: Annotated[
+        str, setting("Where intercepted calls are sent.", operator=True)
+    ] = "http://localhost:20128"
     mitm_sudo_encrypted: Annotated[
         str | None,
         setting("Password for intercepting calls.", never=True, patch=False, sealed="settings"),
@@ -322,6 +344,11 @@ def patchable(changes: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: value for key, value in changes.items() if key not in _TRAITS or _TRAITS[key].patch
     }
+
+
+def guarded(changes: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys of these changes that an API key may not make."""
+    return tuple(key for key in changes if key in _TRAITS and _TRAITS[key].operator)
 
 
 def _is_valid(key: str, value: Any) -> bool:

@@ -116,5 +116,15 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
+def _switch(text: str) -> bool:
+    word = text.lower()
+    if word not in (*_ON, *_OFF):
+        raise ValueError("neither on nor off")
+    return word in _ON
+
+
+_ON = ("true", "1", "yes", "on")
+_OFF = ("false", "0", "no", "off")
 TEXT = Reading("any text", str)
 LIST = Reading("names with commas between", _words)
+SWITCH = Reading("true or false", _switch)

@@ -79,6 +79,11 @@ class Exchange(Protocol):
         ...
 
     @property
+    def ended(self) -> bool:
+        """True once the frame that properly ends a stream has been given."""
+        ...
+
+    @property
     def characters(self) -> int:
         """Of the answer seen so far; see Relay."""
         ...

@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 from .exchange import Exchange, Transport, UpstreamRequest, UpstreamResponse
 from .kinds import Kind
 from .model import Model
+from .web_login import WebLogin
 
 RESPONSES = "openai-responses"
 """The format that ``ProviderSpec.responses_url`` is about."""
@@ -157,6 +158,8 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     environment_data: Mapping[str, str] = {}
     """Process variables to keys of ``providerSpecificData``, for vendors that need more."""
     oauth: OAuth | None = None
+    web_login: WebLogin | None = None
+    """Leads the operator through the vendor's own sign-in, where an account is a cookie."""
     executor: Executor | None = None
     pool: Mapping[str, int] | None = None
 

@@ -115,6 +115,11 @@ class Relay(Protocol):
         ...
 
     @property
+    def ended(self) -> bool:
+        """True once the frame that properly ends a stream has passed."""
+        ...
+
+    @property
     def characters(self) -> int:
         """Of answer text, thinking and tool arguments seen so far, for an estimate
         when the vendor never reports usage."""

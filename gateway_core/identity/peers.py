@@ -7,30 +7,91 @@ a web page from reaching a local gateway by DNS rebinding.
 """
 
 import ipaddress
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, MutableMapping
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
+PEER = "model_gateway.peer"
+"""Key of the scope under which the application keeps who is at the other end."""
+UNKNOWN = "invalid"
 _FORWARDED = ("x-forwarded-for", "x-real-ip", "forwarded", "x-forwarded-host", "via")
+_VIA = "x-gateway-via-proxy"
+_STAMPS = frozenset({_VIA, "x-gateway-real-ip", "x-gateway-peer-token"})
+
+_dressed = re.compile(r"\[([^]]*)\](?::[0-9]{1,5})?|([^:]*):[0-9]{1,5}").fullmatch
+"""An address with brackets or a port."""
 
 
-def is_local(scope: Mapping[str, Any], headers: Mapping[str, str], public_origin: str = "") -> bool:
+class Peer(Struct, frozen=True):
+    """The other end of a connection, as the socket's owner knows it."""
+
+    address: str
+    """An IP address, or ``invalid`` for what cannot be read as one."""
+    via_proxy: bool
+    """True when a proxy stands between; such a caller is never local."""
+    is_loopback: bool
+
+
+def stamp(scope: MutableMapping[str, Any], headers: dict[str, str]) -> Peer:
+    """Say who is at the other end and put it into the scope, where no client can write.
+
+    Everything a client may have sent in the place of it is removed from
+    ``headers`` and from the scope, whichever way it is spelled.
+    """
+    forwarded = headers.get("x-forwarded-for")
+    via = any(name in headers for name in _FORWARDED)
+    claimed = [n for n in headers if "gateway" in n and n.replace("_", "-") in _STAMPS]
+    if claimed:
+        via = via or any(name.replace("_", "-") == _VIA for name in claimed)
+        for name in claimed:
+            del headers[name]
+        scope["headers"] = [
+            pair
+            for pair in scope["headers"]
+            if pair[0].decode("latin-1").lower().replace("_", "-") not in _STAMPS
+        ]
+    client = scope.get("client")
+    socket_peer = plain_address(client[0]) if client else UNKNOWN
+    address = socket_peer
+    if forwarded is not None and is_loopback(socket_peer):
+        address = plain_address(forwarded.rpartition(",")[2])
+    peer = Peer(address, via, not via and is_loopback(address))
+    scope[PEER] = peer
+    return peer
+
+
+def is_local(peer: Peer, headers: Mapping[str, str], public_origin: str = "") -> bool:
     """Whether this caller is on this machine. ``headers`` have lower-case names.
 
     ``public_origin`` is the configured one; its host name is trusted as a name
     of this machine.
     """
-    client = scope.get("client")
-    if not client or not is_loopback(client[0]):
+    if not peer.is_loopback:
         return False
-    for name in _FORWARDED:
-        if name in headers:
-            return False
     origin = headers.get("origin")
     if origin is not None and not _is_local_name(_host_of_url(origin), ""):
         return False
-    return _is_local_name(_host_of(headers.get("host", "")), _host_of_url(public_origin))
+    return _is_local_name(host_of(headers.get("host", "")), _host_of_url(public_origin))
+
+
+@lru_cache(maxsize=4096)
+def plain_address(text: str) -> str:
+    """An address without brackets, port and IPv4 mapping; ``invalid`` for anything else."""
+    text = text.strip().strip('"')
+    dressed = _dressed(text)
+    if dressed is not None:
+        text = dressed[1] or dressed[2] or ""
+    try:
+        parsed = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return UNKNOWN
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(parsed)
 
 
 @lru_cache(maxsize=256)
@@ -50,7 +111,8 @@ def _is_local_name(host: str, public_host: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _host_of(authority: str) -> str:
+def host_of(authority: str) -> str:
+    """The name in a Host header, in lower case and without port and brackets."""
     return _host_of_url(f"//{authority}")
 
 

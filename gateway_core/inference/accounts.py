@@ -29,6 +29,8 @@ class Wanted(Struct, frozen=True):
     """The only account it may use."""
     allowed: frozenset[str] = frozenset()
     """Accounts a combo may use; empty allows all."""
+    scope: frozenset[str] = frozenset()
+    """The accounts of the caller's key; empty allows all."""
     session: str | None = None
     """Calls of one session stay on one account, where accounts take turns."""
 
@@ -79,6 +81,8 @@ class Turns:
 
 def eligible(accounts: Sequence[Account], wanted: Wanted) -> list[Account]:
     """The accounts that a request may use at all."""
+    if wanted.scope:
+        accounts = [account for account in accounts if account.id in wanted.scope]
     if wanted.pinned is not None:
         return [account for account in accounts if account.id == wanted.pinned]
     if wanted.allowed:

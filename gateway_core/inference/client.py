@@ -26,6 +26,9 @@ EARLY_AFTER = 2.0
 INFLATION = 100
 """How many times its size a compressed body may grow."""
 
+SLICE = 64 * 1024
+"""A longer piece is sent in parts, so that a slow client's share of memory stays small."""
+
 _NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 _NO_STORE: Header = (b"cache-control", b"no-store")
 _STREAMING: tuple[Header, ...] = (
@@ -112,6 +115,7 @@ class Client:
         "opened",
         "request_id",
         "sent",
+        "tap",
     )
 
     def __init__(self, receive: Receive, send: Send, request_id: str) -> None:
@@ -122,6 +126,8 @@ class Client:
         self.sent = 0
         """Bytes of the body given to the client."""
         self.gone = False
+        self.tap: Callable[[bytes], None] | None = None
+        """Is shown every piece of the body."""
         self.early_headers: tuple[Header, ...] = ()
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
@@ -167,7 +173,11 @@ class Client:
         """More of a stream."""
         if self.gone:
             raise ClientGone
-        await self._body(piece, more=True)
+        if len(piece) <= SLICE:
+            await self._body(piece, more=True)
+            return
+        for begin in range(0, len(piece), SLICE):
+            await self._body(piece[begin : begin + SLICE], more=True)
 
     async def end(self, last: bytes = b"") -> None:
         await self.settle()
@@ -206,6 +216,8 @@ class Client:
         if not piece and more:
             return
         self.sent += len(piece)
+        if self.tap is not None:
+            self.tap(piece)
         try:
             await self._send({"type": "http.response.body", "body": piece, "more_body": more})
         except OSError:

@@ -10,10 +10,15 @@ import msgspec
 
 from ..config.data_dir import DataDir
 from ..config.environment import Environment
+from ..identity.credentials import Identity
+from ..identity.sessions import Sessions
 from ..storage.stores import Stores
 from .accounts import Turns
 from .health import Health
+from .in_flight import InFlight
 from .ledger import Ledger
+from .limits import Limits
+from .observing import Observing
 from .request_ids import RequestIds
 from .strategies import Order
 from .tables import Tables
@@ -32,6 +37,11 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     turns: Turns
     order: Order
     ledger: Ledger
+    limits: Limits
+    in_flight: InFlight
+    observing: Observing
+    identity: Identity
+    sessions: Sessions
     clock: Callable[[], float]
     """Wall clock, seconds."""
     new_id: RequestIds
@@ -42,5 +52,9 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     """Largest request body of an inference route, bytes."""
     manifest: bytes = b""
     """The provider manifest, encoded once."""
+    is_full: bool = False
+    """Memory is short: new inference requests are told to come back."""
+    is_stopping: bool = False
+    """The time of running requests is up: one that is cancelled says so to its client."""
     refresh: Callable[[], Awaitable[None]]
     """Takes a new picture of the stored configuration; to be awaited after a write."""

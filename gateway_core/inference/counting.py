@@ -11,6 +11,7 @@ from .client import Client, Header
 from .core import Core
 from .envelope import fitted, with_model
 from .exchanges import spoken
+from .policy import ModelForbidden, permit_model
 from .question import Question
 from .sending import send
 from .tables import Account, Tables
@@ -40,16 +41,21 @@ async def _native(
         target = resolve(
             tables, call.model, call.kind, decorated=question.client.decorated_models
         ).target
+        if target is not None and trace.key is not None:
+            permit_model(trace.key, target, call.model)
         if (
             target is None
             or spoken(question.client, target, question.formats) is not question.client
         ):
             return None
-        accounts = eligible(tables.accounts.get(target.provider.id, ()), Wanted())
+        scope = frozenset[str]() if trace.key is None else trace.key.connections
+        accounts = eligible(tables.accounts.get(target.provider.id, ()), Wanted(scope=scope))
         if not accounts:
             return None
         trace.target, trace.connection_id = target, accounts[0].id
         return await _asked(core, counting, question, target, accounts[0])
+    except ModelForbidden:
+        raise
     except GatewayError:
         return None
 

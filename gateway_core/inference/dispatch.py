@@ -159,7 +159,9 @@ def _accounts(
     core: Core, tables: Tables, member: Member, job: Job, refusals: _Refusals
 ) -> list[Account]:
     provider = member.target.provider.id
-    wanted = job.wanted if member.pinned is None else Wanted(pinned=member.pinned)
+    wanted = job.wanted
+    if member.pinned is not None:
+        wanted = Wanted(pinned=member.pinned, scope=wanted.scope)
     accounts = eligible(tables.accounts.get(provider, ()), wanted)
     if not accounts:
         refusals.unconnected.append(provider)
@@ -190,6 +192,9 @@ async def _send(core: Core, member: Member, account: Account, job: Job, trace: T
     trace.attempts += 1
     trace.target, trace.connection_id = target, account.id
     response = await send(core, target.provider, account, exchange.request)
+    if trace.detail is not None:
+        secrets = secrets_of(account.credential)
+        response = trace.detail.hear(exchange.request, response, secrets)
     try:
         if not 200 <= response.status < 300:
             raise exchange.refusal(

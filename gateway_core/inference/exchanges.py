@@ -97,6 +97,10 @@ class Verbatim:
         return self.relay.started
 
     @property
+    def ended(self) -> bool:
+        return self.relay.ended
+
+    @property
     def characters(self) -> int:
         return self.relay.characters
 
@@ -155,6 +159,8 @@ class Translated:
         self.media_type = client.stream_type if conversation.stream else JSON
         self.usage: Usage | None = None
         self.started = False
+        self.ended = False
+        """The frames that end a stream come with ``close``."""
         self.characters = 0
         self.failure: UpstreamError | None = None
         self.reply: Reply | None = None

@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import tzinfo
 from typing import Any
 
-from ..storage.moments import iso
+from ..storage.moments import iso, local_day
 from ..storage.usage import UsageRecord
 from .prices import Prices
 from .trace import Trace
@@ -20,15 +22,27 @@ log = logging.getLogger(__name__)
 
 Write = Callable[[Sequence[UsageRecord]], Awaitable[None]]
 Observe = Callable[[UsageRecord], Awaitable[None]]
+Count = Callable[[UsageRecord], None]
 
 
 class Ledger:
     """Takes finished requests and writes them. ``aclose`` writes what is left."""
 
-    def __init__(self, write: Write, prices: Prices, observe: Observe | None = None) -> None:
+    def __init__(
+        self,
+        write: Write,
+        prices: Prices,
+        observe: Observe | None = None,
+        zone: tzinfo | None = None,
+    ) -> None:
         self._write = write
         self._observe = observe
+        self._zone = zone
         self.prices = prices
+        self.count: Count | None = None
+        """Is given each row once, when it is made."""
+        self._counted = 0
+        """Rows at the head of the queue that were given to ``count`` already."""
         self._waiting: list[Trace] = []
         self._lost = 0
         self._due: asyncio.TimerHandle | None = None
@@ -39,7 +53,10 @@ class Ledger:
         self._closed = False
 
     def record(self, trace: Trace) -> None:
-        """Take a finished request. Never waits and never raises."""
+        """Take a finished request, once. Never waits and never raises."""
+        if trace.is_recorded:
+            return
+        trace.is_recorded = True
         if len(self._waiting) >= MOST_WAITING:
             self._lost += 1
             if self._lost in (1, 1000, 100_000):
@@ -50,6 +67,22 @@ class Ledger:
             self._begin()
         elif self._due is None:
             self._due = asyncio.get_running_loop().call_later(FLUSH_AFTER, self._begin)
+
+    async def commit(self, trace: Trace) -> None:
+        """Take a finished request and write it before going on, as far as that is possible."""
+        self.record(trace)
+        try:
+            await self.flush()
+        except Exception:
+            log.exception("usage rows could not be written; they are kept and tried again")
+            if self._due is None:
+                self._due = asyncio.get_running_loop().call_later(RETRY_AFTER, self._begin)
+
+    @asynccontextmanager
+    async def still(self) -> AsyncIterator[None]:
+        """While the block runs no row is written."""
+        async with self._writing:
+            yield
 
     async def flush(self) -> None:
         """Write what waits now. Raises what the database raises; nothing is lost then."""
@@ -93,17 +126,26 @@ class Ledger:
         async with self._writing:  # two at once would write the same rows and forget others
             batch = self._waiting[:FLUSH_ROWS]
             rows = await asyncio.to_thread(self._rows, batch)
+            self._count(rows)
             await self._write(rows)
             del self._waiting[: len(batch)]
+            self._counted -= len(batch)
         if self._observe is not None:
             for row in rows:
                 await self._observe(row)
 
+    def _count(self, rows: Sequence[UsageRecord]) -> None:
+        """Give each row on once, even if writing it is tried again."""
+        if self.count is not None:
+            for row in rows[self._counted :]:
+                self.count(row)
+        self._counted = max(self._counted, len(rows))
+
     def _rows(self, batch: Sequence[Trace]) -> list[UsageRecord]:
-        return [record_of(trace, self.prices) for trace in batch]
+        return [record_of(trace, self.prices, self._zone) for trace in batch]
 
 
-def record_of(trace: Trace, prices: Prices) -> UsageRecord:
+def record_of(trace: Trace, prices: Prices, zone: tzinfo | None = None) -> UsageRecord:
     """A finished request as its row."""
     usage, target = trace.usage, trace.target
     first = None if trace.first_byte is None else trace.first_byte - trace.begun
@@ -126,6 +168,8 @@ def record_of(trace: Trace, prices: Prices) -> UsageRecord:
         model_asked=trace.model,
         model_sent=target.model.id if target else None,
         connection_id=trace.connection_id,
+        api_key_id=None if trace.key is None else trace.key.id,
+        day=local_day(trace.started_at + lasted, zone).isoformat(),
         endpoint=trace.endpoint,
         client_format=trace.format,
         upstream_format=trace.upstream_format,

@@ -3,13 +3,25 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from ..contracts.provider import Auth, ProviderSpec
 from ..contracts.wire import WireFormat
+from ..identity.keys import KeyTable
 from ..registry import Registry, with_providers
+from ..storage.audit import GROUP as AUDIT
+from ..storage.combos import GROUP as COMBOS
+from ..storage.connections import GROUP as CONNECTIONS
 from ..storage.connections import STATE_GROUP
+from ..storage.keys import GROUP as KEYS
+from ..storage.keys import KeyStore
 from ..storage.kv import ALIASES, CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODELS, PRICING
+from ..storage.nodes import GROUP as NODES
 from ..storage.nodes import Node
+from ..storage.proxy_pools import GROUP as POOLS
+from ..storage.settings import GROUP as SETTINGS
 from ..storage.stores import Stores
 from ..storage.usage import GROUP as USAGE
 from ..storage.versions import read_versions
@@ -18,10 +30,11 @@ from .tables import Tables, accounts_of, models_of
 
 LOOK_EVERY = 1.0
 """Seconds between two looks for writes of other processes."""
-_UNSEEN = frozenset({USAGE, STATE_GROUP})
+_UNSEEN = frozenset({USAGE, STATE_GROUP, AUDIT})
 """Groups that the tables do not show."""
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class Live:
@@ -31,35 +44,70 @@ class Live:
         self._stores = stores
         self._registry = registry
         self._prices = prices
+        self.keys: KeyTable | None = None
+        """Is kept in step too; it is not part of the picture, because it may be large."""
         self._lock = asyncio.Lock()
+        self._kept: dict[str, tuple[int | None, Any]] = {}
+        """What each group held at a version."""
+        self._last: Tables | None = None
+        self._shown: Mapping[str, int] = {}
+        """The versions that the last picture was made of."""
 
     async def take(self) -> Tables:
-        """A new picture. The versions are read first, so a write in between shows up later."""
+        """A new picture. The versions are read first, so a write in between shows up later.
+
+        Only what was written to since the last picture is read again.
+        """
         async with self._lock:
             versions = await self._versions()
-            settings = await self._stores.settings.read()
-            nodes = await self._stores.nodes.list()
-            registry = (
-                with_providers(self._registry, self._specs(nodes)) if nodes else self._registry
-            )
-            kv = self._stores.kv
-            models, hidden = models_of(
-                registry,
-                await kv.all(CUSTOM_MODELS),
-                await kv.all(DISABLED_MODELS),
-                await kv.all(ENABLED_MODELS),
-            )
-            self._prices.replace(await kv.all(PRICING))
-            return Tables(
-                registry=registry,
-                settings=settings,
-                accounts=accounts_of(await self._stores.connections.list(), settings, registry),
-                combos={combo.name: combo for combo in await self._stores.combos.list()},
-                aliases=await kv.all(ALIASES),
-                models=models,
-                hidden=hidden,
-                versions=versions,
-            )
+            if self.keys is not None:
+                await take_keys(self.keys, self._stores.keys, versions.get(KEYS, 0))
+            shown = {group: number for group, number in versions.items() if group != KEYS}
+            if self._last is None or shown != self._shown:
+                self._last = await self._picture(versions)
+                self._shown = shown
+            self._last = replace(self._last, versions=versions)
+            return self._last
+
+    async def _picture(self, versions: Mapping[str, int]) -> Tables:
+        stores, kv = self._stores, self._stores.kv
+        settings = await self._part(SETTINGS, versions, stores.settings.read)
+        nodes = await self._part(NODES, versions, stores.nodes.list)
+        connections = await self._part(CONNECTIONS, versions, stores.connections.list)
+        combos = await self._part(COMBOS, versions, stores.combos.list)
+        pools = {
+            pool.id: pool for pool in await self._part(POOLS, versions, stores.proxy_pools.list)
+        }
+        registry = with_providers(self._registry, self._specs(nodes)) if nodes else self._registry
+        models, hidden = models_of(
+            registry,
+            await kv.all(CUSTOM_MODELS),
+            await kv.all(DISABLED_MODELS),
+            await kv.all(ENABLED_MODELS),
+        )
+        self._prices.replace(await kv.all(PRICING))
+        return Tables(
+            registry=registry,
+            settings=settings,
+            accounts=accounts_of(connections, settings, registry, pools),
+            pools=pools,
+            combos={combo.name: combo for combo in combos},
+            aliases=await kv.all(ALIASES),
+            models=models,
+            hidden=hidden,
+            versions=versions,
+        )
+
+    async def _part(
+        self, group: str, versions: Mapping[str, int], read: Callable[[], Awaitable[T]]
+    ) -> T:
+        """What a store holds, read only if its group was written to."""
+        version, kept = self._kept.get(group, (None, None))
+        if version != versions.get(group, 0):
+            version, kept = versions.get(group, 0), await read()
+            self._kept[group] = (version, kept)
+        found: T = kept
+        return found
 
     async def is_stale(self, tables: Tables) -> bool:
         return await self._versions() != tables.versions
@@ -83,6 +131,16 @@ class Live:
     def _specs(self, nodes: Iterable[Node]) -> list[ProviderSpec]:
         specs = (node_spec(node, self._registry.formats) for node in nodes)
         return [spec for spec in specs if spec is not None]
+
+
+async def take_keys(table: KeyTable, store: KeyStore, version: int) -> None:
+    """Bring the table of keys to a version: what changed, or all when some were deleted."""
+    if version == table.seen:
+        return
+    table.take(await store.changed_since(table.version))
+    if len(table) != await store.count():
+        table.replace(await store.list())
+    table.seen = version
 
 
 COMPATIBLE = "-compatible"

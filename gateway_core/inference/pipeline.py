@@ -1,9 +1,11 @@
 """One inference request, from the client's bytes to the client's bytes. Read this file first.
 
 head       content type, body, members        413, 415, 400
-admit      who asks                            401
+admit      the key, if one is needed           401
 resolve    what is meant                       400, 404
 plan       members, in order                   503
+permit     may this key call them              403
+limit      how much is left                    429
 dispatch   the first that answers              the last refusal
 deliver    its bytes, as they come
 record     one row, whatever happened
@@ -13,15 +15,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
+from math import ceil
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..contracts.errors import (
     GatewayError,
-    InvalidKey,
-    MissingKey,
     TransportError,
+    Unavailable,
     UnsupportedMedia,
     UpstreamError,
 )
@@ -29,6 +31,9 @@ from ..contracts.kinds import Kind
 from ..contracts.provider import Call
 from ..contracts.usage import Usage
 from ..contracts.wire import Endpoint, WireFormat
+from ..identity.caller import Caller
+from ..identity.credentials import check_key
+from ..identity.keys import Key
 from .accounts import Wanted, session_of
 from .addressing import JSON
 from .catalog import resolve
@@ -41,6 +46,7 @@ from .exchanges import client_side, encode_losses
 from .fusion import fused
 from .interceptors import before
 from .plan import Plan, plan
+from .policy import narrowed
 from .question import Question
 from .tables import Tables
 from .trace import Trace
@@ -65,17 +71,24 @@ async def infer(
     path: Mapping[str, str],
     scope: Scope,
     headers: Mapping[str, str],
+    caller: Caller,
     receive: Receive,
     send: Send,
 ) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
-    trace = Trace(core.new_id(), scope["path"], route.wire.id, core.clock())
+    key = None if caller.is_cli else caller.key
+    trace = Trace(core.new_id(), scope["path"], route.wire.id, core.clock(), key)
     client = Client(receive, send, trace.request_id)
+    core.in_flight.begin(trace)
     try:
-        await _serve(core, route, path, scope, headers, receive, client, trace)
+        await _serve(core, route, path, headers, caller, receive, client, trace)
     except ClientGone:
         trace.status, trace.http_status = "client_gone", 499
     except asyncio.CancelledError:
+        if core.is_stopping and not client.gone:
+            _stay(asyncio.current_task())
+            await _refuse(route, client, trace, Unavailable("The gateway is stopping"))
+            return
         trace.status, trace.http_status = "client_gone", 499
         if not client.gone:
             raise
@@ -87,7 +100,10 @@ async def infer(
         await _refuse(route, client, trace, GatewayError("Request failed"))
     finally:
         trace.over = time.monotonic()
+        core.in_flight.end(trace)
         core.ledger.record(trace)
+        if trace.detail is not None:
+            core.observing.end(trace, trace.detail)
         await client.close()
 
 
@@ -101,19 +117,21 @@ async def _serve(
     core: Core,
     route: Route,
     path: Mapping[str, str],
-    scope: Scope,
     headers: Mapping[str, str],
+    caller: Caller,
     receive: Receive,
     client: Client,
     trace: Trace,
 ) -> None:
+    if core.is_full:
+        raise Unavailable("The gateway is short of memory; try again", retry_after=1)
     tables = core.tables
     endpoint = route.endpoint
     if endpoint.json_only and not is_json(headers.get("content-type", "")):
         raise UnsupportedMedia("Content-Type must be application/json")
     body = await read_body(receive, headers, core.max_body)
     members = members_of(body)
-    admit(tables, headers, scope)
+    check_key(caller, required=tables.settings.require_api_key)
     intake = endpoint.read(path, headers, members)
     trace.model, trace.stream = intake.model, intake.stream
     client.watch()
@@ -127,6 +145,9 @@ async def _serve(
         headers=headers,
         path=path,
     )
+    if core.observing.is_on:
+        trace.detail = core.observing.begin(call)
+        client.tap = trace.detail.say
     await _ask(core, tables, route, call, client, trace)
 
 
@@ -153,17 +174,6 @@ def is_json(content_type: str) -> bool:
     return kind == JSON or kind.endswith("+json")
 
 
-def admit(tables: Tables, headers: Mapping[str, str], scope: Scope) -> None:
-    """Refuse a caller who needs a key and has none that is good. Raises Unauthorized."""
-    if not tables.settings.require_api_key:
-        return
-    query = scope.get("query_string", b"")
-    shown = any(name in headers for name in ("authorization", "x-api-key", "x-alt-api-key"))
-    if shown or b"key=" in query:
-        raise InvalidKey
-    raise MissingKey
-
-
 async def _answer(
     core: Core, tables: Tables, question: Question, client: Client, trace: Trace
 ) -> None:
@@ -172,7 +182,12 @@ async def _answer(
     laid = plan(tables, resolved, Kind.LLM, core.environment.combo_model_timeout_ms)
     if laid.combo is not None:
         trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
-    wanted = wanted_of(call, laid)
+    if trace.key is not None:
+        laid = narrowed(tables, trace.key, laid, call.model)
+        if trace.key.has_limits:
+            await core.limits.admit(trace.key)
+            trace.is_counted = True
+    wanted = wanted_of(call, laid, trace.key)
     if laid.strategy == "fusion" and laid.combo is not None and len(laid.members) > 1:
         answer = await fused(core, tables, laid, question, wanted, trace)
     else:
@@ -188,9 +203,10 @@ async def _answer(
     await _deliver(core, tables, answer, call, client, trace)
 
 
-def wanted_of(call: Call, laid: Plan) -> Wanted:
+def wanted_of(call: Call, laid: Plan, key: Key | None) -> Wanted:
     allowed = frozenset(laid.combo.allowed_connection_ids if laid.combo else ())
-    return Wanted(call.headers.get("x-connection-id"), allowed, session_of(call))
+    scope = frozenset[str]() if key is None else key.connections
+    return Wanted(call.headers.get("x-connection-id"), allowed, scope, session_of(call))
 
 
 async def _deliver(
@@ -201,15 +217,30 @@ async def _deliver(
     try:
         headers = answer_headers(answer)
         if call.stream:
-            await _stream(core, tables, answer, headers, client, trace)
+            await _stream(core, tables, answer, headers, call, client, trace)
         else:
             kind = (b"content-type", exchange.media_type.encode())
+            await _commit(core, call, answer, trace)
             await client.answer(200, answer.first, (kind, *headers))
     finally:
-        trace.dropped = tuple(exchange.losses.names)
-        trace.upstream_format = exchange.upstream_format
-        trace.add_usage(used(call, answer))
+        _account(call, answer, trace)
         await answer.response.aclose()
+
+
+def _account(call: Call, answer: Answer, trace: Trace) -> None:
+    """Note what an answer used, once; its row may be written before the client has it all."""
+    if not trace.is_recorded:
+        trace.dropped = tuple(answer.exchange.losses.names)
+        trace.upstream_format = answer.exchange.upstream_format
+        trace.add_usage(used(call, answer))
+
+
+async def _commit(core: Core, call: Call, answer: Answer, trace: Trace) -> None:
+    """Write the row of a limited key before its client sees the end of the answer."""
+    if trace.is_counted:
+        _account(call, answer, trace)
+        trace.over = time.monotonic()
+        await core.ledger.commit(trace)
 
 
 async def _stream(
@@ -217,24 +248,33 @@ async def _stream(
     tables: Tables,
     answer: Answer,
     headers: tuple[Header, ...],
+    call: Call,
     client: Client,
     trace: Trace,
 ) -> None:
     exchange, response = answer.exchange, answer.response
-    await client.begin(exchange.media_type, headers, answer.first)
-    last = b""
+    first, answer.first = answer.first, b""
+    last = first if trace.is_counted and (answer.ended or exchange.ended) else b""
+    await client.begin(exchange.media_type, headers, b"" if last else first)
+    first = b""  # What was sent is not kept while the client takes its time.
     try:
         while not answer.ended and exchange.failure is None:
             chunk = await response.next()
             if not chunk:
-                last, answer.ended = exchange.close(), True
-            elif given := exchange.feed(chunk):
+                last, answer.ended = last + exchange.close(), True
+                break
+            given = exchange.feed(chunk)
+            chunk = b""
+            if trace.is_counted and exchange.ended:
+                last += given
+            elif given:
                 await client.write(given)
     except TransportError as error:
-        last = exchange.fail(error)
+        last += exchange.fail(error)
         trace.failed(error, "upstream_cut")
     if exchange.failure is not None:
         _note_failure(core, tables, answer, exchange.failure, trace)
+    await _commit(core, call, answer, trace)
     await client.end(last)
 
 
@@ -281,7 +321,7 @@ async def _refuse(route: Route, client: Client, trace: Trace, error: GatewayErro
     body = client_side(route.wire).write_error(error, trace.request_id)
     headers: list[Header] = [JSON_HEADER]
     if error.retry_after is not None:
-        headers.append((b"retry-after", str(max(1, round(error.retry_after))).encode()))
+        headers.append((b"retry-after", str(max(1, ceil(error.retry_after))).encode()))
     try:
         await client.settle()
         if client.opened:

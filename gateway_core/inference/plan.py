@@ -15,6 +15,8 @@ from .tables import Tables
 
 DEEPEST = 8
 """How many combos may stand within one another."""
+HEAVIEST = 1_000_000_000
+"""The largest weight of a member: sums of them stay numbers."""
 
 
 class Member(Struct, frozen=True):
@@ -48,7 +50,7 @@ def plan(tables: Tables, resolved: Resolved, kind: Kind, default_timeout_ms: int
     if combo is None:
         raise NothingToTry("The model resolves to nothing")
     own = tables.settings.combo_strategies.get(combo.name) or ComboStrategy()
-    members = tuple(_members(tables, combo, kind, ()))
+    members = members_of_combo(tables, combo, kind)
     if own.context_requirements is not None:
         members = _large_enough(members, own.context_requirements)
     if tables.settings.hide_paid_models:
@@ -63,6 +65,11 @@ def plan(tables: Tables, resolved: Resolved, kind: Kind, default_timeout_ms: int
         timeout=timeout_ms / 1000 if timeout_ms else None,
         judge=own.judge_model,
     )
+
+
+def members_of_combo(tables: Tables, combo: Combo, kind: Kind = Kind.LLM) -> tuple[Member, ...]:
+    """Every target of a combo, in saved order."""
+    return tuple(_members(tables, combo, kind, ()))
 
 
 def strategy_of(own: ComboStrategy, settings: Settings) -> str:
@@ -92,7 +99,7 @@ def _member(name: str, target: Target, fact: Mapping[str, Any]) -> Member:
     return Member(
         target,
         name,
-        float(weight) if isinstance(weight, int | float) and weight >= 0 else 1.0,
+        float(weight) if isinstance(weight, int | float) and 0 <= weight <= HEAVIEST else 1.0,
         pinned if isinstance(pinned, str) and pinned else None,
     )
 

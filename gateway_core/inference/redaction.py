@@ -63,7 +63,8 @@ def host_and_port(url: str) -> str:
         host, port = parts.hostname, parts.port
     except ValueError:
         return MASK
-    if not (parts.scheme and host):
+    behind = f"{parts.path}{parts.query}{parts.fragment}"
+    if not (parts.scheme and host) or "@" in behind:
         return MASK
     user = f"{MASK}@" if parts.username or parts.password else ""
     shown = f"[{host}]" if ":" in host else host

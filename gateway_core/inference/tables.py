@@ -17,6 +17,7 @@ from ..contracts.provider import Credential, ProviderSpec
 from ..registry import Registry
 from ..storage.combos import Combo
 from ..storage.connection import Connection
+from ..storage.proxy_pools import ProxyPool
 from .proxies import Proxy, proxy_of
 
 PUBLIC = "public"
@@ -49,6 +50,8 @@ class Tables(Struct, frozen=True, kw_only=True):
     """Every row of a provider: its plugin's and the operator's own, without disabled ones."""
     hidden: frozenset[tuple[str, str]]
     """Provider and model ids that the operator has disabled."""
+    pools: Mapping[str, ProxyPool] = {}
+    """Proxy pools by id."""
     versions: Mapping[str, int]
     """Of the stored groups this picture was taken from."""
 
@@ -58,20 +61,27 @@ class Tables(Struct, frozen=True, kw_only=True):
 
 
 def accounts_of(
-    connections: Iterable[Connection], settings: Settings, registry: Registry
+    connections: Iterable[Connection],
+    settings: Settings,
+    registry: Registry,
+    pools: Mapping[str, ProxyPool] = {},
 ) -> dict[str, tuple[Account, ...]]:
     """Active accounts by provider, and a stand-in for providers that need none."""
     found: dict[str, list[Account]] = {}
     for connection in connections:
         if connection.is_active and not connection.broken:
-            found.setdefault(connection.provider, []).append(account_of(connection, settings))
+            found.setdefault(connection.provider, []).append(
+                account_of(connection, settings, pools)
+            )
     for spec in registry.providers.values():
         if spec.id not in found and is_keyless(spec, settings):
             found[spec.id] = [public_account(spec, settings)]
     return {provider: tuple(accounts) for provider, accounts in found.items()}
 
 
-def account_of(connection: Connection, settings: Settings) -> Account:
+def account_of(
+    connection: Connection, settings: Settings, pools: Mapping[str, ProxyPool] = {}
+) -> Account:
     secrets, data = connection.secrets, connection.provider_data
     secret = secrets.get("apiKey") or secrets.get("accessToken")
     return Account(
@@ -79,7 +89,7 @@ def account_of(connection: Connection, settings: Settings) -> Account:
         provider=connection.provider,
         name=connection.name or connection.id,
         credential=Credential(connection_id=connection.id, secret=secret, data=data),
-        proxy=proxy_of(data, settings),
+        proxy=proxy_of(data, settings, pools),
         state=connection.data,
     )
 

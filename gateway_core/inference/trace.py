@@ -5,7 +5,9 @@ import time
 from ..contracts.errors import GatewayError
 from ..contracts.provider import Target
 from ..contracts.usage import Usage
+from ..identity.keys import Key
 from ..storage.usage import Status
+from .details import Detail
 
 
 class Trace:
@@ -17,12 +19,16 @@ class Trace:
         "combo_id",
         "combo_name",
         "connection_id",
+        "detail",
         "dropped",
         "endpoint",
         "error_code",
         "first_byte",
         "format",
         "http_status",
+        "is_counted",
+        "is_recorded",
+        "key",
         "model",
         "over",
         "request_id",
@@ -35,13 +41,22 @@ class Trace:
     )
 
     def __init__(
-        self, request_id: str, endpoint: str, client_format: str, started_at: float
+        self,
+        request_id: str,
+        endpoint: str,
+        client_format: str,
+        started_at: float,
+        key: Key | None = None,
     ) -> None:
         self.request_id = request_id
         self.endpoint = endpoint
         self.format = client_format
         self.started_at = started_at
         """Wall clock, seconds."""
+        self.key = key
+        self.is_counted = False
+        """Whether its use counts against a limit, so that it is written before its end is seen."""
+        self.is_recorded = False
         self.begun = time.monotonic()
         self.first_byte: float | None = None
         """Monotonic, when the first byte of an answer went out."""
@@ -59,6 +74,8 @@ class Trace:
         self.http_status = 200
         self.error_code: str | None = None
         self.dropped: tuple[str, ...] = ()
+        self.detail: Detail | None = None
+        """What is said, while that is kept."""
 
     def add_usage(self, usage: Usage | None) -> None:
         """Count what was used besides what the answer itself will report."""

@@ -24,6 +24,7 @@ from .connection import (
 from .database import Database, Row, Statements
 from .errors import SealBroken, UniqueViolation
 from .ids import NewId, random_id
+from .key_scope import release
 from .moments import Clock, iso
 from .secret_members import Document, is_sealed, join, part
 from .vault import Seal, Vault
@@ -147,9 +148,10 @@ class ConnectionStore:
             await raise_version(transaction, GROUP)
 
     async def delete(self, connection_id: str) -> None:
-        """Remove an account; those behind it move up. Raises NotFound."""
+        """Remove an account; those behind it move up. Raises NotFound, ScopeWouldBroaden."""
         async with self._database.transaction() as transaction:
             provider = (await _row(transaction, connection_id))["provider"]
+            await release(transaction, [connection_id])
             await transaction.execute("DELETE FROM connections WHERE id = :id", id=connection_id)
             await _renumber(transaction, await _ids(transaction, provider))
             await raise_version(transaction, GROUP)
@@ -243,7 +245,7 @@ async def _place(
 ) -> None:
     """Move one account to a priority; the others close up around it."""
     order = [other for other in ids if other != connection_id]
-    order.insert(max(priority - 1, 0), connection_id)
+    order.insert(min(max(priority - 1, 0), len(order)), connection_id)
     await _renumber(transaction, order)
 
 

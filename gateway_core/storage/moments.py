@@ -4,7 +4,7 @@ Texts of this one form sort as the times they name, in any engine.
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 Clock = Callable[[], float]
 """Gives the wall-clock time in seconds since 1970."""
@@ -22,3 +22,20 @@ def seconds(moment: str) -> float:
     if parsed.tzinfo is None:
         raise ValueError(f"{moment} names no time zone")
     return parsed.timestamp()
+
+
+def local_day(moment: float, zone: tzinfo | None = None) -> date:
+    """The calendar day of a moment in a zone; ``None`` is the machine's own."""
+    return datetime.fromtimestamp(moment, zone).date()
+
+
+def next_midnight(moment: float, zone: tzinfo | None = None) -> float:
+    """When the local day of a moment is over, seconds since 1970."""
+    tomorrow = local_day(moment, zone) + timedelta(days=1)
+    return datetime.combine(tomorrow, time.min, zone).timestamp()
+
+
+def next_month(moment: float, zone: tzinfo | None = None) -> float:
+    """When the local month of a moment is over, seconds since 1970."""
+    first = (local_day(moment, zone).replace(day=28) + timedelta(days=4)).replace(day=1)
+    return datetime.combine(first, time.min, zone).timestamp()

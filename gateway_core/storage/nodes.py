@@ -19,6 +19,7 @@ from .connections import GROUP as CONNECTIONS
 from .database import Database, Row, Statements
 from .errors import UniqueViolation
 from .ids import NewId, random_id
+from .key_scope import release
 from .kv import CUSTOM_MODELS
 from .kv import group as kv_group
 from .moments import Clock, iso
@@ -137,9 +138,16 @@ class NodeStore:
         return node
 
     async def delete(self, identity: str) -> None:
-        """Remove a node, its connections and its custom models. Raises NotFound."""
+        """Remove a node, its connections and its custom models.
+
+        Raises NotFound, ScopeWouldBroaden.
+        """
         async with self._database.transaction() as transaction:
             await _row(transaction, identity)
+            rows = await transaction.fetch(
+                "SELECT id FROM connections WHERE provider = :id ORDER BY priority, id", id=identity
+            )
+            await release(transaction, [row["id"] for row in rows])
             await transaction.execute("DELETE FROM nodes WHERE id = :id", id=identity)
             await transaction.execute("DELETE FROM connections WHERE provider = :id", id=identity)
             await transaction.execute(

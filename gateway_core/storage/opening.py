@@ -14,7 +14,12 @@ from .moments import Clock
 from .sqlite import open_sqlite
 from .vault import Vault
 
-SEALED = (("connections", "secrets"), ("settings", "secrets"))
+SEALED = (
+    ("connections", "secrets"),
+    ("settings", "secrets"),
+    ("api_keys", "secret"),
+    ("proxy_pools", "proxy_url"),
+)
 """Every table and column that holds sealed text, or nothing."""
 _PROOF = "master_key_proof"
 _PROOF_TEXT = "gateway"

@@ -10,6 +10,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import UNSET
+
 Document = Mapping[str, Any]
 
 _DEEPEST = 8
@@ -62,6 +64,30 @@ def part(
         else:
             rest[name] = value
     return rest, taken
+
+
+def parted(value: Any, belongs: Callable[[str], bool]) -> tuple[Any, Any]:
+    """What of any value is left, and what belongs; UNSET where there is nothing.
+
+    A list cannot be parted: one that holds what belongs, belongs with all that is around it.
+    """
+    rest, taken = part(value, belongs) if isinstance(value, Mapping) else (value, {})
+    if holds(rest, belongs):
+        return UNSET, value
+    return rest, taken or UNSET
+
+
+def holds(value: Any, belongs: Callable[[str], bool], *, depth: int = _DEEPEST) -> bool:
+    """Whether a member's name belongs, however deep, in lists too; what is too deep does."""
+    if isinstance(value, list | tuple):
+        inner: Any = value
+    elif isinstance(value, Mapping):
+        if any(map(belongs, value)):
+            return True
+        inner = value.values()
+    else:
+        return False
+    return depth == 0 or any(holds(each, belongs, depth=depth - 1) for each in inner)
 
 
 def join(one: Document, other: Document) -> Document:

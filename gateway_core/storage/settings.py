@@ -1,15 +1,19 @@
-"""The store of the settings document: one row, its secret members sealed one by one."""
+"""The store of the settings document: one row, its secret members sealed one by one.
 
-from collections.abc import Mapping
+Of a key that is not declared, the secrets inside are sealed and the rest is plain.
+"""
+
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from gateway_core.config.settings import Settings, check_changes, read_settings, traits
 
 from .database import Database, Statements
 from .errors import SealBroken
-from .secret_members import Document, is_sealed
+from .secret_members import Document, is_sealed, join, parted
 from .vault import Seal, Vault
 from .versions import raise_version
 
@@ -38,7 +42,7 @@ class SettingsStore:
     async def document(self) -> Document:
         """What is stored, secrets opened; one that cannot be opened is left out."""
         plain, sealed = await _parts(self._database)
-        return {**plain, **self._open_all(sealed)[0]}
+        return join(plain, self._open_all(sealed)[0])
 
     async def patch(self, changes: Mapping[str, Any]) -> Settings:
         """Set members, all of them or none, and give the settings now in force.
@@ -47,32 +51,42 @@ class SettingsStore:
         a value that makes no sense, SealBroken when a secret that cannot be
         opened would be overwritten; setting it to ``None`` gives it up.
         """
-        check_changes(changes)
+        return await self.revise(lambda _: changes)
+
+    async def revise(self, decide: Callable[[Settings], Mapping[str, Any]]) -> Settings:
+        """As ``patch``, with changes that depend on what is stored at that very moment.
+
+        Nothing is written when ``decide`` raises.
+        """
         async with self._database.transaction() as transaction:
+            # Raised before reading, so that two gateways on one database take turns.
+            await raise_version(transaction, GROUP)
             plain, sealed = await _parts(transaction)
+            changes = decide(self._settings(plain, sealed))
+            check_changes(changes)
             for key, value in changes.items():
                 self._set(plain, sealed, key, value)
             await _write_parts(transaction, plain, sealed)
-            await raise_version(transaction, GROUP)
         return self._settings(plain, sealed)
 
     def _settings(self, plain: Document, sealed: Mapping[str, str]) -> Settings:
         opened, broken = self._open_all(sealed)
-        settings = read_settings({**plain, **opened})
+        settings = read_settings(join(plain, opened))
         return msgspec.structs.replace(settings, invalid=settings.invalid + broken)
 
     def _set(self, plain: dict[str, Any], sealed: dict[str, str], key: str, value: Any) -> None:
+        if key in sealed and value is not None:
+            self._open(key, sealed[key])
+        plain.pop(key, None)
+        sealed.pop(key, None)
         if value is None and (key in traits() or _seals(key)):
-            plain.pop(key, None)
-            sealed.pop(key, None)
-        elif _seals(key):
-            if key in sealed:
-                self._open(key, sealed[key])
-            text = msgspec.json.encode(value).decode()
-            plain.pop(key, None)
+            return
+        rest, secret = _parted(key, value)
+        if rest is not UNSET:
+            plain[key] = rest
+        if secret is not UNSET:
+            text = msgspec.json.encode(secret).decode()
             sealed[key] = self._seal(key).close(text, table=TABLE, column=key, row=ROW)
-        else:
-            plain[key] = value
 
     def _open_all(self, sealed: Mapping[str, str]) -> tuple[dict[str, Any], tuple[str, ...]]:
         """What opens, and the names of what does not."""
@@ -96,6 +110,15 @@ class SettingsStore:
 def _seals(key: str) -> bool:
     trait = traits().get(key)
     return is_sealed(key) or (trait is not None and trait.sealed is not None)
+
+
+def _parted(key: str, value: Any) -> tuple[Any, Any]:
+    """What of a value is kept plain and what is sealed; UNSET where there is nothing."""
+    if _seals(key):
+        return UNSET, value
+    if key in traits():
+        return value, UNSET
+    return parted(value, is_sealed)
 
 
 async def _parts(statements: Statements) -> tuple[dict[str, Any], dict[str, str]]:

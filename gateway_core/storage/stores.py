@@ -6,15 +6,23 @@ from msgspec import Struct
 
 from gateway_core.config.data_dir import DataDir
 
+from .audit import AuditStore
 from .combos import ComboStore
+from .connection_groups import ConnectionGroupStore
 from .connections import ConnectionStore
 from .database import Database
+from .key_groups import KeyGroupStore
+from .key_usage import KeyUsageStore
+from .keys import KeyStore
 from .kv import KeyValueStore
 from .moments import Clock
 from .nodes import NodeStore
 from .opening import open_storage
+from .proxy_pools import ProxyPoolStore
+from .request_details import RequestDetailStore
 from .settings import SettingsStore
 from .usage import UsageStore
+from .usage_reports import UsageReports
 from .vault import Vault
 
 
@@ -26,8 +34,16 @@ class Stores(Struct, frozen=True, kw_only=True):
     connections: ConnectionStore
     nodes: NodeStore
     combos: ComboStore
+    proxy_pools: ProxyPoolStore
+    connection_groups: ConnectionGroupStore
     kv: KeyValueStore
     usage: UsageStore
+    reports: UsageReports
+    request_details: RequestDetailStore
+    keys: KeyStore
+    key_groups: KeyGroupStore
+    key_usage: KeyUsageStore
+    audit: AuditStore
 
     async def close(self) -> None:
         await self.database.close()
@@ -35,14 +51,23 @@ class Stores(Struct, frozen=True, kw_only=True):
 
 def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> Stores:
     """The stores of a database that is up to date."""
+    usage = UsageStore(database)
     return Stores(
         database=database,
         settings=SettingsStore(database, vault),
         connections=ConnectionStore(database, vault, clock=clock),
         nodes=NodeStore(database, clock=clock),
         combos=ComboStore(database, clock=clock),
+        proxy_pools=ProxyPoolStore(database, vault, clock=clock),
+        connection_groups=ConnectionGroupStore(database, clock=clock),
         kv=KeyValueStore(database),
-        usage=UsageStore(database),
+        usage=usage,
+        reports=UsageReports(database, usage),
+        request_details=RequestDetailStore(database),
+        keys=KeyStore(database, vault, clock=clock),
+        key_groups=KeyGroupStore(database, clock=clock),
+        key_usage=KeyUsageStore(database),
+        audit=AuditStore(database, clock=clock),
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from .database import Database, Row
+from .key_usage import add, rebuild, spent_of
 from .versions import raise_version
 
 GROUP = "usage"
@@ -57,6 +58,8 @@ class UsageRecord(Struct, frozen=True, kw_only=True, rename="camel"):
     attempts: int = 1
     dropped: tuple[str, ...] = ()
     """What could not be carried to the vendor."""
+    day: str = ""
+    """The local date on which the call ended, ``YYYY-MM-DD``."""
 
 
 class UsageRow(UsageRecord, frozen=True, kw_only=True, rename="camel"):
@@ -146,6 +149,7 @@ class UsageStore:
             first = last - len(records) + 1
             rows = [_row(number, record) for number, record in enumerate(records, first)]
             await transaction.execute_many(_INSERT, rows)
+            await add(transaction, spent_of(records))
 
     async def page(
         self, which: UsageFilter = EVERYTHING, *, limit: int = 50, offset: int = 0
@@ -184,7 +188,10 @@ class UsageStore:
     async def delete(self, which: UsageFilter) -> int:
         """Remove rows for good; gives how many. Limits that look back see less from then on."""
         where, values = _where(which)
-        return await self._database.purge(f"DELETE FROM usage{where}", **values)
+        deleted = await self._database.purge(f"DELETE FROM usage{where}", **values)
+        async with self._database.transaction() as transaction:
+            await rebuild(transaction)
+        return deleted
 
 
 def _row(number: int, record: UsageRecord) -> Row:

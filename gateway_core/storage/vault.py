@@ -36,8 +36,12 @@ class Vault:
 
     def seal_for(self, purpose: str) -> "Seal":
         """The seal of one purpose, such as ``credentials``."""
+        return Seal(self.key_for(purpose), self._random)
+
+    def key_for(self, purpose: str) -> bytes:
+        """The 32 bytes of one purpose, for use other than sealing."""
         derivation = HKDF(SHA256(), KEY_BYTES, salt=None, info=f"gateway {purpose}".encode())
-        return Seal(derivation.derive(self._master_key), self._random)
+        return derivation.derive(self._master_key)
 
 
 class Seal:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
 from ..contracts.errors import (
     INVALID,
@@ -15,6 +15,9 @@ from ..contracts.errors import (
     Unauthorized,
     UnknownModel,
 )
+from ..identity.access import Access
+from ..identity.caller import Caller
+from ..identity.credentials import CALLER, check_key
 from ..inference.core import Core
 from ..inference.listing import (
     KINDS,
@@ -27,8 +30,9 @@ from ..inference.listing import (
     rows,
     usual,
 )
-from ..inference.pipeline import admit
+from ..inference.policy import permitted_rows
 from .answers import NO_STORE, error_answer, json_answer
+from .operation import Guarded, guarded
 from .requests import request_id_of
 
 Handler = Callable[[Request], Any]
@@ -40,19 +44,56 @@ COMMAND_LINE = "codex"
 """Found in the originator or user agent of the command line that has a list of its own."""
 
 
-def routes(core: Core) -> list[BaseRoute]:
+class InfoQuery(Struct, frozen=True):
+    """``id`` is a model's, with its prefix; ``kind`` narrows it to models for that work."""
+
+    id: str
+    kind: str | None = None
+
+
+class Admission(Struct, frozen=True):
+    ok: bool = True
+
+
+STYLES = {
+    VERSION_HEADER: "Asks for the messages-style list.",
+    "originator": f"The list of the {COMMAND_LINE} command line, where its name is in it.",
+}
+
+
+def routes(core: Core) -> list[Guarded]:
     catalog = Catalog(core)
-    both = ["GET", "HEAD"]
+    get, both = ("GET",), ("GET", "HEAD")
+    rows = "list the models"
     return [
-        Route("/v1", catalog.all, methods=both),
-        Route("/v1/realtime/auth", catalog.admission, methods=["GET"]),
-        Route("/v1/models", catalog.all, methods=both),
-        Route("/v1/models/info", catalog.info, methods=both),
-        Route("/v1/models/{name:path}", catalog.some, methods=both),
-        Route("/v1beta/models", catalog.generative, methods=["GET"]),
-        Route("/v1beta/models/{name:path}", catalog.generative_one, methods=["GET"]),
-        Route("/api/tags", catalog.tags, methods=["GET"]),
+        _route("/v1", catalog.all, rows, both, headers=STYLES),
+        guarded(
+            "/v1/realtime/auth",
+            catalog.admission,
+            Access.INFERENCE,
+            "check a key",
+            get,
+            answer=Admission,
+        ),
+        _route("/v1/models", catalog.all, rows, both, headers=STYLES),
+        _route("/v1/models/info", catalog.info, "describe a model", both, query=InfoQuery),
+        _route("/v1/models/{name:path}", catalog.some, "list models of a kind, or one model", both),
+        _route("/v1beta/models", catalog.generative, rows, get),
+        _route("/v1beta/models/{name:path}", catalog.generative_one, "describe a model", get),
+        _route("/api/tags", catalog.tags, rows, get),
     ]
+
+
+def _route(
+    path: str, handler: Handler, purpose: str, methods: tuple[str, ...], **more: Any
+) -> Guarded:
+    """A list, or a row of it, in an envelope that is the client's own."""
+    return guarded(path, handler, Access.CATALOG, purpose, methods, answer=Row, **more)
+
+
+def _caller(request: Request) -> Caller:
+    found: Caller = request.scope[CALLER]
+    return found
 
 
 def probed() -> Response:
@@ -69,16 +110,16 @@ class Catalog:
     async def all(self, request: Request) -> Response:
         if request.method == "HEAD":
             return probed()
-        return json_answer(self._list(request, usual(self._rows())))
+        return json_answer(self._list(request, usual(self._rows(request))))
 
     async def admission(self, request: Request) -> Response:
         """Whether the caller's key would be admitted to a socket."""
         try:
-            admit(self._core.tables, request.headers, request.scope)
+            check_key(_caller(request), required=self._core.tables.settings.require_api_key)
         except Unauthorized as refused:
             error = {"message": refused.message, "type": INVALID, "code": refused.code}
             return json_answer({"error": error}, refused.status)
-        return json_answer({"ok": True})
+        return json_answer(Admission())
 
     async def some(self, request: Request) -> Response:
         """The rows of one kind, or one row by its prefixed id."""
@@ -86,22 +127,26 @@ class Catalog:
         if name in KINDS:
             if request.method == "HEAD":
                 return probed()
-            return json_answer(self._list(request, of_kind(self._rows(), name)))
-        if "/" not in name and not self._is_listed(name):
+            return json_answer(self._list(request, of_kind(self._rows(request), name)))
+        if "/" not in name and not self._is_listed(request, name):
             return error_answer(NotFound("Unknown model kind"), request_id_of(request))
         if request.method == "HEAD":
             return probed()
-        return self._answer(request, lambda: self._find(name, None))
+        return self._answer(request, lambda: self._find(request, name, None))
 
     async def info(self, request: Request) -> Response:
         query = request.query_params
-        return self._answer(request, lambda: self._find(query.get("id", ""), query.get("kind")))
+        return self._answer(
+            request, lambda: self._find(request, query.get("id", ""), query.get("kind"))
+        )
 
     async def generative(self, request: Request) -> Response:
-        return json_answer(generative_list(self._core.tables, usual(self._rows()), GENERATIVE))
+        return json_answer(
+            generative_list(self._core.tables, usual(self._rows(request)), GENERATIVE)
+        )
 
     async def generative_one(self, request: Request) -> Response:
-        listed = generative_list(self._core.tables, usual(self._rows()), GENERATIVE)
+        listed = generative_list(self._core.tables, usual(self._rows(request)), GENERATIVE)
         name = "models/" + request.path_params["name"].removeprefix("models/")
         for row in listed["models"]:
             if row["name"] == name:
@@ -110,13 +155,16 @@ class Catalog:
         return json_answer({"error": error}, 404)
 
     async def tags(self, request: Request) -> Response:
-        return json_answer(local_server_list(usual(self._rows())))
+        return json_answer(local_server_list(usual(self._rows(request))))
 
-    def _rows(self) -> list[Row]:
-        return rows(self._core.tables, int(self._core.clock()))
+    def _rows(self, request: Request) -> list[Row]:
+        """What this caller may use."""
+        tables, key = self._core.tables, _caller(request).key
+        found = rows(tables, int(self._core.clock()))
+        return found if key is None else permitted_rows(tables, key, found)
 
-    def _is_listed(self, name: str) -> bool:
-        return any(row["id"] == name for row in self._rows())
+    def _is_listed(self, request: Request, name: str) -> bool:
+        return any(row["id"] == name for row in self._rows(request))
 
     def _list(self, request: Request, found: list[Row]) -> Row:
         """The envelope: messages style first, then the command line's, else completions style."""
@@ -135,12 +183,12 @@ class Catalog:
         except GatewayError as error:
             return error_answer(error, request_id_of(request))
 
-    def _find(self, name: str, kind: str | None) -> Row:
+    def _find(self, request: Request, name: str, kind: str | None) -> Row:
         """One row by its id, in any spelling of the provider. Raises BadRequest, UnknownModel."""
         if not name:
             raise BadRequest("Missing query parameter: id")
         spellings = {name, self._shown(name)}
-        for row in self._rows():
+        for row in self._rows(request):
             if row["id"] in spellings and kind in (None, row.get("kind", "llm")):
                 return row
         raise UnknownModel(f"Model {name} is not in the catalog")

@@ -1,19 +1,27 @@
 """Health, the provider manifest, and what is said about paths that nobody serves (1, 2.7, 4.11)."""
 
+from typing import Any
+
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
 
+from ..identity.access import Access
 from ..inference.core import Core
 from .answers import NO_STORE, flat_error, json_answer
+from .operation import Guarded, guarded
 from .requests import request_id_of
 
 MANIFEST = "/v1/provider-plugin-manifest"
 
 
-def routes(core: Core) -> list[BaseRoute]:
+class Health(Struct, frozen=True):
+    ok: bool = True
+
+
+def routes(core: Core) -> list[Guarded]:
     async def health(request: Request) -> Response:
-        return json_answer({"ok": True})
+        return json_answer(Health())
 
     async def manifest(request: Request) -> Response:
         headers = {
@@ -23,9 +31,10 @@ def routes(core: Core) -> list[BaseRoute]:
         }
         return Response(core.manifest, headers=headers, media_type="application/json")
 
+    both, public, purpose = ("GET", "HEAD"), Access.PUBLIC, "show the provider manifest"
     return [
-        Route("/api/health", health, methods=["GET", "HEAD"]),
-        Route(MANIFEST, manifest, methods=["GET", "HEAD"]),
+        guarded("/api/health", health, public, "tell that it listens", both, answer=Health),
+        guarded(MANIFEST, manifest, public, purpose, both, answer=dict[str, Any]),
     ]
 
 

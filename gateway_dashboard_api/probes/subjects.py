@@ -22,7 +22,7 @@ async def check_connection(
     desk: Desk, connection: Connection, owner: Owner, path: str, limit: float
 ) -> Checked:
     """Look at a stored account, whether it is active or not."""
-    account = account_of(connection, desk.tables.settings)
+    account = account_of(connection, desk.tables.settings, desk.tables.pools)
     model = default_model(connection.data) or default_model(connection.provider_data)
     if connection.broken:
         return await timed(_refused(BadRequest(BROKEN)), account.credential, limit)
@@ -70,5 +70,5 @@ def candidate(
         provider=provider,
         name=provider,
         credential=Credential(connection_id=identity, secret=key or None, data=data),
-        proxy=proxy_of(data, desk.tables.settings),
+        proxy=proxy_of(data, desk.tables.settings, desk.tables.pools),
     )

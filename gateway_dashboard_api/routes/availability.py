@@ -1,13 +1,12 @@
 """Which accounts rest, and ending a rest by hand (A.5)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.inference.health import EVERY_MODEL, Rest
@@ -16,6 +15,7 @@ from gateway_core.inference.tables import PUBLIC
 from gateway_core.storage.connection import Connection
 from gateway_core.storage.moments import iso
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
 from ..bodies import said
 from ..desk import Desk
@@ -32,13 +32,43 @@ class ActionBody(Struct, frozen=True, kw_only=True, rename="camel"):
     model: str | None = None
 
 
+class RestRow(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``cooldown`` has an ``until``; ``unavailable`` is to be asked again at the next call."""
+
+    provider: str
+    model: str
+    status: Literal["cooldown", "unavailable"]
+    until: str | UnsetType = UNSET
+    connection_id: str
+    connection_name: str | None
+    last_error: str
+
+
+class Resting(Struct, frozen=True, kw_only=True, rename="camel"):
+    models: tuple[RestRow, ...]
+    unavailable_count: int
+
+
+class Cleared(Struct, frozen=True):
+    ok: bool = True
+
+
 _read_action = msgspec.json.Decoder(ActionBody)
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, list_all, "read the availability"),
-        endpoint(desk, "POST", PATH, act, "clear the cooldown"),
+        endpoint(desk, "GET", PATH, list_all, "read the availability", answer=Resting),
+        endpoint(
+            desk,
+            "POST",
+            PATH,
+            act,
+            "clear the cooldown",
+            body=ActionBody,
+            answer=Cleared,
+            example={"action": "clearCooldown", "provider": "openai", "model": EVERY_MODEL},
+        ),
     ]
 
 
@@ -47,38 +77,38 @@ async def list_all(desk: Desk, request: Request) -> Response:
     resting = desk.core.health.all_resting()
     rows = [_resting(desk, stored.get(account), account, m, rest) for account, m, rest in resting]
     rows += _unavailable(stored, {account for account, _, _ in resting})
-    return json_answer({"models": rows, "unavailableCount": len(rows)})
+    return json_answer(Resting(models=tuple(rows), unavailable_count=len(rows)))
 
 
 def _resting(
     desk: Desk, connection: Connection | None, account: str, model: str, rest: Rest
-) -> dict[str, Any]:
+) -> RestRow:
     provider = account.removesuffix(f":{PUBLIC}")
     spec = desk.spec(provider)
-    return {
-        "provider": connection.provider if connection else provider,
-        "model": model,
-        "status": "cooldown",
-        "until": iso(rest.until),
-        "connectionId": account,
-        "connectionName": connection.name if connection else spec.name if spec else provider,
-        "lastError": told(rest.reason, texts(connection.secrets) if connection else ()),
-    }
+    return RestRow(
+        provider=connection.provider if connection else provider,
+        model=model,
+        status="cooldown",
+        until=iso(rest.until),
+        connection_id=account,
+        connection_name=connection.name if connection else spec.name if spec else provider,
+        last_error=told(rest.reason, texts(connection.secrets) if connection else ()),
+    )
 
 
-def _unavailable(stored: Mapping[str, Connection], resting: set[str]) -> Iterator[dict[str, Any]]:
+def _unavailable(stored: Mapping[str, Connection], resting: set[str]) -> Iterator[RestRow]:
     """Accounts whose rest is over and that have not answered since."""
     for each in stored.values():
         is_awake = each.is_active and each.id not in resting
         if is_awake and each.data.get("testStatus") == UNAVAILABLE:
-            yield {
-                "provider": each.provider,
-                "model": EVERY_MODEL,
-                "status": UNAVAILABLE,
-                "connectionId": each.id,
-                "connectionName": each.name,
-                "lastError": told(str(each.data.get("lastError") or ""), texts(each.secrets)),
-            }
+            yield RestRow(
+                provider=each.provider,
+                model=EVERY_MODEL,
+                status="unavailable",
+                connection_id=each.id,
+                connection_name=each.name,
+                last_error=told(str(each.data.get("lastError") or ""), texts(each.secrets)),
+            )
 
 
 async def act(desk: Desk, request: Request) -> Response:
@@ -90,7 +120,7 @@ async def act(desk: Desk, request: Request) -> Response:
     accounts = [each.id for each in await desk.stores.connections.list(provider)]
     desk.core.health.clear([*accounts, f"{provider}:{PUBLIC}"], model)
     await _note(desk, accounts)
-    return json_answer({"ok": True})
+    return json_answer(Cleared())
 
 
 async def _note(desk: Desk, accounts: list[str]) -> None:

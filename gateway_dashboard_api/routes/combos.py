@@ -6,12 +6,13 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.storage.combos import Combo, ComboChange
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
+from ..answers import Success
 from ..combo_checks import check
 from ..desk import Desk
 from ..endpoint import endpoint
@@ -31,22 +32,46 @@ class ComboBody(Struct, frozen=True, kw_only=True, rename="camel"):
     allowed_connection_ids: tuple[str, ...] | UnsetType | None = UNSET
 
 
+class Combos(Struct, frozen=True):
+    combos: tuple[Combo, ...]
+
+
+EXAMPLE = {"name": "helpful", "models": ["echo/echo", "echo/echo-tools"]}
 _read_combo = msgspec.json.Decoder(ComboBody)
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     one = PATH + "/{id}"
     return [
-        endpoint(desk, "GET", PATH, list_all, "list combos"),
-        endpoint(desk, "POST", PATH, create, "create the combo"),
-        endpoint(desk, "GET", one, show, "read the combo"),
-        endpoint(desk, "PUT", one, update, "update the combo"),
-        endpoint(desk, "DELETE", one, delete, "delete the combo"),
+        endpoint(desk, "GET", PATH, list_all, "list combos", answer=Combos),
+        endpoint(
+            desk,
+            "POST",
+            PATH,
+            create,
+            "create the combo",
+            body=ComboBody,
+            answer=Combo,
+            status=201,
+            example=EXAMPLE,
+        ),
+        endpoint(desk, "GET", one, show, "read the combo", answer=Combo),
+        endpoint(
+            desk,
+            "PUT",
+            one,
+            update,
+            "update the combo",
+            body=ComboBody,
+            answer=Combo,
+            example={"models": EXAMPLE["models"]},
+        ),
+        endpoint(desk, "DELETE", one, delete, "delete the combo", answer=Success),
     ]
 
 
 async def list_all(desk: Desk, request: Request) -> Response:
-    return json_answer({"combos": await desk.stores.combos.list()})
+    return json_answer(Combos(tuple(await desk.stores.combos.list())))
 
 
 async def create(desk: Desk, request: Request) -> Response:
@@ -79,7 +104,7 @@ async def delete(desk: Desk, request: Request) -> Response:
     """Remove a combo and its strategy; combos it stood in pass it over from now on."""
     async with desk.writing():
         await desk.stores.combos.delete(request.path_params["id"])
-    return json_answer({"success": True})
+    return json_answer(Success())
 
 
 async def combo_of(desk: Desk, identity: str) -> Combo:

@@ -6,14 +6,15 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.inference.health import EVERY_MODEL
 from gateway_core.storage.connection import Connection
 from gateway_core.storage.moments import iso
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
+from ..answers import BatchedTest, BatchSummary, ConnectionBatch, ConnectionTest, Validity
 from ..bodies import (
     BatchBody,
     CandidateBody,
@@ -31,17 +32,42 @@ from ..probes.checks import LIMIT
 from ..probes.findings import Finding
 from ..probes.subjects import candidate, check_account, check_connection
 from ..requests import read
-from .connections import connection_of
+from .connections import check_address, connection_of
 
 AT_ONCE = 10
 Choice = Callable[[Connection], bool]
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     return [
-        endpoint(desk, "POST", "/api/providers/validate", validate, "validate the key"),
-        endpoint(desk, "POST", "/api/providers/test-batch", test_batch, "test connections"),
-        endpoint(desk, "POST", "/api/providers/{id}/test", test, "test the connection"),
+        endpoint(
+            desk,
+            "POST",
+            "/api/providers/validate",
+            validate,
+            "validate the key",
+            body=CandidateBody,
+            answer=Validity,
+            example={"provider": "openai", "apiKey": "sk-..."},
+        ),
+        endpoint(
+            desk,
+            "POST",
+            "/api/providers/test-batch",
+            test_batch,
+            "test connections",
+            body=BatchBody,
+            answer=ConnectionBatch,
+            example={"mode": "provider", "providerId": "openai"},
+        ),
+        endpoint(
+            desk,
+            "POST",
+            "/api/providers/{id}/test",
+            test,
+            "test the connection",
+            answer=ConnectionTest,
+        ),
     ]
 
 
@@ -54,12 +80,13 @@ async def validate(desk: Desk, request: Request) -> Response:
     owner = await owner_of(desk, provider)
     if not key and owner.auth_type not in ("none", "optional"):
         raise BadRequest("Provider and API key required")
-    data = provider_data(_with_address(body), owner)
+    check_address(desk, request, _with_address(body))
+    data = provider_data(_with_address(body), owner, desk.tables.pools)
     check_proxy(data)
     await permit_all(desk.core.network, owner.own(data))
     account = candidate(desk, owner.id, key, data)
     checked = await check_account(desk, account, owner, None, request.scope["path"], LIMIT)
-    return json_answer({"valid": checked.finding.valid, "error": checked.finding.error})
+    return json_answer(Validity(valid=checked.finding.valid, error=checked.finding.error))
 
 
 def _with_address(body: CandidateBody) -> ConnectionBody:
@@ -74,14 +101,13 @@ async def test(desk: Desk, request: Request) -> Response:
     connection = await connection_of(desk, request.path_params["id"])
     found = await _tested(desk, connection, request.scope["path"])
     return json_answer(
-        {
-            "valid": found.valid,
-            "error": found.error,
-            "refreshed": False,
-            "latencyMs": found.latency_ms,
-            "statusCode": found.status_code,
-            "diagnosis": found.diagnosis,
-        }
+        ConnectionTest(
+            valid=found.valid,
+            error=found.error,
+            latency_ms=found.latency_ms,
+            status_code=found.status_code,
+            diagnosis=found.diagnosis,
+        )
     )
 
 
@@ -113,27 +139,23 @@ async def test_batch(desk: Desk, request: Request) -> Response:
     chosen = await _chosen(desk, body)
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def one(connection: Connection) -> dict[str, Any]:
+    async def one(connection: Connection) -> BatchedTest:
         async with gate:
             found = await _tested(desk, connection, request.scope["path"])
         return _result(connection, found, iso(desk.core.clock()))
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(each)) for each in chosen]
-    results = [task.result() for task in tasks]
-    passed = sum(result["valid"] for result in results)
+    results = tuple(task.result() for task in tasks)
+    passed = sum(result.valid for result in results)
     return json_answer(
-        {
-            "mode": body.mode,
-            "providerId": body.provider_id,
-            "results": results,
-            "testedAt": iso(desk.core.clock()),
-            "summary": {
-                "total": len(results),
-                "passed": passed,
-                "failed": len(results) - passed,
-            },
-        }
+        ConnectionBatch(
+            mode=body.mode,
+            provider_id=body.provider_id,
+            results=results,
+            tested_at=iso(desk.core.clock()),
+            summary=BatchSummary(total=len(results), passed=passed, failed=len(results) - passed),
+        )
     )
 
 
@@ -164,16 +186,16 @@ def _is_free(desk: Desk, connection: Connection) -> bool:
     return spec is not None and (spec.free or spec.auth.type == "none")
 
 
-def _result(connection: Connection, found: Finding, now: str) -> dict[str, Any]:
-    return {
-        "provider": connection.provider,
-        "connectionId": connection.id,
-        "connectionName": connection.name,
-        "authType": connection.auth_type,
-        "valid": found.valid,
-        "latencyMs": found.latency_ms,
-        "error": found.error,
-        "diagnosis": found.diagnosis,
-        "statusCode": found.status_code,
-        "testedAt": now,
-    }
+def _result(connection: Connection, found: Finding, now: str) -> BatchedTest:
+    return BatchedTest(
+        provider=connection.provider,
+        connection_id=connection.id,
+        connection_name=connection.name,
+        auth_type=connection.auth_type,
+        valid=found.valid,
+        latency_ms=found.latency_ms,
+        error=found.error,
+        diagnosis=found.diagnosis,
+        status_code=found.status_code,
+        tested_at=now,
+    )

@@ -1,31 +1,44 @@
 """Accounts at providers: list, make, show, change, order, delete (A.1)."""
 
 from collections.abc import Iterable
+from typing import Annotated
 
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
-from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.contracts.errors import BadRequest, Forbidden, NotFound
 from gateway_core.inference.health import EVERY_MODEL
 from gateway_core.storage.connection import Connection, DuplicateConnection
 from gateway_core.storage.moments import iso
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
+from ..answers import (
+    ConnectionPage,
+    Connections,
+    Message,
+    OneConnection,
+    PagePlace,
+    Success,
+)
 from ..bodies import (
+    ChangedConnectionBody,
+    ConnectionBody,
     NewConnectionBody,
+    OrderBody,
     read_changed_connection,
     read_new_connection,
     read_order,
     said,
 )
-from ..connection_changes import change, new_connection, provider_data
-from ..connection_rows import client_row, connection_row
+from ..connection_changes import change, names_address, new_connection, provider_data
+from ..connection_rows import client_row, row_for
 from ..desk import Desk
 from ..destinations import permit_all
 from ..endpoint import endpoint
 from ..owners import owner_of, stored_owner
-from ..requests import number, read
+from ..requests import query, read
 
 PATH = "/api/providers"
 NAME_CONFLICT = "PROVIDER_CONNECTION_NAME_CONFLICT"
@@ -34,45 +47,97 @@ LARGEST_PAGE = 100
 MOST_PAGES = 1_000_000
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+class PageQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``search`` is looked for in names, addresses and providers."""
+
+    page: Annotated[int, Meta(ge=1, le=MOST_PAGES)] = 1
+    page_size: Annotated[int, Meta(ge=1, le=LARGEST_PAGE)] = PAGE_SIZE
+    provider: str | None = None
+    search: str = ""
+
+
+def routes(desk: Desk) -> list[Guarded]:
     one = PATH + "/{id}"
     return [
-        endpoint(desk, "GET", PATH, list_all, "list connections"),
-        endpoint(desk, "POST", PATH, create, "create the connection"),
-        endpoint(desk, "POST", "/api/connections", create, "create the connection"),
-        endpoint(desk, "GET", PATH + "/client", list_page, "list connections"),
-        endpoint(desk, "PUT", PATH + "/reorder", reorder, "reorder connections"),
-        endpoint(desk, "GET", one, show, "read the connection"),
-        endpoint(desk, "PUT", one, update, "update the connection"),
-        endpoint(desk, "PATCH", one, update, "update the connection"),
-        endpoint(desk, "DELETE", one, delete, "delete the connection"),
+        endpoint(desk, "GET", PATH, list_all, "list connections", answer=Connections),
+        _making(desk, PATH),
+        _making(desk, "/api/connections"),
+        endpoint(
+            desk,
+            "GET",
+            PATH + "/client",
+            list_page,
+            "list connections",
+            query=PageQuery,
+            answer=ConnectionPage,
+        ),
+        endpoint(
+            desk,
+            "PUT",
+            PATH + "/reorder",
+            reorder,
+            "reorder connections",
+            body=OrderBody,
+            answer=Success,
+            example={"provider": "openai", "ids": ["the-second", "the-first"]},
+        ),
+        endpoint(desk, "GET", one, show, "read the connection", answer=OneConnection),
+        _changing(desk, "PUT", one),
+        _changing(desk, "PATCH", one),
+        endpoint(desk, "DELETE", one, delete, "delete the connection", answer=Message),
     ]
+
+
+def _making(desk: Desk, path: str) -> Guarded:
+    return endpoint(
+        desk,
+        "POST",
+        path,
+        create,
+        "create the connection",
+        body=NewConnectionBody,
+        answer=OneConnection,
+        status=201,
+        example={"provider": "openai", "name": "work", "apiKey": "sk-..."},
+    )
+
+
+def _changing(desk: Desk, method: str, path: str) -> Guarded:
+    return endpoint(
+        desk,
+        method,
+        path,
+        update,
+        "update the connection",
+        body=ChangedConnectionBody,
+        answer=OneConnection,
+        example={"name": "work", "priority": 1, "isActive": True},
+    )
 
 
 async def list_all(desk: Desk, request: Request) -> Response:
     stored = await desk.stores.connections.list()
-    return json_answer({"connections": [connection_row(desk, each) for each in stored]})
+    return json_answer({"connections": [row_for(desk, request, each) for each in stored]})
 
 
 async def list_page(desk: Desk, request: Request) -> Response:
     """A part of the list; proxies are shown without user and password."""
-    page = number(request, "page", 1, least=1, most=MOST_PAGES)
-    size = number(request, "pageSize", PAGE_SIZE, least=1, most=LARGEST_PAGE)
-    provider = request.query_params.get("provider") or None
-    stored = await desk.stores.connections.list(provider and desk.provider_id(provider))
-    found = _matching(stored, request.query_params.get("search", ""))
+    asked = query(request, PageQuery)
+    page, size = asked.page, asked.page_size
+    provider = asked.provider and desk.provider_id(asked.provider)
+    found = _matching(await desk.stores.connections.list(provider), asked.search)
     shown = found[(page - 1) * size : page * size]
     pages = -(-len(found) // size)
-    pagination = {
-        "page": page,
-        "pageSize": size,
-        "totalItems": len(found),
-        "totalPages": pages,
-        "hasNext": page < pages,
-        "hasPrev": page > 1,
-    }
+    place = PagePlace(
+        page=page,
+        page_size=size,
+        total_items=len(found),
+        total_pages=pages,
+        has_next=page < pages,
+        has_prev=page > 1,
+    )
     rows = [client_row(desk, each) for each in shown]
-    return json_answer({"connections": rows, "pagination": pagination})
+    return json_answer({"connections": rows, "pagination": place})
 
 
 def _matching(connections: Iterable[Connection], search: str) -> list[Connection]:
@@ -88,8 +153,9 @@ async def create(desk: Desk, request: Request) -> Response:
     body = await read(request, read_new_connection)
     if not said(body.provider):
         raise BadRequest("Invalid provider")
+    check_address(desk, request, body)
     owner = await owner_of(desk, said(body.provider))
-    data = provider_data(body, owner)
+    data = provider_data(body, owner, desk.tables.pools)
     new = new_connection(body, owner, data)
     await permit_all(desk.core.network, owner.own(data))
     async with desk.writing():
@@ -97,7 +163,13 @@ async def create(desk: Desk, request: Request) -> Response:
             made = await desk.stores.connections.create(new)
         except DuplicateConnection as error:
             raise _worded(error, body) from error
-    return json_answer({"connection": connection_row(desk, made)}, 201)
+    return json_answer({"connection": row_for(desk, request, made)}, 201)
+
+
+def check_address(desk: Desk, request: Request, body: ConnectionBody) -> None:
+    """Raises Forbidden for an API key that would say where calls go."""
+    if names_address(body) and not desk.caller(request).is_operator:
+        raise Forbidden("An API key may not set a connection's address or proxy")
 
 
 def _worded(error: DuplicateConnection, body: NewConnectionBody) -> DuplicateConnection:
@@ -108,14 +180,15 @@ def _worded(error: DuplicateConnection, body: NewConnectionBody) -> DuplicateCon
 
 async def show(desk: Desk, request: Request) -> Response:
     found = await connection_of(desk, request.path_params["id"])
-    return json_answer({"connection": connection_row(desk, found)})
+    return json_answer({"connection": row_for(desk, request, found)})
 
 
 async def update(desk: Desk, request: Request) -> Response:
     body = await read(request, read_changed_connection)
+    check_address(desk, request, body)
     found = await connection_of(desk, request.path_params["id"])
     owner = await stored_owner(desk, found.provider)
-    data = provider_data(body, owner)
+    data = provider_data(body, owner, desk.tables.pools)
     await permit_all(desk.core.network, owner.own(data))
     async with desk.writing():
         # Read again: somebody else may have written while the addresses were looked up.
@@ -124,7 +197,7 @@ async def update(desk: Desk, request: Request) -> Response:
         after = await desk.stores.connections.update(found.id, wanted)
     if said(body.api_key) or body.is_active is True:
         desk.core.health.clear([found.id], EVERY_MODEL)
-    return json_answer({"connection": connection_row(desk, after)})
+    return json_answer({"connection": row_for(desk, request, after)})
 
 
 async def delete(desk: Desk, request: Request) -> Response:
@@ -132,7 +205,7 @@ async def delete(desk: Desk, request: Request) -> Response:
     async with desk.writing():
         await desk.stores.connections.delete(identity)
     desk.core.health.clear([identity], EVERY_MODEL)
-    return json_answer({"message": "Connection deleted successfully"})
+    return json_answer(Message("Connection deleted successfully"))
 
 
 async def reorder(desk: Desk, request: Request) -> Response:
@@ -142,7 +215,7 @@ async def reorder(desk: Desk, request: Request) -> Response:
         raise BadRequest("provider and ids are required")
     async with desk.writing():
         await desk.stores.connections.reorder(desk.provider_id(body.provider), ids)
-    return json_answer({"success": True})
+    return json_answer(Success())
 
 
 async def connection_of(desk: Desk, identity: str) -> Connection:

@@ -7,14 +7,15 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.contracts.kinds import Kind
 from gateway_core.inference.catalog import MAX_NAME
 from gateway_core.storage.kv import CUSTOM_MODELS
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
+from ..answers import Success
 from ..desk import Desk
 from ..endpoint import endpoint
 from ..kinds import kind_of
@@ -47,33 +48,92 @@ class ModelBody(Struct, frozen=True, kw_only=True, rename="camel"):
     capabilities: dict[str, Any] | UnsetType | None = UNSET
 
 
+class CustomModel(Struct, frozen=True, kw_only=True, rename="camel"):
+    provider_alias: str
+    provider: str
+    id: str
+    type: str
+    name: str
+    capabilities: dict[str, Any] | None
+
+
+class CustomModels(Struct, frozen=True):
+    models: tuple[CustomModel, ...]
+
+
+class Added(Struct, frozen=True, kw_only=True):
+    """``added`` is false for a model that was there already."""
+
+    success: bool = True
+    added: bool
+
+
+class CustomModelQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Without a ``type`` or ``kind``, every model of that id."""
+
+    provider_alias: str
+    id: str
+    type: str | None = None
+    kind: str | None = None
+
+
 _read_model = msgspec.json.Decoder(ModelBody)
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, list_all, "list custom models"),
-        endpoint(desk, "POST", PATH, add, "add the custom model"),
-        endpoint(desk, "PATCH", PATH, update, "update the custom model"),
-        endpoint(desk, "DELETE", PATH, delete, "delete the custom model"),
+        endpoint(desk, "GET", PATH, list_all, "list custom models", answer=CustomModels),
+        endpoint(
+            desk,
+            "POST",
+            PATH,
+            add,
+            "add the custom model",
+            body=ModelBody,
+            answer=Added,
+            example={"providerAlias": "openai", "id": "a-model", "name": "A model"},
+        ),
+        endpoint(
+            desk,
+            "PATCH",
+            PATH,
+            update,
+            "update the custom model",
+            body=ModelBody,
+            answer=Success,
+            example={
+                "providerAlias": "openai",
+                "id": "a-model",
+                "capabilities": {"contextWindow": 128_000},
+            },
+        ),
+        endpoint(
+            desk,
+            "DELETE",
+            PATH,
+            delete,
+            "delete the custom model",
+            query=CustomModelQuery,
+            answer=Success,
+        ),
     ]
 
 
 async def list_all(desk: Desk, request: Request) -> Response:
     stored = await desk.stores.kv.all(CUSTOM_MODELS)
-    rows = [
-        {
-            "providerAlias": desk.prefix(provider),
-            "provider": provider,
-            "id": row["id"],
-            "type": row["kind"],
-            "name": row.get("name") or row["id"],
-            "capabilities": row.get("capabilities"),
-        }
+    rows = (
+        CustomModel(
+            provider_alias=desk.prefix(provider),
+            provider=provider,
+            id=row["id"],
+            type=row["kind"],
+            name=row.get("name") or row["id"],
+            capabilities=row.get("capabilities"),
+        )
         for provider, models in stored.items()
         for row in models
-    ]
-    return json_answer({"models": rows})
+    )
+    return json_answer(CustomModels(tuple(rows)))
 
 
 async def add(desk: Desk, request: Request) -> Response:
@@ -85,7 +145,7 @@ async def add(desk: Desk, request: Request) -> Response:
         added = not _is_there(desk, provider, identity, kind, models)
         if added:
             await desk.stores.kv.put(CUSTOM_MODELS, {provider: [*models, row]})
-    return json_answer({"success": True, "added": added})
+    return json_answer(Added(added=added))
 
 
 async def update(desk: Desk, request: Request) -> Response:
@@ -97,7 +157,7 @@ async def update(desk: Desk, request: Request) -> Response:
             raise NotFound("Custom model not found")
         after = [_revised(row, body) if _is(row, identity, kind) else row for row in models]
         await desk.stores.kv.put(CUSTOM_MODELS, {provider: after})
-    return json_answer({"success": True})
+    return json_answer(Success())
 
 
 async def delete(desk: Desk, request: Request) -> Response:
@@ -113,7 +173,7 @@ async def delete(desk: Desk, request: Request) -> Response:
             await desk.stores.kv.put(CUSTOM_MODELS, {provider: kept})
         else:
             await desk.stores.kv.delete(CUSTOM_MODELS, provider)
-    return json_answer({"success": True})
+    return json_answer(Success())
 
 
 async def _named(desk: Desk, body: ModelBody) -> tuple[str, str, Kind]:
@@ -136,7 +196,9 @@ def _revised(row: Row, body: ModelBody) -> Row:
             raise BadRequest(f"Invalid capabilities: {error}") from None
     given = {"name": body.name or None, "capabilities": body.capabilities}
     changes = {name: given[name] for name in given if getattr(body, name) is not UNSET}
-    return {name: value for name, value in {**row, **changes}.items() if value is not None}
+    # A row that came from a vendor's list is the operator's own once it was changed.
+    after = {**row, **changes, "source": None}
+    return {name: value for name, value in after.items() if value is not None}
 
 
 async def _stored(desk: Desk, provider: str) -> list[Row]:

@@ -11,10 +11,9 @@ import msgspec
 from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import BaseRoute
 from starlette.types import Send
 
-from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError
+from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, TransportError
 from gateway_core.contracts.kinds import Kind
 from gateway_core.inference.accounts import Wanted
 from gateway_core.inference.catalog import resolve
@@ -22,6 +21,7 @@ from gateway_core.inference.plan import plan
 from gateway_core.inference.redaction import secrets_of, told
 from gateway_core.inference.trace import Trace
 from gateway_core.surfaces.answers import NO_STORE, json_answer
+from gateway_core.surfaces.operation import STREAM, Guarded
 
 from ..bodies import said
 from ..desk import Desk
@@ -50,7 +50,7 @@ class TestBody(Asked, frozen=True, kw_only=True, rename="camel"):
     connection_id: str | None = None
 
 
-class BatchBody(Struct, frozen=True, kw_only=True, rename="camel"):
+class ModelBatchBody(Struct, frozen=True, kw_only=True, rename="camel"):
     models: Annotated[tuple[Asked, ...], Meta(min_length=1, max_length=200)]
     connection_id: str | None = None
 
@@ -69,7 +69,7 @@ class Frames(StreamingResponse):
 
     def __init__(self, source: AsyncGenerator[bytes, None]) -> None:
         headers = {**NO_STORE, "x-accel-buffering": "no"}
-        super().__init__(source, headers=headers, media_type="text/event-stream")
+        super().__init__(source, headers=headers, media_type=STREAM)
         self._source = source
 
     async def stream_response(self, send: Send) -> None:
@@ -78,21 +78,39 @@ class Frames(StreamingResponse):
 
 
 _read_test = msgspec.json.Decoder(TestBody)
-_read_batch = msgspec.json.Decoder(BatchBody)
+_read_batch = msgspec.json.Decoder(ModelBatchBody)
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     return [
-        endpoint(desk, "POST", PATH, test, "test the model"),
-        endpoint(desk, "POST", f"{PATH}/batch", test_batch, "test the models"),
+        endpoint(
+            desk,
+            "POST",
+            PATH,
+            test,
+            "test the model",
+            body=TestBody,
+            answer=Outcome,
+            example={"model": "echo/echo"},
+        ),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/batch",
+            test_batch,
+            "test the models",
+            body=ModelBatchBody,
+            media=STREAM,
+            example={"models": [{"model": "echo/echo"}, {"model": "echo/echo-tools"}]},
+        ),
     ]
 
 
 async def test(desk: Desk, request: Request) -> Response:
     body = await read(request, _read_test)
-    _check(body)
-    await _check_pin(desk, body.connection_id)
-    outcome, _ = await _outcome(desk, body, body.connection_id)
+    check_asked(body)
+    await _check_pin(desk, request, body.connection_id)
+    outcome, _ = await outcome_of(desk, body, body.connection_id)
     return json_answer(outcome)
 
 
@@ -100,20 +118,22 @@ async def test_batch(desk: Desk, request: Request) -> Response:
     """The first model goes ahead: when its provider is not there, the others are skipped."""
     body = await read(request, _read_batch)
     for each in body.models:
-        _check(each)
-    await _check_pin(desk, body.connection_id)
+        check_asked(each)
+    await _check_pin(desk, request, body.connection_id)
     return Frames(_frames(desk, body.models, body.connection_id))
 
 
-def _check(asked: Asked) -> None:
+def check_asked(asked: Asked) -> None:
     """Raises BadRequest."""
     if not said(asked.model):
         raise BadRequest("Model required")
     kind_of(asked.kind)
 
 
-async def _check_pin(desk: Desk, connection_id: str | None) -> None:
-    """Raises NotFound, or BadRequest for an account that is not in use."""
+async def _check_pin(desk: Desk, request: Request, connection_id: str | None) -> None:
+    """Raises Forbidden for an API key, NotFound, or BadRequest for an account not in use."""
+    if connection_id and not desk.caller(request).is_operator:
+        raise Forbidden("An API key cannot pin a test to a connection")
     if connection_id and not (await connection_of(desk, connection_id)).is_active:
         raise BadRequest("Connection is not active")
 
@@ -122,7 +142,7 @@ async def _frames(
     desk: Desk, models: Sequence[Asked], pinned: str | None
 ) -> AsyncGenerator[bytes, None]:
     first, *others = models
-    outcome, unavailable = await _outcome(desk, first, pinned)
+    outcome, unavailable = await outcome_of(desk, first, pinned)
     yield _frame(first, outcome)
     if unavailable:
         skipped = Outcome(ok=False, latency_ms=0, error=SKIPPED, status=outcome.status)
@@ -143,7 +163,7 @@ async def _side_by_side(
 
     async def one(asked: Asked) -> bytes:
         async with gate:
-            return _frame(asked, (await _outcome(desk, asked, pinned))[0])
+            return _frame(asked, (await outcome_of(desk, asked, pinned))[0])
 
     tasks = [asyncio.create_task(one(asked)) for asked in models]
     try:
@@ -160,7 +180,7 @@ def _frame(asked: Asked, outcome: Outcome) -> bytes:
     return b"data: %b\n\n" % msgspec.json.encode({**row, **msgspec.to_builtins(outcome)})
 
 
-async def _outcome(desk: Desk, asked: Asked, pinned: str | None) -> tuple[Outcome, bool]:
+async def outcome_of(desk: Desk, asked: Asked, pinned: str | None) -> tuple[Outcome, bool]:
     """What came of a test, and whether it was the provider that was not there."""
     trace = Trace(desk.core.new_id(), PATH, "", desk.core.clock())
     trace.model = said(asked.model)

@@ -1,17 +1,21 @@
 """The dashboard's list of models, and the short names the operator gives them (A.5)."""
 
+from collections.abc import Mapping
+
 import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest, GatewayError, NotAChatModel
+from gateway_core.contracts.kinds import Kind
 from gateway_core.inference.catalog import MAX_NAME, resolve
 from gateway_core.inference.tables import Tables
 from gateway_core.storage.kv import ALIASES
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
+from ..answers import Success
 from ..bodies import said
 from ..combo_checks import check_circles
 from ..desk import Desk
@@ -27,35 +31,81 @@ class AliasBody(Struct, frozen=True, kw_only=True, rename="camel"):
     alias: str | None = None
 
 
+class ModelRow(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``alias`` is the short name the operator gave it; ``fullModel`` is what to ask for."""
+
+    provider: str
+    model: str
+    name: str
+    full_model: str
+    alias: str | None
+    kind: Kind
+
+
+class ModelRows(Struct, frozen=True):
+    models: tuple[ModelRow, ...]
+
+
+class Aliases(Struct, frozen=True):
+    """What each alias means."""
+
+    aliases: Mapping[str, str]
+
+
+class Named(Struct, frozen=True, kw_only=True):
+    success: bool = True
+    model: str
+    alias: str
+
+
+class AliasQuery(Struct, frozen=True, kw_only=True):
+    alias: str
+
+
 _read_alias = msgspec.json.Decoder(AliasBody)
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, list_all, "list models"),
-        endpoint(desk, "PUT", PATH, name_one, "set the alias"),
-        endpoint(desk, "GET", ALIAS, list_aliases, "list aliases"),
-        endpoint(desk, "PUT", ALIAS, name_one, "set the alias"),
-        endpoint(desk, "DELETE", ALIAS, forget_one, "delete the alias"),
+        endpoint(desk, "GET", PATH, list_all, "list models", answer=ModelRows),
+        _naming(desk, PATH),
+        endpoint(desk, "GET", ALIAS, list_aliases, "list aliases", answer=Aliases),
+        _naming(desk, ALIAS),
+        endpoint(
+            desk, "DELETE", ALIAS, forget_one, "delete the alias", query=AliasQuery, answer=Success
+        ),
     ]
+
+
+def _naming(desk: Desk, path: str) -> Guarded:
+    return endpoint(
+        desk,
+        "PUT",
+        path,
+        name_one,
+        "set the alias",
+        body=AliasBody,
+        answer=Named,
+        example={"model": "echo/echo", "alias": "parrot"},
+    )
 
 
 async def list_all(desk: Desk, request: Request) -> Response:
     """Every model of every provider, connected or not, without disabled ones."""
     names = _names(desk.tables)
-    rows = [
-        {
-            "provider": provider,
-            "model": row.id,
-            "name": row.name or row.id,
-            "fullModel": f"{desk.prefix(provider)}/{row.id}",
-            "alias": names.get((provider, row.id)),
-            "kind": row.kind.value,
-        }
+    rows = (
+        ModelRow(
+            provider=provider,
+            model=row.id,
+            name=row.name or row.id,
+            full_model=f"{desk.prefix(provider)}/{row.id}",
+            alias=names.get((provider, row.id)),
+            kind=row.kind,
+        )
         for provider, models in desk.tables.models.items()
         for row in models
-    ]
-    return json_answer({"models": rows})
+    )
+    return json_answer(ModelRows(tuple(rows)))
 
 
 def _names(tables: Tables) -> dict[tuple[str, str], str]:
@@ -68,7 +118,7 @@ def _names(tables: Tables) -> dict[tuple[str, str], str]:
 
 
 async def list_aliases(desk: Desk, request: Request) -> Response:
-    return json_answer({"aliases": desk.tables.aliases})
+    return json_answer(Aliases(desk.tables.aliases))
 
 
 async def name_one(desk: Desk, request: Request) -> Response:
@@ -80,7 +130,7 @@ async def name_one(desk: Desk, request: Request) -> Response:
     async with desk.writing():
         check_alias(desk.tables, alias, model)
         await desk.stores.kv.put(ALIASES, {alias: model})
-    return json_answer({"success": True, "model": model, "alias": alias})
+    return json_answer(Named(model=model, alias=alias))
 
 
 def _check_word(alias: str) -> None:
@@ -107,4 +157,4 @@ async def forget_one(desk: Desk, request: Request) -> Response:
     alias = required(request, "alias")
     async with desk.writing():
         await desk.stores.kv.delete(ALIASES, alias)
-    return json_answer({"success": True})
+    return json_answer(Success())

@@ -1,18 +1,19 @@
 """Trying out an endpoint that is not saved as a node yet (A.2, P.6)."""
 
-from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.inference.live import node_spec
 from gateway_core.storage.nodes import Node
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
+from ..answers import NodeValidity
 from ..bodies import NodeCandidateBody, read_node_candidate, said
 from ..desk import Desk
 from ..destinations import permit
@@ -20,22 +21,36 @@ from ..endpoint import endpoint
 from ..node_changes import api_type_of, base_url_of, type_of, wire_of
 from ..owners import Owner
 from ..probes import custom
+from ..probes.checks import Proof
+from ..probes.findings import Finding
 from ..probes.subjects import candidate, check_account
 from ..requests import read
-from .nodes import PATH
+from .nodes import PATH, check_operator
 
 LIMIT = 10.0
 """Seconds."""
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     purpose = "validate the provider node"
-    return [endpoint(desk, "POST", f"{PATH}/validate", validate, purpose)]
+    return [
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/validate",
+            validate,
+            purpose,
+            body=NodeCandidateBody,
+            answer=NodeValidity,
+            example={"baseUrl": "http://127.0.0.1:8080/v1", "apiKey": "sk-..."},
+        )
+    ]
 
 
 async def validate(desk: Desk, request: Request) -> Response:
     body = await read(request, read_node_candidate)
+    check_operator(desk, request)
     node = _node(desk, body)
     await permit(desk.core.network, node.base_url or "")
     spec = node_spec(node, desk.tables.registry.formats)
@@ -46,12 +61,17 @@ async def validate(desk: Desk, request: Request) -> Response:
     path = request.scope["path"]
     checked = await check_account(desk, account, owner, model, path, LIMIT, trusting=True)
     found, proof = checked.finding, checked.proof
-    answer: dict[str, Any] = {"valid": found.valid, "error": found.error}
-    if proof is not None:
-        answer["method"] = proof.method
-    if proof is not None and proof.dimensions is not None:
-        answer["dimensions"] = proof.dimensions
-    return json_answer(answer)
+    return json_answer(_told(found, proof))
+
+
+def _told(found: Finding, proof: Proof | None) -> NodeValidity:
+    dimensions = None if proof is None else proof.dimensions
+    return NodeValidity(
+        valid=found.valid,
+        error=found.error,
+        method=UNSET if proof is None else proof.method,
+        dimensions=UNSET if dimensions is None else dimensions,
+    )
 
 
 def _node(desk: Desk, body: NodeCandidateBody) -> Node:

@@ -4,9 +4,8 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
-from gateway_core.contracts.errors import Conflict, NotFound
+from gateway_core.contracts.errors import Conflict, Forbidden, NotFound
 from gateway_core.inference.health import EVERY_MODEL
 from gateway_core.storage.connection import ConnectionChange
 from gateway_core.storage.errors import SealBroken
@@ -14,8 +13,10 @@ from gateway_core.storage.kv import CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODE
 from gateway_core.storage.moments import iso
 from gateway_core.storage.nodes import Node, NodeChange, PrefixTaken
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
-from ..bodies import read_node
+from ..answers import Nodes, OneNode, Success
+from ..bodies import NodeBody, read_node, said
 from ..connection_changes import without_credential
 from ..desk import Desk
 from ..destinations import origin, permit
@@ -27,14 +28,33 @@ from ..requests import read
 PATH = "/api/provider-nodes"
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     one = PATH + "/{id}"
     return [
-        endpoint(desk, "GET", PATH, list_all, "list provider nodes"),
-        endpoint(desk, "POST", PATH, create, "create the provider node"),
-        endpoint(desk, "GET", one, show, "read the provider node"),
-        endpoint(desk, "PUT", one, update, "update the provider node"),
-        endpoint(desk, "DELETE", one, delete, "delete the provider node"),
+        endpoint(desk, "GET", PATH, list_all, "list provider nodes", answer=Nodes),
+        endpoint(
+            desk,
+            "POST",
+            PATH,
+            create,
+            "create the provider node",
+            body=NodeBody,
+            answer=OneNode,
+            status=201,
+            example={"name": "Here", "prefix": "here", "baseUrl": "http://127.0.0.1:8080/v1"},
+        ),
+        endpoint(desk, "GET", one, show, "read the provider node", answer=OneNode),
+        endpoint(
+            desk,
+            "PUT",
+            one,
+            update,
+            "update the provider node",
+            body=NodeBody,
+            answer=OneNode,
+            example={"name": "Over there"},
+        ),
+        endpoint(desk, "DELETE", one, delete, "delete the provider node", answer=Success),
     ]
 
 
@@ -59,12 +79,20 @@ async def list_all(desk: Desk, request: Request) -> Response:
 
 async def create(desk: Desk, request: Request) -> Response:
     body = await read(request, read_node)
+    if said(body.base_url):
+        check_operator(desk, request)
     new = new_node(body, desk.tables.registry.formats)
     await permit(desk.core.network, new.base_url or "")
     async with desk.writing():
         await _claim(desk, new.prefix, None)
         node = await desk.stores.nodes.create(new)
     return json_answer({"node": node_row(node)}, 201)
+
+
+def check_operator(desk: Desk, request: Request) -> None:
+    """Raises Forbidden for an API key that would say where calls go."""
+    if not desk.caller(request).is_operator:
+        raise Forbidden("An API key may not set a node's address")
 
 
 async def _claim(desk: Desk, prefix: str, own: str | None) -> None:
@@ -85,6 +113,8 @@ async def update(desk: Desk, request: Request) -> Response:
     found = await node_of(desk, identity)
     wanted = change(found, body, desk.tables.registry.formats)
     if isinstance(wanted.base_url, str):
+        if wanted.base_url != found.base_url:
+            check_operator(desk, request)
         await permit(desk.core.network, wanted.base_url)
     async with desk.writing():
         before = await node_of(desk, identity)
@@ -135,7 +165,7 @@ async def delete(desk: Desk, request: Request) -> Response:
         for scope in (DISABLED_MODELS, ENABLED_MODELS):
             await desk.stores.kv.delete(scope, identity)
     desk.core.health.clear([each.id for each in held], EVERY_MODEL)
-    return json_answer({"success": True})
+    return json_answer(Success())
 
 
 async def node_of(desk: Desk, identity: str) -> Node:

@@ -2,13 +2,14 @@
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError, UpstreamError
 from gateway_core.inference.redaction import secrets_of, told
 from gateway_core.inference.tables import account_of
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
+from ..answers import UpstreamModels
 from ..connection_rows import BROKEN
 from ..desk import Desk
 from ..endpoint import endpoint
@@ -17,9 +18,10 @@ from ..probes.model_list import NotAList
 from .connections import connection_of
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     path = "/api/providers/{id}/models"
-    return [endpoint(desk, "GET", path, list_models, "fetch the provider's models")]
+    purpose = "fetch the provider's models"
+    return [endpoint(desk, "GET", path, list_models, purpose, answer=UpstreamModels)]
 
 
 async def list_models(desk: Desk, request: Request) -> Response:
@@ -27,7 +29,7 @@ async def list_models(desk: Desk, request: Request) -> Response:
     if connection.broken:
         raise BadRequest(BROKEN)
     spec = desk.spec(connection.provider)
-    account = account_of(connection, desk.tables.settings)
+    account = account_of(connection, desk.tables.settings, desk.tables.pools)
     found = None
     if spec is not None:
         try:
@@ -37,7 +39,7 @@ async def list_models(desk: Desk, request: Request) -> Response:
     if found is None:
         raise BadRequest(f"Provider {connection.provider} does not support listing its models")
     return json_answer(
-        {"provider": connection.provider, "connectionId": connection.id, "models": found}
+        UpstreamModels(provider=connection.provider, connection_id=connection.id, models=found)
     )
 
 

@@ -3,16 +3,17 @@
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.inference.catalog import MAX_NAME
 from gateway_core.storage.kv import DISABLED_MODELS, ENABLED_MODELS
 from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
 
+from ..answers import Success
 from ..desk import Desk
 from ..endpoint import endpoint
 from ..owners import provider_of
@@ -28,17 +29,109 @@ class IdsBody(Struct, frozen=True, kw_only=True, rename="camel"):
     ids: tuple[str, ...] | None = None
 
 
+class OwnerQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Without a provider, everybody's by alias."""
+
+    provider_alias: str | None = None
+
+
+class ProviderQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+    provider_alias: str
+
+
+class EnableQuery(ProviderQuery, frozen=True, kw_only=True, rename="camel"):
+    """Without an ``id``, all of the provider's."""
+
+    id: str | None = None
+
+
+class DisabledIds(Struct, frozen=True, kw_only=True):
+    """``ids`` of one provider, else everybody's."""
+
+    ids: list[str] | UnsetType = UNSET
+    disabled: dict[str, list[str]] | UnsetType = UNSET
+
+
+class EnabledIds(Struct, frozen=True, kw_only=True):
+    """``ids`` of one provider, else everybody's."""
+
+    ids: list[str] | UnsetType = UNSET
+    enabled: dict[str, list[str]] | UnsetType = UNSET
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    success: bool = True
+    ids: list[str]
+
+
+EXAMPLE = {"providerAlias": "openai", "ids": ["a-model"]}
 _read_ids = msgspec.json.Decoder(IdsBody)
 
 
-def routes(desk: Desk) -> list[BaseRoute]:
+def routes(desk: Desk) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", DISABLED, list_disabled, "list disabled models"),
-        endpoint(desk, "POST", DISABLED, disable, "disable models"),
-        endpoint(desk, "DELETE", DISABLED, enable_again, "enable models"),
-        endpoint(desk, "GET", ENABLED, list_enabled, "list enabled models"),
-        endpoint(desk, "PUT", ENABLED, show_only, "set the enabled models"),
-        endpoint(desk, "DELETE", ENABLED, show_all, "clear the enabled models"),
+        *_hiding(desk),
+        endpoint(
+            desk,
+            "GET",
+            ENABLED,
+            list_enabled,
+            "list enabled models",
+            query=OwnerQuery,
+            answer=EnabledIds,
+        ),
+        endpoint(
+            desk,
+            "PUT",
+            ENABLED,
+            show_only,
+            "set the enabled models",
+            body=IdsBody,
+            answer=Shown,
+            example=EXAMPLE,
+        ),
+        endpoint(
+            desk,
+            "DELETE",
+            ENABLED,
+            show_all,
+            "clear the enabled models",
+            query=ProviderQuery,
+            answer=Success,
+        ),
+    ]
+
+
+def _hiding(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk,
+            "GET",
+            DISABLED,
+            list_disabled,
+            "list disabled models",
+            query=OwnerQuery,
+            answer=DisabledIds,
+        ),
+        endpoint(
+            desk,
+            "POST",
+            DISABLED,
+            disable,
+            "disable models",
+            body=IdsBody,
+            answer=Success,
+            example=EXAMPLE,
+        ),
+        endpoint(
+            desk,
+            "DELETE",
+            DISABLED,
+            enable_again,
+            "enable models",
+            query=EnableQuery,
+            answer=Success,
+        ),
     ]
 
 
@@ -65,7 +158,7 @@ async def disable(desk: Desk, request: Request) -> Response:
     async with desk.writing():
         before = await _ids(desk, DISABLED_MODELS, provider)
         await _keep(desk, DISABLED_MODELS, provider, [*before, *ids])
-    return json_answer({"success": True})
+    return json_answer(Success())
 
 
 async def enable_again(desk: Desk, request: Request) -> Response:
@@ -76,7 +169,7 @@ async def enable_again(desk: Desk, request: Request) -> Response:
         before = await _ids(desk, DISABLED_MODELS, provider)
         kept = [each for each in before if each != identity] if identity else []
         await _keep(desk, DISABLED_MODELS, provider, kept)
-    return json_answer({"success": True})
+    return json_answer(Success())
 
 
 async def show_only(desk: Desk, request: Request) -> Response:
@@ -86,14 +179,14 @@ async def show_only(desk: Desk, request: Request) -> Response:
         disabled = await _ids(desk, DISABLED_MODELS, provider)
         await _keep(desk, DISABLED_MODELS, provider, [x for x in disabled if x not in ids])
         await _keep(desk, ENABLED_MODELS, provider, ids)
-    return json_answer({"success": True, "ids": ids})
+    return json_answer(Shown(ids=ids))
 
 
 async def show_all(desk: Desk, request: Request) -> Response:
     provider = await provider_of(desk, required(request, "providerAlias"), stored=True)
     async with desk.writing():
         await _keep(desk, ENABLED_MODELS, provider, [])
-    return json_answer({"success": True})
+    return json_answer(Success())
 
 
 async def _read(desk: Desk, body: IdsBody) -> tuple[str, list[str]]:

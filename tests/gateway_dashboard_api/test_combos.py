@@ -75,6 +75,14 @@ async def test_a_combo_answers(office: Office) -> None:
             {
                 "name": "a",
                 "models": ["ac/large"],
+                "members": [{"model": "ac/large", "weight": 10**400}],
+            },
+            "Invalid member: the weight",
+        ),
+        (
+            {
+                "name": "a",
+                "models": ["ac/large"],
                 "members": [{"model": "ac/large", "connectionId": 1}],
             },
             "Invalid member: the connectionId",

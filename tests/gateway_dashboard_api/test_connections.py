@@ -83,6 +83,10 @@ async def test_the_other_path_saves_connections_too(office: Office) -> None:
         ),
         ({"provider": "acme", "name": "a", "apiKey": KEY, "priority": 0}, "Invalid request body"),
         (
+            {"provider": "acme", "name": "a", "apiKey": KEY, "priority": 1 << 31},
+            "Invalid request body",
+        ),
+        (
             {"provider": "acme", "name": "ACME_KEY", "apiKey": KEY},
             "ACME_KEY is the name of an environment variable's account",
         ),

@@ -11,6 +11,8 @@ from fake_vendor import Asked, Said
 from office import REPLY
 from served import Served, served
 
+from gateway_core.identity.credentials import CLI_HEADER
+
 
 def answer(asked: Asked) -> Said:
     return Said((REPLY,), delay=0.3 if asked.json()["model"] == "slow" else 0.0)
@@ -27,7 +29,8 @@ def here(
 
 @pytest.fixture
 def client(here: Served) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=here.url, timeout=20) as opened:
+    token = here.gateway.core.identity.cli_token
+    with httpx2.Client(base_url=here.url, timeout=20, headers={CLI_HEADER: token}) as opened:
         yield opened
 
 

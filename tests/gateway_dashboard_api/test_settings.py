@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from audiences import SECRET, by_key, by_session, nobody
 from office import Office
 
 from gateway_core.config.settings import traits
@@ -71,11 +72,12 @@ async def test_a_patch_is_in_force_at_once_and_leaves_the_rest(office: Office) -
 
 
 async def test_keys_are_asked_for_from_the_next_call_on(office: Office) -> None:
-    assert (await office.chat("echo/echo")).status_code == 200
+    async with nobody(office) as here:
+        assert (await here.chat("echo/echo")).status_code == 200
 
-    await office.ask("PATCH", PATH, {"requireApiKey": True})
+        await office.ask("PATCH", PATH, {"requireApiKey": True})
 
-    assert (await office.chat("echo/echo")).status_code == 401
+        assert (await here.chat("echo/echo")).status_code == 401
 
 
 async def test_unknown_keys_pass_through(office: Office) -> None:
@@ -105,7 +107,6 @@ async def test_unknown_keys_pass_through(office: Office) -> None:
         ({"comboStrategies": {"a": {"timeoutMs": -1}}}, "Invalid comboStrategies"),
         ({"outboundProxyUrl": "ftp://p"}, "The proxy's URL must be"),
         ({"outboundProxyUrl": "http://169.254.169.254:80"}, "The provider's address"),
-        ({"newPassword": "canary", "currentPassword": "canary"}, "The password cannot be"),
     ],
 )
 async def test_a_patch_that_makes_no_sense_changes_nothing(
@@ -174,3 +175,93 @@ async def test_what_was_shown_can_be_sent_back(office: Office) -> None:
     shown = await office.ask("PATCH", PATH, {"headroomUrl": "http://127.0.0.1:1", "own": 1})
 
     assert await office.ask("PATCH", PATH, shown) == shown
+
+
+HIDDEN = {
+    *("exposeComboOnly", "requireLogin", "requireApiKey", "authMode", "oidcIssuerUrl"),
+    *("oidcClientId", "oidcClientSecret", "oidcScopes", "oidcLoginLabel"),
+    *("tunnelDashboardAccess", "enableObservability", "outboundProxyEnabled"),
+    *("outboundProxyUrl", "outboundNoProxy", "claudeClassifierCompat"),
+}
+OURS = {
+    "headroomUrl": "http://me:word@127.0.0.1:8787/path",
+    "outboundProxyUrl": "http://me:word@127.0.0.1:3128",
+    "tool": {"proxyUrl": "http://me:word@h", "list": [{"apiKey": "canary", "a": 1}]},
+}
+
+
+async def test_a_key_sees_neither_the_login_nor_passwords(office: Office) -> None:
+    await office.ask("PATCH", PATH, OURS)
+    async with by_key(office) as key:
+        shown = await key.ask("GET", PATH)
+
+    assert HIDDEN.isdisjoint(shown)
+    assert shown["headroomUrl"] == "http://***@127.0.0.1:8787"
+    assert shown["tool"] == {"list": [{"a": 1}]}
+    assert (shown["oidcConfigured"], shown["hasPassword"]) == (False, False)
+
+
+@pytest.mark.parametrize("variables", [{"JWT_SECRET": SECRET}])
+@pytest.mark.parametrize("audience", ["session", "command line", "open dashboard"])
+async def test_an_operator_sees_everything_but_secrets(office: Office, audience: str) -> None:
+    await office.ask("PATCH", PATH, {**OURS, "requireLogin": audience != "open dashboard"})
+    if audience == "command line":
+        shown = await office.ask("GET", PATH)
+    else:
+        opened = by_session(office) if audience == "session" else nobody(office)
+        async with opened as here:
+            shown = await here.ask("GET", PATH)
+
+    assert HIDDEN - set(shown) == {"oidcClientSecret"}
+    assert shown["headroomUrl"] == OURS["headroomUrl"]
+    assert shown["outboundProxyUrl"] == OURS["outboundProxyUrl"]
+    assert shown["tool"] == {"proxyUrl": "http://me:word@h", "list": [{"a": 1}]}
+
+
+async def test_nobody_without_a_credential_sees_or_changes_anything(office: Office) -> None:
+    async with nobody(office) as here:
+        await here.ask("GET", PATH, status=401)
+        await here.ask("PATCH", PATH, {"cavemanEnabled": True}, status=401)
+
+    assert await office.core.stores.settings.document() == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("requireApiKey", "requireLogin", "authMode", "oidcIssuerUrl", "oidcClientId"),
+        *("oidcClientSecret", "oidcScopes", "oidcLoginLabel", "tunnelDashboardAccess"),
+        *("outboundProxyEnabled", "outboundProxyUrl", "outboundNoProxy", "upstreamProxyConfig"),
+        *("headroomUrl", "firecrawlBaseUrl", "cloudUrl", "mitmRouterBaseUrl", "databaseEngine"),
+    ],
+)
+async def test_a_key_may_not_change_who_is_let_in_or_where_calls_go(
+    office: Office, name: str
+) -> None:
+    value = "canary" if name == "oidcClientSecret" else traits()[name].default
+    async with by_key(office) as key:
+        answer = await key.ask("PATCH", PATH, {name: value, "cavemanEnabled": True}, status=403)
+
+    assert answer["error"] == f"An API key may not change {name}"
+    assert await office.core.stores.settings.document() == {}
+
+
+async def test_a_key_may_change_the_rest_and_a_restricted_one_nothing(office: Office) -> None:
+    async with by_key(office) as key:
+        shown = await key.ask("PATCH", PATH, {"comboStrategy": "round-robin"})
+    async with by_key(office, rpmLimit=5) as key:
+        await key.ask("PATCH", PATH, {"comboStrategy": "fallback"}, status=403)
+
+    assert HIDDEN.isdisjoint(shown)
+    assert office.core.tables.settings.combo_strategy == "round-robin"
+
+
+async def test_changing_who_is_let_in_is_written_down(office: Office) -> None:
+    await office.ask("PATCH", PATH, {"cavemanEnabled": True})
+    await office.ask("PATCH", PATH, {"requireLogin": False, "oidcClientSecret": "canary"})
+
+    rows, total = await office.core.stores.audit.page()
+
+    assert total == 1
+    assert (rows[0].action, rows[0].actor) == ("settings.change", "cli")
+    assert rows[0].detail == {"keys": ["requireLogin", "oidcClientSecret"]}

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import time
@@ -13,10 +12,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from process import COMMAND, running
 
 ROOT = Path(__file__).parents[2]
-COMMAND = Path(sys.executable).parent / "model-gateway"
 BLOCK = re.compile(r"```sh\n(curl .*?)```", re.DOTALL)
+DESK = re.compile(r"```sh\n\.venv/bin/model-gateway (api .*?)```", re.DOTALL)
 
 
 def curls(page: str) -> list[str]:
@@ -24,27 +24,15 @@ def curls(page: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def gateway(data_dir: Path) -> Iterator[tuple[str, str]]:
     """The address of a started gateway and what it printed."""
-    folder = tmp_path_factory.mktemp("data")
-    environment = {**os.environ, "DATA_DIR": str(folder), "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(
-        [COMMAND, "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    printed = ""
-    for line in process.stdout:
-        printed += line
-        if '-d \'{"model"' in line:
-            break
-    address = re.search(r"http://[0-9.:]+", printed)
-    assert address is not None
-    try:
-        yield address[0], printed
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
-        process.stdout.close()
+    with running(data_dir) as here:
+        yield here.url, here.printed
 
 
 def run(command: str, address: str) -> httpx2.Response:
@@ -79,10 +67,24 @@ def test_the_first_request_that_is_printed_works(gateway: tuple[str, str]) -> No
     assert answer.json()["choices"][0]["message"]["content"] == "Hello"
 
 
-def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str]) -> None:
+def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir: Path) -> None:
+    text = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
     codes = [run(command, gateway[0]).status_code for command in curls("docs/quick-start.md")]
 
-    assert codes == [200, 201, 201]
+    assert codes == [200]
+    calls = [shlex.split(call.replace("\\\n", " ")) for call in DESK.findall(text)]
+    told = [
+        subprocess.run(
+            [COMMAND, *call, "--url", gateway[0]],
+            env={**os.environ, "DATA_DIR": str(data_dir)},
+            capture_output=True,
+            text=True,
+        )
+        for call in calls
+    ]
+    assert [(each.returncode, each.stderr) for each in told] == [(0, "")] * 3
+    assert json.loads(told[0].stdout)["connection"]["provider"] == "anthropic"
+    assert json.loads(told[2].stdout)["key"].startswith("sk-")
 
 
 def test_what_is_there_says_so(gateway: tuple[str, str]) -> None:

@@ -107,9 +107,9 @@ class FakeVendor:
                 writer.write(b"0\r\n\r\n")
             await writer.drain()
         finally:
-            if not watch.done():
-                watch.cancel()
-                await asyncio.wait((watch,))
+            watch.cancel()
+            # A connection that the other side reset is no trouble here.
+            await asyncio.gather(watch, return_exceptions=True)
 
     async def _pause(self, seconds: float, watch: "asyncio.Task[bytes]") -> None:
         if seconds:

@@ -4,7 +4,8 @@ Every secret that a test stores or sends has the word ``canary`` in it, and
 every answer under ``/api`` is searched for that word.
 """
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from served import vendor_plugin
 from gateway_core import Auth, Credential, Kind, Model, ProviderSpec, Target
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
+from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.inference.core import Core
 from gateway_dashboard_api import plugin
 
@@ -160,8 +162,13 @@ FORMATS = {
 }
 
 
-def client_of(gateway: Gateway, host: str = "127.0.0.1") -> httpx2.AsyncClient:
+def client_of(
+    gateway: Gateway, host: str = "127.0.0.1", *, operator: bool = True
+) -> httpx2.AsyncClient:
+    """A client with the command line's token, or with no credential at all."""
+    token = gateway.core.identity.cli_token
     return httpx2.AsyncClient(
+        headers={CLI_HEADER: token} if operator else {},
         transport=httpx2.ASGITransport(app=gateway.app, client=(host, 1)),
         base_url="http://127.0.0.1",
         event_hooks={"response": [tells_no_secret]},
@@ -177,17 +184,23 @@ async def tells_no_secret(response: httpx2.Response) -> None:
 
 
 @asynccontextmanager
-async def opened(data_dir: Path, variables: dict[str, str]) -> AsyncIterator[Office]:
-    """A gateway with two vendors, until the block ends."""
+async def opened(
+    data_dir: Path,
+    variables: dict[str, str],
+    clock: Callable[[], float] = time.time,
+    more: Mapping[str, object] = {},
+) -> AsyncIterator[Office]:
+    """A gateway with two vendors, and with ``more`` plugins, until the block ends."""
     async with AsyncExitStack() as stack:
         vendor, other = Vendor(), Vendor()
         for each in (vendor, other):
             await each.open()
             stack.push_async_callback(each.aclose)
         plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor)), "dashboard": plugin}
+        plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **variables})
         gateway = await stack.enter_async_context(
-            Gateway.open(environment, extra_plugins=plugins, installed_plugins=False)
+            Gateway.open(environment, extra_plugins=plugins, installed_plugins=False, clock=clock)
         )
         client = await stack.enter_async_context(client_of(gateway))
         yield Office(gateway, client, vendor, other)

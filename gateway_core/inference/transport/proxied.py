@@ -15,6 +15,7 @@ from .failures import (
     answer_timeout,
     broken_off,
     head_too_large,
+    proxy_failed,
     shutting_down,
     silence,
     unanswered,
@@ -25,6 +26,9 @@ from .heads import Message, write
 from .limits import HEAD_BYTES, HEAD_FIELDS, Limits
 from .spans import Spans
 from .urls import Url, bracket, parse
+
+PROXY_REFUSED = 407
+"""What only a proxy says, in the vendor's place: it wants another user or password."""
 
 
 class Proxied:
@@ -64,6 +68,9 @@ class Proxied:
         if too_large(response.headers):
             await answer.aclose()
             raise head_too_large()
+        if self._behind and answer.status == PROXY_REFUSED:
+            await answer.aclose()
+            raise proxy_failed()
         return answer
 
     async def aclose(self) -> None:

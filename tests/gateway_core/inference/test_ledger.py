@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC
 
 import pytest
 from pictures import provider, target
@@ -233,7 +234,7 @@ def test_a_row_tells_everything_that_was_noted() -> None:
     given.combo_id, given.combo_name, given.dropped = "i", "c", ("top_k",)
     given.usage = Usage(input_tokens=10, output_tokens=5, cached_tokens=4, estimated=True)
 
-    assert record_of(given, Prices()) == UsageRecord(
+    assert record_of(given, Prices(), UTC) == UsageRecord(
         request_id="r",
         started_at="2027-01-15T08:00:00.000Z",
         finished_at="2027-01-15T08:00:01.500Z",
@@ -258,6 +259,7 @@ def test_a_row_tells_everything_that_was_noted() -> None:
         combo_name="c",
         attempts=2,
         dropped=("top_k",),
+        day="2027-01-15",
     )
 
 

@@ -98,13 +98,15 @@ def test_weights_and_pins_stand_beside_their_members() -> None:
         {"model": "acme/small", "weight": 3, "connectionId": "a"},
         {"model": "acme/large", "weight": -1, "connectionId": ""},
         {"model": "acme/unknown", "weight": "much", "connectionId": 7},
+        {"model": "acme/huge", "weight": 10**400},
     )
-    given = tables(combo("c", "acme/small", "acme/large", "acme/unknown", members=facts))
+    given = tables(combo("c", *(fact["model"] for fact in facts), members=facts))
 
     found = planned(given, "c").members
 
     assert [(member.weight, member.pinned) for member in found] == [
         (3.0, "a"),
+        (1.0, None),
         (1.0, None),
         (1.0, None),
     ]

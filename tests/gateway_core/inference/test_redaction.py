@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway_core import Credential
 from gateway_core.inference.redaction import host_and_port, secrets_of, texts, told
@@ -56,3 +58,14 @@ def test_every_secret_of_an_account_is_known() -> None:
 )
 def test_a_proxy_is_shown_by_host_and_port(url: str, shown: str) -> None:
     assert host_and_port(url) == shown
+
+
+@given(
+    st.sampled_from(["http", "socks5", ""]),
+    st.text(alphabet="ab:/@#?%[]\\ \n.0", max_size=8),
+    st.text(alphabet="ab:/@#?%[]\\ \n.0", max_size=8),
+)
+def test_no_part_of_a_password_is_shown(scheme: str, before: str, after: str) -> None:
+    shown = host_and_port(f"{scheme}://{before}me:CANARY{after}@host.example:3128/path")
+
+    assert "CANARY" not in shown.upper()

@@ -145,7 +145,7 @@ async def test_renaming_to_a_taken_name_is_refused(store: ConnectionStore) -> No
 
 
 async def test_new_connections_go_to_the_end_or_to_their_place(store: ConnectionStore) -> None:
-    for name, priority in (("a", None), ("b", None), ("c", 1), ("d", 3), ("e", 99)):
+    for name, priority in (("a", None), ("b", None), ("c", 1), ("d", 3), ("e", 1 << 80)):
         await store.create(acme(name, priority=priority))
 
     assert await order(store) == [("c", 1), ("a", 2), ("d", 3), ("b", 4), ("e", 5)]

@@ -1,3 +1,4 @@
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -138,12 +139,11 @@ def test_our_own_steps_keep_to_the_shared_dialect() -> None:
         "DATETIME",
         "JSONB",
     ):
-        assert word not in text
+        assert not re.search(rf"\b{word}\b", text)
 
 
 async def test_our_own_steps_make_every_table(database: Database) -> None:
     names = {row["name"] for row in await database.fetch(TABLES)}
 
-    assert names == {
-        *("migrations", "meta", "settings", "connections", "nodes", "combos", "kv", "usage"),
-    }
+    made = re.findall(r"CREATE TABLE (\w+)", " ".join(s.sql for s in packaged_migrations("sqlite")))
+    assert names == {"migrations", *made}

@@ -3,8 +3,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
-from gateway_core.storage.secret_members import is_sealed, is_secret, join, part
+from gateway_core.storage.secret_members import (
+    holds,
+    is_sealed,
+    is_secret,
+    join,
+    part,
+    parted,
+)
 
 names = st.sampled_from(
     ["apiKey", "region", "clientSecret", "providerSpecificData", "sessionCookie", "model", "a"]
@@ -71,3 +79,42 @@ def test_what_is_nested_too_deeply_is_taken_as_a_secret() -> None:
 
     assert "canary" not in str(rest)
     assert join(rest, taken) == document
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"a": {"b": [{"apiKey": 1}]}}, True),
+        ([[{"cookie": None}]], True),
+        ({"a": [1, "apiKey"], "b": {"region": "x"}}, False),
+        ("apiKey", False),
+        (None, False),
+    ],
+)
+def test_a_secret_is_found_however_deep_it_is(value: Any, expected: bool) -> None:
+    assert holds(value, is_secret) is expected
+
+
+def test_what_is_too_deep_to_look_into_counts_as_a_secret() -> None:
+    deep: Any = 1
+    for _ in range(2000):
+        deep = [deep]
+
+    assert holds(deep, is_secret)
+
+
+values = st.recursive(
+    st.one_of(st.none(), st.integers(), st.text(max_size=3)),
+    lambda inner: st.one_of(st.dictionaries(names, inner, max_size=3), st.lists(inner, max_size=3)),
+    max_leaves=12,
+)
+
+
+@given(values)
+def test_a_value_is_parted_without_loss_and_nothing_secret_is_left(value: Any) -> None:
+    rest, taken = parted(value, is_secret)
+
+    assert not holds(rest, is_secret)
+    one = {} if rest is UNSET else {"key": rest}
+    other = {} if taken is UNSET else {"key": taken}
+    assert join(one, other) == {"key": value}

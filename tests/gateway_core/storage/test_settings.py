@@ -87,6 +87,47 @@ async def test_secrets_are_sealed_and_come_back(store: SettingsStore, database: 
     )
 
 
+NESTED = {
+    "tool": {"colour": "blue", "login": {"apiKey": "canary-1", "user": "me"}},
+    "tools": [{"name": "a", "authToken": "canary-2"}],
+    "deep": {"list": [[{"clientSecret": "canary-3"}]], "plain": 1},
+}
+
+
+async def test_secrets_inside_an_unknown_key_are_sealed_too(
+    store: SettingsStore, database: Database
+) -> None:
+    settings = await store.patch(NESTED)
+
+    rows = await database.fetch("SELECT * FROM settings")
+    assert "canary" not in str(rows)
+    assert "blue" in str(rows)
+    assert await store.document() == NESTED
+    assert settings.extra == NESTED
+
+
+async def test_an_unknown_key_is_replaced_as_a_whole(store: SettingsStore) -> None:
+    await store.patch(NESTED)
+
+    await store.patch({"tool": {"colour": "red"}, "tools": None, "deep": "gone"})
+
+    assert await store.document() == {"tool": {"colour": "red"}, "tools": None, "deep": "gone"}
+
+
+async def test_what_opens_of_an_unknown_key_is_there_when_its_secret_is_broken(
+    store: SettingsStore, database: Database
+) -> None:
+    await store.patch({"tool": NESTED["tool"]})
+    await break_seal(database, "tool")
+
+    settings = await store.read()
+
+    assert settings.invalid == ("tool",)
+    assert settings.extra == {"tool": {"colour": "blue", "login": {"user": "me"}}}
+    with pytest.raises(SealBroken):
+        await store.patch({"tool": {"colour": "red"}})
+
+
 async def break_seal(database: Database, key: str) -> None:
     rows = await database.fetch("SELECT secrets FROM settings")
     secrets: str = rows[0]["secrets"].replace(f'"{key}":"v1.', f'"{key}":"v1.AAAA')

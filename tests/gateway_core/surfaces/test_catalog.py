@@ -1,6 +1,7 @@
 """The catalog routes: envelopes, kinds, single rows, HEAD."""
 
 import asyncio
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,28 +12,41 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway_core import Kind, Model
+from gateway_core.identity.access import Access
+from gateway_core.identity.caller import Caller
+from gateway_core.identity.credentials import CALLER
+from gateway_core.identity.keys import Key
+from gateway_core.identity.peers import Peer
+from gateway_core.identity.policy import read
 from gateway_core.surfaces.catalog import routes
 from gateway_core.surfaces.requests import REQUEST_ID
 
+LOCAL = Caller(peer=Peer("127.0.0.1", via_proxy=False, is_loopback=True), is_local=True)
 SPEC = provider("goo", "g", Model("v", kind=Kind.EMBEDDING), alias="gg", format="gemini")
 TABLES = tables_of(SPEC, combos=[combo("team", "gg/g")])
 
 
-def named(app: ASGIApp) -> ASGIApp:
-    """The routes as the gateway serves them: each request has an id."""
+def let_in(app: ASGIApp, caller: Caller) -> ASGIApp:
+    """The routes as the gateway serves them: each request has an id and a caller."""
 
     async def inner(scope: Scope, receive: Receive, send: Send) -> None:
-        scope[REQUEST_ID] = "req-1"
+        scope[REQUEST_ID], scope[CALLER] = "req-1", caller
         await app(scope, receive, send)
 
     return inner
 
 
 def ask(path: str, method: str = "GET", **headers: str) -> httpx2.Response:
+    """Ask from this machine, without a key."""
+    return ask_as(LOCAL, path, method, **headers)
+
+
+def ask_as(caller: Caller, path: str, method: str = "GET", **headers: str) -> httpx2.Response:
     core: Any = SimpleNamespace(tables=TABLES, clock=lambda: 7.9)
 
     async def main() -> httpx2.Response:
-        transport = httpx2.ASGITransport(app=named(Starlette(routes=routes(core))))
+        app = Starlette(routes=[guarded.route for guarded in routes(core)])
+        transport = httpx2.ASGITransport(app=let_in(app, caller))
         async with httpx2.AsyncClient(transport=transport, base_url="http://x") as client:
             sent = {name.replace("_", "-"): value for name, value in headers.items()}
             return await client.request(method, path, headers=sent)
@@ -152,3 +166,74 @@ def test_the_generative_list_and_its_rows() -> None:
 
 def test_the_tag_list() -> None:
     assert [row["name"] for row in ask("/api/tags").json()["models"]] == ["team", "gg/g", "gg/v"]
+
+
+def keyed(policy: Mapping[str, Any] = {}, **more: Any) -> Caller:
+    """Somebody with a key that is narrowed like this."""
+    key = Key(
+        **{
+            "id": "k",
+            "name": "k",
+            "digest": b"",
+            "is_active": True,
+            "expires_at": None,
+            "allowed_combos": frozenset(),
+            "policy": read(policy, None),
+            "connections": frozenset(),
+            "has_limits": False,
+            "is_restricted": True,
+            **more,
+        }
+    )
+    return Caller(peer=Peer("192.0.2.7", via_proxy=False, is_loopback=False), key=key)
+
+
+def seen(caller: Caller) -> list[str]:
+    return ids(ask_as(caller, "/v1/models").json()["data"])
+
+
+def access(mode: str, *patterns: str) -> dict[str, Any]:
+    return {"modelAccess": {"mode": mode, "patterns": list(patterns)}}
+
+
+@pytest.mark.parametrize(
+    ("caller", "rows"),
+    [
+        (keyed(), ["team", "gg/g", "gg/v"]),
+        (keyed({"allowedModels": ["gg/v"]}), ["gg/v"]),
+        (keyed({"allowedModels": ["goo/g"]}), ["team", "gg/g"]),
+        (keyed(access("deny", "gg/g")), ["gg/v"]),
+        (keyed(access("allow", "*/v")), ["gg/v"]),
+        (keyed(allowed_combos=frozenset({"other"})), ["gg/g", "gg/v"]),
+        (keyed(connections=frozenset({"goo-1"})), ["team", "gg/g", "gg/v"]),
+        (keyed(connections=frozenset({"elsewhere"})), []),
+    ],
+    ids=["free", "model", "spelling", "deny", "allow", "combo", "account", "no account"],
+)
+def test_a_key_sees_what_it_may_use(caller: Caller, rows: list[str]) -> None:
+    assert seen(caller) == rows
+
+
+def test_a_key_sees_no_more_in_any_other_list() -> None:
+    caller = keyed({"allowedModels": ["gg/v"]})
+
+    assert ids(ask_as(caller, "/v1/models", anthropic_version="x").json()["data"]) == [
+        "claude-gg/v"
+    ]
+    assert [row["name"] for row in ask_as(caller, "/api/tags").json()["models"]] == ["gg/v"]
+    assert [row["name"] for row in ask_as(caller, "/v1beta/models").json()["models"]] == [
+        "models/v",
+        "models/gg/v",
+    ]
+    for path in ("/v1/models/gg/g", "/v1/models/team", "/v1/models/info?id=gg/g"):
+        assert ask_as(caller, path).status_code == 404
+    assert ask_as(caller, "/v1beta/models/g").status_code == 404
+    assert ask_as(caller, "/v1/models/gg/v").status_code == 200
+
+
+def test_the_lists_are_for_clients_and_the_dashboard() -> None:
+    core: Any = None
+    classes = {guarded.operations[0].path: guarded.access for guarded in routes(core)}
+
+    assert classes.pop("/v1/realtime/auth") is Access.INFERENCE
+    assert set(classes.values()) == {Access.CATALOG}

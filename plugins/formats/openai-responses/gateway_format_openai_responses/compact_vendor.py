@@ -132,6 +132,7 @@ class StreamedRelay:
     def __init__(self, model: str) -> None:
         self.usage: Usage | None = None
         self.started = False
+        self.ended = False
         self.characters = 0
         self.failure: ReplyFailed | None = None
         self._reader = WholeReader()
@@ -148,7 +149,7 @@ class StreamedRelay:
         failed = events[-1]
         if isinstance(failed, ReplyFailed):
             return self.fail(failed)
-        self.started = True
+        self.started = self.ended = True
         reported = (event.usage for event in events if isinstance(event, UsageReported))
         self.usage = next(reported, None)
         return self._writer.feed(events) + self._writer.close()

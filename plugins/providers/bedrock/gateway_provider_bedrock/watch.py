@@ -29,6 +29,10 @@ class EventRelay:
         self._frames = Frames()
         self._answer = AnswerReader()
 
+    @property
+    def ended(self) -> bool:
+        return self._answer.has_ended
+
     def feed(self, chunk: bytes) -> bytes:
         if self.failure is not None:
             return b""

@@ -1,0 +1,176 @@
+"""The commands of this folder: ``python -m benchmarks run``, ``quick``, ``profile``, ``count``."""
+
+import argparse
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from msgspec.structs import replace
+
+from . import instructions, profiling
+from .lifetime import LATE, compare_workers, live
+from .native import LoadFailed
+from .peers import PEERS
+from .processes import DidNotStart
+from .report import into_readme, report
+from .results import Results, begun, keep
+from .rounds import Scenario, measure
+from .scale import compare, growths
+from .scenarios import FULL, QUICK
+from .stage import Stage, Standing, set_up
+from .tools import ToolMissing
+
+PARTS = ("modes", "scale", "lifetime", "workers")
+ROWS = 5_000_000
+Part = Callable[[Stage, Results], Results]
+"""Measures one part and adds what it found."""
+
+
+def main() -> int:
+    """Run one command; gives the exit code."""
+    words = _parser().parse_args()
+    _raise_file_limit()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that children end too
+    try:
+        code: int = words.run(words)
+    except (ToolMissing, DidNotStart, LoadFailed) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    run = _command(commands, "run", _run, "everything; writes results/latest.json and README.md")
+    run.add_argument("--only", choices=PARTS, action="append", help="this part; may be repeated")
+    run.add_argument("--ledger-rows", type=int, default=ROWS, help="in the large ledger")
+    run.add_argument("--requests", type=int, default=LATE, help="in the memory run")
+    _command(commands, "quick", _quick, "plain and stream only; writes nothing")
+    profile = _command(commands, "profile", _profile, "where the gateway spends its time")
+    profile.add_argument("mode", nargs="?", default="plain", help="what is asked")
+    profile.add_argument("--top", type=int, default=40, help="how many lines")
+    profile.add_argument("--limited", action="store_true", help="with a key that has limits")
+    count = _command(commands, "count", _count, "instructions for each plain answer")
+    count.add_argument("--save", action="store_true", help="make this the figure to compare with")
+    return parser
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    purpose: str,
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=purpose, description=purpose)
+    command.set_defaults(run=run)
+    return command
+
+
+def _run(words: argparse.Namespace) -> int:
+    parts: dict[str, Part] = {
+        "modes": lambda stage, results: _modes(stage, results, FULL),
+        "lifetime": lambda stage, results: _lifetime(stage, results, words.requests),
+        "workers": _workers,
+        "scale": lambda stage, results: _scale(stage, results, words.ledger_rows),
+    }
+    results = begun()
+    with set_up(os.sched_getaffinity(0)) as stage:
+        for name, part in parts.items():
+            if name in (words.only or PARTS):
+                results = part(stage, results)
+    print(report(results))
+    if words.only is None:
+        keep(results)
+        into_readme(results)
+    return 0
+
+
+def _quick(words: argparse.Namespace) -> int:
+    with set_up(os.sched_getaffinity(0)) as stage:
+        print(report(_modes(stage, begun(), QUICK)))
+    return 0
+
+
+def _modes(stage: Stage, results: Results, scenarios: tuple[Scenario, ...]) -> Results:
+    wanted = {name for scenario in scenarios for name in scenario.peers}
+    standing: dict[str, Standing] = {}
+    with ExitStack() as stack:
+        for peer in PEERS:
+            if peer.name in wanted:
+                try:
+                    standing[peer.name] = stack.enter_context(stage.standing(peer))
+                except (ToolMissing, DidNotStart) as error:
+                    results = _noted(results, f"{peer.name} did not take part: {error}")
+        for scenario in scenarios:
+            _say(scenario.name)
+            try:
+                lines = measure(stage, standing, scenario)
+            except LoadFailed as error:
+                results = _noted(results, f"{scenario.name} was not measured: {error}")
+            else:
+                results = replace(results, lines=(*results.lines, *lines))
+    return results
+
+
+def _lifetime(stage: Stage, results: Results, requests: int) -> Results:
+    _say("start and memory")
+    return replace(results, lifetime=live(stage, requests))
+
+
+def _workers(stage: Stage, results: Results) -> Results:
+    _say("workers")
+    compared = compare_workers(stage)
+    if compared is None:
+        return _noted(results, "This build serves with one process, so workers are not measured.")
+    return replace(results, workers=compared)
+
+
+def _scale(stage: Stage, results: Results, rows: int) -> Results:
+    for grown in growths(rows):
+        _say(f"{grown.small:,} → {grown.large:,} {grown.name}")
+        try:
+            compared = compare(stage, grown)
+        except (LoadFailed, DidNotStart) as error:
+            results = _noted(results, f"{grown.name} were not measured: {error}")
+        else:
+            results = replace(results, grown=(*results.grown, compared))
+    return results
+
+
+def _profile(words: argparse.Namespace) -> int:
+    with set_up(os.sched_getaffinity(0)) as stage:
+        print(profiling.profiled(stage, words.mode, words.top, is_limited=words.limited))
+    return 0
+
+
+def _count(words: argparse.Namespace) -> int:
+    with set_up(os.sched_getaffinity(0)) as stage:
+        counted = instructions.count(stage)
+    before = instructions.kept()
+    print(instructions.compared(counted, before))
+    if words.save:
+        instructions.save(counted)
+    return 0 if words.save or instructions.is_within(counted, before) else 1
+
+
+def _noted(results: Results, note: str) -> Results:
+    _say(note)
+    return replace(results, notes=(*results.notes, note))
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _raise_file_limit() -> None:
+    """A thousand streams take two files each in a proxy."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

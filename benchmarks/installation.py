@@ -1,0 +1,82 @@
+"""A data directory made ready: nodes that point at the mock vendor, accounts, and two keys."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from gateway_core.config.data_dir import DataDir
+from gateway_core.config.environment import from_environ
+from gateway_core.identity.keys import Mint
+from gateway_core.storage.connection import NewConnection
+from gateway_core.storage.keys import KeyChange
+from gateway_core.storage.nodes import NewNode
+from gateway_core.storage.stores import Stores, open_stores
+
+from .answers import MODES
+
+FAR = 2**50
+"""A limit that no run comes near."""
+ACCESS = {"mode": "allow", "patterns": [f"{mode.name}/*" for mode in MODES]}
+POLICY = {"modelAccess": ACCESS, "allowAutoCombos": False}
+LIMITS = {"rpmLimit": FAR, "tpmLimit": FAR, "dailyInputTokenLimit": FAR, "monthlyTokenLimit": FAR}
+
+Change = Callable[[Stores], Awaitable[None]]
+
+
+class Installation(Struct, frozen=True):
+    """A furnished data directory and what its clients show."""
+
+    folder: Path
+    key: str
+    """Of a key with a policy and no limit."""
+    limited_key: str
+    """Of a key with the same policy, and limits that are counted."""
+
+
+def furnish(folder: Path, vendor_port: int, change: Change | None = None) -> Installation:
+    """Fill a folder that is there. ``change`` is given its stores at the end, to add more."""
+    return asyncio.run(_furnish(folder, vendor_port, change))
+
+
+async def _furnish(folder: Path, vendor_port: int, change: Change | None) -> Installation:
+    with DataDir(folder) as data_dir:
+        stores = await open_stores(data_dir)
+        try:
+            await stores.settings.patch({"requireApiKey": True})
+            await _connect(stores, vendor_port)
+            mint = _mint(data_dir, stores)
+            key = await _key(stores, mint, "bench", POLICY)
+            limited = await _key(stores, mint, "bench limited", {**POLICY, **LIMITS})
+            if change is not None:
+                await change(stores)
+        finally:
+            await stores.close()
+    return Installation(folder, key, limited)
+
+
+async def _connect(stores: Stores, vendor_port: int) -> None:
+    """A node and an account for each mode; the node's prefix is the mode's name."""
+    for mode in MODES:
+        base = f"http://127.0.0.1:{vendor_port}/{mode.name}/v1"
+        new = NewNode(type=mode.dialect, name=mode.name, prefix=mode.name, base_url=base)
+        node = await stores.nodes.create(new)
+        mirrored = {"prefix": node.prefix, "baseUrl": node.base_url, "nodeName": node.name}
+        data = {"apiKey": "not-a-secret", "providerSpecificData": mirrored}
+        await stores.connections.create(NewConnection(provider=node.id, name="main", data=data))
+
+
+def _mint(data_dir: DataDir, stores: Stores) -> Mint:
+    environment = from_environ({})
+    secret = data_dir.api_key_secret(environment)
+    machine_id = data_dir.machine_id(environment.machine_id_salt)
+    return Mint(secret, machine_id, stores.keys.index_key, secrets.choice)
+
+
+async def _key(stores: Stores, mint: Mint, name: str, policy: dict[str, object]) -> str:
+    text = mint.new()
+    digest = mint.digest(text).hex()
+    await stores.keys.create(text, digest, mint.machine_id, KeyChange(name=name, policy=policy))
+    return text

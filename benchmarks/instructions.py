@@ -1,0 +1,111 @@
+"""Instructions for each plain answer, counted by callgrind: a figure that a busy machine leaves be.
+
+It is kept in instructions.json, and a run that differs by more than the
+tolerance says so. Processors and versions of Python or of a library change
+it; then it is to be saved anew.
+"""
+
+import platform
+import subprocess
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from .answers import BY_NAME
+from .peers import KEY, Peer
+from .stage import Sample, Stage, Standing
+from .tools import found
+
+KEPT = Path(__file__).parent / "instructions.json"
+ANSWERS = 500
+WARM = 300
+CONNECTIONS = 1
+TOLERANCE = 0.03
+COUNTED = Peer(
+    name="gateway under callgrind",
+    command=(
+        *("valgrind", "--tool=callgrind", "--instr-atstart=no"),
+        "--callgrind-out-file={folder}/callgrind.out",
+        *("{bin}/python", "-m", "gateway_core", "--host", "127.0.0.1", "--port", "{port}"),
+        *("--server", "uvicorn"),
+    ),
+    # The order of sets, and with it the work, is not to change from run to run.
+    variables={"DATA_DIR": "{folder}", "PYTHONHASHSEED": "0"},
+    health="/api/health",
+    headers=KEY,
+    has_data=True,
+)
+
+
+class Counted(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Thousands of instructions for each answer, and what they were counted on."""
+
+    plain: float
+    python: str
+    machine: str
+    tolerance: float = TOLERANCE
+
+
+def count(stage: Stage) -> Counted:
+    """Count. Raises ToolMissing, DidNotStart, LoadFailed."""
+    control = found("callgrind_control", "valgrind")
+    with stage.standing(COUNTED, where=stage.cores.measured) as standing:
+        _load(stage, standing, WARM)
+        _switch(control, standing, "on")
+        _load(stage, standing, ANSWERS)
+        _switch(control, standing, "off")
+    file = Path(str(standing.words["folder"])) / "callgrind.out"
+    return Counted(
+        plain=round(total_of(file.read_text()) / ANSWERS / 1000, 1),
+        python=platform.python_version(),
+        machine=platform.machine(),
+    )
+
+
+def _load(stage: Stage, standing: Standing, answers: int) -> Sample:
+    plain = BY_NAME["plain"]
+    return stage.sample(standing, plain, 1024, connections=CONNECTIONS, count=answers)
+
+
+def _switch(control: str, standing: Standing, to: str) -> None:
+    subprocess.run([control, "-i", to, str(standing.pid)], check=True, stdout=subprocess.DEVNULL)
+
+
+def total_of(text: str) -> int:
+    """All instructions that a callgrind file counts."""
+    for line in text.splitlines():
+        if line.startswith("totals:"):
+            return int(line.split()[1])
+    raise ValueError("callgrind wrote no total")
+
+
+def kept(path: Path = KEPT) -> Counted | None:
+    """The figure to compare with."""
+    return msgspec.json.decode(path.read_bytes(), type=Counted) if path.exists() else None
+
+
+def save(counted: Counted, path: Path = KEPT) -> None:
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(counted), indent=2) + b"\n")
+
+
+def change(counted: Counted, before: Counted) -> float:
+    """How much more than before, as a share."""
+    return counted.plain / before.plain - 1
+
+
+def is_within(counted: Counted, before: Counted | None) -> bool:
+    """Whether an answer has not become dearer than the tolerance allows."""
+    return before is None or change(counted, before) <= before.tolerance
+
+
+def compared(counted: Counted, before: Counted | None) -> str:
+    """What was counted, beside the kept figure."""
+    told = f"{counted.plain:,.1f} thousand instructions for each plain answer"
+    if before is None:
+        return f"{told}; nothing is kept to compare with, save it with --save"
+    verdict = "within" if is_within(counted, before) else "OVER"
+    return (
+        f"{told}; kept are {before.plain:,.1f} (Python {before.python}): "
+        f"{change(counted, before):+.1%}, {verdict} the tolerance of {before.tolerance:.0%}"
+    )

@@ -1,0 +1,114 @@
+"""How soon a gateway answers, what it holds when idle, and whether that grows; and workers."""
+
+import statistics
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from msgspec import Struct
+
+from .answers import BY_NAME
+from .peers import OWN, Peer, gateway
+from .processes import memory
+from .stage import Sample, Stage, Standing
+
+STARTS = 5
+IDLE = 2.0
+"""Seconds after the first answer until idle memory is read."""
+EARLY = 10_000
+LATE = 100_000
+SECONDS = 2.0
+ROUNDS = 3
+
+
+class Lifetime(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Start in seconds, memory in MiB."""
+
+    start: float
+    """Until /api/health answers; the median of several starts."""
+    start_high: float
+    idle: float
+    early: float
+    """After ``early_answers``, by when pools and caches are full."""
+    late: float
+    """After ``late_answers`` more."""
+    early_answers: int
+    late_answers: int
+
+
+class Workers(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Answers each second with one worker and with two, free to use every core."""
+
+    one: float
+    two: float
+    ratio: float
+    cores: int
+
+
+def live(stage: Stage, late: int = LATE) -> Lifetime:
+    """Start several times, then load one for long. Raises DidNotStart, LoadFailed."""
+    starts = []
+    for _ in range(STARTS):
+        with stage.standing(OWN) as standing:
+            starts.append(_seconds(standing))
+    with stage.standing(OWN) as standing:
+        time.sleep(IDLE)
+        idle = memory(standing.pid).rss
+        _load(stage, standing, EARLY)
+        early = memory(standing.pid).rss
+        _load(stage, standing, late)
+        return Lifetime(
+            start=statistics.median(starts),
+            start_high=max(starts),
+            idle=idle,
+            early=early,
+            late=memory(standing.pid).rss,
+            early_answers=EARLY,
+            late_answers=late,
+        )
+
+
+def offers_workers() -> bool:
+    """Whether this build can serve with several processes."""
+    command = [str(Path(sys.executable).parent / "model-gateway"), "--help"]
+    told = subprocess.run(command, capture_output=True, check=False)
+    return b"--workers" in told.stdout
+
+
+def compare_workers(stage: Stage) -> Workers | None:
+    """One worker beside two, in turns. ``None`` where the build has no workers."""
+    if not offers_workers():
+        return None
+    every = stage.cores.all
+    with ExitStack() as stack:
+        pair = [
+            stack.enter_context(stage.standing(_with_workers(count), where=every))
+            for count in ("1", "2")
+        ]
+        turns = [[_rate(_turn(stage, one)) for one in pair] for _ in range(ROUNDS + 1)][1:]
+    one, two = (statistics.median(each) for each in zip(*turns, strict=True))
+    by_round = statistics.median(second / first for first, second in turns)
+    return Workers(one=one, two=two, ratio=by_round, cores=len(every))
+
+
+def _with_workers(count: str) -> Peer:
+    return gateway(f"gateway, {count} workers", "--server", "uvicorn", "--workers", count)
+
+
+def _seconds(standing: Standing) -> float:
+    assert standing.started is not None
+    return standing.started.seconds
+
+
+def _load(stage: Stage, standing: Standing, count: int) -> Sample:
+    return stage.sample(standing, BY_NAME["plain"], 1024, connections=32, count=count)
+
+
+def _turn(stage: Stage, standing: Standing) -> Sample:
+    return stage.sample(standing, BY_NAME["plain"], 1024, connections=64, seconds=SECONDS)
+
+
+def _rate(sample: Sample) -> float:
+    return sample.load.answers / sample.load.seconds

@@ -1,0 +1,68 @@
+"""The mock vendor and the load client: small C programs, compiled for each run."""
+
+import subprocess
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from .processes import on
+from .tools import found
+
+SOURCES = Path(__file__).parent / "native"
+
+
+class LoadFailed(Exception):
+    """The load client could not do its work."""
+
+
+class Load(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the load client saw. Times in microseconds, ``first`` until a body's first byte."""
+
+    answers: int
+    errors: int
+    bad_status: int
+    seconds: float
+    bytes: int
+    p50: float
+    p99: float
+    first50: float
+    first99: float
+
+
+class Native(Struct, frozen=True):
+    """The compiled programs."""
+
+    vendor: Path
+    load: Path
+
+
+def compiled(folder: Path) -> Native:
+    """Compile both into a folder. Raises ToolMissing."""
+    compiler = found("gcc", "gcc")
+    made = {}
+    for name in ("vendor", "load"):
+        made[name] = folder / name
+        command = [compiler, "-O2", "-o", str(made[name]), str(SOURCES / f"{name}.c")]
+        subprocess.run(command, check=True)
+    return Native(**made)
+
+
+def ask(
+    native: Native,
+    port: int,
+    request: Path,
+    where: frozenset[int],
+    *,
+    connections: int,
+    seconds: float = 600.0,
+    answers: int = 0,
+) -> Load:
+    """Send load until the time is over or, unless 0, so many are answered. Raises LoadFailed."""
+    words = (port, connections, seconds, answers, request)
+    command = [str(native.load), *map(str, words)]
+    with on(where):
+        done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        raise LoadFailed(done.stderr.decode(errors="replace").strip())
+    return msgspec.json.decode(done.stdout, type=Load)

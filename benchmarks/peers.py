@@ -1,0 +1,118 @@
+"""What is measured: how each peer is started, and what it is asked. README.md tells how to add one.
+
+In every text of a peer these words are replaced: ``{port}`` its own port,
+``{vendor}`` the mock vendor's, ``{folder}`` a folder of its own, ``{bin}`` where
+this Python's commands are, ``{key}`` and ``{limited_key}`` of its data directory;
+in ``path`` and ``model`` also ``{mode}`` and ``{path}``, the vendor's mode and path.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+_NGINX = """
+daemon off;
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log stderr error;
+events { worker_connections 16384; }
+http {
+    access_log off;
+    client_max_body_size 0;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    %s
+}
+"""
+BARE = """
+    server {
+        listen 127.0.0.1:{port};
+        location / {
+            proxy_pass http://127.0.0.1:{vendor};
+            proxy_buffering off;
+        }
+    }
+"""
+KEPT_ALIVE = """
+    keepalive_requests 1000000000;
+    upstream vendor {
+        server 127.0.0.1:{vendor};
+        keepalive 1024;
+        keepalive_requests 1000000000;
+    }
+    server {
+        listen 127.0.0.1:{port} backlog=4096;
+        location / {
+            proxy_pass http://vendor;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+            proxy_request_buffering off;
+            proxy_buffering off;
+        }
+    }
+"""
+GATEWAY = ("{bin}/model-gateway", "--host", "127.0.0.1", "--port", "{port}")
+KEY = {"authorization": "Bearer {key}"}
+
+
+class Peer(Struct, frozen=True, kw_only=True):
+    """One thing between client and vendor. Without a command it is the vendor itself."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    files: Mapping[str, str] = {}
+    """Text by name, written into the folder before the start."""
+    variables: Mapping[str, str] = {}
+    health: str | None = None
+    """Answers 200 once it can be used; ``None`` waits for the port."""
+    path: str = "/v1/chat/completions"
+    model: str = "{mode}/bench"
+    headers: Mapping[str, str] = {}
+    has_data: bool = False
+    """Is given a furnished data directory as ``{folder}``."""
+
+
+def gateway(name: str, *more: str, headers: Mapping[str, str] = KEY) -> Peer:
+    """The gateway, started as its operator does."""
+    return Peer(
+        name=name,
+        command=(*GATEWAY, *more),
+        variables={"DATA_DIR": "{folder}"},
+        health="/api/health",
+        headers=headers,
+        has_data=True,
+    )
+
+
+def nginx(name: str, settings: str) -> Peer:
+    """nginx that passes everything on to the vendor."""
+    return Peer(
+        name=name,
+        command=("nginx", "-p", "{folder}", "-c", "{folder}/nginx.conf", "-e", "stderr"),
+        files={"nginx.conf": _NGINX % settings},
+        path="{path}",
+    )
+
+
+DIRECT = Peer(name="direct", path="{path}")
+NGINX = nginx("nginx", KEPT_ALIVE)
+BARE_NGINX = nginx("bare nginx", BARE)
+OWN = gateway("gateway", "--server", "uvicorn")
+LIMITED = gateway(
+    "gateway, limited key",
+    *("--server", "uvicorn"),
+    headers={"authorization": "Bearer {limited_key}"},
+)
+HYPERCORN = gateway("gateway, hypercorn", "--server", "hypercorn")
+PEERS = (NGINX, BARE_NGINX, OWN, LIMITED, HYPERCORN, DIRECT)
+"""All, in the order in which they take turns."""
+
+
+def filled(text: str, words: Mapping[str, object]) -> str:
+    """A text with its words replaced; other braces stay."""
+    for name, value in words.items():
+        text = text.replace("{" + name + "}", str(value))
+    return text

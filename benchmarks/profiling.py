@@ -1,0 +1,75 @@
+"""Where the gateway spends its time: its own functions under load, the dearest first."""
+
+import io
+import os
+import pstats
+import signal
+import time
+from pathlib import Path
+
+from .answers import BY_NAME
+from .peers import KEY, Peer
+from .stage import SETTLE, Stage, Standing
+
+ROOT = Path(__file__).parents[1]
+SECONDS = 4.0
+WARM = 1.0
+CONNECTIONS = 32
+WRITE_LIMIT = 10.0
+PROFILED = Peer(
+    name="gateway under a profiler",
+    command=("{bin}/python", "-m", "benchmarks.under_profile", "{port}", "{folder}", "{folder}/p"),
+    variables={"PYTHONPATH": str(ROOT)},
+    health="/api/health",
+    headers=KEY,
+    has_data=True,
+)
+
+
+def profiled(stage: Stage, mode: str, top: int, *, is_limited: bool = False) -> str:
+    """Profile one mode; gives the table. Times under a profiler are longer than real ones."""
+    with stage.standing(PROFILED) as standing:
+        if is_limited:
+            standing = _limited(standing)
+        _load(stage, standing, mode, WARM)
+        os.kill(standing.pid, signal.SIGUSR1)
+        answers = _load(stage, standing, mode, SECONDS)
+        file = Path(str(standing.words["folder"])) / "p"
+        os.kill(standing.pid, signal.SIGUSR2)
+        _await(file)
+        return _told(file, mode, answers, top)
+
+
+def _limited(standing: Standing) -> Standing:
+    words = {**standing.words, "key": standing.words["limited_key"]}
+    return Standing(standing.peer, words, standing.started)
+
+
+def _load(stage: Stage, standing: Standing, mode: str, seconds: float) -> int:
+    sample = stage.sample(standing, BY_NAME[mode], 1024, connections=CONNECTIONS, seconds=seconds)
+    return sample.load.answers
+
+
+def _await(file: Path) -> None:
+    """Wait until the profile is written whole."""
+    until = time.monotonic() + WRITE_LIMIT
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(SETTLE)
+
+
+def _told(file: Path, mode: str, answers: int, top: int) -> str:
+    text = io.StringIO()
+    stats = pstats.Stats(str(file), stream=text)
+    stats.sort_stats("tottime").print_stats(top)
+    lines = [_short(line) for line in text.getvalue().splitlines() if line.strip()]
+    return "\n".join([f"{answers} answers, mode {mode}, by own time:", *lines[1:]])
+
+
+def _short(line: str) -> str:
+    """A line without the folders that say nothing."""
+    for before, after in ((f"{ROOT}/", ""), ("/site-packages/", "…/")):
+        head, found, rest = line.rpartition(before)
+        if found:
+            line = head[: len(head) - len(head.split(" ")[-1])] + after + rest
+    return line

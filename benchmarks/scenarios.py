@@ -1,0 +1,32 @@
+"""What is asked of whom: the full line-up and a quick one."""
+
+from .peers import BARE_NGINX, DIRECT, HYPERCORN, LIMITED, NGINX, OWN
+from .rounds import Scenario
+
+USUAL = (NGINX.name, BARE_NGINX.name, OWN.name, DIRECT.name)
+EVERYBODY = (*USUAL[:3], LIMITED.name, HYPERCORN.name, DIRECT.name)
+THREE = (NGINX.name, OWN.name, DIRECT.name)
+FULL = (
+    Scenario(mode="plain", peers=EVERYBODY),
+    Scenario(mode="stream", peers=EVERYBODY),
+    *(
+        Scenario(mode=mode, peers=USUAL)
+        for mode in ("burst", "paced", "messages", "messages-stream", "messages-paced")
+    ),
+    Scenario(mode="plain", connections=1, peers=EVERYBODY),
+    Scenario(mode="stream", connections=1, peers=USUAL),
+    Scenario(mode="messages", connections=1, peers=USUAL),
+    Scenario(mode="messages-stream", connections=1, peers=USUAL),
+    Scenario(mode="plain", connections=256, peers=USUAL),
+    Scenario(mode="stream", connections=256, peers=THREE),
+    Scenario(mode="plain", size="100 KB", peers=THREE),
+    Scenario(mode="messages", size="100 KB", peers=THREE),
+    Scenario(mode="plain", size="5 MB", peers=THREE),
+    Scenario(mode="plain", size="5 MB", connections=1, peers=THREE),
+    Scenario(mode="slow", connections=1000, count=1000, rounds=1, peers=THREE),
+)
+QUICK = (
+    Scenario(mode="plain", peers=USUAL, seconds=1.0, rounds=2),
+    Scenario(mode="stream", peers=USUAL, seconds=1.0, rounds=2),
+    Scenario(mode="plain", connections=1, peers=USUAL, seconds=1.0, rounds=2),
+)

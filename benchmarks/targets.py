@@ -1,0 +1,111 @@
+"""What the figures should be, and whether they are."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from .peers import DIRECT, HYPERCORN, OWN
+from .results import Results
+from .rounds import Line
+
+FLAT = 1.1
+"""How much more a request may cost in a large installation: noise of a short run."""
+AT_ONCE = 1.3
+"""How much longer the slowest of many slow streams may take; waiting in line doubles it."""
+GROWTH_MIB = 3.0
+"""How much memory may grow between two readings of the same load."""
+
+
+class Target(Struct, frozen=True):
+    """A limit and what was measured; ``None`` when it was not."""
+
+    name: str
+    limit: float
+    unit: str
+    measured: float | None
+    beside: str = ""
+    is_least: bool = False
+    """The limit is a lower one."""
+
+    @property
+    def verdict(self) -> str:
+        if self.measured is None:
+            return "not measured"
+        is_met = self.measured >= self.limit if self.is_least else self.measured <= self.limit
+        return "met" if is_met else "missed"
+
+
+_RATIOS = (
+    ("plain", OWN.name, 5.0),
+    ("stream", OWN.name, 2.0),
+    ("paced", OWN.name, 2.7),
+    ("messages", OWN.name, 6.0),
+    ("messages-stream", OWN.name, 3.0),
+    ("plain", HYPERCORN.name, 16.0),
+)
+
+
+def targets(results: Results) -> list[Target]:
+    """Every target that this run can judge."""
+    found = (
+        *_ratios(results),
+        *_latency(results),
+        *_at_once(results),
+        *_lifetime(results),
+        *_growth(results),
+    )
+    return [target for target in found if target.measured is not None]
+
+
+def _line(results: Results, mode: str, peer: str, connections: int) -> Line | None:
+    wanted = (mode, peer, connections, "1 KB")
+    for line in results.lines:
+        if (line.mode, line.peer, line.connections, line.size) == wanted:
+            return line
+    return None
+
+
+def _ratios(results: Results) -> Iterator[Target]:
+    for mode, peer, limit in _RATIOS:
+        for connections in (1, 32):
+            line = _line(results, mode, peer, connections)
+            if line is None and connections == 1:
+                continue
+            name = f"{peer}: {mode}, processor time ÷ nginx, {_many(connections)}"
+            beside = (
+                f"{line.to_bare_nginx:.1f} to bare nginx" if line and line.to_bare_nginx else ""
+            )
+            yield Target(name, limit, "×", line.to_nginx if line else None, beside)
+
+
+def _many(connections: int) -> str:
+    return "1 connection" if connections == 1 else f"{connections} connections"
+
+
+def _latency(results: Results) -> Iterator[Target]:
+    line = _line(results, "plain", OWN.name, 1)
+    added = line.added_p50 / 1000 if line and line.added_p50 is not None else None
+    yield Target("added latency, p50 at one connection", 0.25, "ms", added)
+    workers = results.workers.ratio if results.workers else None
+    yield Target("two workers ÷ one, answers each second", 1.8, "×", workers, is_least=True)
+
+
+def _at_once(results: Results) -> Iterator[Target]:
+    """Whether many slow streams run beside each other, or some wait for others to end."""
+    own, direct = (_line(results, "slow", peer.name, 1000) for peer in (OWN, DIRECT))
+    share = own.p99 / direct.p99 if own and direct else None
+    yield Target("1,000 slow streams: the slowest ÷ direct", AT_ONCE, "×", share)
+
+
+def _lifetime(results: Results) -> Iterator[Target]:
+    life = results.lifetime
+    yield Target("/api/health after start", 0.6, "s", life.start if life else None)
+    yield Target("idle memory", 60.0, "MiB", life.idle if life else None)
+    name = f"memory that {life.late_answers if life else 'many'} answers add"
+    yield Target(name, GROWTH_MIB, "MiB", life.late - life.early if life else None)
+
+
+def _growth(results: Results) -> Iterator[Target]:
+    for grown in results.grown:
+        name = f"{grown.small:,} → {grown.large:,} {grown.name}: processor time"
+        yield Target(name, FLAT, "×", grown.ratio)

@@ -1,0 +1,144 @@
+"""Which credential opens which route (5.2). Every route names its class; one that does not is shut.
+
+A class is a row of ``RULES``. The gate, the reference page and the test of
+every route against every credential all read it from here.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from msgspec import Struct
+
+from ..contracts.errors import Forbidden, GatewayError, InvalidKey, LocalOnly, Unauthorized
+from .caller import Caller
+
+REMOTE = "API key required for remote API access"
+SURFACE_KEY = "gateway key required"
+UNAUTHORIZED = "Unauthorized"
+
+
+class Access(StrEnum):
+    """The classes of routes."""
+
+    PUBLIC = "public"
+    INFERENCE = "inference"
+    CATALOG = "catalog"
+    MANAGEMENT = "management"
+    OPERATOR = "operator"
+    SESSION = "session"
+    PROTECTED = "protected"
+    LOCAL = "local"
+    SURFACE = "surface"
+    ISOLATED = "isolated"
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """Who may pass. ``session``, ``cli``, ``key``, ``open`` and ``local`` are credentials."""
+
+    about: str
+    anyone: bool = False
+    session: bool = False
+    cli: bool = True
+    key: bool = False
+    open: bool = False
+    """A caller on this machine while requireLogin is off."""
+    local: bool = False
+    """A caller on this machine, whatever requireLogin says."""
+    here: bool = False
+    """The credential counts only on this machine; the command line's counts anywhere."""
+    refusal: str = UNAUTHORIZED
+
+
+RULES: Mapping[Access, Rule] = {
+    Access.PUBLIC: Rule(about="Needs no credential.", anyone=True),
+    Access.INFERENCE: Rule(
+        about="Client routes: any caller on this machine, and a valid gateway key from anywhere. "
+        "requireApiKey is checked by the route itself.",
+        key=True,
+        local=True,
+        refusal=REMOTE,
+    ),
+    Access.CATALOG: Rule(
+        about="Lists of models, which the dashboard may read too.",
+        session=True,
+        key=True,
+        local=True,
+        refusal=REMOTE,
+    ),
+    Access.MANAGEMENT: Rule(
+        about="The operator's desk. An API key without any restriction may also write.",
+        session=True,
+        key=True,
+        open=True,
+    ),
+    Access.OPERATOR: Rule(
+        about="The operator's desk, where an API key has no business.", session=True, open=True
+    ),
+    Access.SESSION: Rule(about="Wants a person who has logged in.", session=True, cli=False),
+    Access.PROTECTED: Rule(about="Always protected, requireLogin or not.", session=True),
+    Access.LOCAL: Rule(
+        about="Only for this machine: the CLI token, or a local caller who is let in anyway.",
+        session=True,
+        open=True,
+        here=True,
+    ),
+    Access.SURFACE: Rule(
+        about="Gateway protocol surfaces, which check their own gateway key.",
+        local=True,
+        refusal=SURFACE_KEY,
+    ),
+    Access.ISOLATED: Rule(
+        about="Only at the host name of the assisted login, where nothing else is served; "
+        "the route checks its own grant or cookie.",
+        anyone=True,
+    ),
+}
+SHUT = Rule(about="A route without a class.", cli=False)
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+CLIENT = frozenset({Access.INFERENCE, Access.CATALOG})
+"""Classes of client routes, where a bad key is called one."""
+
+
+def permit(access: Access, caller: Caller, method: str = "GET", *, reveals: bool = False) -> None:
+    """Let a caller pass or say why not. Raises Unauthorized, InvalidKey, LocalOnly, Forbidden.
+
+    ``reveals`` tells of a request that asks for a secret in the clear.
+    """
+    rule = RULES.get(access, SHUT)
+    if rule.anyone or (rule.cli and caller.is_cli):
+        return
+    if rule.here and not caller.is_local:
+        raise LocalOnly
+    if _passes_without_key(rule, caller):
+        return
+    if rule.key and caller.key is not None:
+        _permit_key(access, caller, method, reveals=reveals)
+        return
+    raise _refusal(access, rule, caller)
+
+
+def _passes_without_key(rule: Rule, caller: Caller) -> bool:
+    # Where keys count, one that is saved but no longer good is worse than none (5.1).
+    is_here = rule.local and caller.is_local and not (rule.key and caller.was_refused)
+    by_session = rule.session and caller.session is not None
+    return is_here or by_session or (rule.open and caller.is_open)
+
+
+def _permit_key(access: Access, caller: Caller, method: str, *, reveals: bool) -> None:
+    """A key sees no secrets; one that is restricted in any way changes nothing at the desk."""
+    if access is not Access.MANAGEMENT:
+        return
+    if reveals:
+        raise Forbidden("An API key cannot reveal secrets")
+    if method not in SAFE_METHODS and caller.key is not None and caller.key.is_restricted:
+        raise Forbidden("A restricted API key cannot change anything here")
+
+
+def _refusal(access: Access, rule: Rule, caller: Caller) -> GatewayError:
+    if caller.key is not None:
+        return Forbidden("An API key cannot be used here")
+    if rule.here:
+        return LocalOnly()
+    if access in CLIENT and caller.has_shown:
+        return InvalidKey()
+    return Unauthorized(rule.refusal)

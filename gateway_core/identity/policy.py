@@ -1,0 +1,157 @@
+"""A key's policy object (2.2): how it is checked when it is written, and read when it is used."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from ..contracts.errors import BadRequest
+from .globs import Match, glob
+
+MOST_PATTERNS = 200
+LONGEST_PATTERN = 256
+LARGEST = 2**53
+WINDOWED = (
+    "rpmLimit",
+    "tpmLimit",
+    "dailyInputTokenLimit",
+    "dailyOutputTokenLimit",
+    "monthlyTokenLimit",
+    "monthlyInputTokenLimit",
+    "monthlyOutputTokenLimit",
+    "monthlyRequestLimit",
+    "monthlyBudget",
+)
+"""Limits for which empty, null and 0 mean no limit."""
+LIFETIME = ("maxTokens", "maxCostUsd")
+"""Caps for which 0 is a real limit."""
+_MONEY = ("monthlyBudget", "maxCostUsd")
+_MICRO = 1_000_000
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """What a key may do, ready for use. Money is in millionths of a dollar."""
+
+    allowed_models: frozenset[str] = frozenset()
+    """Empty allows all."""
+    allow_auto_combos: bool = True
+    mode: Literal["all", "allow", "deny"] = "all"
+    patterns: tuple[Match, ...] = ()
+    max_tokens: int | None = None
+    max_cost: int | None = None
+    rpm: int | None = None
+    tpm: int | None = None
+    daily_tokens: int | None = None
+    daily_input: int | None = None
+    daily_output: int | None = None
+    monthly_tokens: int | None = None
+    monthly_input: int | None = None
+    monthly_output: int | None = None
+    monthly_requests: int | None = None
+    monthly_budget: int | None = None
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether anything is counted for this key."""
+        return any(getattr(self, name) is not None for name in _LIMITS)
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether any model may be out of reach."""
+        return bool(self.allowed_models) or not self.allow_auto_combos or self.mode != "all"
+
+
+_LIMITS = tuple(
+    name
+    for name in Policy.__struct_fields__
+    if name not in ("allowed_models", "allow_auto_combos", "mode", "patterns")
+)
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A policy as it is to be stored; members that are not known stay. Raises BadRequest.
+
+    A member that means "no limit" becomes ``None``.
+    """
+    after = dict(given)
+    if "allowedModels" in given:
+        after["allowedModels"] = _models(given["allowedModels"])
+    if "allowAutoCombos" in given and not isinstance(given["allowAutoCombos"], bool | None):
+        raise BadRequest("Invalid allowAutoCombos: true or false is possible")
+    if "modelAccess" in given:
+        after["modelAccess"] = _access(given["modelAccess"])
+    for name in (*WINDOWED, *LIFETIME):
+        if name in given:
+            after[name] = amount(name, given[name])
+    return after
+
+
+def amount(name: str, value: Any) -> int | float | None:
+    """One limit; ``None`` when there is none. Raises BadRequest."""
+    if value is None or value == "":
+        return None
+    kinds = (int, float) if name in _MONEY else int
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise BadRequest(f"Invalid {name}: a number is needed")
+    if not 0 <= value <= LARGEST:
+        raise BadRequest(f"Invalid {name}: it cannot be less than 0 or more than {LARGEST}")
+    return None if value == 0 and name in WINDOWED else value
+
+
+def _models(value: Any) -> list[str] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise BadRequest("Invalid allowedModels: a list of model ids is needed")
+    names = [one.strip() if isinstance(one, str) else "" for one in value]
+    if not all(names):
+        raise BadRequest("Invalid allowedModels: every member is a model id")
+    return list(dict.fromkeys(names))
+
+
+def _access(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or value.get("mode", "all") not in ("all", "allow", "deny"):
+        raise BadRequest("Invalid modelAccess: mode is one of all, allow and deny")
+    patterns = value.get("patterns") or []
+    if not isinstance(patterns, list) or len(patterns) > MOST_PATTERNS:
+        raise BadRequest(f"Invalid modelAccess: at most {MOST_PATTERNS} patterns are possible")
+    for one in patterns:
+        if not isinstance(one, str) or not one.strip() or len(one) > LONGEST_PATTERN:
+            raise BadRequest(
+                f"Invalid modelAccess: a pattern has 1 to {LONGEST_PATTERN} characters"
+            )
+    return {**value, "mode": value.get("mode", "all"), "patterns": [p.strip() for p in patterns]}
+
+
+def read(stored: Mapping[str, Any], daily_tokens: int | None = None) -> Policy:
+    """A stored policy, ready for use. Nothing in it raises: what was checked once is sound, and
+    what is not (an old row, an import) allows no model at all."""
+    try:
+        sound = checked(stored)
+    except BadRequest:
+        return Policy(mode="allow")
+    access = sound.get("modelAccess") or {}
+    return Policy(
+        allowed_models=frozenset(sound.get("allowedModels") or ()),
+        allow_auto_combos=sound.get("allowAutoCombos") is not False,
+        mode=access.get("mode", "all"),
+        patterns=tuple(map(glob, access.get("patterns", ()))),
+        max_tokens=sound.get("maxTokens"),
+        max_cost=_micro(sound.get("maxCostUsd")),
+        rpm=sound.get("rpmLimit"),
+        tpm=sound.get("tpmLimit"),
+        daily_tokens=daily_tokens or None,
+        daily_input=sound.get("dailyInputTokenLimit"),
+        daily_output=sound.get("dailyOutputTokenLimit"),
+        monthly_tokens=sound.get("monthlyTokenLimit"),
+        monthly_input=sound.get("monthlyInputTokenLimit"),
+        monthly_output=sound.get("monthlyOutputTokenLimit"),
+        monthly_requests=sound.get("monthlyRequestLimit"),
+        monthly_budget=_micro(sound.get("monthlyBudget")),
+    )
+
+
+def _micro(dollars: float | None) -> int | None:
+    return None if dollars is None else round(dollars * _MICRO)

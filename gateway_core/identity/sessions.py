@@ -1,0 +1,205 @@
+"""Dashboard sessions: a signed token in a cookie, good for a day or until the password changes.
+
+```text
+{authenticated: true, iat, exp, passwordSessionEpoch?, oidc?: true, oidcName?, oidcEmail?}
+HS256 over JWT_SECRET
+```
+
+Nothing is stored for a session. The epoch is a random word in the settings
+that every change of the password replaces; a token of another epoch is worth
+nothing.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ..config.data_dir import DataDir
+from ..config.environment import Environment
+from ..contracts.errors import Unavailable
+from .caller import Session
+from .placeholders import begins_as_placeholder
+
+LIFETIME = 24 * 3600
+"""Seconds."""
+SHORTEST_SECRET = 32
+"""Bytes."""
+LONGEST_TOKEN = 4096
+LONGEST_CLAIM = 200
+"""Characters of a name or address that are kept; the rest is cut off."""
+LEGACY_FILE = "jwt-secret"
+ALGORITHM = "HS256"
+KEPT = 256
+"""Tokens that need not be verified again."""
+CLOCK_SKEW = 60
+"""Seconds that a token may seem to come from the future."""
+
+log = logging.getLogger(__name__)
+
+
+class NoSecret(Unavailable):
+    """There is nothing to sign sessions with, so nobody can sign in."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"Set JWT_SECRET to a random text of at least {SHORTEST_SECRET} bytes "
+            "and start the gateway again: without it nobody can sign in",
+            code="no_jwt_secret",
+        )
+
+
+class _Verified(Struct, frozen=True):
+    session: Session
+    epoch: str | None
+
+
+class Sessions:
+    """Issues and reads tokens. ``epoch`` gives the one in force, ``clock`` Unix seconds."""
+
+    def __init__(
+        self,
+        secret: str | None,
+        epoch: Callable[[], str | None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._secret = None if secret is None else secret.encode()
+        self._epoch = epoch
+        self._clock = clock
+        self._verified: OrderedDict[str, _Verified] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"Sessions(ready={self.is_ready})"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether there is a secret to sign with."""
+        return self._secret is not None
+
+    def check_ready(self) -> None:
+        """Raises NoSecret."""
+        if self._secret is None:
+            raise NoSecret
+
+    def issue(
+        self, *, method: str = "password", name: str | None = None, email: str | None = None
+    ) -> str:
+        """A token of the epoch in force; ``method`` as in Session. Raises NoSecret."""
+        now = int(self._clock())
+        claims: dict[str, Any] = {"authenticated": True, "iat": now, "exp": now + LIFETIME}
+        epoch = self._epoch()
+        if epoch is not None:
+            claims["passwordSessionEpoch"] = epoch
+        if method == "oidc":
+            claims["oidc"] = True
+            claims["oidcName"] = (name or "")[:LONGEST_CLAIM]
+            claims["oidcEmail"] = (email or "")[:LONGEST_CLAIM]
+        return self._signed(claims)
+
+    def read(self, token: str) -> Session | None:
+        """Who a token stands for; ``None`` for one that is not good, or is no longer."""
+        verified = self._verified.get(token) or self._verify(token)
+        if verified is None:
+            return None
+        if verified.epoch != self._epoch() or verified.session.expires_at <= self._clock():
+            self._verified.pop(token, None)
+            return None
+        return verified.session
+
+    def _signed(self, claims: dict[str, Any]) -> str:
+        # Most starts need no tokens, and the library takes long to load.
+        from joserfc import jwt
+        from joserfc.jwk import OctKey
+
+        if self._secret is None:
+            raise NoSecret
+        key = OctKey.import_key(self._secret)
+        return jwt.encode({"alg": ALGORITHM}, claims, key, algorithms=[ALGORITHM])
+
+    def _verify(self, token: str) -> _Verified | None:
+        if self._secret is None or len(token) > LONGEST_TOKEN:
+            return None
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+        from joserfc.jwk import OctKey
+
+        try:
+            key = OctKey.import_key(self._secret)
+            found = jwt.decode(token, key, algorithms=[ALGORITHM])
+        except (JoseError, ValueError, RecursionError):
+            return None
+        if "crit" in found.header:
+            return None
+        verified = _verified(found.claims, self._clock())
+        if verified is not None:
+            self._keep(token, verified)
+        return verified
+
+    def _keep(self, token: str, verified: _Verified) -> None:
+        self._verified[token] = verified
+        if len(self._verified) > KEPT:
+            self._verified.popitem(last=False)
+
+
+def _verified(claims: Mapping[str, Any], now: float) -> _Verified | None:
+    issued, expires = _time(claims, "iat"), _time(claims, "exp")
+    if claims.get("authenticated") is not True or issued is None or expires is None:
+        return None
+    if issued > now + CLOCK_SKEW:
+        return None
+    epoch = claims.get("passwordSessionEpoch")
+    return _Verified(_session(claims, expires), None if epoch is None else str(epoch))
+
+
+def _session(claims: Mapping[str, Any], expires: int) -> Session:
+    if claims.get("oidc") is not True:
+        return Session(expires_at=expires)
+    name, email = claims.get("oidcName"), claims.get("oidcEmail")
+    return Session(
+        method="oidc",
+        name=str(name) if name else None,
+        email=str(email) if email else None,
+        expires_at=expires,
+    )
+
+
+def _time(claims: Mapping[str, Any], name: str) -> int | None:
+    value = claims.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def jwt_secret(environment: Environment, data_dir: DataDir) -> str | None:
+    """The secret that sessions are signed with, or ``None``. Raises DataDirUnusable.
+
+    The variable counts, then a file that older installations have; neither is
+    ever made here.
+    """
+    secret = _usable(environment.jwt_secret, "JWT_SECRET")
+    if secret is not None:
+        return secret
+    legacy = data_dir.read(LEGACY_FILE)
+    if legacy is None:
+        return None
+    place = f"{data_dir.path / LEGACY_FILE}"
+    secret = _usable(legacy.decode("utf-8", "replace").strip(), place)
+    if secret is not None:
+        log.warning("Sessions are signed with %s; set JWT_SECRET and remove the file.", place)
+    return secret
+
+
+def _usable(secret: str | None, place: str) -> str | None:
+    if not secret:
+        return None
+    if begins_as_placeholder(secret):
+        log.warning("%s holds a placeholder from the documentation and is ignored.", place)
+        return None
+    if len(secret.encode()) < SHORTEST_SECRET:
+        log.warning(
+            "%s is shorter than %d bytes and is ignored; nobody can sign in without one.",
+            place,
+            SHORTEST_SECRET,
+        )
+        return None
+    return secret

@@ -1,0 +1,153 @@
+"""What the connections of one serving process share: limits, a clock, and how they all end.
+
+```text
+open ──stop──▶ closing: no new connection, idle ones closed, new requests get 503
+                  │ every request has ended, or the time is up
+                  ▼
+               cut: what still runs is told to say its last word, then all is closed
+```
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Protocol
+
+from .limits import Limits
+
+log = logging.getLogger(__name__)
+
+App = Callable[..., Awaitable[None]]
+Message = MutableMapping[str, Any]
+TICK = 1.0
+STOPPING = b'{"error":"The gateway is stopping"}'
+
+
+class Visitor(Protocol):
+    """A client's connection, as the door sees it."""
+
+    def look(self, now: float) -> None:
+        """End it if it has taken too long."""
+
+    def close_idle(self) -> None:
+        """End it if no request is on it."""
+
+    def shut(self) -> None:
+        """End it as soon as the request on it is answered."""
+
+    def abort(self) -> None:
+        """End it now."""
+
+
+class Door:
+    """Counts and times connections, and closes them in order."""
+
+    def __init__(self, limits: Limits, cut: Callable[[], None] = lambda: None) -> None:
+        self.limits = limits
+        self.now = 0.0
+        """The loop's time at the last tick; near enough for limits of seconds."""
+        self.closing = False
+        self.visitors: set[Visitor] = set()
+        self.tasks: set[asyncio.Task[Any]] = set()
+        """The requests that run."""
+        self.ticks: list[Callable[[], None]] = []
+        """What else is done at every tick."""
+        self._cut = cut
+        self._draining: asyncio.Timeout | None = None
+        self._hurried = False
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.visitors) >= self.limits.connections
+
+    async def attend(self, serve: Awaitable[asyncio.Server], stop: asyncio.Event) -> None:
+        """Keep a listening server open until a stop is asked for, then close in order."""
+        self.tick()
+        server = await serve
+        ticking = asyncio.create_task(self._keep_time())
+        try:
+            await stop.wait()
+        finally:
+            server.close()
+            await self._drain()
+            ticking.cancel()
+            await asyncio.wait((ticking,))
+
+    def hurry(self) -> None:
+        """Give running requests only a moment more."""
+        self._hurried = True
+        if self._draining is not None:
+            self._draining.reschedule(asyncio.get_running_loop().time() + self.limits.hurry)
+
+    def close_idle(self) -> None:
+        """Close every connection that no request is on."""
+        for visitor in tuple(self.visitors):
+            visitor.close_idle()
+
+    def tick(self) -> None:
+        self.now = asyncio.get_running_loop().time()
+        for work in self.ticks:
+            work()
+        for visitor in tuple(self.visitors):
+            visitor.look(self.now)
+
+    async def _keep_time(self) -> None:
+        limits = self.limits
+        shortest = min(limits.head_time, limits.body_silence, limits.keep_alive)
+        while True:
+            await asyncio.sleep(min(TICK, shortest / 4))
+            try:
+                self.tick()
+            except Exception:
+                log.exception("connections could not be looked after")
+
+    async def _drain(self) -> None:
+        self.closing = True
+        for visitor in tuple(self.visitors):
+            visitor.shut()
+        limits = self.limits
+        if not await self._settled(limits.hurry if self._hurried else limits.drain):
+            await self._cut_off()
+        await self._gone()
+
+    async def _cut_off(self) -> None:
+        log.warning("%d requests are cut off by the stop", len(self.tasks))
+        self._cut()
+        for task in tuple(self.tasks):
+            task.cancel()
+        await self._settled(self.limits.hurry)
+
+    async def _settled(self, within: float) -> bool:
+        """Wait until no request runs; false if that takes too long."""
+        try:
+            async with asyncio.timeout(within) as self._draining:
+                while self.tasks:
+                    await asyncio.wait(tuple(self.tasks))
+        except TimeoutError:
+            return False
+        finally:
+            self._draining = None
+        return True
+
+    async def _gone(self) -> None:
+        """Wait a moment for the last bytes to leave, then close what is left."""
+        deadline = asyncio.get_running_loop().time() + self.limits.hurry
+        while self.visitors and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.01)
+        for visitor in tuple(self.visitors):
+            visitor.abort()
+        await self._settled(self.limits.hurry)
+
+
+async def stopping(scope: Message, receive: object, send: Callable[..., Awaitable[None]]) -> None:
+    """The application that stands in while the gateway stops."""
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(STOPPING)).encode()),
+        (b"retry-after", b"1"),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": STOPPING, "more_body": False})

@@ -1,0 +1,223 @@
+"""Several worker processes on one listening socket, and the process that looks after them.
+
+The socket is opened once and inherited: there is one queue of new connections,
+whoever is free takes the next, a worker that dies loses none of them, and a
+second gateway on the same port is noticed, which it would not be if each
+worker bound the port by itself.
+
+```text
+parent: port, data directory's lock ── fork ──▶ worker 1 (opens the data first)
+                                    └─ fork ──▶ worker 2 … N
+```
+
+A worker that dies is started again, later and later when it dies quickly. The
+parent passes SIGTERM on and ends when all workers have ended; workers end when
+the parent is gone.
+"""
+
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from msgspec import Struct
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 30.0
+STEADY = 10.0
+"""Seconds after which a worker that dies is not taken for one that cannot start."""
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """What a worker is told when it begins."""
+
+    number: int
+    """Counted from 0."""
+    workers: int
+    parent: int
+    """A descriptor that can be read when the parent is gone."""
+    is_first: bool
+    """This worker opens the data, and nobody else does until it is ready."""
+    ready: Callable[[], None]
+    """To be called once the worker serves."""
+
+
+Work = Callable[[Place], None]
+
+
+class Slot:
+    """One worker, and the next one in its place."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.process: BaseProcess | None = None
+        self.ready: Connection | None = None
+        self.begun = 0.0
+        self.pause = FIRST_PAUSE
+        self.due = 0.0
+        """When the next one is to be started."""
+
+
+def can_fork() -> bool:
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+def supervise(workers: int, work: Work) -> int:
+    """Run workers until a signal asks for a stop, and give the exit code."""
+    with _signals() as (awoken, asked):
+        return Supervisor(workers, work, awoken, asked).run()
+
+
+class Supervisor:
+    """Starts workers, starts them again, and passes signals on."""
+
+    def __init__(self, workers: int, work: Work, awoken: int, asked: list[int]) -> None:
+        self._work = work
+        self._awoken = awoken
+        """A descriptor that can be read when a signal has come."""
+        self._asked = asked
+        self._passed = 0
+        self._slots = [Slot(number) for number in range(workers)]
+        self._lifeline = os.pipe()
+        self._failed = False
+
+    def run(self) -> int:
+        first = self._slots[0]
+        if not self._start_first(first):
+            return 1
+        for slot in self._slots[1:]:
+            self._start(slot)
+        while not self._stopping or self._alive():
+            self._pass_signals()
+            self._wait()
+            self._reap()
+            if not self._stopping:
+                self._restart()
+        return 1 if self._failed else 0
+
+    @property
+    def _stopping(self) -> bool:
+        return bool(self._asked)
+
+    def _start_first(self, slot: Slot) -> bool:
+        """Let one worker open the data alone; true unless it could not, and nobody said stop."""
+        self._start(slot, is_first=True)
+        process, ready = slot.process, slot.ready
+        assert process is not None
+        assert ready is not None
+        while process.is_alive() and not self._stopping:
+            if ready in wait([ready, process.sentinel, self._awoken]):
+                break
+        # An end that nobody asked for and without a word is a start that failed.
+        return self._stopping or (process.is_alive() and ready.poll())
+
+    def _start(self, slot: Slot, *, is_first: bool = False) -> None:
+        context = multiprocessing.get_context("fork")
+        receiver, sender = context.Pipe(duplex=False)
+        place = Place(
+            number=slot.number,
+            workers=len(self._slots),
+            parent=self._lifeline[0],
+            is_first=is_first,
+            ready=lambda: sender.send_bytes(b"ready"),
+        )
+        slot.process = context.Process(
+            target=_begin, args=(self._work, place, self._lifeline[1], receiver)
+        )
+        slot.begun = time.monotonic()
+        # Until it has handlers of its own, a signal must not reach the parent's in the child.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            slot.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        sender.close()
+        slot.ready = receiver
+
+    def _alive(self) -> list[BaseProcess]:
+        return [slot.process for slot in self._slots if slot.process is not None]
+
+    def _pass_signals(self) -> None:
+        while self._passed < len(self._asked):
+            self._passed += 1
+            for process in self._alive():
+                process.terminate()
+
+    def _wait(self) -> None:
+        due = [slot.due for slot in self._slots if slot.process is None]
+        pause = max(0.0, min(due) - time.monotonic()) if due and not self._stopping else None
+        found = wait([*(process.sentinel for process in self._alive()), self._awoken], pause)
+        if self._awoken in found:
+            os.read(self._awoken, 4096)
+
+    def _reap(self) -> None:
+        for slot in self._slots:
+            process = slot.process
+            if process is None or process.is_alive():
+                continue
+            slot.process = None
+            if slot.ready is not None:
+                slot.ready.close()
+            if self._stopping:
+                self._failed |= process.exitcode not in (0, -signal.SIGTERM)
+            else:
+                self._plan(slot, process)
+            process.close()
+
+    def _plan(self, slot: Slot, process: BaseProcess) -> None:
+        """Decide when a dead worker is replaced."""
+        now = time.monotonic()
+        if now - slot.begun > STEADY:
+            slot.pause = FIRST_PAUSE
+        log.error(
+            "worker %d (process %s) ended with %s; it is started again in %.1f s",
+            *(slot.number, process.pid, process.exitcode, slot.pause),
+        )
+        slot.due = now + slot.pause
+        slot.pause = min(LONGEST_PAUSE, 2 * slot.pause)
+
+    def _restart(self) -> None:
+        now = time.monotonic()
+        for slot in self._slots:
+            if slot.process is None and slot.due <= now:
+                self._start(slot)
+
+
+def _begin(work: Work, place: Place, lifeline: int, receiver: Connection) -> None:
+    """The first steps of a worker: nothing of the parent's stays but the sockets."""
+    os.close(lifeline)
+    receiver.close()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # A terminal sends it to all processes at once; the parent passes on what is meant.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    work(place)
+    sys.stdout.flush()
+
+
+@contextmanager
+def _signals() -> Iterator[tuple[int, list[int]]]:
+    """A descriptor that wakes when a signal comes, and the signals that have come."""
+    asked: list[int] = []
+    awoken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    before = {name: signal.signal(name, lambda n, _: asked.append(n)) for name in _SIGNALS}
+    signal.set_wakeup_fd(wake)
+    try:
+        yield awoken, asked
+    finally:
+        signal.set_wakeup_fd(-1)
+        for name, handler in before.items():
+            signal.signal(name, handler)
+        os.close(awoken)
+        os.close(wake)

@@ -1,0 +1,63 @@
+"""A route with what is known of it: who may use it, what it takes and what it gives.
+
+The gate asks it who may pass, and the OpenAPI document and the access table
+are made from it. A route that is not one of these is shut.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+from starlette.routing import BaseRoute, Route
+
+from ..identity.access import Access
+
+JSON = "application/json"
+STREAM = "text/event-stream"
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    """One method of one path."""
+
+    method: str
+    path: str
+    """As it is routed: ``/api/keys/{id}``."""
+    access: Access
+    purpose: str
+    """Completes "Failed to …"; with a capital it is the summary."""
+    query: type[Struct] | None = None
+    body: Any = None
+    """The type of the JSON body; ``None`` when there is none."""
+    answer: Any = None
+    """The type of the JSON answer; ``None`` when it is any JSON."""
+    status: int = 200
+    media: str = JSON
+    example: Any = None
+    """A body that works."""
+    headers: Mapping[str, str] = {}
+    """Request headers with a meaning of their own, and what they mean."""
+
+
+class Guarded(Struct, frozen=True):
+    """A route and the class of callers it is for; ``operations`` document it."""
+
+    route: BaseRoute
+    access: Access
+    operations: tuple[Operation, ...] = ()
+
+
+def guarded(
+    path: str,
+    endpoint: Callable[..., Any],
+    access: Access,
+    purpose: str,
+    methods: tuple[str, ...] = ("GET",),
+    **more: Any,
+) -> Guarded:
+    """A plain route of the kernel's own."""
+    operations = tuple(
+        Operation(method=method, path=path, access=access, purpose=purpose, **more)
+        for method in methods
+        if method != "HEAD"
+    )
+    return Guarded(Route(path, endpoint, methods=list(methods)), access, operations)

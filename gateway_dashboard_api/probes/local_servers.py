@@ -1,0 +1,57 @@
+"""Model servers on this machine, at the addresses that bundled providers declare."""
+
+import asyncio
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from gateway_core.contracts.errors import UpstreamError
+from gateway_core.contracts.provider import ProviderSpec
+from gateway_core.inference.redaction import told
+
+from ..desk import Desk
+from .discovery import discover
+from .subjects import candidate
+
+LIMIT = 2.0
+"""Seconds for one server."""
+HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class LocalServer(Struct, frozen=True, kw_only=True):
+    """``models`` counts what a server lists; ``error`` says why there is no list."""
+
+    provider: str
+    url: str
+    reachable: bool
+    models: int = 0
+    error: str | None = None
+
+
+def local_specs(desk: Desk) -> Iterator[ProviderSpec]:
+    """Providers that are usually on this machine and let everybody in."""
+    for spec in desk.tables.registry.providers.values():
+        is_here = urlsplit(spec.base_url or "").hostname in HERE
+        if is_here and spec.auth.type in ("none", "optional"):
+            yield spec
+
+
+async def local_servers(desk: Desk) -> list[LocalServer]:
+    """Ask all of them at once which models they have."""
+    return list(await asyncio.gather(*(_look(desk, spec) for spec in local_specs(desk))))
+
+
+async def _look(desk: Desk, spec: ProviderSpec) -> LocalServer:
+    url = spec.base_url or ""
+    account = candidate(desk, spec.id, None, {})
+    try:
+        async with asyncio.timeout(LIMIT):
+            listed = await discover(desk.core, spec, desk.wire(spec), account)
+    except TimeoutError:
+        return LocalServer(provider=spec.id, url=url, reachable=False, error="No answer in time")
+    except UpstreamError as error:
+        return LocalServer(provider=spec.id, url=url, reachable=False, error=told(error.message))
+    if listed is None:
+        return LocalServer(provider=spec.id, url=url, reachable=False, error="It has no list")
+    return LocalServer(provider=spec.id, url=url, reachable=True, models=len(listed))

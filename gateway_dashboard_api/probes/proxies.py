@@ -1,0 +1,66 @@
+"""Whether a proxy opens a way out: a fixed page is asked for through it."""
+
+import asyncio
+import time
+from http import HTTPStatus
+
+from msgspec import Struct
+
+from gateway_core.contracts.errors import TransportError
+from gateway_core.contracts.exchange import UpstreamRequest
+from gateway_core.inference.core import Core
+from gateway_core.inference.redaction import told
+
+LIMIT = 10.0
+"""Seconds."""
+
+
+class Reached(Struct, frozen=True, kw_only=True):
+    """What came of it. ``status`` is what answered through the proxy."""
+
+    ok: bool = False
+    status: int | None = None
+    status_text: str = ""
+    error: str | None = None
+    elapsed_ms: int = 0
+
+
+async def try_proxy(core: Core, proxy: str) -> Reached:
+    """Ask for the page of GATEWAY_PROXY_TEST_URL through this proxy. Raises nothing."""
+    began = time.monotonic()
+    status: int | None = None
+    error: str | None = None
+    try:
+        async with asyncio.timeout(LIMIT):
+            status = await _status(core, proxy)
+    except TimeoutError:
+        error = f"The proxy did not answer in {LIMIT:g} s"
+    except TransportError as caught:
+        error = told(caught.message)
+    took = round((time.monotonic() - began) * 1000)
+    if status is None:
+        return Reached(error=error, elapsed_ms=took)
+    ok = 200 <= status < 400
+    return Reached(
+        ok=ok,
+        status=status,
+        status_text=_phrase(status),
+        error=None if ok else f"The test page answered {status}",
+        elapsed_ms=took,
+    )
+
+
+async def _status(core: Core, proxy: str) -> int:
+    request = UpstreamRequest(
+        method="GET", url=core.environment.proxy_test_url, headers={"accept": "*/*"}
+    )
+    response = await core.network.transport(proxy).send(request)
+    await response.aclose()
+    return response.status
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""

@@ -1,0 +1,176 @@
+"""Signing in with the password, signing out, and what the login page needs to know (5.3, L.5)."""
+
+import logging
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.config.settings import Settings
+from gateway_core.contracts.errors import Forbidden
+from gateway_core.identity.access import Access
+from gateway_core.identity.credentials import COOKIE, is_same_origin
+from gateway_core.identity.lockout import Attempt
+from gateway_core.identity.oidc import client_of
+from gateway_core.identity.passwords import is_public_initial
+from gateway_core.identity.placeholders import is_public
+from gateway_core.inference.client import headers_of
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..cookies import PENDING, clear_cookie, origin, set_cookie
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..login import check_origin, check_tunnel, counted, prove, signed_in
+from ..login_state import PENDING_LIFETIME, Pending, Proof
+from ..password_changes import renew
+from ..requests import read
+
+PATH = "/api/auth"
+MODES = ("password", "oidc", "both")
+
+log = logging.getLogger(__name__)
+
+
+class PasswordBody(Struct, frozen=True):
+    password: str
+
+
+class Entered(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A right password. With ``mfaRequired`` the second factor is still owed."""
+
+    success: bool | None = None
+    must_change_password: bool | None = None
+    mfa_required: bool = False
+
+
+class Status(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the login page shows; ``loginMethod`` is ``Password`` or ``OIDC``."""
+
+    require_login: bool
+    auth_mode: str
+    mfa_enabled: bool
+    oidc_configured: bool
+    oidc_login_label: str
+    has_password: bool
+    using_default_password: bool
+    authenticated: bool
+    display_name: str | None
+    login_method: str | None
+    oidc_login: bool
+    oidc_name: str | None
+    oidc_email: str | None
+
+
+_read_password = msgspec.json.Decoder(PasswordBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/login",
+            counted(login),
+            "sign in",
+            access=Access.PUBLIC,
+            body=PasswordBody,
+            answer=Entered,
+            example={"password": "a long password"},
+        ),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/logout",
+            logout,
+            "sign out",
+            access=Access.PUBLIC,
+            answer=dict[str, bool],
+        ),
+        endpoint(
+            desk,
+            "GET",
+            f"{PATH}/status",
+            status,
+            "read the login's state",
+            access=Access.PUBLIC,
+            answer=Status,
+        ),
+    ]
+
+
+async def login(desk: Desk, request: Request) -> Response:
+    desk.core.sessions.check_ready()
+    check_origin(desk, request)
+    before = desk.tables.settings
+    if before.auth_mode == "oidc":
+        raise Forbidden("Sign in with OIDC: the password is not accepted", code="oidc_only")
+    check_tunnel(request, before)
+    password = (await read(request, _read_password)).password
+    attempt = await prove(desk, request, password)
+    if is_public(password):
+        return _must_change(desk, request, before, attempt)
+    await renew(desk, password, before.password)
+    if desk.tables.settings.mfa_enabled:
+        desk.login.lockout.withdraw(attempt)
+        return half_way(desk, request, before.password_session_epoch)
+    desk.login.lockout.succeed(attempt)
+    body = {"success": True, "mustChangePassword": False}
+    return signed_in(desk, request, body, before.password_session_epoch)
+
+
+def half_way(desk: Desk, request: Request, epoch: str | None) -> Response:
+    """Ask for the second factor. ``epoch`` is that of the password that was right."""
+    answer = json_answer({"mfaRequired": True})
+    ticket = desk.login.pending.give(Pending(epoch))
+    set_cookie(desk, request, answer, PENDING, ticket, PENDING_LIFETIME)
+    return answer
+
+
+def _must_change(desk: Desk, request: Request, before: Settings, attempt: Attempt) -> Response:
+    """Nobody signs in with a password that everybody knows; from this machine it can be changed."""
+    desk.login.lockout.succeed(attempt)
+    body: dict[str, Any] = {"success": True, "mustChangePassword": True}
+    caller = desk.caller(request)
+    if caller.is_local:
+        here = caller.peer.address
+        desk.login.proofs.drop(lambda proof: proof.address == here)
+        proof = desk.login.proofs.give(Proof(here, before.password))
+        body |= {"requiresPasswordChange": True, "proof": proof}
+    return json_answer(body, 403)
+
+
+async def logout(desk: Desk, request: Request) -> Response:
+    """The token itself stays good until it expires: only the browser forgets it."""
+    if not is_same_origin(headers_of(request.scope), origin(desk, request)):
+        raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
+    answer = json_answer({"success": True})
+    for name in (COOKIE, PENDING):
+        clear_cookie(desk, request, answer, name)
+    return answer
+
+
+async def status(desk: Desk, request: Request) -> Response:
+    settings, session = desk.tables.settings, desk.caller(request).session
+    is_oidc = session is not None and session.method == "oidc"
+    name = session.name if session is not None else None
+    email = session.email if session is not None else None
+    initial = desk.core.environment.initial_password
+    found = Status(
+        require_login=settings.require_login,
+        auth_mode=settings.auth_mode if settings.auth_mode in MODES else MODES[0],
+        mfa_enabled=settings.mfa_enabled,
+        oidc_configured=client_of(settings) is not None,
+        oidc_login_label=settings.oidc_login_label,
+        has_password=settings.password is not None,
+        using_default_password=settings.password is None and is_public_initial(initial),
+        authenticated=session is not None,
+        display_name=(name or email or "admin") if session is not None else None,
+        login_method=("OIDC" if is_oidc else "Password") if session is not None else None,
+        oidc_login=is_oidc,
+        oidc_name=name,
+        oidc_email=email,
+    )
+    return json_answer(found)

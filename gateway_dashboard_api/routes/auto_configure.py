@@ -1,0 +1,124 @@
+"""Finding model servers on this machine and making accounts for them (P.7)."""
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.identity.access import Access
+from gateway_core.storage.connection import Connection, ConnectionChange, NewConnection
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..probes.local_servers import LocalServer, local_servers
+from ..requests import read
+
+PATH = "/api/settings/auto-configure"
+NAME = "Local"
+Act = Literal["none", "add", "enable"]
+
+
+class RunBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    dry_run: bool = False
+
+
+class Line(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One server: what was found, and what is done, or would be."""
+
+    provider: str
+    url: str
+    reachable: bool
+    models: int
+    error: str | None
+    action: Act
+
+
+class Report(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``changed`` counts accounts that were added or enabled."""
+
+    ok: bool = True
+    dry_run: bool
+    changed: int
+    report: tuple[Line, ...]
+
+
+_read_run = msgspec.json.Decoder(RunBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    session = Access.SESSION
+    return [
+        endpoint(desk, "GET", PATH, show, "look for local servers", access=session, answer=Report),
+        endpoint(
+            desk,
+            "POST",
+            PATH,
+            run,
+            "configure local servers",
+            access=session,
+            body=RunBody,
+            answer=Report,
+            example={"dryRun": True},
+        ),
+    ]
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    """What a run would find and do."""
+    return json_answer(await _report(desk))
+
+
+async def run(desk: Desk, request: Request) -> Response:
+    """Add an account for every server that answers, or enable the one there is."""
+    is_dry = (await read(request, _read_run)).dry_run
+    found = await _report(desk)
+    if is_dry:
+        return json_answer(found)
+    changed = 0
+    async with desk.writing():
+        for line in found.report:
+            changed += await _act(desk, line)
+    return json_answer(msgspec.structs.replace(found, dry_run=False, changed=changed))
+
+
+async def _report(desk: Desk) -> Report:
+    stored = await desk.stores.connections.list()
+    lines = tuple(_line(server, stored) for server in await local_servers(desk))
+    return Report(dry_run=True, changed=0, report=lines)
+
+
+def _line(server: LocalServer, stored: tuple[Connection, ...]) -> Line:
+    return Line(
+        provider=server.provider,
+        url=server.url,
+        reachable=server.reachable,
+        models=server.models,
+        error=server.error,
+        action=_wanted(server, stored),
+    )
+
+
+def _wanted(server: LocalServer, stored: tuple[Connection, ...]) -> Act:
+    """Servers that have an account in use are left as they are."""
+    own = [each for each in stored if each.provider == server.provider]
+    if not server.reachable or any(each.is_active for each in own):
+        return "none"
+    return "enable" if own else "add"
+
+
+async def _act(desk: Desk, line: Line) -> int:
+    """Do what a line says, unless it was done meanwhile; gives how many accounts that is."""
+    own = await desk.stores.connections.list(line.provider)
+    if line.action == "add" and not own:
+        await desk.stores.connections.create(
+            NewConnection(provider=line.provider, auth_type="none", name=NAME)
+        )
+        return 1
+    if line.action == "enable" and own and not any(each.is_active for each in own):
+        await desk.stores.connections.update(own[0].id, ConnectionChange(is_active=True))
+        return 1
+    return 0

@@ -1,0 +1,110 @@
+"""Combos that coding clients like to find, made of whatever is connected (A.3, C.4)."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.kinds import Kind
+from gateway_core.inference.tables import Tables
+from gateway_core.storage.combos import Combo, ComboChange
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..combo_checks import check
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import query
+
+PATH = "/api/combos/presets"
+MOST_MODELS = 50
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "claude": ("opus", "sonnet", "haiku"),
+    "cursor": ("claude", "gpt", "gemini"),
+}
+"""By client: words in models' ids. Each word is a combo ``<client>-<word>`` of those models."""
+
+
+class PresetQuery(Struct, frozen=True, kw_only=True):
+    source: Literal["cursor", "claude"]
+
+
+class Preset(Struct, frozen=True, kw_only=True):
+    name: str
+    models: tuple[str, ...]
+
+
+class Skipped(Struct, frozen=True, kw_only=True):
+    """``reason`` is ``exists`` or ``no_models``."""
+
+    name: str
+    reason: Literal["exists", "no_models"]
+
+
+class Preview(Struct, frozen=True, kw_only=True, rename="camel"):
+    source: str
+    to_create: tuple[Preset, ...]
+    to_skip: tuple[Skipped, ...]
+
+
+class Made(Struct, frozen=True, kw_only=True):
+    source: str
+    created: tuple[Combo, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    asked = PresetQuery
+    return [
+        endpoint(desk, "GET", PATH, show, "preview the presets", query=asked, answer=Preview),
+        endpoint(desk, "POST", PATH, create, "create the presets", query=asked, answer=Made),
+    ]
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    return json_answer(preview(desk.tables, query(request, PresetQuery).source))
+
+
+async def create(desk: Desk, request: Request) -> Response:
+    """Make the combos that are missing."""
+    source = query(request, PresetQuery).source
+    async with desk.writing():
+        wanted = preview(desk.tables, source)
+        made = []
+        for preset in wanted.to_create:
+            draft = Combo(
+                id="", name=preset.name, models=preset.models, created_at="", updated_at=""
+            )
+            check(desk.tables, draft)
+            change = ComboChange(name=preset.name, models=preset.models)
+            made.append(await desk.stores.combos.create(change))
+    return json_answer(Made(source=source, created=tuple(made), skipped=wanted.to_skip))
+
+
+def preview(tables: Tables, source: str) -> Preview:
+    """What making a client's presets would do."""
+    to_create, to_skip = [], []
+    for word in WORDS[source]:
+        name, models = f"{source}-{word}", _models(tables, word)
+        if name in tables.combos:
+            to_skip.append(Skipped(name=name, reason="exists"))
+        elif not models:
+            to_skip.append(Skipped(name=name, reason="no_models"))
+        else:
+            to_create.append(Preset(name=name, models=models))
+    return Preview(source=source, to_create=tuple(to_create), to_skip=tuple(to_skip))
+
+
+def _models(tables: Tables, word: str) -> tuple[str, ...]:
+    """Connected chat models with the word in their id, in the order of the catalog."""
+    specs = tables.registry.providers
+    found = (
+        f"{specs[provider].alias or provider}/{row.id}"
+        for provider in tables.accounts
+        if provider in specs
+        for row in tables.models.get(provider, ())
+        if row.kind is Kind.LLM and word in row.id.lower()
+    )
+    return tuple(found)[:MOST_MODELS]

@@ -1,0 +1,139 @@
+"""Names for sets of accounts: list, make, change, delete, and who is in them (A.3)."""
+
+from functools import partial
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.storage.connection_groups import ConnectionGroup
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..bodies import Text, said
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import read
+
+PATH = "/api/connection-groups"
+LONGEST_NAME = 200
+LARGEST_MEMBER = 8 * 1024
+"""Bytes of a body that names one member."""
+
+
+class GroupBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is left out stays, or is empty in a new group."""
+
+    name: Text = UNSET
+    connection_ids: tuple[str, ...] | UnsetType | None = UNSET
+
+
+class MemberBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    connection_id: str = ""
+
+
+class GroupList(Struct, frozen=True, kw_only=True):
+    groups: tuple[ConnectionGroup, ...]
+
+
+class MemberList(Struct, frozen=True, kw_only=True, rename="camel"):
+    connection_ids: tuple[str, ...]
+
+
+_read_group = msgspec.json.Decoder(GroupBody)
+_read_member = msgspec.json.Decoder(MemberBody)
+MEMBER = {"connectionId": "an account's id"}
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    one, members = PATH + "/{id}", PATH + "/{id}/members"
+    group = partial(endpoint, desk, answer=ConnectionGroup)
+    write = partial(group, body=GroupBody, example={"name": "Work", "connectionIds": []})
+    member = partial(endpoint, desk, body=MemberBody, example=MEMBER)
+    done = dict[str, bool]
+    return [
+        endpoint(desk, "GET", PATH, list_all, "list connection groups", answer=GroupList),
+        write("POST", PATH, create, "create the connection group", status=201),
+        group("GET", one, show, "read the connection group"),
+        write("PUT", one, update, "update the connection group"),
+        endpoint(desk, "DELETE", one, delete, "delete the connection group", answer=done),
+        endpoint(desk, "GET", members, list_members, "list the group's members", answer=MemberList),
+        member("POST", members, add, "add the member", answer=ConnectionGroup),
+        member("DELETE", members, remove, "remove the member", answer=done),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    return json_answer(GroupList(groups=await desk.stores.connection_groups.list()))
+
+
+async def create(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_group)
+    name = _name(body)
+    async with desk.writing():
+        made = await desk.stores.connection_groups.create(name, body.connection_ids or ())
+    return json_answer(made, 201)
+
+
+def _name(body: GroupBody) -> str:
+    """Raises BadRequest."""
+    name = said(body.name)
+    if not name or len(name) > LONGEST_NAME:
+        raise BadRequest("Name is required" if not name else "The name is too long")
+    return name
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    return json_answer(await group_of(desk, request.path_params["id"]))
+
+
+async def update(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_group)
+    name = UNSET if body.name is UNSET else _name(body)
+    ids = UNSET if body.connection_ids is UNSET else body.connection_ids or ()
+    async with desk.writing():
+        after = await desk.stores.connection_groups.update(request.path_params["id"], name, ids)
+    return json_answer(after)
+
+
+async def delete(desk: Desk, request: Request) -> Response:
+    async with desk.writing():
+        await desk.stores.connection_groups.delete(request.path_params["id"])
+    return json_answer({"success": True})
+
+
+async def list_members(desk: Desk, request: Request) -> Response:
+    group = await group_of(desk, request.path_params["id"])
+    return json_answer(MemberList(connection_ids=group.connection_ids))
+
+
+async def add(desk: Desk, request: Request) -> Response:
+    member = await _member(request)
+    async with desk.writing():
+        after = await desk.stores.connection_groups.add(request.path_params["id"], member)
+    return json_answer(after)
+
+
+async def remove(desk: Desk, request: Request) -> Response:
+    member = await _member(request)
+    async with desk.writing():
+        await desk.stores.connection_groups.remove(request.path_params["id"], member)
+    return json_answer({"removed": True})
+
+
+async def _member(request: Request) -> str:
+    """Raises BadRequest, BodyTooLarge."""
+    member = said((await read(request, _read_member, LARGEST_MEMBER)).connection_id)
+    if not member:
+        raise BadRequest("connectionId is required")
+    return member
+
+
+async def group_of(desk: Desk, identity: str) -> ConnectionGroup:
+    """A stored group. Raises NotFound."""
+    found = await desk.stores.connection_groups.get(identity)
+    if found is None:
+        raise NotFound("Connection group not found")
+    return found

@@ -1,0 +1,99 @@
+"""Key groups: labels for gateway keys, which change nothing about what a key may call (A.3)."""
+
+import re
+from functools import partial
+
+from msgspec import UNSET, Struct, UnsetType
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.identity.access import Access
+from gateway_core.storage.key_groups import KeyGroup, KeyGroupChange
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..key_bodies import KeyGroupBody, named, read_group
+from ..requests import read
+
+PATH = "/api/key-groups"
+ONE = PATH + "/{id}"
+EXAMPLE = {"name": "team", "color": "#3366cc"}
+_COLOR = re.compile(r"#[0-9A-Fa-f]{3,8}|[A-Za-z][A-Za-z0-9-]{0,31}")
+
+
+class Groups(Struct, frozen=True):
+    groups: tuple[KeyGroup, ...]
+
+
+class Group(Struct, frozen=True):
+    group: KeyGroup
+
+
+class Done(Struct, frozen=True):
+    success: bool = True
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    route = partial(endpoint, desk, access=Access.OPERATOR)
+    change = partial(route, body=KeyGroupBody, answer=Group, example=EXAMPLE)
+    return [
+        route("GET", PATH, list_all, "list key groups", answer=Groups),
+        change("POST", PATH, create, "create the key group", status=201),
+        route("GET", ONE, show, "read the key group", answer=Group),
+        change("PUT", ONE, update, "update the key group"),
+        route("DELETE", ONE, delete, "delete the key group", answer=Done),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    return json_answer(Groups(await desk.stores.key_groups.list()))
+
+
+async def create(desk: Desk, request: Request) -> Response:
+    wanted = _change(await read(request, read_group))
+    if wanted.name is UNSET:
+        raise BadRequest("Name is required")
+    async with desk.writing():
+        made = await desk.stores.key_groups.create(wanted)
+    return json_answer(Group(made), 201)
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    found = await desk.stores.key_groups.get(request.path_params["id"])
+    if found is None:
+        raise NotFound("Key group not found")
+    return json_answer(Group(found))
+
+
+async def update(desk: Desk, request: Request) -> Response:
+    wanted = _change(await read(request, read_group))
+    async with desk.writing():
+        after = await desk.stores.key_groups.update(request.path_params["id"], wanted)
+    return json_answer(Group(after))
+
+
+async def delete(desk: Desk, request: Request) -> Response:
+    """Remove a label; the keys that wore it stay as they are."""
+    async with desk.writing():
+        await desk.stores.key_groups.delete(request.path_params["id"])
+    return json_answer(Done())
+
+
+def _change(body: KeyGroupBody) -> KeyGroupChange:
+    return KeyGroupChange(
+        name=UNSET if body.name is UNSET else named(body.name),
+        color=_color(body.color),
+        key_ids=body.key_ids,
+    )
+
+
+def _color(color: str | UnsetType | None) -> str | UnsetType | None:
+    if not isinstance(color, str):
+        return color
+    text = color.strip()
+    if text and not _COLOR.fullmatch(text):
+        raise BadRequest("Invalid color: a name, or # with hexadecimal digits, is needed")
+    return text or None

@@ -1,0 +1,141 @@
+"""Gateway keys: list, make, show, change, delete, reveal (4.12)."""
+
+from functools import partial
+
+from msgspec import UNSET, Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import Forbidden, NotFound, Unavailable
+from gateway_core.identity.access import Access
+from gateway_core.storage.errors import UniqueViolation
+from gateway_core.storage.ids import random_id
+from gateway_core.storage.key_usage import NOTHING
+from gateway_core.storage.keys import ApiKey, KeyChange
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..key_bodies import KeyBody, NewKeyBody, key_change, new_key, read_key, read_new_key
+from ..key_rows import KeyList, KeyRow, NewKey, account_row, key_row, new_key_row
+from ..requests import read
+
+PATH = "/api/keys"
+ONE = PATH + "/{id}"
+MOST_TRIES = 5
+NEW_EXAMPLE = {"name": "laptop", "machineId": "any", "expiresAt": None, "rpmLimit": 20}
+EXAMPLE = {"isActive": False}
+
+
+class Revealed(Struct, frozen=True):
+    key: str
+
+
+class Done(Struct, frozen=True):
+    success: bool = True
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    route = partial(endpoint, desk, answer=KeyRow)
+    change = partial(route, body=KeyBody, example=EXAMPLE)
+    make = partial(endpoint, desk, body=NewKeyBody, answer=NewKey, example=NEW_EXAMPLE, status=201)
+    show_text = partial(endpoint, desk, answer=Revealed, access=Access.SESSION)
+    return [
+        endpoint(desk, "GET", PATH, list_all, "list API keys", answer=KeyList),
+        make("POST", PATH, create, "create the API key"),
+        route("GET", ONE, show, "read the API key"),
+        change("PUT", ONE, update, "update the API key"),
+        change("PATCH", ONE, update, "update the API key"),
+        endpoint(desk, "DELETE", ONE, delete, "delete the API key", answer=Done),
+        show_text("GET", ONE + "/reveal", reveal, "reveal the API key"),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    """Every key, and the accounts that keys may be bound to."""
+    stores = desk.stores
+    labels, spent = await stores.key_groups.labels(), await stores.key_usage.ever()
+    keys = [
+        key_row(key, labels.get(key.id, ()), spent.get(key.id, NOTHING))
+        for key in await stores.keys.list()
+    ]
+    accounts = [account_row(each) for each in await stores.connections.list()]
+    return json_answer(KeyList(keys=tuple(keys), connections=tuple(accounts)))
+
+
+async def create(desk: Desk, request: Request) -> Response:
+    wanted = new_key(await read(request, read_new_key))
+    identity = random_id()
+    async with desk.writing():
+        await _permit_labels(desk, request, wanted)
+        await desk.audit(request, "key.create", identity, {"name": wanted.name})
+        text, made = await _minted(desk, identity, wanted)
+    groups = await desk.stores.key_groups.labels_of(identity)
+    return json_answer(new_key_row(made, groups, text), 201)
+
+
+async def _minted(desk: Desk, identity: str, wanted: KeyChange) -> tuple[str, ApiKey]:
+    """Save a key under a new text. Six characters are chance, so two may once be the same."""
+    mint = desk.core.identity.keys.mint
+    for _ in range(MOST_TRIES):
+        text = mint.new()
+        digest = mint.digest(text).hex()
+        try:
+            key = await desk.stores.keys.create(text, digest, mint.machine_id, wanted, identity)
+        except UniqueViolation:
+            continue
+        return text, key
+    raise Unavailable("No new key could be made; try again")
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    return json_answer(await _shown(desk, await key_of(desk, request.path_params["id"])))
+
+
+async def update(desk: Desk, request: Request) -> Response:
+    wanted = key_change(await read(request, read_key))
+    async with desk.writing():
+        await _permit_labels(desk, request, wanted)
+        after = await desk.stores.keys.update(request.path_params["id"], wanted)
+    return json_answer(await _shown(desk, after))
+
+
+async def delete(desk: Desk, request: Request) -> Response:
+    identity = request.path_params["id"]
+    async with desk.writing():
+        found = await key_of(desk, identity)
+        await desk.audit(request, "key.delete", identity, {"name": found.name})
+        await desk.stores.keys.delete(identity)
+    return json_answer(Done())
+
+
+async def reveal(desk: Desk, request: Request) -> Response:
+    """The text of a key, for a person who has logged in."""
+    found = await key_of(desk, request.path_params["id"])
+    await desk.audit(request, "key.reveal", found.id, {"name": found.name})
+    return json_answer(Revealed(await desk.stores.keys.reveal(found.id)))
+
+
+async def key_of(desk: Desk, identity: str) -> ApiKey:
+    """A stored key. Raises NotFound."""
+    found = await desk.stores.keys.get(identity)
+    if found is None:
+        raise NotFound("API key not found")
+    return found
+
+
+async def _shown(desk: Desk, key: ApiKey) -> KeyRow:
+    stores = desk.stores
+    groups = await stores.key_groups.labels_of(key.id)
+    spent = await stores.key_usage.spent(key.id, desk.core.limits.today())
+    return key_row(key, groups, spent.ever)
+
+
+async def _permit_labels(desk: Desk, request: Request, wanted: KeyChange) -> None:
+    """An API key cannot make groups, not even this way. Raises Forbidden."""
+    if wanted.groups is UNSET or desk.caller(request).is_operator:
+        return
+    known = {group.name for group in await desk.stores.key_groups.list()}
+    if not known.issuperset(wanted.groups):
+        raise Forbidden("An API key cannot make key groups")

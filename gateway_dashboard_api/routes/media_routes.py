@@ -1,0 +1,168 @@
+"""Which models serve media calls that name none, kind by kind (A.6, C.5)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.config.settings import MediaRoute, check_changes
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.inference.tables import Tables
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..kinds import kind_of
+from ..requests import read
+from ..settings_document import ROUTE, media_routes
+
+PATH = "/api/media-providers/routes"
+LABELS: Mapping[str, str] = {
+    "tts": "Speech",
+    "stt": "Transcription",
+    "webSearch": "Web search",
+    "webFetch": "Web fetch",
+    "embedding": "Embeddings",
+    "image": "Images",
+    "video": "Video",
+    "music": "Music",
+}
+ENDPOINTS: Mapping[str, tuple[str, ...]] = {
+    "tts": ("/v1/audio/speech",),
+    "stt": ("/v1/audio/transcriptions", "/v1/audio/translations"),
+    "webSearch": ("/v1/search",),
+    "webFetch": ("/v1/web/fetch",),
+    "embedding": ("/v1/embeddings",),
+    "image": ("/v1/images/generations", "/v1/images/edits"),
+    "video": ("/v1/video/generations", "/v1/videos/generations"),
+    "music": ("/v1/music/generations", "/v1/audio/music"),
+}
+FIRST_ONLY = frozenset({"/v1/embeddings", "/v1/videos/generations"})
+"""Endpoints that never go on to a second model."""
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    id: str
+    """``provider/model``, as a call may name it."""
+    name: str
+    provider: str
+
+
+class Served(Struct, frozen=True, kw_only=True):
+    """``effective`` are the models that are tried, in order."""
+
+    path: str
+    effective: tuple[str, ...]
+
+
+class Route(Struct, frozen=True, kw_only=True):
+    """``id`` is the kind; an empty ``saved`` takes every candidate as it comes."""
+
+    id: str
+    label: str
+    saved: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+    effective: tuple[str, ...]
+    endpoints: tuple[Served, ...]
+
+
+class RouteList(Struct, frozen=True, kw_only=True):
+    routes: tuple[Route, ...]
+
+
+class RouteAnswer(Struct, frozen=True, kw_only=True):
+    route: Route
+
+
+class RouteBody(Struct, frozen=True, kw_only=True):
+    kind: str = ""
+    models: Any = None
+
+
+_read_route = msgspec.json.Decoder(RouteBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(desk, "GET", PATH, list_all, "list media routes", answer=RouteList),
+        endpoint(
+            desk,
+            "PUT",
+            PATH,
+            save,
+            "save the media route",
+            body=RouteBody,
+            answer=RouteAnswer,
+            example={"kind": "tts", "models": []},
+        ),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    found = tuple(route_of(desk.tables, kind) for kind in get_args(MediaRoute))
+    return json_answer(RouteList(routes=found))
+
+
+async def save(desk: Desk, request: Request) -> Response:
+    """Set one kind's models; the other kinds stay. An empty list is automatic."""
+    body = await read(request, _read_route)
+    if body.kind not in LABELS:
+        raise BadRequest("Unknown media kind")
+    wanted = media_routes({body.kind: body.models if body.models is not None else []})
+    check_changes({ROUTE: wanted})
+    async with desk.writing():
+        stored = (await desk.stores.settings.read()).media_routes
+        await desk.stores.settings.patch({ROUTE: {**stored, **wanted}})
+    return json_answer(RouteAnswer(route=route_of(desk.tables, body.kind)))
+
+
+def route_of(tables: Tables, kind: str) -> Route:
+    """One kind's route as calls see it now."""
+    found = candidates(tables, kind)
+    saved = next(
+        (names for each, names in tables.settings.media_routes.items() if each == kind), ()
+    )
+    effective = _available(tables, saved, found) if saved else tuple(each.id for each in found)
+    return Route(
+        id=kind,
+        label=LABELS[kind],
+        saved=saved,
+        candidates=found,
+        effective=effective,
+        endpoints=tuple(
+            Served(path=path, effective=effective[:1] if path in FIRST_ONLY else effective)
+            for path in ENDPOINTS[kind]
+        ),
+    )
+
+
+def candidates(tables: Tables, kind: str) -> tuple[Candidate, ...]:
+    """Models of a kind at providers that are connected."""
+    wanted = kind_of(kind)
+    specs = tables.registry.providers
+    return tuple(
+        Candidate(
+            id=f"{specs[provider].alias or provider}/{row.id}",
+            name=row.name or row.id,
+            provider=provider,
+        )
+        for provider in tables.accounts
+        if provider in specs
+        for row in tables.models.get(provider, ())
+        if row.kind is wanted
+    )
+
+
+def _available(tables: Tables, saved: Sequence[str], found: Sequence[Candidate]) -> tuple[str, ...]:
+    """The saved models that are among the candidates, however their prefix is spelled."""
+    there = {_meant(tables, each.id) for each in found}
+    return tuple(name for name in saved if _meant(tables, name) in there)
+
+
+def _meant(tables: Tables, name: str) -> tuple[str, str]:
+    prefix, _, model = name.partition("/")
+    return tables.registry.names.get(prefix, prefix), model

@@ -1,0 +1,226 @@
+"""The second factor: enrolling, signing in with it, and doing without it again (5.3, L.6).
+
+Enrolling and switching it off want a person who has signed in, also where the
+dashboard is open to everybody on this machine.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.config.settings import Settings
+from gateway_core.contracts.errors import BadRequest, Conflict, Unauthorized
+from gateway_core.identity.access import Access
+from gateway_core.identity.credentials import cookie
+from gateway_core.identity.mfa import (
+    accepted_step,
+    enrolment_uri,
+    hash_backup_codes,
+    is_secret,
+    new_backup_codes,
+    new_secret,
+    qr_code,
+)
+from gateway_core.inference.client import headers_of
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..cookies import PENDING, clear_cookie
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..login import begin, check_origin, check_readable, check_tunnel, counted, prove, signed_in
+from ..requests import read
+from ..second_factor import OFF, find, spend, wrong_code
+from .auth import PATH, PasswordBody
+
+EXAMPLE = {"password": "a long password", "code": "123456"}
+
+
+class CodeBody(Struct, frozen=True):
+    """Six digits of the app, or a backup code."""
+
+    code: str
+
+
+class EnableBody(Struct, frozen=True, kw_only=True):
+    """``secret`` is the one that setup gave, ``code`` the app's first."""
+
+    password: str
+    code: str
+    secret: str = ""
+
+
+class DisableBody(Struct, frozen=True, kw_only=True):
+    password: str
+    code: str
+
+
+class Setup(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``qrCode`` is an SVG as a data URL."""
+
+    secret: str
+    otpauth_uri: str
+    qr_code: str
+
+
+class Enabled(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The codes are shown this once."""
+
+    backup_codes: tuple[str, ...]
+    success: bool = True
+
+
+class Verified(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """``backupCodesRemaining`` is there when one was used."""
+
+    success: bool
+    backup_codes_remaining: int | None = None
+
+
+_read_password = msgspec.json.Decoder(PasswordBody)
+_read_code = msgspec.json.Decoder(CodeBody)
+_read_enable = msgspec.json.Decoder(EnableBody)
+_read_disable = msgspec.json.Decoder(DisableBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [*_of_enrolment(desk), *_of_use(desk)]
+
+
+def _of_enrolment(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/mfa/setup",
+            counted(setup),
+            "prepare the second factor",
+            access=Access.SESSION,
+            body=PasswordBody,
+            answer=Setup,
+            example={"password": "a long password"},
+        ),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/mfa/enable",
+            counted(enable),
+            "switch the second factor on",
+            access=Access.SESSION,
+            body=EnableBody,
+            answer=Enabled,
+            example={**EXAMPLE, "secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"},
+        ),
+    ]
+
+
+def _of_use(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/mfa/verify",
+            counted(verify),
+            "sign in with the second factor",
+            access=Access.PUBLIC,
+            body=CodeBody,
+            answer=Verified,
+            example={"code": "123456"},
+        ),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/mfa/disable",
+            counted(disable),
+            "switch the second factor off",
+            access=Access.SESSION,
+            body=DisableBody,
+            answer=dict[str, bool],
+            example=EXAMPLE,
+        ),
+    ]
+
+
+async def setup(desk: Desk, request: Request) -> Response:
+    """A secret to enrol with; nothing of it is stored."""
+    body = await read(request, _read_password)
+    _check_off(desk.tables.settings)
+    desk.login.lockout.succeed(await prove(desk, request, body.password))
+    secret = new_secret()
+    uri = enrolment_uri(secret)
+    return json_answer(Setup(secret=secret, otpauth_uri=uri, qr_code=qr_code(uri)))
+
+
+async def enable(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_enable)
+    if not is_secret(body.secret):
+        raise BadRequest("The secret is missing: ask for one with /api/auth/mfa/setup")
+    _check_off(desk.tables.settings)
+    attempt = await prove(desk, request, body.password)
+    step = accepted_step(body.secret, body.code, desk.core.clock(), None)
+    if step is None:
+        raise wrong_code(attempt)
+    codes = new_backup_codes()
+    hashes = await desk.login.passwords.apart(lambda: hash_backup_codes(codes))
+
+    def decide(now: Settings) -> Mapping[str, Any]:
+        _check_off(now)
+        return {
+            "mfaEnabled": True,
+            "mfaSecret": body.secret,
+            "mfaBackupCodes": hashes,
+            "mfaLastStep": step,
+        }
+
+    await desk.audit(request, "mfa.enable")
+    async with desk.writing():
+        await desk.stores.settings.revise(decide)
+    desk.login.lockout.succeed(attempt)
+    return json_answer(Enabled(backup_codes=codes))
+
+
+async def verify(desk: Desk, request: Request) -> Response:
+    """The second step of signing in."""
+    desk.core.sessions.check_ready()
+    check_origin(desk, request)
+    settings = desk.tables.settings
+    check_tunnel(request, settings)
+    check_readable(settings)
+    body = await read(request, _read_code)
+    ticket = cookie(headers_of(request.scope), PENDING) or ""
+    pending = desk.login.pending.look(ticket)
+    if pending is None or pending.epoch != settings.password_session_epoch:
+        raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
+    attempt = begin(desk, request)
+    factor = await find(desk, attempt, body.code)
+    after = await spend(desk, attempt, factor)
+    if desk.login.pending.take(ticket) is None:
+        raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
+    desk.login.lockout.succeed(attempt)
+    left = None if factor.backup is None else len(after.mfa_backup_codes)
+    done = Verified(success=True, backup_codes_remaining=left)
+    answer = signed_in(desk, request, msgspec.to_builtins(done), pending.epoch)
+    clear_cookie(desk, request, answer, PENDING)
+    return answer
+
+
+async def disable(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_disable)
+    if not desk.tables.settings.mfa_enabled:
+        raise Conflict("The second factor is not switched on")
+    attempt = await prove(desk, request, body.password)
+    factor = await find(desk, attempt, body.code)
+    await desk.audit(request, "mfa.disable")
+    await spend(desk, attempt, factor, OFF)
+    desk.login.lockout.succeed(attempt)
+    return json_answer({"success": True})
+
+
+def _check_off(settings: Settings) -> None:
+    """Raises Conflict."""
+    if settings.mfa_enabled:
+        raise Conflict("The second factor is switched on already")

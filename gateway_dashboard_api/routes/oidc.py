@@ -1,0 +1,254 @@
+"""Signing in at an OpenID provider (5.3, L.7).
+
+The browser comes back with a state. It counts once, and only in the browser
+whose cookies hold the same state, nonce and verifier that were made for it.
+"""
+
+import hmac
+import logging
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, UpstreamError
+from gateway_core.identity.access import Access
+from gateway_core.identity.credentials import COOKIE, cookie
+from gateway_core.identity.oidc import (
+    SCOPES,
+    Client,
+    Journey,
+    active_client,
+    authorization_url,
+    begin,
+    client_of,
+)
+from gateway_core.identity.sessions import LIFETIME
+from gateway_core.inference.client import headers_of
+from gateway_core.surfaces.answers import NO_STORE, json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..cookies import OIDC_NONCE, OIDC_STATE, OIDC_VERIFIER, clear_cookie, origin, set_cookie
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..login import check_tunnel
+from ..login_state import JOURNEY_LIFETIME
+from ..oidc_client import Probe, discover, exchange, probe
+from ..requests import query, read
+from .auth import PATH
+
+CALLBACK = f"{PATH}/oidc/callback"
+HOME = "/dashboard"
+LOGIN_PAGE = "/login"
+LONGEST_PATH = 512
+_USUAL_PORTS = {"https": ":443", "http": ":80"}
+
+log = logging.getLogger(__name__)
+
+
+class StartQuery(Struct, frozen=True, rename="camel"):
+    """``returnTo`` is a path of the dashboard."""
+
+    return_to: str = HOME
+
+
+class CallbackQuery(Struct, frozen=True):
+    """What the provider sends back."""
+
+    code: str = ""
+    state: str = ""
+    error: str = ""
+
+
+class ProbeBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Without a secret the stored one is tested, if it belongs to the same client."""
+
+    issuer_url: str
+    client_id: str
+    client_secret: str = ""
+    scopes: str = ""
+
+
+class Tested(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The issuer was found and described itself."""
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    secret_probe: Probe
+    success: bool = True
+
+
+_read_probe = msgspec.json.Decoder(ProbeBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk,
+            "GET",
+            f"{PATH}/oidc/start",
+            start,
+            "begin the sign-in",
+            access=Access.PUBLIC,
+            query=StartQuery,
+            status=302,
+            media="",
+        ),
+        endpoint(
+            desk,
+            "GET",
+            CALLBACK,
+            callback,
+            "finish the sign-in",
+            access=Access.PUBLIC,
+            query=CallbackQuery,
+            status=302,
+            media="",
+        ),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/oidc/test",
+            examine,
+            "test the identity provider",
+            access=Access.OPERATOR,
+            body=ProbeBody,
+            answer=Tested,
+            example={"issuerUrl": "https://id.example.com", "clientId": "gateway"},
+        ),
+    ]
+
+
+async def start(desk: Desk, request: Request) -> Response:
+    """Send the browser to the provider."""
+    client = _client(desk, request)
+    back = safe_path(query(request, StartQuery).return_to)
+    try:
+        provider = await discover(desk, client.issuer)
+    except (UpstreamError, BadRequest) as error:
+        log.warning("the identity provider cannot be used: %s", error.message)
+        return _redirect(f"{LOGIN_PAGE}?error=oidc_unreachable")
+    journey = begin(provider, client, redirect_uri(desk, request), back)
+    state = desk.login.journeys.give(journey)
+    answer = _redirect(authorization_url(journey, client.scopes, state))
+    for name, value in _bound(state, journey).items():
+        set_cookie(desk, request, answer, name, value, JOURNEY_LIFETIME)
+    return answer
+
+
+async def callback(desk: Desk, request: Request) -> Response:
+    """Take the browser back, with a session or with the reason why there is none."""
+    client = _client(desk, request)
+    asked = query(request, CallbackQuery)
+    journey = _journey(desk, request, asked.state)
+    if journey is None or journey.client_id != client.id:
+        answer = _failed("oidc_expired")
+    elif asked.error or not asked.code:
+        answer = _failed("oidc_refused")
+    else:
+        answer = await _arrive(desk, request, client, journey, asked.code)
+    for name in (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER):
+        clear_cookie(desk, request, answer, name)
+    return answer
+
+
+async def _arrive(
+    desk: Desk, request: Request, client: Client, journey: Journey, code: str
+) -> Response:
+    try:
+        person = await exchange(desk, client, journey, code)
+    except GatewayError as error:
+        log.warning("signing in with OIDC failed: %s", error.message)
+        return _failed("oidc_failed")
+    token = desk.core.sessions.issue(method="oidc", name=person.name, email=person.email)
+    answer = _redirect(journey.return_to)
+    set_cookie(desk, request, answer, COOKIE, token, LIFETIME)
+    return answer
+
+
+async def examine(desk: Desk, request: Request) -> Response:
+    """Look at a provider before its settings are stored."""
+    body = await read(request, _read_probe)
+    client = Client(
+        issuer=body.issuer_url.strip(),
+        id=body.client_id.strip(),
+        secret=body.client_secret or _stored_secret(desk, body),
+        scopes=body.scopes or SCOPES,
+    )
+    desk.login.providers.pop(client.issuer, None)
+    provider = await discover(desk, client.issuer)
+    found = Tested(
+        issuer=provider.issuer,
+        authorization_endpoint=provider.authorization_endpoint,
+        token_endpoint=provider.token_endpoint,
+        jwks_uri=provider.jwks_uri,
+        secret_probe=await probe(desk, provider, client, redirect_uri(desk, request)),
+    )
+    return json_answer(found)
+
+
+def _stored_secret(desk: Desk, body: ProbeBody) -> str:
+    """A stored secret is shown to nobody but the issuer that it was stored for."""
+    stored = client_of(desk.tables.settings)
+    asked = (body.issuer_url.strip(), body.client_id.strip())
+    return stored.secret if stored is not None and asked == (stored.issuer, stored.id) else ""
+
+
+def _client(desk: Desk, request: Request) -> Client:
+    """The client people may sign in with. Raises NoSecret, Forbidden."""
+    desk.core.sessions.check_ready()
+    settings = desk.tables.settings
+    check_tunnel(request, settings)
+    client = active_client(settings)
+    if client is None:
+        raise Forbidden("Signing in with OIDC is not set up", code="oidc_off")
+    return client
+
+
+def _journey(desk: Desk, request: Request, state: str) -> Journey | None:
+    """The journey this browser is on; asking for it ends it."""
+    headers = headers_of(request.scope)
+    shown = {name: cookie(headers, name) or "" for name in (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER)}
+    if not state or not _same(state, shown[OIDC_STATE]):
+        return None
+    journey = desk.login.journeys.take(state)
+    if journey is None or not all(
+        _same(value, shown[name]) for name, value in _bound(state, journey).items()
+    ):
+        return None
+    return journey
+
+
+def _bound(state: str, journey: Journey) -> Mapping[str, str]:
+    """What the browser keeps of a journey."""
+    return {OIDC_STATE: state, OIDC_NONCE: journey.nonce, OIDC_VERIFIER: journey.verifier}
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def redirect_uri(desk: Desk, request: Request) -> str:
+    """Where the provider sends the browser back to, spelled as people register it."""
+    scheme, _, rest = origin(desk, request).partition("://")
+    return f"{scheme}://{rest.removesuffix(_USUAL_PORTS.get(scheme, ''))}{CALLBACK}"
+
+
+def safe_path(path: str) -> str:
+    """A path of this gateway, or the dashboard's first page for anything else."""
+    is_plain = path.isascii() and path.isprintable() and "\\" not in path
+    is_path = path.startswith("/") and not path.startswith("//")
+    return path if is_plain and is_path and len(path) <= LONGEST_PATH else HOME
+
+
+def _failed(code: str) -> Response:
+    return _redirect(f"{LOGIN_PAGE}?{urlencode({'error': code})}")
+
+
+def _redirect(url: str) -> Response:
+    return RedirectResponse(url, 302, dict(NO_STORE))

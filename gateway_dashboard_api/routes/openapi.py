@@ -1,0 +1,41 @@
+"""The OpenAPI document of everything that this gateway serves."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.surfaces.answers import NO_STORE
+from gateway_core.surfaces.openapi import document
+from gateway_core.surfaces.operation import JSON, Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from .process import current_version
+
+PATH = "/api/openapi.json"
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    shown = Shown().show
+    return [endpoint(desk, "GET", PATH, shown, "describe the API", answer=dict[str, Any])]
+
+
+class Shown:
+    """The document, made when it is first asked for: routes stay what they are."""
+
+    def __init__(self) -> None:
+        self._text: bytes | None = None
+
+    async def show(self, desk: Desk, request: Request) -> Response:
+        if self._text is None:
+            self._text = _written(desk, request.app.routes)
+        return Response(self._text, headers=dict(NO_STORE), media_type=JSON)
+
+
+def _written(desk: Desk, table: Iterable[Guarded]) -> bytes:
+    operations = [operation for each in table for operation in each.operations]
+    formats = desk.tables.registry.formats.values()
+    return msgspec.json.encode(document(operations, formats, current_version()))

@@ -1,0 +1,83 @@
+"""The prices of models: the plugins' own, and the operator's over them (A.8, B.7)."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.storage.kv import PRICING
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from .. import price_list
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import query, read
+
+PATH = "/api/pricing"
+EXAMPLE = {"acme": {"large": {"input": 3, "output": 15, "cached": 0.3}}}
+Prices = dict[str, dict[str, dict[str, float]]]
+
+
+class Which(Struct, frozen=True, kw_only=True):
+    """Whose prices to forget; with neither, all of them."""
+
+    provider: str | None = None
+    model: str | None = None
+
+
+_read_prices = msgspec.json.Decoder(dict[str, Any])
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(desk, "GET", PATH, show, "read the pricing", answer=Prices),
+        endpoint(
+            desk,
+            "PATCH",
+            PATH,
+            change,
+            "update the pricing",
+            body=Prices,
+            answer=Prices,
+            example=EXAMPLE,
+        ),
+        endpoint(desk, "DELETE", PATH, forget, "reset the pricing", query=Which, answer=Prices),
+    ]
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    return json_answer(price_list.shown(desk, await desk.stores.kv.all(PRICING)))
+
+
+async def change(desk: Desk, request: Request) -> Response:
+    body: dict[str, Any] = await read(request, _read_prices)
+    wanted = price_list.read(desk, body)
+    async with desk.writing():
+        own = await desk.stores.kv.all(PRICING)
+        after = price_list.changed(desk, own, wanted)
+        await desk.stores.kv.put(PRICING, {provider: after[provider] for provider in wanted})
+    return await show(desk, request)
+
+
+async def forget(desk: Desk, request: Request) -> Response:
+    """Bring the plugins' prices back: of one model, of one provider, or all of them."""
+    given = query(request, Which)
+    async with desk.writing():
+        if given.provider is None:
+            await desk.stores.kv.replace(PRICING, {})
+        else:
+            await _forget(desk, desk.provider_id(given.provider), given.model)
+    return await show(desk, request)
+
+
+async def _forget(desk: Desk, provider: str, model: str | None) -> None:
+    own = dict(await desk.stores.kv.get(PRICING, provider) or {})
+    if model is not None:
+        own.pop(model, None)
+    if model is None or not own:
+        await desk.stores.kv.delete(PRICING, provider)
+    else:
+        await desk.stores.kv.put(PRICING, {provider: own})

@@ -1,0 +1,163 @@
+"""The gateway as a program: is it there, which version is it, stop it (A.10, P.7)."""
+
+import hmac
+import logging
+import re
+import signal
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from gateway_core.config.environment import Environment, Mode
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.identity.access import Access
+from gateway_core.surfaces.answers import NO_STORE, flat_error, json_answer
+from gateway_core.surfaces.operation import Guarded
+from gateway_core.surfaces.requests import request_id_of
+
+from ..bodies import said
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import read
+
+DISTRIBUTION = "model-gateway"
+YEAR = 365 * 24 * 3600
+LOCALE_COOKIE = "locale"
+NOT_HERE = "This gateway is stopped by whoever runs it, not over the network"
+NO_UPDATE = "This gateway does not update itself: install the new version and start it again"
+BEARER = {"authorization": "Bearer and the text of SHUTDOWN_SECRET"}
+_LOCALE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
+
+log = logging.getLogger(__name__)
+
+
+class Version(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``latestVersion`` is the current one as long as no other is known of."""
+
+    current_version: str
+    latest_version: str
+    has_update: bool
+
+
+class LocaleBody(Struct, frozen=True, kw_only=True):
+    locale: str = ""
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    success: bool
+    message: str
+
+
+_read_locale = msgspec.json.Decoder(LocaleBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    public = partial(endpoint, desk, access=Access.PUBLIC)
+    shut = partial(endpoint, desk, access=Access.PROTECTED)
+    locale = partial(public, body=LocaleBody, answer=dict[str, Any], example={"locale": "en"})
+    down, stop = "/api/shutdown", "stop the gateway"
+    return [
+        public("GET", "/api/livez", live, "tell that it lives", answer=dict[str, bool]),
+        public("GET", "/api/init", initialized, "tell that it has begun", media="text/plain"),
+        locale("POST", "/api/locale", set_locale, "set the locale"),
+        public("GET", "/api/version", show_version, "read the version", answer=Version),
+        shut("POST", "/api/version/update", update, "update", status=501),
+        shut("POST", "/api/version/shutdown", stop_for_update, stop, answer=Outcome),
+        shut("POST", down, shut_down, stop, answer=Outcome, headers=BEARER),
+    ]
+
+
+async def live(desk: Desk, request: Request) -> Response:
+    return json_answer({"ok": True})
+
+
+async def initialized(desk: Desk, request: Request) -> Response:
+    return PlainTextResponse("Initialized", headers=NO_STORE)
+
+
+async def set_locale(desk: Desk, request: Request) -> Response:
+    """Keep the language of the pages in a cookie."""
+    locale = said((await read(request, _read_locale)).locale)
+    if not _LOCALE.fullmatch(locale):
+        raise BadRequest("Invalid locale")
+    answer = json_answer({"success": True, "locale": locale})
+    answer.set_cookie(LOCALE_COOKIE, locale, max_age=YEAR, path="/", samesite="lax")
+    return answer
+
+
+async def show_version(desk: Desk, request: Request) -> Response:
+    current = current_version()
+    return json_answer(Version(current_version=current, latest_version=current, has_update=False))
+
+
+def current_version() -> str:
+    """What is installed; ``0.0.0`` for a tree that is not installed at all."""
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return "0.0.0"
+
+
+async def update(desk: Desk, request: Request) -> Response:
+    return flat_error(NO_UPDATE, 501, request_id_of(request))
+
+
+async def stop_for_update(desk: Desk, request: Request) -> Response:
+    """Stop, so that a new version can be started in this one's place."""
+    if is_managed(desk.core.environment):
+        return _told(NOT_HERE, 403)
+    return await _stop(desk, request)
+
+
+async def shut_down(desk: Desk, request: Request) -> Response:
+    """Stop, for whoever knows the shutdown secret; never in production."""
+    environment = desk.core.environment
+    if is_managed(environment):
+        return _told(NOT_HERE, 403)
+    if environment.shutdown_secret is None:
+        return _told("SHUTDOWN_SECRET is not set", 403)
+    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+    wanted = environment.shutdown_secret.encode()
+    if scheme.lower() != "bearer" or not hmac.compare_digest(shown.strip().encode(), wanted):
+        return _told("Unauthorized", 401)
+    return await _stop(desk, request)
+
+
+def is_managed(environment: Environment) -> bool:
+    """Whether something else starts and stops this gateway."""
+    if environment.mode is not None:
+        return environment.mode in (Mode.PRODUCTION, Mode.CONTAINER)
+    return environment.variables.get("NODE_ENV") == "production"
+
+
+async def _stop(desk: Desk, request: Request) -> Response:
+    if not listens_for_a_stop():
+        return _told(NOT_HERE, 403)
+    await desk.audit(request, "process.stop")
+    answer = _told("Shutting down", 200)
+    answer.background = BackgroundTask(_ask_to_stop)
+    return answer
+
+
+def listens_for_a_stop() -> bool:
+    """Whether the program around this gateway ends in good order when it is asked to.
+
+    A program that merely has a gateway in it would be killed instead.
+    """
+    return signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN, None)
+
+
+def _told(message: str, status: int) -> Response:
+    return json_answer(Outcome(success=status == 200, message=message), status)
+
+
+async def _ask_to_stop() -> None:
+    """What an operator at the terminal would do: running answers come to their end first."""
+    log.info("a stop was asked for over the network")
+    signal.raise_signal(signal.SIGTERM)

@@ -1,0 +1,152 @@
+"""Further things to do with accounts and providers: try models, keep warm, suggest (A.1)."""
+
+import asyncio
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.identity.access import Access
+from gateway_core.storage.connection import ConnectionChange
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..connection_rows import row_for
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..owners import owner_of
+from ..requests import query, read
+from .connections import PATH, connection_of
+from .model_tests import AT_ONCE, Asked, Outcome, check_asked, outcome_of
+
+AUTO_PING = "autoPing"
+TEST = "test the models"
+MOST_SUGGESTED = 500
+
+
+class ModelsBody(Struct, frozen=True, kw_only=True):
+    models: Annotated[tuple[Asked, ...], Meta(min_length=1, max_length=200)]
+
+
+class Tested(Struct, frozen=True, kw_only=True, rename="camel"):
+    model: str
+    kind: str | None
+    ok: bool
+    latency_ms: int
+    error: str | None
+    status: int
+
+
+class TestedModels(Struct, frozen=True, kw_only=True):
+    results: tuple[Tested, ...]
+
+
+class PingBody(Struct, frozen=True, kw_only=True):
+    enabled: bool
+
+
+class ConnectionAnswer(Struct, frozen=True, kw_only=True):
+    connection: dict[str, Any]
+
+
+class SuggestionQuery(Struct, frozen=True, kw_only=True):
+    type: str
+    """A provider's id, alias or prefix."""
+
+
+class Suggestion(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    id: str
+    name: str
+    kind: str
+    context_length: int | None = None
+    """Tokens."""
+
+
+class Suggestions(Struct, frozen=True, kw_only=True):
+    data: tuple[Suggestion, ...]
+
+
+_read_models = msgspec.json.Decoder(ModelsBody)
+_read_ping = msgspec.json.Decoder(PingBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    one, models = PATH + "/{id}", PATH + "/suggested-models"
+    tried = partial(endpoint, desk, body=ModelsBody, example={"models": [{"model": "large"}]})
+    ping = partial(endpoint, desk, body=PingBody, example={"enabled": True})
+    suggested = partial(endpoint, desk, query=SuggestionQuery, answer=Suggestions)
+    operator, answer = Access.OPERATOR, TestedModels
+    return [
+        tried("POST", one + "/test-models", test_models, TEST, access=operator, answer=answer),
+        ping("PATCH", one + "/auto-ping", set_ping, "set the auto-ping", answer=ConnectionAnswer),
+        suggested("GET", models, suggest, "suggest models"),
+    ]
+
+
+async def test_models(desk: Desk, request: Request) -> Response:
+    """Ask models for one word each, all with this account. A bare id is the provider's own."""
+    body = await read(request, _read_models)
+    for each in body.models:
+        check_asked(each)
+    connection = await connection_of(desk, request.path_params["id"])
+    if not connection.is_active:
+        raise BadRequest("Connection is not active")
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(asked: Asked) -> Tested:
+        own = msgspec.structs.replace(
+            asked, model=_whole(desk, connection.provider, asked.model.strip())
+        )
+        async with gate:
+            outcome, _ = await outcome_of(desk, own, connection.id)
+        return _tested(asked, outcome)
+
+    return json_answer(TestedModels(results=tuple(await asyncio.gather(*map(one, body.models)))))
+
+
+def _whole(desk: Desk, provider: str, model: str) -> str:
+    """The model's name with this provider's prefix, unless that stands there already."""
+    prefix, slash, _ = model.partition("/")
+    is_named = slash and desk.provider_id(prefix) == provider
+    return model if is_named else f"{provider}/{model}"
+
+
+def _tested(asked: Asked, outcome: Outcome) -> Tested:
+    return Tested(
+        model=asked.model,
+        kind=asked.kind,
+        ok=outcome.ok,
+        latency_ms=outcome.latency_ms,
+        error=outcome.error,
+        status=outcome.status,
+    )
+
+
+async def set_ping(desk: Desk, request: Request) -> Response:
+    """Whether the account is to be kept warm; in this version the wish is only kept."""
+    body = await read(request, _read_ping)
+    identity = request.path_params["id"]
+    change = ConnectionChange(data={AUTO_PING: body.enabled})
+    async with desk.writing():
+        after = await desk.stores.connections.update(identity, change)
+    return json_answer({"connection": row_for(desk, request, after)})
+
+
+async def suggest(desk: Desk, request: Request) -> Response:
+    """Models that a provider's plugin knows of; nobody is asked over the network."""
+    owner = await owner_of(desk, query(request, SuggestionQuery).type)
+    rows = () if owner.spec is None else owner.spec.models
+    found = tuple(
+        Suggestion(
+            id=row.id,
+            name=row.name or row.id,
+            kind=row.kind.value,
+            context_length=row.context,
+        )
+        for row in rows[:MOST_SUGGESTED]
+    )
+    return json_answer(Suggestions(data=found))

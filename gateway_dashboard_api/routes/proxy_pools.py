@@ -1,0 +1,276 @@
+"""Proxies that accounts share: list, make, change, test, delete (A.9)."""
+
+from functools import partial
+from typing import Any, Literal
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, Conflict, Forbidden, NotFound
+from gateway_core.inference.proxies import DIALLED
+from gateway_core.inference.redaction import host_and_port
+from gateway_core.storage.connection import Connection
+from gateway_core.storage.moments import iso
+from gateway_core.storage.proxy_pools import NewProxyPool, ProxyPool, ProxyPoolChange
+from gateway_core.surfaces.answers import flat_error, json_answer
+from gateway_core.surfaces.operation import Guarded
+from gateway_core.surfaces.requests import request_id_of
+
+from ..bodies import Text, said
+from ..connection_changes import POOL
+from ..desk import Desk
+from ..destinations import permit, permit_proxy
+from ..endpoint import endpoint
+from ..probes.proxies import Reached, try_proxy
+from ..requests import query, read
+
+PATH = "/api/proxy-pools"
+LONGEST_NAME = 200
+SOCKS = ("socks5://", "socks5h://")
+NO_TARGET = "No deploy target is bundled: make the relay yourself and add its address as a pool"
+BROKEN = "The stored address cannot be opened; save it again"
+PoolType = Literal["http", "socks5", "vercel", "cloudflare"]
+
+
+class PoolQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+    is_active: bool | None = None
+    include_usage: bool = False
+
+
+class PoolBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is left out stays, or is usual in a new pool."""
+
+    name: Text = UNSET
+    proxy_url: Text = UNSET
+    no_proxy: Text = UNSET
+    type: PoolType | UnsetType = UNSET
+    """Told by the address when it is left out: ``http`` or ``socks5``."""
+    is_active: bool | UnsetType = UNSET
+    strict_proxy: bool | UnsetType = UNSET
+
+
+class PoolAnswer(Struct, frozen=True, kw_only=True, rename="camel"):
+    proxy_pool: dict[str, Any]
+
+
+class PoolList(Struct, frozen=True, kw_only=True, rename="camel"):
+    proxy_pools: tuple[dict[str, Any], ...]
+
+
+class PoolTest(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``status`` is what answered through the proxy."""
+
+    ok: bool
+    status: int | None
+    status_text: str
+    error: str | None
+    elapsed_ms: int
+    tested_at: str
+
+
+_read_pool = msgspec.json.Decoder(PoolBody)
+EXAMPLE = {"name": "Office", "proxyUrl": "http://127.0.0.1:3128"}
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    one = PATH + "/{id}"
+    pool = partial(endpoint, desk, answer=PoolAnswer)
+    write = partial(pool, body=PoolBody, example=EXAMPLE)
+    relay = partial(endpoint, desk, status=501)
+    return [
+        endpoint(desk, "GET", PATH, list_all, "list proxy pools", query=PoolQuery, answer=PoolList),
+        write("POST", PATH, create, "create the proxy pool", status=201),
+        relay("POST", PATH + "/cloudflare-deploy", deploy, "deploy a relay"),
+        relay("POST", PATH + "/vercel-deploy", deploy, "deploy a relay"),
+        pool("GET", one, show, "read the proxy pool"),
+        write("PUT", one, update, "update the proxy pool"),
+        endpoint(desk, "DELETE", one, delete, "delete the proxy pool", answer=dict[str, bool]),
+        endpoint(desk, "POST", one + "/test", test, "test the proxy pool", answer=PoolTest),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    asked = query(request, PoolQuery)
+    pools = await desk.stores.proxy_pools.list()
+    bound = await desk.stores.connections.list() if asked.include_usage else ()
+    rows = [
+        {**pool_row(desk, request, pool), **_usage(pool, bound, asked)}
+        for pool in pools
+        if asked.is_active is None or pool.is_active is asked.is_active
+    ]
+    return json_answer({"proxyPools": rows})
+
+
+def _usage(
+    pool: ProxyPool, connections: tuple[Connection, ...], asked: PoolQuery
+) -> dict[str, int]:
+    return {"boundConnectionCount": _count(pool.id, connections)} if asked.include_usage else {}
+
+
+def _count(pool_id: str, connections: tuple[Connection, ...]) -> int:
+    return sum(each.provider_data.get(POOL) == pool_id for each in connections)
+
+
+def pool_row(desk: Desk, request: Request, pool: ProxyPool) -> dict[str, Any]:
+    """A pool as this caller may see it."""
+    row: dict[str, Any] = msgspec.to_builtins(pool)
+    broken = row.pop("broken")
+    if broken:
+        row |= {"testStatus": "error", "lastError": BROKEN}
+    elif not desk.caller(request).is_operator:
+        row["proxyUrl"] = host_and_port(pool.proxy_url)
+    return row
+
+
+async def create(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_pool)
+    name, url = _name(body), said(body.proxy_url)
+    if not url:
+        raise BadRequest("Proxy URL is required")
+    _check_operator(desk, request)
+    type_ = _type(body, url)
+    await _permit(desk, type_, url)
+    async with desk.writing():
+        made = await desk.stores.proxy_pools.create(
+            NewProxyPool(
+                name=name,
+                proxy_url=url,
+                type=type_,
+                no_proxy=said(body.no_proxy),
+                is_active=body.is_active is not False,
+                strict_proxy=body.strict_proxy is True,
+            )
+        )
+    return json_answer({"proxyPool": pool_row(desk, request, made)}, 201)
+
+
+def _name(body: PoolBody) -> str:
+    name = said(body.name)
+    if not name or len(name) > LONGEST_NAME:
+        raise BadRequest("Name is required" if not name else "The name is too long")
+    return name
+
+
+def _check_operator(desk: Desk, request: Request) -> None:
+    """Raises Forbidden for an API key that would say where calls go."""
+    if not desk.caller(request).is_operator:
+        raise Forbidden("An API key may not set a proxy")
+
+
+def _type(body: PoolBody, url: str) -> str:
+    """Raises BadRequest where the address is of another type than the one that is given."""
+    told = "socks5" if url.lower().startswith(SOCKS) else "http"
+    if body.type is UNSET:
+        return told
+    if body.type in DIALLED and body.type != told:
+        raise BadRequest(f"The proxy's URL is not of type {body.type}")
+    return body.type
+
+
+async def _permit(desk: Desk, type_: str, url: str) -> None:
+    await (permit_proxy if type_ in DIALLED else permit)(desk.core.network, url)
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    pool = await pool_of(desk, request.path_params["id"])
+    return json_answer({"proxyPool": pool_row(desk, request, pool)})
+
+
+async def update(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_pool)
+    found = await pool_of(desk, request.path_params["id"])
+    _check_operator(desk, request)
+    wanted = _change(found, body)
+    if wanted.proxy_url is not UNSET or wanted.type is not UNSET:
+        await _permit(desk, wanted.type or found.type, wanted.proxy_url or found.proxy_url)
+    async with desk.writing():
+        after = await desk.stores.proxy_pools.update(found.id, wanted)
+    return json_answer({"proxyPool": pool_row(desk, request, after)})
+
+
+def _change(found: ProxyPool, body: PoolBody) -> ProxyPoolChange:
+    """What a body changes. Raises BadRequest."""
+    url = said(body.proxy_url)
+    if body.proxy_url is not UNSET and not url:
+        raise BadRequest("Proxy URL is required")
+    is_new = bool(url) and url != found.proxy_url
+    fresh = None if is_new else UNSET
+    return ProxyPoolChange(
+        name=UNSET if body.name is UNSET else _name(body),
+        proxy_url=url or UNSET,
+        type=_type(body, url or found.proxy_url) if url or body.type is not UNSET else UNSET,
+        no_proxy=UNSET if body.no_proxy is UNSET else said(body.no_proxy),
+        is_active=body.is_active,
+        strict_proxy=body.strict_proxy,
+        test_status=fresh,
+        last_tested_at=fresh,
+        last_error=fresh,
+    )
+
+
+async def delete(desk: Desk, request: Request) -> Response:
+    """Remove a pool that no account names."""
+    identity = request.path_params["id"]
+    async with desk.writing():
+        await pool_of(desk, identity)
+        bound = _count(identity, await desk.stores.connections.list())
+        if bound:
+            return flat_error(
+                "Proxy pool is currently in use",
+                Conflict.status,
+                request_id_of(request),
+                boundConnectionCount=bound,
+            )
+        await desk.stores.proxy_pools.delete(identity)
+    return json_answer({"success": True})
+
+
+async def test(desk: Desk, request: Request) -> Response:
+    """Ask for a fixed page through the proxy, and remember what came of it.
+
+    A pool that works becomes active, one that does not becomes inactive.
+    """
+    pool = await pool_of(desk, request.path_params["id"])
+    reached = await _reach(desk, pool)
+    now = iso(desk.core.clock())
+    change = ProxyPoolChange(
+        test_status="active" if reached.ok else "error",
+        is_active=reached.ok,
+        last_tested_at=now,
+        last_error=reached.error,
+    )
+    async with desk.writing():
+        await desk.stores.proxy_pools.update(pool.id, change)
+    return json_answer(
+        PoolTest(
+            ok=reached.ok,
+            status=reached.status,
+            status_text=reached.status_text,
+            error=reached.error,
+            elapsed_ms=reached.elapsed_ms,
+            tested_at=now,
+        )
+    )
+
+
+async def _reach(desk: Desk, pool: ProxyPool) -> Reached:
+    if pool.broken:
+        return Reached(error=BROKEN)
+    if pool.type not in DIALLED:
+        return Reached(error=f"Calls cannot go through a relay of type {pool.type}")
+    return await try_proxy(desk.core, pool.proxy_url)
+
+
+async def deploy(desk: Desk, request: Request) -> Response:
+    """Relays are made elsewhere; this gateway has no account to deploy one with."""
+    return flat_error(NO_TARGET, 501, request_id_of(request))
+
+
+async def pool_of(desk: Desk, identity: str) -> ProxyPool:
+    """A stored pool. Raises NotFound."""
+    found = await desk.stores.proxy_pools.get(identity)
+    if found is None:
+        raise NotFound("Proxy pool not found")
+    return found

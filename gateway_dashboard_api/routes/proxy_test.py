@@ -1,0 +1,69 @@
+"""Trying the general outbound proxy, or one that is not saved yet (A.10)."""
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, Forbidden
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..bodies import said
+from ..desk import Desk
+from ..destinations import permit_proxy
+from ..endpoint import endpoint
+from ..probes.proxies import try_proxy
+from ..requests import read
+
+
+class ProxyTestBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    proxy_url: str | None = None
+    """The stored proxy when it is left out."""
+
+
+class ProxyTest(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """``status`` is what answered through the proxy."""
+
+    ok: bool
+    status: int | None
+    elapsed_ms: int
+    error: str | None = None
+
+
+_read_body = msgspec.json.Decoder(ProxyTestBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk,
+            "POST",
+            "/api/settings/proxy-test",
+            test,
+            "test the proxy",
+            body=ProxyTestBody,
+            answer=ProxyTest,
+            example={"proxyUrl": "http://127.0.0.1:3128"},
+        )
+    ]
+
+
+async def test(desk: Desk, request: Request) -> Response:
+    """Ask for a fixed page through a proxy."""
+    given = said((await read(request, _read_body)).proxy_url)
+    if given and not desk.caller(request).is_operator:
+        raise Forbidden("An API key may not set a proxy")
+    proxy = given or desk.tables.settings.outbound_proxy_url
+    if not proxy:
+        raise BadRequest("No proxy is configured")
+    await permit_proxy(desk.core.network, proxy)
+    reached = await try_proxy(desk.core, proxy)
+    return json_answer(
+        ProxyTest(
+            ok=reached.ok,
+            status=reached.status,
+            elapsed_ms=reached.elapsed_ms,
+            error=reached.error,
+        )
+    )

@@ -1,0 +1,70 @@
+"""What an account may still use, as far as its vendor tells (A.7)."""
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import query, read
+from .connections import connection_of
+
+PATH = "/api/usage/{connectionId}"
+CREDITS = f"{PATH}/codex-reset-credits"
+NOT_AVAILABLE = "Usage not available for this connection"
+NO_CREDITS = "Reset credits are not available for this connection"
+
+
+class QuotaQuery(Struct, frozen=True, kw_only=True):
+    force: bool = False
+    """Ask the vendor again instead of giving what it said a moment ago."""
+
+
+class Quota(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    message: str | None = None
+
+
+class GrantBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    grant_id: str | None = None
+
+
+_read_grant = msgspec.json.Decoder(GrantBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(desk, "GET", CREDITS, show_credits, "read the reset credits"),
+        endpoint(
+            desk,
+            "POST",
+            CREDITS,
+            use_credit,
+            "use a reset credit",
+            body=GrantBody,
+            example={"grantId": "grant-1"},
+        ),
+        endpoint(desk, "GET", PATH, show, "read the live usage", query=QuotaQuery, answer=Quota),
+    ]
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    """No vendor's plugin tells a quota: every account has the same answer."""
+    query(request, QuotaQuery)
+    await connection_of(desk, request.path_params["connectionId"])
+    return json_answer(Quota(message=NOT_AVAILABLE))
+
+
+async def show_credits(desk: Desk, request: Request) -> Response:
+    await connection_of(desk, request.path_params["connectionId"])
+    raise BadRequest(NO_CREDITS)
+
+
+async def use_credit(desk: Desk, request: Request) -> Response:
+    await read(request, _read_grant)
+    await connection_of(desk, request.path_params["connectionId"])
+    raise BadRequest(NO_CREDITS)

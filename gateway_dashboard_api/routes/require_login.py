@@ -1,0 +1,45 @@
+"""What the sign-in page has to know before anybody has signed in (P.7)."""
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.identity.access import Access
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+
+
+class LoginFlags(Struct, frozen=True, kw_only=True, rename="camel"):
+    require_login: bool
+    tunnel_dashboard_access: bool
+    tunnel_url: str
+    tailscale_url: str
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk,
+            "GET",
+            "/api/settings/require-login",
+            show,
+            "read the login flags",
+            access=Access.PUBLIC,
+            answer=LoginFlags,
+        )
+    ]
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    settings = desk.tables.settings
+    return json_answer(
+        LoginFlags(
+            require_login=settings.require_login,
+            tunnel_dashboard_access=settings.tunnel_dashboard_access,
+            tunnel_url=settings.tunnel_url,
+            tailscale_url=settings.tailscale_url,
+        )
+    )

@@ -1,0 +1,89 @@
+"""How long usage is kept, and deleting what is older (A.10)."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.identity.access import Access
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import read
+from ..retention_runs import Run, last_run, run
+
+PATH = "/api/data-retention"
+PRESETS = (7, 15, 30, 60, 90)
+MOST = 3650
+
+
+class Retention(Struct, frozen=True, kw_only=True, rename="camel"):
+    """Whether old rows are deleted every day, and what the last time brought."""
+
+    enabled: bool
+    days: int
+    presets: tuple[int, ...] = PRESETS
+    last_run: Run | None
+
+
+class DaysBody(Struct, frozen=True, kw_only=True):
+    days: Annotated[int, Meta(ge=1, le=MOST)] | None = None
+    """How much is kept; the setting's when nothing is said."""
+
+
+_read_days = msgspec.json.Decoder(dict[str, Any])
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk,
+            "GET",
+            PATH,
+            show,
+            "read the data retention",
+            access=Access.OPERATOR,
+            answer=Retention,
+        ),
+        endpoint(
+            desk,
+            "POST",
+            PATH,
+            clean,
+            "delete old data",
+            access=Access.PROTECTED,
+            body=DaysBody,
+            answer=Run,
+            example={"days": 30},
+        ),
+    ]
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    settings = desk.tables.settings
+    return json_answer(
+        Retention(
+            enabled=settings.data_retention_enabled,
+            days=settings.data_retention_days,
+            last_run=await last_run(desk.stores),
+        )
+    )
+
+
+async def clean(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_days)
+    days = body.get("days")
+    if days is None:
+        days = desk.tables.settings.data_retention_days
+    if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST:
+        raise BadRequest("Invalid days")
+    await desk.audit(request, "retention.run", None, {"days": days})
+    async with desk.writing():
+        await desk.core.ledger.flush()
+        done = await run(desk.core, days, "manual")
+    return json_answer(done)

@@ -1,0 +1,201 @@
+"""Debugging translation: how a request would leave, what a vendor answers (A.10, P.7).
+
+Served only when ENABLE_TRANSLATOR is true; otherwise these paths are not there.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import GatewayError, NotFound
+from gateway_core.contracts.exchange import UpstreamResponse
+from gateway_core.identity.access import Access
+from gateway_core.inference.redaction import MASK, secrets_of
+from gateway_core.inference.sending import send as send_request
+from gateway_core.inference.tables import Account
+from gateway_core.surfaces.answers import NO_STORE, flat_error, json_answer
+from gateway_core.surfaces.operation import STREAM, Guarded
+from gateway_core.surfaces.requests import request_id_of
+
+from ..desk import Desk
+from ..endpoint import Handler, endpoint
+from ..requests import read
+from ..translation import Draft, account_for, draft, masked
+from .model_tests import Frames
+
+PATH = "/api/translator"
+ERROR_LIMIT = 64 * 1024
+"""Bytes of a vendor's error that are shown."""
+SAFE_TYPES = ("application/json", STREAM, "application/x-ndjson", "text/plain")
+
+
+class TranslateBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``sourceFormat`` is the format of the body, the completions style when it is left out."""
+
+    step: Literal[1, 2, 3]
+    body: dict[str, Any]
+    provider: str = ""
+    model: str = ""
+    source_format: str = ""
+
+
+class SendBody(Struct, frozen=True, kw_only=True, rename="camel"):
+    body: dict[str, Any]
+    provider: str = ""
+    model: str = ""
+    source_format: str = ""
+
+
+class Translated(Struct, frozen=True, kw_only=True):
+    """Step 1 tells the formats, step 2 the body, step 3 the whole request without secrets."""
+
+    success: bool
+    result: dict[str, Any]
+
+
+_read_translate = msgspec.json.Decoder(TranslateBody)
+_read_send = msgspec.json.Decoder(SendBody)
+EXAMPLE = {
+    "provider": "echo",
+    "body": {"model": "echo", "messages": [{"role": "user", "content": "Hello"}]},
+}
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    operator = Access.OPERATOR
+    return [
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/translate",
+            when_on(translate),
+            "translate the request",
+            access=operator,
+            body=TranslateBody,
+            answer=Translated,
+            example={"step": 1, **EXAMPLE},
+        ),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/send",
+            when_on(send),
+            "send the request",
+            access=operator,
+            body=SendBody,
+            example=EXAMPLE,
+        ),
+    ]
+
+
+def when_on(handler: Handler) -> Handler:
+    """The handler, or 404 while the translator is off; errors say ``success: false`` too."""
+
+    async def guarded(desk: Desk, request: Request) -> Response:
+        if not desk.core.environment.enable_translator:
+            raise NotFound("Not found")
+        return await _told(handler, desk, request)
+
+    return guarded
+
+
+async def _told(
+    handler: Callable[[Desk, Request], Awaitable[Response]], desk: Desk, request: Request
+) -> Response:
+    try:
+        return await handler(desk, request)
+    except GatewayError as error:
+        return flat_error(error.message, error.status, request_id_of(request), success=False)
+
+
+async def translate(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_translate)
+    found = _draft(desk, body)
+    result = _formats(found) if body.step == 1 else _request(desk, found, whole=body.step == 3)
+    return json_answer(Translated(success=True, result=result))
+
+
+def _draft(desk: Desk, body: TranslateBody | SendBody) -> Draft:
+    return draft(
+        desk.tables,
+        body.provider.strip(),
+        body.model.strip(),
+        body.source_format.strip(),
+        body.body,
+        int(desk.core.clock()),
+    )
+
+
+def _formats(found: Draft) -> dict[str, Any]:
+    return {
+        "provider": found.target.provider.id,
+        "model": found.target.model.id,
+        "sourceFormat": found.question.client.id,
+        "targetFormat": found.vendor.id,
+    }
+
+
+def _request(desk: Desk, found: Draft, *, whole: bool) -> dict[str, Any]:
+    """What would be sent, with a mask where the secret would be."""
+    outgoing = found.opened(masked(desk.tables, found.target)).request
+    try:
+        body = msgspec.json.decode(outgoing.body)
+    except msgspec.DecodeError:
+        body = outgoing.body.decode("utf-8", "replace")
+    if not whole:
+        return {"body": body}
+    return {"url": outgoing.url, "headers": dict(outgoing.headers), "body": body}
+
+
+async def send(desk: Desk, request: Request) -> Response:
+    """The vendor's own answer, as it comes; an error of its without the account's secrets."""
+    body: SendBody = await read(request, _read_send)
+    found = _draft(desk, body)
+    account = account_for(desk.tables, found.target)
+    outgoing = found.opened(account.credential).request
+    response = await send_request(desk.core, found.target.provider, account, outgoing)
+    if not 200 <= response.status < 300:
+        return await _refusal(response, account)
+    answer = Frames(_pieces(response))
+    answer.headers["content-type"] = _type(response)
+    return answer
+
+
+async def _pieces(response: UpstreamResponse) -> AsyncGenerator[bytes, None]:
+    try:
+        while chunk := await response.next():
+            yield chunk
+    finally:
+        await response.aclose()
+
+
+async def _refusal(response: UpstreamResponse, account: Account) -> Response:
+    body = bytearray()
+    try:
+        while len(body) < ERROR_LIMIT and (chunk := await response.next()):
+            body += chunk
+    finally:
+        await response.aclose()
+    text = without(
+        bytes(body[:ERROR_LIMIT]).decode("utf-8", "replace"), secrets_of(account.credential)
+    )
+    return Response(text, response.status, {**NO_STORE, "content-type": _type(response)})
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """A text with a mask in the place of each secret."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if secret:
+            text = text.replace(secret, MASK)
+    return text
+
+
+def _type(response: UpstreamResponse) -> str:
+    """The vendor's content type, unless a browser would run what it holds."""
+    given = response.headers.get("content-type", "")
+    plain = given.partition(";")[0].strip().lower()
+    return given if plain in SAFE_TYPES else "text/plain; charset=utf-8"

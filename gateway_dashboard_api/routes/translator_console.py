@@ -1,0 +1,145 @@
+"""The log's last lines, and the texts that the translator's pages keep (A.10)."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from functools import partial
+from typing import Any, Literal
+
+import anyio.to_thread
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.config.data_dir import PRIVATE_DIRECTORY
+from gateway_core.contracts.errors import NotFound
+from gateway_core.identity.access import Access
+from gateway_core.inference.redaction import secrets_of, told
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import STREAM, Guarded
+
+from ..console import Console, console_of
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import query, read
+from .model_tests import Frames
+from .translator import PATH, when_on
+
+LOGS = f"{PATH}/console-logs"
+FOLDER = "translator"
+PING = 25.0
+"""Seconds between two signs of life in a stream."""
+Fixture = Literal[
+    "1_req_client.json",
+    "2_req_source.json",
+    "3_req_openai.json",
+    "4_req_target.json",
+    "5_res_provider.txt",
+    "6_res_openai.txt",
+    "7_res_client.txt",
+]
+"""The texts that may be kept, one for each stage of a request's way."""
+
+
+class Logs(Struct, frozen=True, kw_only=True):
+    success: bool
+    logs: tuple[str, ...]
+
+
+class FileQuery(Struct, frozen=True, kw_only=True):
+    file: Fixture
+
+
+class FileBody(Struct, frozen=True, kw_only=True):
+    file: Fixture
+    content: str
+
+
+class Content(Struct, frozen=True, kw_only=True):
+    success: bool
+    content: str
+
+
+_read_file = msgspec.json.Decoder(FileBody)
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    route = partial(endpoint, desk, access=Access.OPERATOR)
+    saved = partial(route, body=FileBody, example={"file": "1_req_client.json", "content": "{}"})
+    loaded = partial(route, query=FileQuery, answer=Content)
+    return [
+        route("GET", LOGS, when_on(show), "read the log", answer=Logs),
+        route("DELETE", LOGS, when_on(clear), "clear the log", answer=Logs),
+        route("GET", f"{LOGS}/stream", when_on(stream), "follow the log", media=STREAM),
+        loaded("GET", f"{PATH}/load", when_on(load), "load the text"),
+        saved("POST", f"{PATH}/save", when_on(save), "save the text", answer=dict[str, bool]),
+    ]
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    return json_answer(Logs(success=True, logs=_lines(desk, _console(desk).lines)))
+
+
+async def clear(desk: Desk, request: Request) -> Response:
+    _console(desk).clear()
+    return json_answer(Logs(success=True, logs=()))
+
+
+async def stream(desk: Desk, request: Request) -> Response:
+    """First every line that is kept, then each new one; a comment keeps the stream open."""
+    return Frames(events(desk, _console(desk)))
+
+
+def _console(desk: Desk) -> Console:
+    """Raises NotFound."""
+    found = console_of(desk.core)
+    if found is None:
+        raise NotFound("Not found")
+    return found
+
+
+def _lines(desk: Desk, lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Lines without the secret of any account."""
+    accounts = (each for some in desk.tables.accounts.values() for each in some)
+    secrets = [secret for each in accounts for secret in secrets_of(each.credential)]
+    return tuple(told(line, secrets) for line in lines)
+
+
+async def events(desk: Desk, console: Console) -> AsyncGenerator[bytes, None]:
+    with console.reader() as queue:
+        yield _frame({"type": "init", "logs": _lines(desk, console.lines)})
+        while True:
+            try:
+                async with asyncio.timeout(PING):
+                    entry = await queue.get()
+            except TimeoutError:
+                yield b": ping\n\n"
+                continue
+            if entry is None:
+                yield _frame({"type": "clear"})
+            else:
+                yield _frame({"type": "line", "line": _lines(desk, (entry,))[0]})
+
+
+def _frame(event: dict[str, Any]) -> bytes:
+    return b"data: %b\n\n" % msgspec.json.encode(event)
+
+
+async def load(desk: Desk, request: Request) -> Response:
+    name = query(request, FileQuery).file
+    content = await anyio.to_thread.run_sync(desk.core.data_dir.read, f"{FOLDER}/{name}")
+    if content is None:
+        raise NotFound("The text was not saved yet")
+    return json_answer(Content(success=True, content=content.decode()))
+
+
+async def save(desk: Desk, request: Request) -> Response:
+    body = await read(request, _read_file)
+    await anyio.to_thread.run_sync(_write, desk, body)
+    return json_answer({"success": True})
+
+
+def _write(desk: Desk, body: FileBody) -> None:
+    folder = desk.core.data_dir.path / FOLDER
+    folder.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+    desk.core.data_dir.write(f"{FOLDER}/{body.file}", body.content.encode())

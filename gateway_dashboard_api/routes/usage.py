@@ -1,0 +1,183 @@
+"""What the ledger says about a period, and forgetting it (A.7)."""
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.storage.moments import iso, local_day
+from gateway_core.storage.usage import UsageFilter
+from gateway_core.storage.usage_days import LAST_DAY
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..periods import CHART, Period, asked, began, named
+from ..requests import query, read
+from ..usage_chart import Bucket, buckets
+from ..usage_picture import Picture, picture, sums_of
+from ..usage_stats import Figures, Part
+
+PATH = "/api/usage"
+Day = Annotated[str, Meta(max_length=64)]
+StatsPeriod = Literal["today", "24h", "7d", "30d", "60d", "all"]
+ChartPeriod = Literal["today", "24h", "7d", "30d", "60d", "90d", "180d", "365d", "all"]
+
+
+class PeriodQuery(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A named period, or the local days from ``startDate`` to ``endDate``, both included."""
+
+    period: StatsPeriod = "7d"
+    start_date: Day | None = None
+    end_date: Day | None = None
+
+
+class ChartQuery(Struct, frozen=True, kw_only=True):
+    period: ChartPeriod = "7d"
+
+
+class ComboRow(Figures, frozen=True, kw_only=True, rename="camel"):
+    """What went through a combo to one account."""
+
+    combo_id: str
+    combo_name: str | None
+    connection_id: str | None
+
+
+class ComboUsage(Struct, frozen=True, kw_only=True):
+    """``boundary`` is when the oldest row that is left ended."""
+
+    mode: str = "future-only"
+    boundary: str | None
+    rows: tuple[ComboRow, ...]
+    unattributed: Figures
+
+
+class ResetBody(Struct, frozen=True, kw_only=True):
+    period: StatsPeriod
+
+
+class Deleted(Struct, frozen=True, kw_only=True, rename="camel"):
+    success: bool = True
+    deleted: int
+    """Rows of the ledger."""
+    deleted_details: int
+
+
+class ProviderName(Struct, frozen=True):
+    id: str
+    name: str
+
+
+class ProviderNames(Struct, frozen=True):
+    providers: tuple[ProviderName, ...]
+
+
+# The period is read by hand, so that a wrong one is told as it is elsewhere.
+_read_reset = msgspec.json.Decoder(dict[str, Any])
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    get = partial(endpoint, desk, "GET")
+    return [
+        get(f"{PATH}/stats", stats, "read the usage", query=PeriodQuery, answer=Picture),
+        get(
+            f"{PATH}/chart",
+            chart,
+            "read the usage chart",
+            query=ChartQuery,
+            answer=tuple[Bucket, ...],
+        ),
+        get(
+            f"{PATH}/combos",
+            combos,
+            "read the usage of combos",
+            query=PeriodQuery,
+            answer=ComboUsage,
+        ),
+        get(f"{PATH}/providers", providers, "read the providers in use", answer=ProviderNames),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/reset",
+            reset,
+            "delete the usage history",
+            body=ResetBody,
+            answer=Deleted,
+            example={"period": "24h"},
+        ),
+    ]
+
+
+def _period(desk: Desk, request: Request) -> Period:
+    given = query(request, PeriodQuery)
+    return asked(given.period, given.start_date, given.end_date, desk.core.clock())
+
+
+async def stats(desk: Desk, request: Request) -> Response:
+    return json_answer(await picture(desk, _period(desk, request)))
+
+
+async def chart(desk: Desk, request: Request) -> Response:
+    period = named(query(request, ChartQuery).period, desk.core.clock(), CHART)
+    return json_answer(await buckets(desk, period))
+
+
+async def combos(desk: Desk, request: Request) -> Response:
+    """Calls through combos, by combo and account; all others are unattributed."""
+    parts: dict[tuple[str, str, str], Part] = {}
+    rest = Part()
+    for each in await sums_of(desk, _period(desk, request)):
+        place = each.combo_id, each.combo_name, each.connection_id
+        (parts.setdefault(place, Part()) if each.combo_id else rest).add(each)
+    rows = sorted(parts.items(), key=lambda row: (-row[1].requests, row[0]))
+    return json_answer(
+        ComboUsage(
+            boundary=await desk.stores.reports.first_at(),
+            rows=tuple(_combo_row(*place, part) for place, part in rows),
+            unattributed=Figures(**rest.figures),
+        )
+    )
+
+
+def _combo_row(combo: str, name: str, connection: str, part: Part) -> ComboRow:
+    return ComboRow(
+        combo_id=combo, combo_name=name or None, connection_id=connection or None, **part.figures
+    )
+
+
+async def providers(desk: Desk, request: Request) -> Response:
+    known = desk.tables.registry.providers
+    found = tuple(
+        ProviderName(one, known[one].name if one in known else one)
+        for one in await desk.stores.reports.days.providers()
+    )
+    return json_answer(ProviderNames(found))
+
+
+async def reset(desk: Desk, request: Request) -> Response:
+    """Delete the history of a period; limits that look back see less from then on."""
+    body = await read(request, _read_reset)
+    name = str(body.get("period"))
+    period = named(name, desk.core.clock())
+    since, days = _stretch(period)
+    await desk.audit(request, "usage.reset", name)
+    async with desk.writing():
+        await desk.core.ledger.flush()
+        deleted = await desk.stores.reports.delete(UsageFilter(since=since), *days)
+        desk.core.limits.forget()
+        details = await desk.stores.request_details.delete(since)
+    return json_answer(Deleted(deleted=deleted, deleted_details=details))
+
+
+def _stretch(period: Period) -> tuple[str | None, tuple[str, str]]:
+    """From when on rows go, and the days they may be of."""
+    if period.since is not None:
+        return iso(period.since), (local_day(period.since).isoformat(), LAST_DAY)
+    if period.first is None:
+        return None, ("", LAST_DAY)
+    return began(period.first), (period.first.isoformat(), LAST_DAY)

@@ -1,0 +1,89 @@
+"""What a key's owner may know about it: its use, its policy, its accounts (A.4)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, Unauthorized
+from gateway_core.storage.keys import ApiKey
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..key_rows import AccountRow, Totals, account_row, totals
+from ..key_spending import DayStatus, day_status
+from ..requests import query
+
+PATH = "/api/usage/me"
+
+
+class MeQuery(Struct, frozen=True):
+    format: str = "json"
+
+
+class Account(AccountRow, frozen=True, kw_only=True, rename="camel"):
+    """``quota`` holds what its vendor last told of it; no vendor is asked."""
+
+    quota: tuple[Mapping[str, Any], ...] = ()
+
+
+class OwnUsage(Struct, frozen=True, kw_only=True, rename="camel"):
+    lifetime: Totals
+    daily: DayStatus
+
+
+class Me(Struct, frozen=True, kw_only=True, rename="camel"):
+    id: str
+    name: str
+    is_active: bool
+    expires_at: str | None
+    created_at: str
+    daily_limit_tokens: int | None
+    policy: Mapping[str, Any]
+    usage: OwnUsage
+    connections: tuple[Account, ...]
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(
+            desk, "GET", PATH, show, "read the usage of your API key", query=MeQuery, answer=Me
+        )
+    ]
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    if query(request, MeQuery).format != "json":
+        raise BadRequest("Invalid format: json is possible")
+    caller = desk.caller(request)
+    key = None if caller.key is None else await desk.stores.keys.get(caller.key.id)
+    if key is None:
+        raise Unauthorized("A valid application API key is required.")
+    return json_answer(await _me(desk, key))
+
+
+async def _me(desk: Desk, key: ApiKey) -> Me:
+    limits = desk.core.limits
+    spent = (await limits.count_of(key.id)).spent
+    return Me(
+        id=key.id,
+        name=key.name,
+        is_active=key.is_active,
+        expires_at=key.expires_at,
+        created_at=key.created_at,
+        daily_limit_tokens=key.daily_limit_tokens,
+        policy=key.policy,
+        usage=OwnUsage(lifetime=totals(spent.ever), daily=day_status(limits, key, spent)),
+        connections=await _accounts(desk, key.provider_connection_ids),
+    )
+
+
+async def _accounts(desk: Desk, scope: tuple[str, ...]) -> tuple[Account, ...]:
+    """The accounts a key may use; an empty scope means all that are switched on."""
+    stored = await desk.stores.connections.list()
+    rows = (account_row(each) for each in stored if (each.id in scope if scope else each.is_active))
+    return tuple(Account(id=row.id, name=row.name, provider=row.provider) for row in rows)

@@ -1,0 +1,42 @@
+"""Usage as it happens (A.7)."""
+
+from typing import Literal
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.surfaces.operation import STREAM, Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+from ..requests import query
+from ..usage_feeds import Feeds
+from ..usage_picture import Picture
+from .model_tests import Frames
+
+PATH = "/api/usage/stream"
+
+
+class StreamQuery(Struct, frozen=True, kw_only=True):
+    period: Literal["today", "24h", "7d", "30d", "60d", "all"] = "7d"
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    feeds = Feeds(desk)
+
+    async def stream(desk: Desk, request: Request) -> Response:
+        return Frames(feeds.watch(query(request, StreamQuery).period))
+
+    return [
+        endpoint(
+            desk,
+            "GET",
+            PATH,
+            stream,
+            "stream the usage",
+            query=StreamQuery,
+            answer=Picture,
+            media=STREAM,
+        )
+    ]

@@ -1,0 +1,78 @@
+"""Finding out what a second factor is, and using it up in the write that it allows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from gateway_core.config.settings import Settings
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.identity.lockout import Attempt
+from gateway_core.identity.mfa import LONGEST_CODE, accepted_step, is_totp, matching_hash
+
+from .desk import Desk
+from .login import WrongCredential
+
+OFF: Mapping[str, Any] = {
+    "mfaEnabled": False,
+    "mfaSecret": None,
+    "mfaBackupCodes": None,
+    "mfaLastStep": None,
+}
+"""The settings of an installation without a second factor."""
+
+
+class Factor(Struct, frozen=True):
+    """A code that was right when it was looked at: a time step, or the hash of a backup code."""
+
+    step: int | None = None
+    backup: str | None = None
+
+
+async def find(desk: Desk, attempt: Attempt, code: str) -> Factor:
+    """What a code stands for. Raises BadRequest, WrongCredential."""
+    if len(code) > LONGEST_CODE:
+        raise BadRequest("Invalid code")
+    settings = desk.tables.settings
+    if is_totp(code):
+        step = accepted_step(settings.mfa_secret, code, desk.core.clock(), settings.mfa_last_step)
+        factor = Factor(step=step)
+    else:
+        hashes = settings.mfa_backup_codes
+        factor = Factor(
+            backup=await desk.login.passwords.apart(lambda: matching_hash(code, hashes))
+        )
+    if factor == Factor():
+        raise wrong_code(attempt)
+    return factor
+
+
+def wrong_code(attempt: Attempt) -> WrongCredential:
+    return WrongCredential("Invalid code", attempt.left)
+
+
+async def spend(
+    desk: Desk, attempt: Attempt, factor: Factor, changes: Mapping[str, Any] = {}
+) -> Settings:
+    """Use a factor up, together with what it allows. Raises WrongCredential.
+
+    What is stored decides, so of two uses of one code the second fails.
+    """
+
+    def decide(now: Settings) -> Mapping[str, Any]:
+        if not now.mfa_enabled:
+            raise wrong_code(attempt)
+        return {**_used(now, factor, attempt), **changes}
+
+    async with desk.writing():
+        return await desk.stores.settings.revise(decide)
+
+
+def _used(now: Settings, factor: Factor, attempt: Attempt) -> Mapping[str, Any]:
+    if factor.step is not None:
+        if now.mfa_last_step is not None and factor.step <= now.mfa_last_step:
+            raise wrong_code(attempt)
+        return {"mfaLastStep": factor.step}
+    if factor.backup not in now.mfa_backup_codes:
+        raise wrong_code(attempt)
+    return {"mfaBackupCodes": [each for each in now.mfa_backup_codes if each != factor.backup]}

@@ -1,0 +1,121 @@
+"""How a request would be translated for a provider, without sending it."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from gateway_core.contracts.errors import BadRequest, NoCredentials, NotAChatModel
+from gateway_core.contracts.exchange import Exchange
+from gateway_core.contracts.kinds import Kind
+from gateway_core.contracts.provider import Call, Credential, Target
+from gateway_core.contracts.wire import WireFormat
+from gateway_core.inference.catalog import resolve, serves_chat
+from gateway_core.inference.envelope import members_of
+from gateway_core.inference.exchanges import spoken
+from gateway_core.inference.question import Question
+from gateway_core.inference.redaction import MASK
+from gateway_core.inference.tables import Account, Tables
+from gateway_core.storage.connection import shown_and_secret
+
+CHAT = "/v1/chat/completions"
+
+
+class Draft(Struct, frozen=True):
+    """A request, and whom it is for."""
+
+    question: Question
+    target: Target
+
+    @property
+    def vendor(self) -> WireFormat:
+        return spoken(self.question.client, self.target, self.question.formats)
+
+    def opened(self, credential: Credential) -> Exchange:
+        return self.question.open(self.target, credential)
+
+
+def draft(
+    tables: Tables, provider: str, model: str, source: str, body: dict[str, Any], now: int
+) -> Draft:
+    """Read a client's body. ``source`` is its format; the completions style when empty.
+
+    Raises BadRequest, NoCredentials.
+    """
+    name = model or str(body.get("model") or "")
+    if not name:
+        raise BadRequest("Model required")
+    target = _target(tables, f"{provider}/{name}" if _is_bare(tables, provider, name) else name)
+    formats = tables.registry.formats
+    wire = formats.get(source) if source else _usual(tables)
+    if wire is None or wire.client is None:
+        raise BadRequest(f"There is no client format {source[:64]}")
+    text = msgspec.json.encode({**body, "model": name})
+    call = Call(
+        kind=Kind.LLM,
+        format=wire.id,
+        model=name,
+        stream=body.get("stream") is True,
+        body=text,
+        members=members_of(text),
+    )
+    return Draft(Question(call, formats, now), target)
+
+
+def _is_bare(tables: Tables, provider: str, name: str) -> bool:
+    """Whether the provider's prefix is still to be put before the model."""
+    names = tables.registry.names
+    wanted = names.get(provider, provider)
+    return bool(provider) and names.get(name.partition("/")[0]) != wanted
+
+
+def _usual(tables: Tables) -> WireFormat | None:
+    return next(
+        (
+            wire
+            for wire in tables.registry.formats.values()
+            if any(endpoint.path == CHAT for endpoint in wire.endpoints)
+        ),
+        None,
+    )
+
+
+def _target(tables: Tables, name: str) -> Target:
+    """Raises BadRequest, NoCredentials."""
+    try:
+        target = resolve(tables, name).target
+    except NotAChatModel:
+        raise BadRequest(_no_chat(tables, name)) from None
+    if target is None:
+        raise BadRequest("A combo is not translated as a whole: name one of its models")
+    return target
+
+
+def _no_chat(tables: Tables, name: str) -> str:
+    prefix = name.partition("/")[0]
+    spec = tables.registry.providers.get(tables.registry.names.get(prefix, prefix))
+    words = f"Provider {prefix[:64]} does not serve chat requests"
+    if spec is None or not serves_chat(tables, spec):
+        return words
+    return f"{words} with this model"
+
+
+def account_for(tables: Tables, target: Target) -> Account:
+    """The first account of the target's provider. Raises NoCredentials."""
+    accounts = tables.accounts.get(target.provider.id, ())
+    if not accounts:
+        raise NoCredentials(target.provider.id)
+    return accounts[0]
+
+
+def masked(tables: Tables, target: Target) -> Credential:
+    """An account's credential as it may be shown; a made-up one where there is no account."""
+    accounts = tables.accounts.get(target.provider.id, ())
+    if not accounts:
+        return Credential(connection_id="", secret=MASK)
+    real = accounts[0].credential
+    return Credential(
+        connection_id=real.connection_id,
+        secret=MASK if real.secret else None,
+        data=shown_and_secret(real.data)[0],
+    )

@@ -1,0 +1,132 @@
+"""The pages of an assisted login, at the host where nothing else is served (5.3)."""
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from gateway_core.contracts.errors import Forbidden, NotFound
+from gateway_core.contracts.web_login import WebLoginAnswer, WebLoginRequest
+from gateway_core.identity.access import Access
+from gateway_core.identity.credentials import cookie, is_same_origin
+from gateway_core.identity.web_login import (
+    BOOTSTRAP,
+    LIFETIME,
+    PATH,
+    SignIn,
+    SignIns,
+    is_cookie_text,
+    login_origin,
+)
+from gateway_core.inference.client import headers_of, read_body
+from gateway_core.inference.transport import Policy
+from gateway_core.surfaces.operation import Guarded
+
+from .desk import Desk
+from .endpoint import endpoint
+from .requests import LIMIT
+
+COOKIE = "web_login"
+KEPT_BACK = frozenset(
+    {"set-cookie", "content-length", "content-type", "transfer-encoding", "connection"}
+)
+"""Headers of a plugin's answer that are not passed on, beside those of CORS."""
+GUARDS = {
+    "cache-control": "no-store",
+    "content-security-policy": "frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+}
+
+
+def pages(desk: Desk, sign_ins: SignIns) -> list[Guarded]:
+    async def enter(desk: Desk, request: Request) -> Response:
+        return _entered(desk, request, sign_ins)
+
+    async def show(desk: Desk, request: Request) -> Response:
+        return await _shown(desk, request, sign_ins)
+
+    first = PATH + "/{provider}"
+    purpose = "show a page of the assisted login"
+    isolated = Access.ISOLATED
+    return [
+        endpoint(
+            *(desk, "GET", BOOTSTRAP, enter, "begin the assisted login"),
+            access=isolated,
+            status=303,
+            media="",
+        ),
+        *(
+            endpoint(desk, method, path, show, purpose, access=isolated, media="text/html")
+            for path in (first, first + "/{rest:path}")
+            for method in ("GET", "POST")
+        ),
+    ]
+
+
+def _entered(desk: Desk, request: Request, sign_ins: SignIns) -> Response:
+    """A grant for a cookie that this host alone gets to see."""
+    entered = sign_ins.enter(request.query_params.get("grant", ""))
+    if entered is None:
+        raise NotFound("Not found")
+    text, sign_in = entered
+    answer = RedirectResponse(f"{PATH}/{sign_in.provider}/", 303, GUARDS)
+    answer.set_cookie(
+        COOKIE,
+        text,
+        max_age=int(LIFETIME),
+        path=PATH,
+        secure=_origin(desk).startswith("https:"),
+        httponly=True,
+        samesite="lax",
+    )
+    return answer
+
+
+async def _shown(desk: Desk, request: Request, sign_ins: SignIns) -> Response:
+    headers = headers_of(request.scope)
+    provider = request.path_params["provider"]
+    sign_in = sign_ins.by_cookie(cookie(headers, COOKIE), provider)
+    spec = desk.spec(provider)
+    if sign_in is None or spec is None or spec.web_login is None:
+        raise NotFound("Not found")
+    if request.method == "POST" and not is_same_origin(headers, _origin(desk)):
+        raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
+    asked = await _asked(request, headers, sign_in)
+    transport = desk.core.network.transport(policy=Policy.PUBLIC)
+    answer = await spec.web_login.handle(asked, transport)
+    _keep(sign_in, answer)
+    return _response(answer)
+
+
+async def _asked(request: Request, headers: dict[str, str], sign_in: SignIn) -> WebLoginRequest:
+    return WebLoginRequest(
+        method=request.method,
+        path=request.path_params.get("rest", ""),
+        query=request.scope["query_string"].decode("latin-1"),
+        headers={name: value for name, value in headers.items() if name != "cookie"},
+        body=await read_body(request.receive, headers, LIMIT),
+        memory=sign_in.memory,
+    )
+
+
+def _keep(sign_in: SignIn, answer: WebLoginAnswer) -> None:
+    """Keep what the plugin captured. Raises ValueError for what is no cookie."""
+    if answer.captured is None:
+        return
+    if not is_cookie_text(answer.captured):
+        raise ValueError("the captured text cannot stand in a Cookie header")
+    sign_in.captured = answer.captured
+
+
+def _response(answer: WebLoginAnswer) -> Response:
+    given = {name.lower(): value for name, value in answer.headers.items()}
+    passed = {name: value for name, value in given.items() if _may_pass(name)}
+    head = {**GUARDS, **passed, "cache-control": "no-store"}
+    return Response(answer.body, answer.status, head, answer.media_type)
+
+
+def _may_pass(name: str) -> bool:
+    return name not in KEPT_BACK and not name.startswith("access-control-")
+
+
+def _origin(desk: Desk) -> str:
+    return login_origin(desk.core.environment.web_login_origin, desk.core.identity.public_origin)

@@ -1,0 +1,112 @@
+"""Who may say where calls go, and who sees the passwords of proxies."""
+
+from typing import Any
+
+import pytest
+from audiences import by_key
+from office import KEY, Office
+
+from gateway_core.storage.connection import ConnectionChange
+
+pytestmark = pytest.mark.anyio
+PROXY = "http://me:word@127.0.0.1:3128"
+DATA = "providerSpecificData"
+ADDRESSES: list[dict[str, Any]] = [
+    {DATA: {"baseUrl": "http://127.0.0.1:9"}},
+    {DATA: {"baseUrl": None}},
+    {DATA: {"endpoint": "http://127.0.0.1:9"}},
+    {DATA: {"proxyPoolId": ""}},
+    {DATA: {"connectionProxyUrl": PROXY}},
+    {"connectionProxyUrl": PROXY},
+    {"connectionProxyEnabled": False},
+    {"connectionNoProxy": "*"},
+    {"proxyPoolId": None},
+]
+
+
+@pytest.mark.parametrize("body", ADDRESSES, ids=str)
+async def test_a_key_may_not_say_where_calls_go(office: Office, body: dict[str, Any]) -> None:
+    row = await office.connect()
+    new = {"provider": "acme", "name": "other", "apiKey": KEY, **body}
+    async with by_key(office) as key:
+        changed = await key.ask("PUT", f"/api/providers/{row['id']}", body, status=403)
+        patched = await key.ask("PATCH", f"/api/providers/{row['id']}", body, status=403)
+        made = await key.ask("POST", "/api/providers", new, status=403)
+        tried = await key.ask("POST", "/api/connections", new, status=403)
+
+    assert {each["error"] for each in (changed, patched, made, tried)} == {
+        "An API key may not set a connection's address or proxy"
+    }
+    assert len(await office.core.stores.connections.list()) == 1
+    assert (await office.stored(row["id"]))["apiKey"] == KEY
+
+
+async def test_a_key_may_not_try_an_address(office: Office) -> None:
+    body = {"provider": "acme", "apiKey": "key-canary", "baseUrl": office.other.url}
+    node = {"baseUrl": office.other.url, "apiKey": "key-canary"}
+    async with by_key(office) as key:
+        await key.ask("POST", "/api/providers/validate", body, status=403)
+        await key.ask("POST", "/api/provider-nodes/validate", node, status=403)
+
+    assert office.other.calls() == []
+
+
+async def test_a_key_may_still_add_and_change_accounts(office: Office) -> None:
+    async with by_key(office) as key:
+        row = await key.connect()
+        changed = await key.ask(
+            "PUT", f"/api/providers/{row['id']}", {"name": "new", DATA: {"region": "eu"}}
+        )
+
+    assert changed["connection"]["name"] == "new"
+    assert changed["connection"][DATA] == {"region": "eu"}
+
+
+async def test_a_key_may_not_move_a_node(office: Office) -> None:
+    body = {"name": "n", "prefix": "mine", "baseUrl": office.vendor.url}
+    node = (await office.ask("POST", "/api/provider-nodes", body, status=201))["node"]
+    one = f"/api/provider-nodes/{node['id']}"
+    async with by_key(office) as key:
+        await key.ask("POST", "/api/provider-nodes", {**body, "prefix": "other"}, status=403)
+        await key.ask("PUT", one, {"baseUrl": office.other.url}, status=403)
+        renamed = await key.ask("PUT", one, {"name": "m", "baseUrl": node["baseUrl"]})
+
+    assert renamed["node"]["name"] == "m"
+    assert renamed["node"]["baseUrl"] == node["baseUrl"]
+
+
+@pytest.mark.parametrize(
+    "stored", [PROXY, "http://me:word/@h:1", "socks5://u:pass#word@127.0.0.1:1", "word"]
+)
+async def test_a_key_sees_a_proxy_without_its_password(office: Office, stored: str) -> None:
+    row = await office.connect(connectionProxyEnabled=True, connectionProxyUrl=PROXY)
+    await _store(office, row["id"], stored)
+    async with by_key(office) as key:
+        listed = (await key.ask("GET", "/api/providers"))["connections"]
+        one = (await key.ask("GET", f"/api/providers/{row['id']}"))["connection"]
+        renamed = await key.ask("PUT", f"/api/providers/{row['id']}", {"name": "new"})
+
+    own = (await office.ask("GET", f"/api/providers/{row['id']}"))["connection"]
+    assert own[DATA]["connectionProxyUrl"] == stored
+    for shown in (listed[0], one, renamed["connection"]):
+        assert "word" not in str(shown)
+        assert "***" in shown[DATA]["connectionProxyUrl"]
+
+
+async def _store(office: Office, identity: str, proxy: str) -> None:
+    change = ConnectionChange(data={DATA: {"connectionProxyUrl": proxy}})
+    await office.core.stores.connections.update(identity, change)
+
+
+async def test_a_key_cannot_pin_a_test(office: Office) -> None:
+    row = await office.connect()
+    asked = {"model": "acme/large", "connectionId": row["id"]}
+    many = {"models": [{"model": "acme/large"}], "connectionId": row["id"]}
+    async with by_key(office) as key:
+        await key.ask("POST", "/api/models/test", asked, status=403)
+        await key.ask("POST", "/api/models/test/batch", many, status=403)
+        await key.ask("POST", f"/api/providers/{row['id']}/test-models", many, status=403)
+        free = await key.ask("POST", "/api/models/test", {"model": "acme/large"})
+
+    assert free["ok"] is True
+    assert len(office.vendor.calls()) == 1

@@ -1,0 +1,349 @@
+"""Signing in at an OpenID provider: a real one on loopback, and a browser between the two."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import httpx2
+import pytest
+from front_door import PASSWORD, Browser, House
+from front_door import SECRET as JWT_SECRET
+from identity_provider import CLIENT, EMAIL, SECRET, IdentityProvider, running
+from served import served
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # Of the provider's own parts.
+]
+START = "/api/auth/oidc/start"
+CALLBACK = "/api/auth/oidc/callback"
+TEST = "/api/auth/oidc/test"
+FAILED = "/login?error="
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[IdentityProvider]:
+    with running() as here:
+        here.register(f"http://127.0.0.1{CALLBACK}")
+        yield here
+
+
+@pytest.fixture
+async def browser(house: House, provider: IdentityProvider) -> Browser:
+    """Before a gateway that the provider knows."""
+    house.wall.now = time.time()
+    await house.store(authMode="both", **stored(provider))
+    return await house.browser()
+
+
+def stored(provider: IdentityProvider) -> dict[str, str]:
+    return {
+        "oidcIssuerUrl": provider.issuer,
+        "oidcClientId": CLIENT,
+        "oidcClientSecret": SECRET,
+    }
+
+
+async def sent(browser: Browser, **query: str) -> str:
+    """Where the gateway sends the browser."""
+    answer = await browser.get(START, params=query)
+    assert answer.status_code == 302, answer.text
+    return str(answer.headers["location"])
+
+
+async def back(browser: Browser, url: str) -> str:
+    """Where the gateway sends the browser when it comes back."""
+    answer = await browser.get(url)
+    assert answer.status_code == 302, answer.text
+    assert answer.headers["cache-control"] == "no-store"
+    return str(answer.headers["location"])
+
+
+def changed(url: str, **query: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(query=urlencode({**dict(parse_qsl(parts.query)), **query})).geturl()
+
+
+async def test_signing_in_at_the_provider(
+    house: House, browser: Browser, provider: IdentityProvider
+) -> None:
+    place = await back(browser, provider.sign_in(await sent(browser, returnTo="/dashboard/keys")))
+
+    assert place == "/dashboard/keys"
+    assert await browser.is_in()
+    shown = await browser.ask("GET", "/api/auth/status")
+    assert {name: shown[name] for name in shown if name.startswith(("oidc", "login", "disp"))} == {
+        "oidcConfigured": True,
+        "oidcLoginLabel": "Sign in with OIDC",
+        "oidcLogin": True,
+        "loginMethod": "OIDC",
+        "displayName": EMAIL,
+        "oidcName": EMAIL,
+        "oidcEmail": EMAIL,
+    }
+    assert {"oidc_state", "oidc_nonce", "oidc_code_verifier"}.isdisjoint(browser.cookies)
+
+
+async def test_the_cookies_of_the_way_are_out_of_reach(browser: Browser) -> None:
+    answer = await browser.get(START)
+
+    for line in answer.headers.get_list("set-cookie"):
+        parts = {part.lower() for part in line.split("; ")[1:]}
+        assert {"httponly", "samesite=lax", "path=/", "max-age=600"} <= parts
+        assert not any(part.startswith("domain") for part in parts)
+    assert {"oidc_state", "oidc_nonce", "oidc_code_verifier"} == set(browser.cookies)
+
+
+@pytest.mark.parametrize("name", ["oidc_state", "oidc_nonce", "oidc_code_verifier"])
+async def test_another_browser_cannot_finish_what_one_began(
+    house: House, browser: Browser, provider: IdentityProvider, name: str
+) -> None:
+    url = provider.sign_in(await sent(browser))
+    own = await house.browser()
+    await sent(own)
+    browser.cookies.set(name, own.cookies[name], domain="127.0.0.1", path="/")
+    kept = {each.name: each.value for each in browser.cookies.jar}
+    assert len(kept) == 3
+
+    assert await back(browser, url) == f"{FAILED}oidc_expired"
+
+    assert not await browser.is_in()
+
+
+async def test_a_browser_without_cookies_ends_nobodys_way(
+    house: House, browser: Browser, provider: IdentityProvider
+) -> None:
+    url = provider.sign_in(await sent(browser))
+
+    assert await back(await house.browser(), url) == f"{FAILED}oidc_expired"
+
+    assert await back(browser, url) == "/dashboard"
+
+
+async def test_a_state_counts_once(
+    house: House, browser: Browser, provider: IdentityProvider
+) -> None:
+    url = provider.sign_in(await sent(browser))
+    cookies = dict(browser.cookies)
+    await back(browser, url)
+    again = await house.browser()
+    again.cookies.update(cookies)
+
+    assert await back(again, url) == f"{FAILED}oidc_expired"
+    assert not await again.is_in()
+
+
+async def test_a_state_lasts_ten_minutes(
+    house: House, browser: Browser, provider: IdentityProvider
+) -> None:
+    url = provider.sign_in(await sent(browser))
+
+    house.monotonic.now += 600
+
+    assert await back(browser, url) == f"{FAILED}oidc_expired"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"state": "another"}, "oidc_expired"),
+        ({"state": ""}, "oidc_expired"),
+        ({"error": "access_denied"}, "oidc_refused"),
+        ({"code": ""}, "oidc_refused"),
+    ],
+)
+async def test_a_return_that_is_not_right_leads_to_the_login_page(
+    browser: Browser, provider: IdentityProvider, change: dict[str, str], reason: str
+) -> None:
+    url = provider.sign_in(await sent(browser))
+
+    assert await back(browser, changed(url, **change)) == FAILED + reason
+    assert not await browser.is_in()
+
+
+async def test_a_wrong_client_secret_signs_nobody_in(
+    house: House, browser: Browser, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = provider.sign_in(await sent(browser))
+    await house.store(oidcClientSecret="another-canary")
+
+    assert await back(browser, url) == f"{FAILED}oidc_failed"
+    assert "did not accept the code" in caplog.text
+    assert "canary" not in caplog.text
+
+
+async def test_a_token_from_another_time_signs_nobody_in(
+    house: House, browser: Browser, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = provider.sign_in(await sent(browser))
+
+    house.wall.now += 7200
+
+    assert await back(browser, url) == f"{FAILED}oidc_failed"
+    assert "cannot be trusted" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("//evil.example", "https://evil.example", "/\\evil.example", "\\\\evil.example"),
+        *("dashboard", "/a\\b", "/a\r\nset-cookie: x=y", "/ä", "/" + "a" * 600, ""),
+    ],
+)
+async def test_nobody_is_sent_elsewhere_afterwards(
+    browser: Browser, provider: IdentityProvider, target: str
+) -> None:
+    url = provider.sign_in(await sent(browser, returnTo=target))
+
+    assert await back(browser, url) == "/dashboard"
+
+
+async def test_a_new_password_ends_these_sessions_too(
+    house: House, browser: Browser, provider: IdentityProvider
+) -> None:
+    await back(browser, provider.sign_in(await sent(browser)))
+    other = await house.browser()
+    await other.enter(PASSWORD)
+    body = {"newPassword": "second-canary-word", "currentPassword": PASSWORD}
+
+    await other.ask("PATCH", "/api/settings", body)
+
+    assert not await browser.is_in()
+
+
+async def test_who_came_by_oidc_stays_known_by_name_after_a_change_of_password(
+    browser: Browser, provider: IdentityProvider
+) -> None:
+    await back(browser, provider.sign_in(await sent(browser)))
+    body = {"newPassword": "second-canary-word", "currentPassword": PASSWORD}
+
+    await browser.ask("PATCH", "/api/settings", body)
+
+    assert (await browser.ask("GET", "/api/auth/status"))["oidcName"] == EMAIL
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"authMode": "password"}, {"oidcClientId": ""}, {"oidcIssuerUrl": ""}],
+    ids=["mode", "client", "issuer"],
+)
+async def test_it_is_shut_unless_it_is_set_up(
+    house: House, browser: Browser, change: dict[str, str]
+) -> None:
+    await house.store(**change)
+
+    for path in (START, CALLBACK):
+        assert (await browser.ask("GET", path, status=403))["code"] == "oidc_off"
+
+
+async def test_a_provider_that_is_gone_leads_to_the_login_page(
+    house: House, browser: Browser
+) -> None:
+    await house.store(oidcIssuerUrl="http://127.0.0.1:9")
+
+    assert await sent(browser) == f"{FAILED}oidc_unreachable"
+
+
+async def test_discovery_is_asked_for_every_few_minutes_only(
+    house: House, browser: Browser, provider: IdentityProvider
+) -> None:
+    await sent(browser)
+    (until, known), *_ = house.desk.login.providers.values()
+    await sent(browser)
+    assert list(house.desk.login.providers.values()) == [(until, known)]
+
+    house.monotonic.now = until
+    await sent(browser)
+
+    assert list(house.desk.login.providers.values()) == [(until + 300, known)]
+
+
+@pytest.mark.parametrize(
+    ("secret", "found"), [(SECRET, True), ("wrong-canary", False)], ids=["right", "wrong"]
+)
+async def test_a_look_at_a_provider_and_a_secret(
+    house: House, provider: IdentityProvider, secret: str, found: bool
+) -> None:
+    operator = await house.command_line()
+    body = {"issuerUrl": provider.issuer, "clientId": CLIENT, "clientSecret": secret}
+
+    told = await operator.ask("POST", TEST, body)
+
+    assert told["success"] is True
+    assert told["issuer"] == provider.issuer
+    assert told["tokenEndpoint"].startswith(provider.issuer)
+    assert (told["secretProbe"]["tested"], told["secretProbe"]["valid"]) == (True, found)
+    assert "canary" not in str(told)
+
+
+async def test_a_stored_secret_is_shown_to_its_own_issuer_only(
+    house: House, provider: IdentityProvider
+) -> None:
+    operator = await house.command_line()
+    body = {"issuerUrl": provider.issuer, "clientId": CLIENT}
+    await house.store(**stored(provider))
+
+    own = await operator.ask("POST", TEST, body)
+    await house.store(oidcIssuerUrl="https://elsewhere.example")
+    other = await operator.ask("POST", TEST, body)
+
+    assert own["secretProbe"]["valid"] is True
+    assert other["secretProbe"] == {
+        "tested": False,
+        "valid": None,
+        "message": "There is no client secret to test",
+    }
+
+
+@pytest.mark.parametrize(
+    ("issuer", "status"),
+    [
+        ("http://169.254.169.254", 400),
+        ("file:///etc/passwd", 400),
+        ("http://user:word@127.0.0.1", 400),
+        ("not a url", 400),
+        ("http://127.0.0.1:9", 502),
+    ],
+)
+async def test_an_issuer_the_gateway_never_calls(house: House, issuer: str, status: int) -> None:
+    operator = await house.command_line()
+
+    await operator.ask("POST", TEST, {"issuerUrl": issuer, "clientId": CLIENT}, status=status)
+
+
+async def test_only_an_operator_looks(house: House, provider: IdentityProvider) -> None:
+    stranger = await house.browser()
+    body = {"issuerUrl": provider.issuer, "clientId": CLIENT}
+
+    await stranger.ask("POST", TEST, body, status=401)
+
+
+@pytest.mark.parametrize("path", ["oidc", "oidc/start/", "oidc/start/x", "oidc/callback/x"])
+async def test_no_other_path_is_public(house: House, browser: Browser, path: str) -> None:
+    answer = await browser.get(f"/api/auth/{path}")
+
+    assert answer.status_code in (302, 401, 404)
+    assert "auth_token" not in browser.cookies
+
+
+def test_over_a_socket(tmp_path: Path, provider: IdentityProvider) -> None:
+    settings: dict[str, Any] = {"authMode": "oidc", **stored(provider)}
+    with (
+        served(tmp_path, {}, variables={"JWT_SECRET": JWT_SECRET}) as here,
+        httpx2.Client(base_url=here.url) as browser,
+    ):
+        core = here.gateway.core
+        here.do(core.stores.settings.patch(settings))
+        here.do(core.refresh())
+        provider.register(f"{here.url}{CALLBACK}")
+        began = time.monotonic()
+
+        there = provider.sign_in(browser.get(START).headers["location"])
+        home = browser.get(there)
+
+        assert home.headers["location"] == "/dashboard"
+        assert browser.get("/api/auth/status").json()["oidcName"] == EMAIL
+        assert time.monotonic() - began < 5
+    provider.register(f"http://127.0.0.1{CALLBACK}")

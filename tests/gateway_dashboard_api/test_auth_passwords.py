@@ -1,0 +1,344 @@
+"""The password that everybody knows, changing a password, and taking one away (S11)."""
+
+import threading
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+from front_door import LOGIN, PASSWORD, Browser, House
+
+from gateway_core.identity.passwords import AT_ONCE
+
+pytestmark = pytest.mark.anyio
+CHANGE = "/api/auth/change-password"
+RESET = "/api/auth/reset-password"
+SETTINGS = "/api/settings"
+DEFAULT = "123456"
+NEW = "second-canary-word"
+REMOTE = "203.0.113.7"
+FRESH = {"INITIAL_PASSWORD": ""}
+on_a_fresh_gateway = pytest.mark.parametrize("variables", [FRESH])
+
+
+async def proof_of(browser: Browser) -> str:
+    told = await browser.enter(DEFAULT, status=403)
+    proof = told["proof"]
+    assert isinstance(proof, str)
+    return proof
+
+
+async def change(browser: Browser, proof: str, new: str = NEW, *, status: int = 200) -> Any:
+    return await browser.ask("POST", CHANGE, {"proof": proof, "newPassword": new}, status=status)
+
+
+@pytest.mark.parametrize(
+    ("variables", "known"),
+    [(FRESH, DEFAULT), ({"INITIAL_PASSWORD": "Change-Me"}, "Change-Me")],
+    ids=["built in", "placeholder"],
+)
+async def test_nobody_signs_in_from_afar_with_what_everybody_knows(
+    house: House, known: str
+) -> None:
+    browser = await house.browser(REMOTE)
+
+    answer = await browser.post(LOGIN, json={"password": known})
+
+    assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+    assert answer.json() == {"success": True, "mustChangePassword": True}
+    assert (await browser.ask("GET", "/api/auth/status"))["usingDefaultPassword"] is True
+
+
+async def test_a_stored_hash_of_the_known_password_opens_nothing_either(house: House) -> None:
+    await house.store(password=await house.desk.login.passwords.hash(DEFAULT))
+    browser = await house.browser()
+
+    await change(browser, await proof_of(browser))
+
+    assert await browser.is_in()
+
+
+@on_a_fresh_gateway
+async def test_on_this_machine_it_can_be_changed_and_that_signs_in(house: House) -> None:
+    browser = await house.browser()
+    answer = await browser.post(LOGIN, json={"password": DEFAULT})
+    told = answer.json()
+    assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+    assert {k: v for k, v in told.items() if k != "proof"} == {
+        "success": True,
+        "mustChangePassword": True,
+        "requiresPasswordChange": True,
+    }
+
+    done = await change(browser, told["proof"])
+
+    assert done == {"success": True, "mustChangePassword": False}
+    assert await browser.is_in()
+    assert await house.audited() == ["password.change"]
+    await (await house.browser(REMOTE)).enter(NEW)
+
+
+@on_a_fresh_gateway
+async def test_a_proof_works_once(house: House) -> None:
+    browser = await house.browser()
+    proof = await proof_of(browser)
+    await change(browser, proof)
+
+    refused = await change(browser, proof, "third-canary-word", status=401)
+
+    assert refused["remainingBeforeLock"] == 4
+    await browser.enter(NEW)
+
+
+@on_a_fresh_gateway
+async def test_a_proof_is_for_its_address_only(house: House) -> None:
+    proof = await proof_of(await house.browser("127.0.0.1"))
+
+    for host in ("127.0.0.2", REMOTE):
+        await change(await house.browser(host), proof, status=401)
+    forwarded = await house.browser("127.0.0.1", **{"x-forwarded-for": "127.0.0.1"})
+    await change(forwarded, proof, status=401)
+
+    await change(await house.browser("127.0.0.1"), proof)
+
+
+@on_a_fresh_gateway
+async def test_a_proof_lasts_five_minutes(house: House) -> None:
+    browser = await house.browser()
+    proof = await proof_of(browser)
+
+    house.pass_time(300)
+
+    await change(browser, proof, status=401)
+
+
+@on_a_fresh_gateway
+async def test_a_proof_is_good_for_nothing_else(house: House) -> None:
+    browser = await house.browser()
+    proof = await proof_of(browser)
+
+    for name in ("auth_token", "mfa_pending"):
+        browser.cookies.set(name, proof)
+    browser.headers["x-gateway-cli-token"] = proof
+    browser.headers["authorization"] = f"Bearer {proof}"
+
+    assert not await browser.is_in()
+    await browser.ask("POST", "/api/auth/mfa/verify", {"code": "123456"}, status=401)
+    await browser.ask("POST", "/api/auth/mfa/setup", {"password": DEFAULT}, status=401)
+
+
+@on_a_fresh_gateway
+async def test_an_address_has_one_proof_at_a_time(house: House) -> None:
+    browser = await house.browser()
+    first = await proof_of(browser)
+    second = await proof_of(browser)
+
+    await change(browser, first, status=401)
+
+    await change(browser, second)
+
+
+@on_a_fresh_gateway
+async def test_guessing_proofs_locks_out(house: House) -> None:
+    browser = await house.browser()
+    for _ in range(5):
+        await change(browser, "guess", status=401)
+
+    await change(browser, "guess", status=429)
+    await browser.enter(DEFAULT, status=429)
+
+
+@on_a_fresh_gateway
+@pytest.mark.parametrize(
+    "new", ["", "short", DEFAULT, "CHANGE-me", " Your-Password ", "Replace_Me", "x" * 1025]
+)
+async def test_a_bad_choice_is_refused_and_may_be_corrected(house: House, new: str) -> None:
+    browser = await house.browser()
+    proof = await proof_of(browser)
+
+    await change(browser, proof, new, status=400)
+
+    assert house.settings.password is None
+    await change(browser, proof)
+
+
+@on_a_fresh_gateway
+async def test_a_password_set_meanwhile_is_not_overwritten(house: House) -> None:
+    browser = await house.browser()
+    proof = await proof_of(browser)
+    other = await house.desk.login.passwords.hash("another canary")
+    await house.store(password=other)
+
+    await change(browser, proof, status=409)
+
+    assert house.settings.password == other
+
+
+async def test_the_password_is_changed_with_the_settings(house: House) -> None:
+    browser, other = await house.browser(), await house.browser(REMOTE)
+    await browser.enter(PASSWORD)
+    await other.enter(PASSWORD)
+    before = browser.cookies["auth_token"]
+
+    shown = await browser.ask(
+        "PATCH",
+        SETTINGS,
+        {"newPassword": NEW, "currentPassword": PASSWORD, "cavemanEnabled": True},
+    )
+
+    assert (shown["hasPassword"], shown["cavemanEnabled"]) == (True, True)
+    assert "canary" not in str(shown)
+    assert browser.cookies["auth_token"] != before
+    assert await browser.is_in()
+    assert not await other.is_in()
+    assert await house.audited() == ["password.change"]
+    await other.enter(PASSWORD, status=401)
+    await other.enter(NEW)
+
+
+async def test_a_login_that_was_under_way_gives_no_session_of_the_new_password(
+    house: House,
+) -> None:
+    passwords, ready = house.desk.login.passwords, threading.Event()
+    await house.store(password=await passwords.hash(PASSWORD), passwordSessionEpoch="old")
+    browser = await house.browser()
+    statuses: list[int] = []
+
+    async def enter() -> None:
+        answer = await browser.post(LOGIN, json={"password": PASSWORD})
+        statuses.append(answer.status_code)
+
+    async with anyio.create_task_group() as group:
+        for _ in range(AT_ONCE):
+            group.start_soon(passwords.apart, ready.wait)
+        group.start_soon(enter)
+        while not len(house.desk.login.lockout):
+            await anyio.lowlevel.checkpoint()
+        await house.store(passwordSessionEpoch="new")
+        ready.set()
+
+    assert statuses == [409]
+    assert not await browser.is_in()
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"newPassword": NEW, "currentPassword": "wrong canary"}, 401),
+        ({"newPassword": NEW}, 401),
+        ({"newPassword": "", "currentPassword": PASSWORD}, 400),
+        ({"newPassword": "short", "currentPassword": PASSWORD}, 400),
+        ({"newPassword": DEFAULT, "currentPassword": PASSWORD}, 400),
+        ({"newPassword": 1234567, "currentPassword": PASSWORD}, 400),
+        ({"newPassword": NEW, "currentPassword": [PASSWORD]}, 400),
+        ({"newPassword": NEW, "currentPassword": PASSWORD, "requireLogin": "no"}, 400),
+    ],
+)
+async def test_a_change_that_is_refused_changes_nothing_at_all(
+    house: House, body: dict[str, Any], status: int
+) -> None:
+    browser = await house.browser()
+    await browser.enter(PASSWORD)
+
+    await browser.ask("PATCH", SETTINGS, {"cavemanEnabled": True, **body}, status=status)
+
+    assert await house.core.stores.settings.document() == {}
+    assert await house.audited() == []
+    assert await browser.is_in()
+
+
+async def test_wrong_current_passwords_lock_out_too(house: House) -> None:
+    browser = await house.browser()
+    await browser.enter(PASSWORD)
+    body = {"newPassword": NEW, "currentPassword": "wrong canary"}
+    left = [
+        (await browser.ask("PATCH", SETTINGS, body, status=401))["remainingBeforeLock"]
+        for _ in range(5)
+    ]
+
+    answer = await browser.patch(SETTINGS, json={**body, "currentPassword": PASSWORD})
+
+    assert left == [4, 3, 2, 1, 0]
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "30")
+
+
+async def test_of_two_changes_at_once_one_fails(house: House) -> None:
+    browser, other = await house.browser(), await house.browser()
+    statuses: list[int] = []
+    await browser.enter(PASSWORD)
+    await other.enter(PASSWORD)
+
+    async def patch(who: Browser, new: str) -> None:
+        body = {"newPassword": new, "currentPassword": PASSWORD}
+        statuses.append((await who.patch(SETTINGS, json=body)).status_code)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(patch, browser, NEW)
+        group.start_soon(patch, other, "third-canary-word")
+
+    assert sorted(statuses) == [200, 409]
+
+
+async def test_a_change_that_cannot_be_audited_is_not_made(house: House) -> None:
+    browser = await house.browser()
+    await browser.enter(PASSWORD)
+    await house.core.stores.database.execute("DROP TABLE audit")
+
+    body = {"newPassword": NEW, "currentPassword": PASSWORD}
+    await browser.ask("PATCH", SETTINGS, body, status=500)
+
+    assert house.settings.password is None
+
+
+async def test_the_command_line_takes_the_password_away_and_leaves_the_second_factor(
+    house: House,
+) -> None:
+    hashed = await house.desk.login.passwords.hash(NEW)
+    await house.store(password=hashed, mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXP")
+    for _ in range(5):
+        house.desk.login.lockout.begin("127.0.0.1")
+    operator = await house.command_line()
+
+    await operator.ask("POST", RESET)
+
+    assert house.settings.password is None
+    assert house.settings.password_session_epoch
+    assert (house.settings.mfa_enabled, house.settings.mfa_secret) == (True, "JBSWY3DPEHPK3PXP")
+    (row,) = await house.audit_rows()
+    assert (row.action, row.actor) == ("password.reset", "cli")
+    assert (await (await house.browser()).enter(PASSWORD))["mfaRequired"] is True
+
+
+async def test_nobody_else_takes_the_password_away(house: House) -> None:
+    hashed = await house.desk.login.passwords.hash(NEW)
+    await house.store(password=hashed)
+    remote = await house.browser(REMOTE)
+    await remote.enter(NEW)
+
+    for browser in (remote, await house.browser(REMOTE), await house.browser()):
+        answer = await browser.post(RESET)
+        assert answer.status_code in (401, 403)
+
+    assert house.settings.password == hashed
+
+
+@on_a_fresh_gateway
+async def test_a_reset_is_no_way_around_the_second_factor(house: House) -> None:
+    await house.store(mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = await house.browser()
+
+    done = await change(browser, await proof_of(browser))
+
+    assert done == {"mfaRequired": True}
+    assert not await browser.is_in()
+    assert "mfa_pending" in browser.cookies
+
+
+async def test_whoever_has_no_session_gets_none_past_the_second_factor(house: House) -> None:
+    await house.store(mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    operator = await house.command_line()
+
+    body = {"newPassword": NEW, "currentPassword": PASSWORD}
+    answer = await operator.patch(SETTINGS, json=body)
+
+    assert (answer.status_code, "set-cookie" in answer.headers) == (200, False)

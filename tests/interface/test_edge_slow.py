@@ -1,0 +1,209 @@
+"""Clients that take their time, and too many of them, on both servers (S07, S42)."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx2
+import psutil
+import pytest
+from fake_vendor import Asked, Said
+from lab import EVENT, STREAM, add_lab
+from process import Running, running, vendor
+from raw import ask, call, chat, hear, request, sized, tell
+
+SERVERS = ["uvicorn", "hypercorn"]
+SHORT = 0.8
+"""Seconds that the limits of time are set to; one of the door's ticks is a quarter of it."""
+LATE = 3.0
+MOST = 200
+MIB = 1024 * 1024
+READERS = 50
+HEALTH = request("GET /api/health")
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def here(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    short = f"{SHORT * 1000:.0f}"
+    variables = {
+        "GATEWAY_HEADER_TIMEOUT_MS": short,
+        "GATEWAY_BODY_TIMEOUT_MS": short,
+        "GATEWAY_KEEP_ALIVE_TIMEOUT_MS": short,
+        "GATEWAY_MAX_CONNECTIONS": str(MOST),
+    }
+    data_dir = tmp_path_factory.mktemp("slow")
+    with running(data_dir, "--server", request.param, variables=variables) as gateway:
+        yield gateway
+
+
+class Probe:
+    """Asks for health all the while, and keeps how long each answer took."""
+
+    def __init__(self, here: Running) -> None:
+        self.url = here.url
+        self.seconds: list[float] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        with httpx2.Client(trust_env=False, timeout=10) as client:
+            while not self._over.wait(0.02):
+                begun = time.monotonic()
+                assert client.get(f"{self.url}/api/health").status_code == 200
+                self.seconds.append(time.monotonic() - begun)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._over.set()
+            self._thread.join()
+
+    @property
+    def usual(self) -> float:
+        """What nine of ten answers stay below."""
+        return sorted(self.seconds)[len(self.seconds) * 9 // 10]
+
+
+def test_slow_heads_and_bodies_are_cut_while_others_are_served(here: Running) -> None:
+    probe = Probe(here)
+    body = chat(b"Content-Length: 1048576", body=b"{")
+
+    with ExitStack() as stack, probe.asking():
+        heads = [stack.enter_context(call(here.url)) for _ in range(100)]
+        bodies = [stack.enter_context(call(here.url)) for _ in range(40)]
+        begun = time.monotonic()
+        for peer in bodies:
+            tell(peer, body)
+        for byte in range(6):
+            for peer in heads:
+                tell(peer, HEALTH[byte : byte + 1])
+        heard = [hear(peer, 10) for peer in heads + bodies]
+        lasted = time.monotonic() - begun
+
+    assert {tuple(each.statuses) for each in heard} == {(408,)}
+    assert all(each.closed for each in heard)
+    assert lasted < LATE
+    assert probe.usual < 0.5
+
+
+def test_a_head_that_trickles_does_not_earn_more_time(here: Running) -> None:
+    with call(here.url) as peer:
+        begun = time.monotonic()
+        for byte in HEALTH[:-2]:
+            tell(peer, bytes([byte]))
+            heard = hear(peer, 0.1)
+            if heard.closed:
+                break
+
+    assert heard.statuses == [408]
+    assert time.monotonic() - begun < LATE
+
+
+def test_a_body_that_keeps_coming_is_waited_for(here: Running) -> None:
+    with call(here.url) as peer:
+        tell(peer, chat(b"Content-Length: 5", body=b""))
+        for byte in b"nope!":
+            early = hear(peer, 0.6 * SHORT)
+            tell(peer, bytes([byte]))
+        heard = hear(peer, 5, until=b"}}")
+
+    assert early.data == b""
+    assert heard.status == 400
+
+
+def test_an_idle_connection_is_closed_without_a_word(here: Running) -> None:
+    with call(here.url) as fresh, call(here.url) as used:
+        tell(used, HEALTH)
+        assert hear(used, 5, until=b"true}").status == 200
+
+        heard = [hear(peer, LATE) for peer in (fresh, used)]
+
+    assert all(each.closed for each in heard)
+    assert all(each.data == b"" for each in heard)
+
+
+def test_too_many_connections_are_turned_away_and_the_others_served(here: Running) -> None:
+    with ExitStack() as stack:
+        peers = [stack.enter_context(call(here.url)) for _ in range(MOST + 20)]
+        tell(peers[0], HEALTH)
+        served = hear(peers[0], 5, until=b"true}")
+        turned = [peer for peer in peers if is_closed(peer)]
+
+    assert served.status == 200
+    assert len(turned) >= 20
+    assert ask(here.url, HEALTH, until=b"true}").status == 200
+
+
+def is_closed(peer: socket.socket) -> bool:
+    return hear(peer, 0.001).closed
+
+
+def flood(asked: Asked) -> Said:
+    """A stream of 200 MiB."""
+    return Said.stream(*[EVENT % (b"a" * 65536)] * 3200)
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_slow_reader_holds_little_memory(tmp_path: Path, server: str) -> None:
+    started = running(tmp_path, "--server", server, variables={"GATEWAY_DRAIN_MS": "0"})
+    with vendor(flood) as lab, started as here, ExitStack() as stack:
+        add_lab(here, tmp_path, lab)
+        ask(here.url, sized(STREAM), until=b"aaaa")
+        memory = psutil.Process(here.process.pid)
+        before = memory.memory_info().rss
+
+        readers = [stack.enter_context(slow_reader(here)) for _ in range(READERS)]
+        for _ in range(3):
+            assert all(peer.recv(1024) for peer in readers)
+            settle(memory)
+        probe = Probe(here)
+        with probe.asking():
+            settle(memory)
+        grown = memory.memory_info().rss - before
+
+    assert grown < READERS * MIB
+    assert probe.usual < 0.5
+
+
+def slow_reader(here: Running) -> socket.socket:
+    """A client whose socket takes next to nothing, with a stream that it asked for."""
+    host, port = here.url.removeprefix("http://").split(":")
+    peer = socket.socket()
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    peer.settimeout(20)
+    peer.connect((host, int(port)))
+    tell(peer, sized(STREAM))
+    return peer
+
+
+def settle(memory: psutil.Process) -> None:
+    """Wait until a process takes no more memory, for three seconds at most."""
+    deadline, before, still = time.monotonic() + 3, 0, 0
+    while still < 4 and time.monotonic() < deadline:
+        now = memory.memory_info().rss
+        still = still + 1 if abs(now - before) < MIB else 0
+        before = now
+        threading.Event().wait(0.05)
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_gateway_short_of_memory_serves_what_is_cheap(tmp_path: Path, server: str) -> None:
+    tight = {"GATEWAY_MEMORY_MB": "1"}
+    with running(tmp_path, "--server", server, variables=tight) as here, call(here.url) as idle:
+        refused = ask(here.url, sized(), until=b"}}")
+        health = ask(here.url, HEALTH, until=b"true}")
+        kept = hear(idle, LATE)
+
+    assert refused.status == 503
+    assert b"\r\nretry-after: 1\r\n" in refused.data.lower()
+    assert b'"error":{' in refused.body
+    assert health.status == 200
+    assert kept.closed

@@ -1,0 +1,147 @@
+"""A gateway that is asked to stop, with streams on the way, on both servers (S43)."""
+
+import signal
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from fake_vendor import Asked, Said
+from lab import END, EVENT, STREAM, add_lab
+from process import Running, running, vendor
+from raw import call, hear, request, sized, tell
+
+STREAMS = 50
+SERVERS = ["uvicorn", "hypercorn"]
+
+
+def slow(asked: Asked) -> Said:
+    """A stream that goes on for a second and then ends well."""
+    return Said.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
+
+
+def endless(asked: Asked) -> Said:
+    return Said.stream(EVENT % b"a", hang=True)
+
+
+class Crowd:
+    """Clients with a stream each, of which the first words have come."""
+
+    def __init__(self, here: Running, stack: ExitStack) -> None:
+        self.peers = [stack.enter_context(call(here.url)) for _ in range(STREAMS)]
+        for peer in self.peers:
+            tell(peer, sized(STREAM))
+        for peer in self.peers:
+            assert hear(peer, 15, until=b'"content":"a"').status == 200
+
+    def rest(self) -> list[bytes]:
+        """What each still hears, until its connection closes."""
+        heard = [hear(peer, 15) for peer in self.peers]
+        assert all(each.closed for each in heard)
+        return [each.data for each in heard]
+
+
+@contextmanager
+def stopping(here: Running) -> Iterator[None]:
+    """Asked to stop; when the block ends it has stopped, in order."""
+    here.process.send_signal(signal.SIGTERM)
+    yield
+    assert here.process.wait(15) == 0
+
+
+def is_refused(here: Running) -> bool:
+    try:
+        call(here.url).close()
+    except ConnectionError:
+        return True
+    return False
+
+
+def wait_until_refused(here: Running) -> None:
+    """The stop has begun once nobody is let in any more."""
+    deadline = time.monotonic() + 5
+    while not is_refused(here):
+        assert time.monotonic() < deadline
+
+
+def statuses(data_dir: Path) -> list[str]:
+    """How each request ended, by the ledger."""
+    with sqlite3.connect(data_dir / "db" / "data.sqlite") as database:
+        return [row[0] for row in database.execute("SELECT status FROM usage")]
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_streams_may_finish_and_newcomers_are_refused(tmp_path: Path, server: str) -> None:
+    with vendor(slow) as lab, running(tmp_path, "--server", server) as here, ExitStack() as stack:
+        add_lab(here, tmp_path, lab)
+        idle, half = (stack.enter_context(call(here.url)) for _ in range(2))
+        talk(idle)
+        half_said(half)
+        crowd = Crowd(here, stack)
+
+        with stopping(here):
+            wait_until_refused(here)
+            quiet = hear(idle, 5)
+            tell(half, b"\r\n")
+            late = hear(half, 5)
+            rest = crowd.rest()
+
+    assert quiet.closed
+    assert quiet.data == b""
+    assert late.statuses == [503]
+    assert b"connection: close" in late.data.lower()
+    assert late.closed
+    assert all(b"[DONE]" in each for each in rest)
+    assert statuses(tmp_path) == ["ok"] * STREAMS
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_streams_are_told_when_their_time_is_up(tmp_path: Path, server: str) -> None:
+    short = {"GATEWAY_DRAIN_MS": "300"}
+    started = running(tmp_path, "--server", server, variables=short)
+    with vendor(endless) as lab, started as here, ExitStack() as stack:
+        add_lab(here, tmp_path, lab)
+        crowd = Crowd(here, stack)
+
+        with stopping(here):
+            rest = crowd.rest()
+
+    assert all(b"The gateway is stopping" in each for each in rest)
+    assert not any(b"[DONE]" in each for each in rest)
+    assert statuses(tmp_path) == ["error"] * STREAMS
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_second_signal_shortens_the_wait(tmp_path: Path, server: str) -> None:
+    with (
+        vendor(endless) as lab,
+        running(tmp_path, "--server", server) as here,
+        ExitStack() as stack,
+    ):
+        add_lab(here, tmp_path, lab)
+        crowd = Crowd(here, stack)
+        begun = time.monotonic()
+
+        with stopping(here):
+            wait_until_refused(here)
+            here.process.send_signal(signal.SIGTERM)
+            rest = crowd.rest()
+
+    assert 1.5 < time.monotonic() - begun < 12
+    assert all(b"The gateway is stopping" in each for each in rest)
+    assert len(statuses(tmp_path)) == STREAMS
+
+
+def talk(peer: socket.socket) -> None:
+    """One request and its answer; the connection is kept."""
+    tell(peer, request("GET /api/health"))
+    assert hear(peer, 10, until=b"true}").status == 200
+
+
+def half_said(peer: socket.socket) -> None:
+    """All of a request but its last line, on a connection that was used before."""
+    talk(peer)
+    tell(peer, request("GET /api/health")[:-2])

@@ -1,0 +1,349 @@
+"""The gate: every route against every credential (5.1, 5.2)."""
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx2
+import pytest
+from audiences import SECRET
+from credentials import (
+    AWAY,
+    HERE,
+    Credential,
+    address,
+    credentials,
+    open_credentials,
+    operations,
+    passes,
+)
+from office import Office, client_of, opened
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from gateway_core import hookimpl
+from gateway_core.identity.access import REMOTE, RULES, Access
+from gateway_core.identity.credentials import CLI_HEADER, cli_token
+from gateway_core.surfaces.operation import Guarded, guarded
+
+pytestmark = pytest.mark.anyio
+METHODS = ("GET", "POST", "PUT", "DELETE")
+ON_THIS_HOST = [access for access in Access if access is not Access.ISOLATED]
+
+
+async def welcome(request: Request) -> JSONResponse:
+    return JSONResponse({"welcome": True})
+
+
+def probes() -> list[Guarded]:
+    """A route of each class, as a plugin brings it."""
+    return [guarded(f"/api/probe/{access}", welcome, access, "knock", METHODS) for access in Access]
+
+
+def plugin(*routes: object) -> object:
+    def register_routes(gateway: object) -> list[Any]:
+        return list(routes)
+
+    return SimpleNamespace(register_routes=hookimpl(register_routes))
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    more = {"probes": plugin(*probes())}
+    async with opened(tmp_path, {"JWT_SECRET": SECRET}, more=more) as here:
+        yield here
+
+
+async def knock(
+    office: Office, credential: Credential, method: str, path: str, **more: Any
+) -> httpx2.Response:
+    async with client_of(office.gateway, credential.host, operator=False) as client:
+        return await client.request(method, path, headers=credential.headers, **more)
+
+
+async def unlock(office: Office) -> None:
+    await office.core.stores.settings.patch({"requireLogin": False})
+    await office.core.refresh()
+
+
+async def all_credentials(office: Office, *, is_open: bool) -> dict[str, Credential]:
+    if not is_open:
+        return await credentials(office)
+    await unlock(office)
+    return open_credentials()
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["login", "open"])
+async def test_each_class_lets_in_whom_its_rule_names(office: Office, is_open: bool) -> None:
+    wanted, found = {}, {}
+    for name, credential in (await all_credentials(office, is_open=is_open)).items():
+        for access in ON_THIS_HOST:
+            for method in ("GET", "POST"):
+                row = (name, str(access), method)
+                wanted[row] = passes(access, credential, method)
+                answer = await knock(office, credential, method, f"/api/probe/{access}")
+                found[row] = answer.status_code
+
+    assert found == wanted
+    assert set(wanted.values()) == {200, 401, 403}
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["login", "open"])
+async def test_every_route_refuses_whom_its_class_refuses(office: Office, is_open: bool) -> None:
+    wanted, found = {}, {}
+    for name, credential in (await all_credentials(office, is_open=is_open)).items():
+        for operation in operations(office):
+            if operation.access is Access.ISOLATED:
+                continue
+            status = passes(operation.access, credential, operation.method)
+            if status == 200:
+                continue
+            row = (name, operation.method, operation.path)
+            wanted[row] = status
+            answer = await knock(office, credential, operation.method, address(operation.path))
+            found[row] = answer.status_code
+
+    assert found == wanted
+    assert len(wanted) > 500
+
+
+async def test_a_stranger_is_refused_everywhere_but_on_public_routes(office: Office) -> None:
+    stranger = Credential(host=AWAY)
+    let_in = set()
+    for operation in operations(office):
+        answer = await knock(office, stranger, operation.method, address(operation.path), json={})
+        if answer.status_code not in (401, 403):
+            let_in.add((operation.method, operation.path))
+        else:
+            assert "error" in answer.json()
+            assert answer.headers["cache-control"] == "no-store"
+            assert "set-cookie" not in answer.headers
+
+    public = {(o.method, o.path) for o in operations(office) if o.access is Access.PUBLIC}
+    assert let_in <= public
+    assert {("GET", "/api/health"), ("GET", "/v1/provider-plugin-manifest")} <= let_in
+
+
+async def test_every_route_says_what_it_is_for_and_who_may_use_it(office: Office) -> None:
+    for each in office.gateway.app.routes:
+        assert isinstance(each.access, Access)
+        assert isinstance(each.route, Route)
+        told = {operation.method for operation in each.operations}
+        assert told == (each.route.methods or set()) - {"HEAD"}
+        for operation in each.operations:
+            assert (operation.path, operation.access) == (each.route.path, each.access)
+            assert operation.purpose
+            assert not operation.purpose.endswith(".")
+
+
+async def test_no_two_operations_have_the_same_address(office: Office) -> None:
+    told = [(operation.method, operation.path) for operation in operations(office)]
+
+    assert sorted(set(told)) == sorted(told)
+
+
+SHUT_TO_KEYS = (
+    *("/api/shutdown", "/api/version/", "/api/settings/database", "/api/data-retention"),
+    *("/api/key-groups", "/api/compression", "/api/token-saver", "/api/pxpipe", "/api/tunnel"),
+    *("/api/oauth/", "/api/auth/mfa", "/api/auth/oidc/test", "/api/auth/reset-password"),
+    *("/api/providers/web-login", "/api/mcp", "/api/audit"),
+)
+"""What an API key may never do (5.2 rule 3)."""
+
+
+async def test_no_class_of_a_protected_family_takes_a_key(office: Office) -> None:
+    for operation in operations(office):
+        is_shut = operation.path.startswith(SHUT_TO_KEYS) or operation.path.endswith("/reveal")
+        if is_shut and operation.access is not Access.PUBLIC:
+            assert not RULES[operation.access].key, operation.path
+
+
+@pytest.mark.parametrize("name", ["key here", "key away", "restricted"])
+async def test_a_key_never_reveals_a_secret(office: Office, name: str) -> None:
+    credential = (await credentials(office))[name]
+    for path in ("/api/keys/x/reveal", "/api/keys/x/reveal/", "/api/keys?reveal=1"):
+        assert (await knock(office, credential, "GET", path)).status_code == 403
+    for query in ("reveal=true", "%72eveal=1", "a=b&reveal=1", "reveal", "reveal=0&reveal=1"):
+        answer = await knock(office, credential, "GET", f"/api/probe/management?{query}")
+        assert answer.status_code == 403
+    for query in ("reveal=0", "reveal=false", "revealed=1", ""):
+        answer = await knock(office, credential, "GET", f"/api/probe/management?{query}")
+        assert answer.status_code == 200
+
+
+async def test_a_route_without_a_class_is_not_served(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    bare = Route("/api/bare", welcome)
+    odd = Guarded(Route("/api/odd", welcome), cast(Access, "whatever"))
+    good = guarded("/api/good", welcome, Access.PUBLIC, "knock")
+    more = {"careless": plugin(bare, odd, good)}
+    with caplog.at_level(logging.WARNING):
+        async with opened(tmp_path, {}, more=more) as office:
+            statuses = [
+                (await office.client.get(path)).status_code
+                for path in ("/api/bare", "/api/odd", "/api/good")
+            ]
+
+    assert statuses[0] == 404
+    assert statuses[1] in (401, 404)
+    assert statuses[2] == 200
+    assert "careless" in caplog.text
+    assert "not Guarded" in caplog.text
+
+
+async def test_a_plugin_cannot_leave_the_class_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def register_routes(gateway: object) -> list[Any]:
+        make: Any = Guarded
+        return [make(Route("/api/bare", welcome))]
+
+    more = {"careless": SimpleNamespace(register_routes=hookimpl(register_routes))}
+    with caplog.at_level(logging.WARNING):
+        async with opened(tmp_path, {}, more=more) as office:
+            answer = await office.client.get("/api/bare")
+
+    assert answer.status_code == 404
+    assert "access" in caplog.text
+
+
+async def test_the_gateways_own_routes_win_a_conflict(tmp_path: Path) -> None:
+    more = {"greedy": plugin(guarded("/api/health", welcome, Access.MANAGEMENT, "knock"))}
+    async with opened(tmp_path, {}, more=more) as office:
+        answer = await knock(office, Credential(host=AWAY), "GET", "/api/health")
+
+    assert answer.json() == {"ok": True}
+
+
+async def test_a_mutation_by_a_rebound_name_changes_nothing(office: Office) -> None:
+    await unlock(office)
+    before = await office.core.stores.settings.document()
+    headers = {"host": "rebind.example:20128", "origin": "http://rebind.example:20128"}
+    rebound = Credential(host=HERE, headers=headers)
+
+    for method, path in (("PATCH", "/api/settings"), ("POST", "/api/keys"), ("POST", "/api/mcp")):
+        answer = await knock(office, rebound, method, path, json={"requireApiKey": True})
+        assert answer.status_code in (401, 403)
+
+    assert await office.core.stores.settings.document() == before
+
+
+def wrong_tokens(office: Office) -> list[str]:
+    token = office.core.identity.cli_token
+    other = cli_token("another machine", "another secret")
+    return ["", token[:-1], token.upper() + "A", token * 2, "0" * len(token), other, f"{token}, x"]
+
+
+async def test_a_wrong_token_of_the_command_line_is_worth_nothing(office: Office) -> None:
+    for host in (HERE, AWAY):
+        for token in wrong_tokens(office):
+            shown = Credential(host=host, headers={CLI_HEADER: token})
+            local = await knock(office, shown, "POST", "/api/probe/local")
+            protected = await knock(office, shown, "POST", "/api/probe/protected")
+            reset = await knock(office, shown, "POST", "/api/auth/reset-password")
+            assert local.status_code == reset.status_code == 403
+            assert local.json()["error"] == "Local only: CLI token required"
+            assert (protected.status_code, protected.json()["error"]) == (401, "Unauthorized")
+
+
+async def test_the_token_of_another_data_directory_is_worth_nothing(
+    office: Office, tmp_path: Path
+) -> None:
+    async with opened(tmp_path / "other", {}) as other:
+        token = other.core.identity.cli_token
+        shown = Credential(host=HERE, headers={CLI_HEADER: token})
+        answer = await knock(office, shown, "POST", "/api/probe/local")
+
+    assert token != office.core.identity.cli_token
+    assert answer.status_code == 403
+
+
+CHAT = {"model": "acme/large", "messages": [{"role": "user", "content": "Hello"}]}
+
+
+async def refusals(office: Office, host: str) -> list[tuple[int, str]]:
+    """What each bad key is told on a chat route, without the request's id."""
+    mint = office.core.identity.keys.mint
+    texts = [mint.new(), mint.new()[:-1] + "!", "sk-unknown0", "sk-", "nonsense", "sk-" + "x" * 400]
+    deleted = (await credentials(office))["key away"].headers["x-api-key"]
+    for row in await office.core.stores.keys.list():
+        if row.is_active and not row.policy and not row.expires_at and not row.allowed_combos:
+            await office.core.stores.keys.delete(row.id)
+    await office.core.refresh()
+    bad = await credentials(office)
+    texts += [bad[name].headers["x-api-key"] for name in ("paused away", "expired away")]
+    found = []
+    for text in (*texts, deleted):
+        shown = Credential(host=host, headers={"authorization": f"Bearer {text}"})
+        answer = await knock(office, shown, "POST", "/v1/chat/completions", json=CHAT)
+        request_id = answer.headers["x-request-id"]
+        assert request_id in answer.text
+        found.append((answer.status_code, answer.text.replace(request_id, "")))
+    return found
+
+
+@pytest.mark.parametrize("host", [HERE, AWAY])
+async def test_every_bad_key_is_told_the_same(office: Office, host: str) -> None:
+    await office.core.stores.settings.patch({"requireApiKey": True})
+
+    told = await refusals(office, host)
+
+    assert len(told) == 9
+    assert len(set(told)) == 1
+    assert told[0][0] == 401
+    assert '"Invalid API key"' in told[0][1]
+
+
+async def test_whoever_shows_no_key_is_told_that_one_is_needed(office: Office) -> None:
+    await office.core.stores.settings.patch({"requireApiKey": True})
+    await office.core.refresh()
+    path = "/v1/chat/completions"
+
+    here = await knock(office, Credential(host=HERE), "POST", path, json=CHAT)
+    away = await knock(office, Credential(host=AWAY), "POST", path, json=CHAT)
+
+    assert here.status_code == away.status_code == 401
+    assert here.json()["error"]["message"] == "Missing API key"
+    assert away.json()["error"] == REMOTE
+
+
+@pytest.mark.parametrize("name", ["paused here", "expired here"])
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v1/models"])
+async def test_a_saved_key_that_is_no_longer_good_is_refused_on_this_machine_too(
+    office: Office, name: str, path: str
+) -> None:
+    credential = (await credentials(office))[name]
+    method = "GET" if path == "/v1/models" else "POST"
+
+    answer = await knock(office, credential, method, path, json=CHAT)
+
+    assert answer.status_code == 401
+    assert "Invalid API key" in answer.text
+
+
+async def test_an_unknown_placeholder_does_no_harm_on_this_machine(office: Office) -> None:
+    credential = Credential(host=HERE, headers={"authorization": "Bearer sk_placeholder"})
+
+    assert (await knock(office, credential, "GET", "/v1/models")).status_code == 200
+
+
+async def test_what_only_one_caller_may_see_is_kept_nowhere(office: Office) -> None:
+    known = await credentials(office)
+    for operation in operations(office):
+        if operation.method != "GET" or "stream" in operation.path or "{" in operation.path:
+            continue
+        if operation.access in (Access.PUBLIC, Access.ISOLATED):
+            continue
+        answer = await knock(office, known["session away"], "GET", operation.path)
+        told = answer.headers.get("cache-control", "")
+        assert "no-store" in told or "private" in told, operation.path
+        assert answer.headers["x-content-type-options"] == "nosniff", operation.path

@@ -1,0 +1,332 @@
+"""Other spellings of a protected path, and requests that say two things at once (5.2)."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from as_written import Answer, handed, request, sent
+from audiences import SECRET
+from credentials import AWAY, FORGED, address, credentials, operations
+from fake_vendor import Asked, Said
+from office import REPLY, Office, opened
+from served import Served, served
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from gateway_core.identity.access import RULES, Access
+
+pytestmark = pytest.mark.anyio
+REFUSED = {400, 401, 403, 404}
+FAR = "X-Forwarded-For: 203.0.113.5"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    async with opened(tmp_path, {"JWT_SECRET": SECRET}) as here:
+        yield here
+
+
+def aliases(path: str) -> list[str]:
+    """Other ways to write a path under ``/api``."""
+    rest = path.removeprefix("/api")
+    return [
+        *(f"/{path}", f"/api/{rest}", f"/api/.{rest}", f"/api/x/..{rest}", f"/%61pi{rest}"),
+        *(f"/api%2f{rest[1:]}", f"{path}/", f"{path};a=b", f"{path}%20", f"/API{rest}"),
+        *(f"/api/v1/..{rest}", f"/v1/..{path}", f"/v1/v1/../..{path}", f"{path}%00", f"{path}%0a"),
+        *(f"{path}/.", f"{path}%2e", f"{path}%5c", f"\\api{rest}", f"/api\\{rest[1:]}"),
+        *(f"/%2e%2e{path}", f"/v1%2f..{path}", f"/api/v1%2f..{rest}", f"{path}%3b", f"{path}//"),
+        *(f"http://127.0.0.1{path}", f"{path}%ff", f"{path}#x", f"/;{path}", f"*{path}"),
+    ]
+
+
+async def test_no_other_spelling_of_a_protected_path_lets_a_stranger_in(office: Office) -> None:
+    let_in = []
+    for operation in operations(office):
+        if operation.access in (Access.PUBLIC, Access.ISOLATED):
+            continue
+        for target in aliases(address(operation.path)):
+            answer = await handed(office.gateway.app, target, method=operation.method, client=AWAY)
+            if answer.status not in REFUSED:
+                let_in.append((operation.method, target, answer.status))
+
+    assert let_in == []
+
+
+async def test_no_other_spelling_of_a_path_lets_a_key_in_where_keys_are_refused(
+    office: Office,
+) -> None:
+    key = (await credentials(office))["key away"]
+    let_in = []
+    for operation in operations(office):
+        if RULES[operation.access].key or operation.access in (Access.PUBLIC, Access.ISOLATED):
+            continue
+        for target in (operation.path, *aliases(address(operation.path))):
+            answer = await handed(
+                *(office.gateway.app, target),
+                method=operation.method,
+                client=key.host,
+                headers=key.headers,
+            )
+            if answer.status not in REFUSED:
+                let_in.append((operation.method, target, answer.status))
+
+    assert let_in == []
+
+
+async def test_a_slash_at_the_end_means_the_same_as_none(office: Office) -> None:
+    headers = dict(office.client.headers)
+
+    for path in ("/api/settings", "/v1/models", "/api/v1/models", "/v1/v1/models", "/api/health"):
+        plain = await handed(office.gateway.app, path, headers=headers)
+        slashed = await handed(office.gateway.app, f"{path}/", headers=headers)
+        assert (plain.status, plain.body) == (slashed.status, slashed.body)
+        assert plain.status == 200
+
+
+async def test_upper_and_lower_case_differ(office: Office) -> None:
+    headers = dict(office.client.headers)
+
+    for path in ("/API/settings", "/api/Settings", "/V1/models", "/api/HEALTH"):
+        assert (await handed(office.gateway.app, path, headers=headers)).status == 404
+
+
+async def test_a_mounted_gateway_keeps_its_gate(office: Office) -> None:
+    app = Starlette(routes=[Mount("/gate", app=office.gateway.app)])
+    token = dict(office.client.headers)
+
+    assert (await handed(app, "/gate/api/health", client=AWAY)).status == 200
+    assert (await handed(app, "/gate/api/settings", client=AWAY)).status == 401
+    assert (await handed(app, "/gate/api/settings/", headers=token)).status == 200
+    assert (await handed(app, "/gate/v1/v1/models", headers=token)).status == 200
+    for target in ("/gate/api//settings", "/gate/api/%zz", "/gate/api/x/../settings"):
+        assert (await handed(app, target, headers=token)).status == 401
+    for target in ("/gate//api/settings", "/gate/v1/../api/settings"):
+        assert (await handed(app, target, headers=token)).status == 400
+
+
+async def test_forged_headers_help_nobody_in_a_mounted_gateway(office: Office) -> None:
+    mounted = Starlette(routes=[Mount("/gate", app=office.gateway.app)])
+    for app, prefix in ((office.gateway.app, ""), (mounted, "/gate")):
+        for path in ("/v1/models", "/api/settings", "/api/providers"):
+            for headers in (FORGED, {**FORGED, "x_gateway_real_ip": "::1"}):
+                far = await handed(app, prefix + path, client=AWAY, headers=headers)
+                near = await handed(
+                    app, prefix + path, headers={**headers, "x-forwarded-for": "127.0.0.1"}
+                )
+                assert (far.status, near.status) == (401, 401)
+
+
+async def test_head_has_no_body_whoever_serves_it(office: Office) -> None:
+    token = dict(office.client.headers)
+
+    for path in ("/api/settings", "/v1/models", "/api/health", "/api/none", "/v1/none", "/v1//x"):
+        answer = await handed(office.gateway.app, path, method="HEAD", headers=token)
+        assert answer.body == b""
+
+
+async def test_the_gate_wants_one_host_whoever_serves_it(office: Office) -> None:
+    token = dict(office.client.headers)
+
+    for path in ("/api/health", "/api/settings", "/v1/models", "/v1/chat/completions"):
+        for value in ("", "a b", "127.0.0.1/x"):
+            answer = await handed(office.gateway.app, path, headers={**token, "host": value})
+            assert answer.status == 400
+        for value in ("127.0.0.1", "evil.example"):
+            answer = await handed(
+                office.gateway.app, path, headers=token, repeated=(("host", value),)
+            )
+            assert answer.status == 400
+
+
+async def test_nobody_answers_trace(office: Office) -> None:
+    token = dict(office.client.headers)
+
+    for method in ("TRACE", "CONNECT"):
+        for path in ("/", "/api/settings", "/v1/models", "/v1/chat/completions", "/api/health"):
+            answer = await handed(office.gateway.app, path, method=method, headers=token)
+            assert answer.status == 405
+            assert b"gateway-cli" not in answer.body
+
+
+def answer_of(asked: Asked) -> Said:
+    return Said((REPLY,))
+
+
+@pytest.fixture(scope="module", params=["uvicorn", "hypercorn"])
+def here(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    folder: Path = tmp_path_factory.mktemp("data")
+    with served(folder, {"openai": answer_of}, server=request.param) as running:
+        yield running
+
+
+def asked(here: Served, target: str, *lines: str, method: str = "GET", body: bytes = b"") -> Answer:
+    """Ask over a socket, by the right host name."""
+    host = here.url.removeprefix("http://")
+    wire = request(target.encode("latin-1"), f"Host: {host}", *lines, method=method, body=body)
+    return sent(here.url, wire)
+
+
+def token(here: Served) -> str:
+    return f"X-Gateway-CLI-Token: {here.gateway.core.identity.cli_token}"
+
+
+def test_other_spellings_over_a_socket(here: Served) -> None:
+    for path in ("/api/settings", "/api/keys", "/api/providers"):
+        for target in aliases(path):
+            if " " not in target:
+                assert asked(here, target, FAR).status in REFUSED | {0}, target
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["/api/%", "/api/%zz", "/api/keys%c0%ae", "/api/%u002e/keys", "/api/keys%00", "/api//keys"],
+)
+def test_under_api_a_malformed_path_is_refused_as_json(here: Served, target: str) -> None:
+    for lines in ([FAR], [token(here)], [FAR, "X-Api-Key: sk-unknown00"]):
+        answer = asked(here, target, *lines)
+        assert answer.status == 401
+        assert json.loads(answer.body)["error"] == "Unauthorized"
+        assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("target", ["//api/keys", "/v1/../api/keys", "/v1/%zz", "/v1/a%5cb"])
+def test_elsewhere_a_malformed_path_is_a_bad_request(here: Served, target: str) -> None:
+    assert asked(here, target, token(here)).status == 400
+
+
+@pytest.mark.parametrize("target", ["*", "127.0.0.1:80", "api/settings", "?"])
+def test_a_target_that_is_no_path_is_refused(here: Served, target: str) -> None:
+    assert asked(here, target, token(here)).status in (0, 400)
+
+
+def test_of_a_whole_address_only_the_path_counts(here: Served) -> None:
+    for address_ in ("http://evil.example/api/settings", f"{here.url}/api/settings"):
+        assert asked(here, address_, FAR).status in (400, 401)
+
+
+def test_an_address_has_a_longest(here: Served) -> None:
+    assert asked(here, "/v1/models?" + "a" * 9000, token(here)).status in (400, 414)
+    assert asked(here, "/v1/models?" + "a" * 4000, token(here)).status == 200
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["Host: 127.0.0.1", "Host: 127.0.0.1"],
+        ["Host: evil.example", "Host: 127.0.0.1"],
+        ["Host: 127.0.0.1", "host: evil.example"],
+        ["Host:"],
+        ["Host: a b"],
+        ["Host: 127.0.0.1/x"],
+        ["Host: x@127.0.0.1"],
+    ],
+    ids=["none", "same", "other", "case", "empty", "space", "path", "user"],
+)
+def test_there_is_exactly_one_host(here: Served, lines: list[str]) -> None:
+    for path in (b"/api/health", b"/v1/models", b"/api/settings"):
+        assert sent(here.url, request(path, *lines, token(here))).status == 400
+
+
+def test_head_and_options_have_no_body(here: Served) -> None:
+    for path in ("/api/settings", "/api/combos", "/v1/models", "/v1/chat/completions"):
+        head = asked(here, path, token(here), method="HEAD")
+        options = asked(here, path, token(here), method="OPTIONS")
+        assert (head.status, head.body) == (200, b"")
+        assert (options.status, options.body) == (204, b"")
+        assert "allow" in options.headers
+        assert "access-control-allow-origin" not in options.headers
+
+
+@pytest.mark.parametrize("method", ["TRACE", "PROPFIND", "get", "DELETE", "X"])
+def test_other_methods_are_refused(here: Served, method: str) -> None:
+    for path in ("/api/settings", "/v1/models", "/v1/chat/completions"):
+        near = asked(here, path, token(here), method=method)
+        far = asked(here, path, FAR, method=method)
+        assert near.status in (0, 400, 405) or method == "get"
+        assert far.status in (0, 400, 401, 405)
+        assert b"x-gateway-cli-token" not in near.body.lower()
+
+
+def test_a_method_cannot_be_overridden(here: Served) -> None:
+    made = asked(
+        *(here, "/api/combos", token(here), "Content-Type: application/json"),
+        method="POST",
+        body=b'{"name": "kept", "models": ["v-openai/m"]}',
+    )
+    identity = json.loads(made.body)["id"]
+    override = "X-HTTP-Method-Override: DELETE"
+
+    for target in (f"/api/combos/{identity}", f"/api/combos/{identity}?_method=DELETE"):
+        answer = asked(here, target, token(here), override, "X-Method-Override: DELETE")
+        assert json.loads(answer.body)["name"] == "kept"
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1.evil"])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST"])
+def test_no_page_of_another_origin_may_read_anything(
+    here: Served, origin: str, method: str
+) -> None:
+    preflight = ["Access-Control-Request-Method: POST", "Access-Control-Request-Headers: x-api-key"]
+    for path in ("/api/settings", "/api/keys", "/v1/models", "/v1/chat/completions", "/nowhere"):
+        for more in ([], [token(here)], ["Cookie: auth_token=x"]):
+            answer = asked(here, path, f"Origin: {origin}", *preflight, *more, method=method)
+            assert not any(name.startswith("access-control-") for name in answer.headers)
+
+
+def test_only_the_manifest_is_for_every_page(here: Served) -> None:
+    for path in ("/v1/provider-plugin-manifest", "/api/v1/provider-plugin-manifest"):
+        answer = asked(here, path, "Origin: https://evil.example", FAR)
+        assert answer.status == 200
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        ["x-gateway-real-ip: 127.0.0.1", f"x-gateway-peer-token: {'00' * 24}"],
+        ["X_Gateway_Real_IP: 127.0.0.1"],
+        ["X-Gateway-Real-IP: ::1", "X-Gateway-Real-IP: 127.0.0.1"],
+        ["X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1"],
+        ["Forwarded: for=127.0.0.1"],
+    ],
+    ids=["both", "underscores", "twice", "more", "forwarded"],
+)
+def test_forged_headers_help_nobody(here: Served, forged: list[str]) -> None:
+    for path, method in (("/v1/models", "GET"), ("/api/keys", "GET"), ("/api/settings", "PATCH")):
+        plain = asked(here, path, FAR, method=method)
+        helped = asked(here, path, *forged, FAR, method=method)
+        assert (plain.status, helped.status) == (401, 401)
+        assert json.loads(plain.body)["error"] == json.loads(helped.body)["error"]
+
+
+@pytest.mark.parametrize("lines", [["X-Gateway-Via-Proxy: 1"], ["x_gateway_via_proxy: 0"]])
+def test_whoever_says_it_comes_through_a_proxy_is_not_local(here: Served, lines: list[str]) -> None:
+    assert asked(here, "/v1/models").status == 200
+    assert asked(here, "/v1/models", *lines).status == 401
+
+
+def test_ids_are_the_gateways_own(here: Served) -> None:
+    seen = set()
+    mine = "11111111-2222-4333-8444-555555555555"
+    for path, method in (
+        *(("/api/health", "GET"), ("/v1/models", "GET"), ("/api/none", "GET")),
+        *(("/v1/none", "GET"), ("/api/%zz", "GET"), ("/v1//", "GET"), ("/api/settings", "GET")),
+        *(("/v1/chat/completions", "POST"), ("/v1/chat/completions", "OPTIONS")),
+        *(("/api/settings", "OPTIONS"), ("/api/settings", "DELETE")),
+    ):
+        answer = asked(here, path, f"X-Request-Id: {mine}", token(here), method=method)
+        seen.add(answer.headers["x-request-id"])
+
+    assert len(seen) == 11
+    assert mine not in seen
+    assert {len(each) for each in seen} == {36}

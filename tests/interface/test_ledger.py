@@ -1,0 +1,185 @@
+"""The ledger as clients meet it: one row for each request, there before a capped key sees the end.
+
+Accounting rules: sections 6 and 8 of the interface.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE
+from fake_vendor import Asked, Said
+from served import Served, served
+
+from gateway_core.storage.keys import KeyChange
+
+VENDORS = ("openai", "openai-responses", "claude", "gemini", "ollama")
+ASKED = {"role": "user", "content": "hi"}
+CLIENTS: dict[str, tuple[str, dict[str, Any], bytes]] = {
+    "openai": ("/v1/chat/completions", {"messages": [ASKED]}, b"[DONE]"),
+    "openai-completions": ("/v1/completions", {"prompt": "hi"}, b"[DONE]"),
+    "openai-responses": ("/v1/responses", {"input": "hi"}, b"response.completed"),
+    "claude": ("/v1/messages", {"max_tokens": 9, "messages": [ASKED]}, b"message_stop"),
+    "gemini": (
+        "/v1beta/models/{model}:streamGenerateContent",
+        {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]},
+        b'"finishReason"',
+    ),
+    "ollama": ("/v1/api/chat", {"messages": [ASKED]}, b'"done":true'),
+}
+"""The path, the body without its model, and what a stream's last frame has in it."""
+
+
+def answer(wire: str) -> Any:
+    media = "application/x-ndjson" if wire == "ollama" else "text/event-stream"
+
+    def said(asked: Asked) -> Said:
+        if b'"stream":true' not in asked.body and ":stream" not in asked.target:
+            return Said((WHOLE[wire],))
+        return Said.stream(STREAMED[wire][:-9], STREAMED[wire][-9:], content_type=media)
+
+    return said
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    data_dir: Path = tmp_path_factory.mktemp("data")
+    with served(data_dir, {wire: answer(wire) for wire in VENDORS}) as running:
+        yield running
+
+
+def new_key(here: Served, name: str, **policy: Any) -> tuple[str, str]:
+    """A key's id and text."""
+
+    async def make() -> tuple[str, str]:
+        core = here.gateway.core
+        mint = core.identity.keys.mint
+        text = mint.new()
+        change = KeyChange(name=name, policy=policy)
+        row = await core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, change)
+        await core.refresh()
+        return row.id, text
+
+    return here.do(make())
+
+
+def stored(here: Served, key_id: str) -> list[tuple[Any, ...]]:
+    """What the database file says of a key, read by another connection."""
+    path = here.gateway.core.data_dir.database
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        return database.execute(
+            "SELECT status, input_tokens, output_tokens, endpoint FROM usage WHERE api_key_id = ?",
+            (key_id,),
+        ).fetchall()
+
+
+def request_of(client: str, vendor: str, *, stream: bool) -> tuple[str, dict[str, Any]]:
+    path, body, _ = CLIENTS[client]
+    model = f"v-{vendor}/m"
+    if client == "gemini":
+        verb = "streamGenerateContent" if stream else "generateContent"
+        return f"/v1beta/models/{model}:{verb}", body
+    return path, {"model": model, "stream": stream, **body}
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_row_of_a_capped_key_is_there_before_the_end_is_seen(
+    here: Served, http: httpx2.Client, client: str, vendor: str
+) -> None:
+    key_id, text = new_key(here, "capped", monthlyTokenLimit=10**6)
+    path, body = request_of(client, vendor, stream=True)
+    seen, rows = b"", None
+
+    with http.stream(
+        "POST", here.url + path, json=body, headers={"authorization": f"Bearer {text}"}
+    ) as stream:
+        for piece in stream.iter_bytes():
+            seen += piece
+            if rows is None and CLIENTS[client][2] in seen.replace(b'": ', b'":'):
+                rows = stored(here, key_id)
+
+    assert rows is not None, seen
+    assert [row[:3] for row in rows] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)]
+    assert stored(here, key_id) == rows
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_whole_answer_is_counted_once_and_before_it_is_seen(
+    here: Served, http: httpx2.Client, client: str
+) -> None:
+    key_id, text = new_key(here, "capped", maxTokens=10**6)
+    path, body = request_of(client, "openai", stream=False)
+
+    said = http.post(here.url + path, json=body, headers={"authorization": f"Bearer {text}"})
+
+    assert said.status_code == 200, said.text
+    assert [row[:3] for row in stored(here, key_id)] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)]
+
+
+def test_a_limit_that_is_spent_refuses_the_next_call_at_once(
+    here: Served, http: httpx2.Client
+) -> None:
+    _, text = new_key(here, "small", dailyOutputTokenLimit=2 * OUTPUT_TOKENS)
+    path, body = request_of("claude", "claude", stream=True)
+    headers = {"authorization": f"Bearer {text}"}
+
+    said = [http.post(here.url + path, json=body, headers=headers) for _ in range(3)]
+
+    assert [each.status_code for each in said] == [200, 200, 429]
+    refused = said[2].json()
+    assert refused["type"] == "error"
+    assert refused["error"]["type"] == "rate_limit_error"
+    assert refused["error"]["message"] == (
+        "API key daily output tokens limit reached (2/2). Resets at local midnight."
+    )
+    assert 0 < int(said[2].headers["retry-after"]) <= 25 * 3600
+
+
+def test_one_row_for_each_request_whatever_becomes_of_it(here: Served, http: httpx2.Client) -> None:
+    key_id, text = new_key(here, "busy", monthlyRequestLimit=10**6)
+    headers = {"authorization": f"Bearer {text}"}
+
+    def call(number: int) -> str:
+        client, vendor = list(CLIENTS)[number % 6], VENDORS[number % 5]
+        path, body = request_of(client, vendor, stream=number % 2 == 0)
+        if number % 7 == 0:
+            body, path = {**body, "model": "v-openai"}, path.replace(vendor, "nobody")
+        said = http.post(here.url + path, json=body, headers=headers)
+        return str(said.headers["x-request-id"])
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = list(pool.map(call, range(120)))
+
+    rows = [row for row in here.rows() if row.api_key_id == key_id]
+    assert sorted(row.request_id for row in rows) == sorted(ids)
+    assert all(min(row.input_tokens, row.output_tokens, row.cached_tokens) >= 0 for row in rows)
+    count = here.do(here.gateway.core.limits.count_of(key_id))
+    reached = [row for row in rows if row.attempts]
+    assert count.spent.ever.requests == len(reached)
+    assert count.spent.today.tokens == sum(row.input_tokens + row.output_tokens for row in rows)
+
+
+def test_cached_tokens_and_several_choices_are_counted_once(
+    tmp_path: Path, http: httpx2.Client
+) -> None:
+    said = json.loads(WHOLE["openai"])
+    said["choices"] = [{**said["choices"][0], "index": index} for index in range(3)]
+    said["usage"] = {
+        "prompt_tokens": 100,
+        "completion_tokens": 30,
+        "total_tokens": 130,
+        "prompt_tokens_details": {"cached_tokens": 80},
+    }
+    body = {"model": "v-openai/m", "n": 3, "messages": [ASKED]}
+    with served(tmp_path, {"openai": lambda asked: Said((json.dumps(said).encode(),))}) as running:
+        answered = http.post(f"{running.url}/v1/chat/completions", json=body)
+        rows = running.rows()
+
+    assert len(answered.json()["choices"]) == 3
+    assert [(r.input_tokens, r.output_tokens, r.cached_tokens) for r in rows] == [(100, 30, 80)]

@@ -1,0 +1,255 @@
+"""The OpenAPI document of a whole gateway, and what happens to requests that are made from it.
+
+Every operation is asked with values that its schemas allow and with values
+that they do not. Whatever is asked, the answer is one that the document
+promises, and never a 500.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import httpx2
+import pytest
+import requests
+import schemathesis
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from hypothesis import HealthCheck, Phase, given, settings
+from jsonschema_rs import Draft202012Validator
+from office import KEY, Office, client_of, opened
+from schemathesis import Case, GenerationMode
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
+from schemathesis.specs.openapi.schemas import OpenApiSchema
+from served import served
+
+from gateway_core.identity.access import Access
+from gateway_core.identity.credentials import CLI_HEADER
+from gateway_core.inference.core import Core
+from gateway_core.surfaces import catalog, meta
+from gateway_core.surfaces.openapi import template
+from gateway_core.surfaces.operation import STREAM, Operation
+from gateway_dashboard_api import plugin
+
+PATH = "/api/openapi.json"
+DOCS = Path(__file__).parents[2] / "docs" / "api.md"
+BASE = "http://127.0.0.1"
+CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
+EXAMPLES = 3 if settings.default.derandomize else 60
+"""Requests of each sort to each operation; more where other ones are made each time."""
+COUNT = count()
+LEFT_OUT = {
+    ("POST", "/api/auth/oidc/test"): "calls an identity provider",
+    ("POST", "/api/shutdown"): "stops the process",
+    ("POST", "/api/version/shutdown"): "stops the process",
+}
+NOBODY = "http://127.0.0.1:9"
+"""Nothing listens there."""
+ROWS: dict[str, dict[str, Any]] = {
+    "/api/providers": {"provider": "acme", "apiKey": KEY},
+    "/api/combos": {"models": ["echo/echo"]},
+    "/api/provider-nodes": {"baseUrl": f"{NOBODY}/v1"},
+    "/api/keys": {"machineId": "here"},
+    "/api/key-groups": {},
+    "/api/proxy-pools": {"proxyUrl": NOBODY},
+    "/api/connection-groups": {},
+}
+"""How to make a row that an operation on one of them can find; its name is added."""
+HOMES = {"/api/usage": "/api/providers"}
+VARIABLES = {"ENABLE_TRANSLATOR": "true", "JWT_SECRET": "a text that is long enough to sign with"}
+CALM = settings(
+    max_examples=EXAMPLES,
+    phases=[Phase.generate],
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def operations() -> list[Operation]:
+    """Every operation that is routed. Making the routes asks nothing of the gateway."""
+    core = cast(Core, None)
+    table = (*meta.routes(core), *catalog.routes(core), *plugin.register_routes(core))
+    return [operation for each in table for operation in each.operations]
+
+
+OPERATIONS = operations()
+SERVED = [each for each in OPERATIONS if each.access is not Access.ISOLATED]
+ASKED = [
+    each
+    for each in SERVED
+    if (each.method, each.path) not in LEFT_OUT and (each.media != STREAM or each.method != "GET")
+]
+
+
+def named(operation: Operation) -> str:
+    return f"{operation.method} {operation.path}"
+
+
+each_operation = partial(pytest.mark.parametrize, ids=named)
+
+
+class Here(NamedTuple):
+    """A gateway that is open in another thread, and the document it shows."""
+
+    portal: BlockingPortal
+    office: Office
+    document: dict[str, Any]
+    schema: OpenApiSchema
+
+    def ask(self, method: str, path: str, **more: Any) -> httpx2.Response:
+        return self.portal.call(partial(self.office.client.request, method, path, **more))
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
+    folder = tmp_path_factory.mktemp("data")
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(opened(folder, VARIABLES)) as office,
+    ):
+        document = portal.call(office.ask, "GET", PATH)
+        config = schemathesis.Config()
+        config.projects.default.generation.update(with_security_parameters=False)
+        yield Here(
+            portal, office, document, schemathesis.openapi.from_dict(document, config=config)
+        )
+
+
+def test_the_document_is_a_valid_one(here: Here) -> None:
+    OPENAPI_31_VALIDATOR.validate(here.document)
+
+
+def test_the_document_lists_every_operation_there_is(here: Here) -> None:
+    formats = here.office.core.tables.registry.formats.values()
+    endpoints = {("post", point.path) for wire in formats for point in wire.endpoints}
+
+    listed = {(method, path) for path, item in here.document["paths"].items() for method in item}
+
+    assert listed == {(each.method.lower(), template(each.path)) for each in SERVED} | endpoints
+
+
+def test_every_route_is_an_operation(here: Here) -> None:
+    assert [each.route for each in here.office.gateway.app.routes if not each.operations] == []
+
+
+def test_operations_have_names_of_their_own(here: Here) -> None:
+    names = [
+        operation["operationId"]
+        for item in here.document["paths"].values()
+        for operation in item.values()
+    ]
+
+    assert len(set(names)) == len(names)
+
+
+@each_operation("operation", SERVED)
+def test_an_operation_has_a_purpose(operation: Operation) -> None:
+    purpose = operation.purpose
+
+    assert purpose
+    assert purpose == purpose.strip().rstrip(".")
+    assert purpose[0].islower()
+
+
+@each_operation("operation", [each for each in SERVED if each.body is not None])
+def test_a_body_has_an_example_that_it_would_take(here: Here, operation: Operation) -> None:
+    item = here.document["paths"][template(operation.path)][operation.method.lower()]
+    content = item["requestBody"]["content"]["application/json"]
+    whole = {"components": here.document["components"], "$ref": content["schema"].get("$ref", "#")}
+    schema = whole if "$ref" in content["schema"] else content["schema"]
+
+    assert "example" in content
+    Draft202012Validator(schema).validate(content["example"])
+
+
+def test_a_program_reads_it_with_a_key_and_a_stranger_does_not(here: Here) -> None:
+    key = _row(here, "/api/keys")["key"]
+    far = partial(client_of, here.office.gateway, "203.0.113.5", operator=False)
+
+    async def read(**headers: str) -> int:
+        async with far() as client:
+            return (await client.get(PATH, headers=headers)).status_code
+
+    assert here.portal.call(partial(read, authorization=f"Bearer {key}")) == 200
+    assert here.portal.call(read) == 401
+
+
+@each_operation("operation", ASKED)
+def test_whatever_is_asked_the_answer_is_a_promised_one(here: Here, operation: Operation) -> None:
+    target = here.schema[template(operation.path)][operation.method]
+    takes = operation.body is not None or operation.query is not None
+    modes = GenerationMode if takes else (GenerationMode.POSITIVE,)
+    known = _known(here, operation)
+
+    if known:
+        _try(here, operation.status, target.as_strategy())
+    for mode in modes:
+        _try(here, operation.status, target.as_strategy(generation_mode=mode, **known))
+
+
+def test_whatever_is_asked_of_a_model_is_not_a_fault_of_the_gateway(here: Here) -> None:
+    for found in here.schema.get_all_operations():
+        target = found.ok()
+        if "x-gateway-format" in target.definition.raw:
+            for mode in GenerationMode:
+                _try(here, 200, target.as_strategy(generation_mode=mode))
+
+
+def test_the_script_in_the_documentation_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (source,) = re.findall(r"^```python\n(.*?)^```$", DOCS.read_text("utf-8"), re.M | re.S)
+    body = {"name": "script", "machineId": "here"}
+
+    with served(tmp_path, {}) as running:
+        token = {CLI_HEADER: running.gateway.core.identity.cli_token}
+        key = httpx2.post(f"{running.url}/api/keys", json=body, headers=token).json()["key"]
+        source = source.replace("http://127.0.0.1:20128", running.url)
+        exec(source.replace("your gateway key", key), {})  # noqa: S102
+
+    assert capsys.readouterr().out == "['echo/echo']\n"
+
+
+def _known(here: Here, operation: Operation) -> dict[str, Any]:
+    """The parameters that lead to a row which is there, made for the occasion."""
+    start, place, _ = operation.path.partition("/{")
+    home = HOMES.get(start, start)
+    if home not in ROWS or not place:
+        return {}
+    (name,) = re.findall(r"\{(\w+)", operation.path)
+    return {"path_parameters": {name: _row(here, home)["id"]}}
+
+
+def _row(here: Here, home: str) -> dict[str, Any]:
+    """A new row of a list."""
+    name = f"n{next(COUNT)}"
+    answer = here.ask("POST", home, json={**ROWS[home], "name": name, "prefix": name})
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made if "id" in made else next(iter(made.values()))
+
+
+def _try(here: Here, status: int, strategy: Any) -> None:
+    """Ask a few times; what is answered has to be in the document."""
+
+    @CALM
+    @given(case=strategy)
+    def ask(case: Case) -> None:
+        wanted = requests.Request(**case.as_transport_kwargs(base_url=BASE)).prepare()
+        answer = here.ask(
+            wanted.method, wanted.url, headers=dict(wanted.headers), content=wanted.body
+        )
+
+        assert answer.status_code < 500 or answer.status_code == status, (
+            f"{case.as_curl_command()}\n{answer.text}"
+        )
+        case.validate_response(answer, checks=CHECKS)
+
+    ask()

@@ -1,0 +1,133 @@
+"""Everything a request may show to say who sends it, and what it amounts to."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+from office import Office
+
+from gateway_core.identity.access import RULES, SAFE_METHODS, Access
+from gateway_core.identity.credentials import CLI_HEADER, COOKIE
+from gateway_core.storage.keys import KeyChange
+from gateway_core.surfaces.operation import Operation
+
+HERE, AWAY = "127.0.0.1", "192.0.2.7"
+EVIL = "https://evil.example"
+PAST = "2020-01-01T00:00:00.000Z"
+FORGED = {"x-gateway-real-ip": "127.0.0.1", "x-gateway-peer-token": "00" * 24}
+CLIENT_CLASSES = (Access.PUBLIC, Access.INFERENCE)
+"""Where nobody's session counts, so that its origin does not either."""
+
+
+class Credential(Struct, frozen=True, kw_only=True):
+    """One way to ask."""
+
+    host: str = AWAY
+    """The address of the caller's end."""
+    headers: dict[str, str] = {}
+    traits: frozenset[str] = frozenset()
+    """Of ``local cli session foreign key restricted refused unknown open``."""
+
+
+def passes(access: Access, credential: Credential, method: str) -> int:
+    """200, or the status of the refusal, as the rules have it."""
+    rule, has = RULES[access], credential.traits
+    if rule.anyone or (rule.cli and "cli" in has):
+        return 200
+    if rule.here and "local" not in has:
+        return 403
+    if rule.local and "local" in has and not (rule.key and "refused" in has):
+        return 200
+    if rule.session and "session" in has:
+        return 403 if "foreign" in has and access not in CLIENT_CLASSES else 200
+    if rule.open and "open" in has:
+        return 200
+    if rule.key and "key" in has:
+        is_write = method not in SAFE_METHODS and access is Access.MANAGEMENT
+        return 403 if is_write and "restricted" in has else 200
+    return 403 if rule.here or "key" in has else 401
+
+
+def shows(address: str, traits: str, **headers: str) -> Credential:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Credential(host=address, headers=named, traits=frozenset(traits.split()))
+
+
+async def stored(office: Office, **change: Any) -> str:
+    """The text of a new key."""
+    mint = office.core.identity.keys.mint
+    text = mint.new()
+    wanted = KeyChange(name="test", **change)
+    await office.core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, wanted)
+    await office.core.refresh()
+    return text
+
+
+async def credentials(office: Office) -> dict[str, Credential]:
+    """All of them, while a login is required. Needs JWT_SECRET."""
+    plain, narrow = await stored(office), await stored(office, policy={"rpmLimit": 5})
+    scoped = await stored(office, allowed_combos=("team",))
+    paused, expired = await stored(office, is_active=False), await stored(office, expires_at=PAST)
+    session = f"{COOKIE}={office.core.sessions.issue()}"
+    token = office.core.identity.cli_token
+    good = {
+        "nobody here": shows(HERE, "local"),
+        "nobody away": shows(AWAY, ""),
+        "cli here": shows(HERE, "local cli", **{CLI_HEADER: token}),
+        "cli away": shows(AWAY, "cli", **{CLI_HEADER: token}),
+        "key here": shows(HERE, "local key", authorization=f"Bearer {plain}"),
+        "key away": shows(AWAY, "key", x_api_key=plain),
+        "session here": shows(HERE, "local session", cookie=session),
+        "session away": shows(AWAY, "session", cookie=session),
+        "session and key": shows(AWAY, "session key", cookie=session, x_api_key=plain),
+    }
+    bad = {
+        "via proxy": shows(HERE, "", x_gateway_via_proxy="1"),
+        "forwarded": shows(HERE, "", x_forwarded_for="127.0.0.1"),
+        "forged away": shows(AWAY, "", **FORGED),
+        "forged forwarded": shows(HERE, "", x_forwarded_for="127.0.0.1", **FORGED),
+        "rebound": shows(HERE, "", host="rebind.example", origin="http://rebind.example"),
+        "foreign page": shows(HERE, "", origin=EVIL),
+        "wrong cli": shows(AWAY, "", **{CLI_HEADER: token.upper() + "x"}),
+        "restricted": shows(AWAY, "key restricted", x_goog_api_key=narrow),
+        "scoped": shows(AWAY, "key restricted", x_alt_api_key=scoped),
+        "paused here": shows(HERE, "local refused", x_api_key=paused),
+        "paused away": shows(AWAY, "refused", x_api_key=paused),
+        "expired here": shows(HERE, "local refused", x_api_key=expired),
+        "expired away": shows(AWAY, "refused", x_api_key=expired),
+        "unknown away": shows(AWAY, "unknown", x_api_key="sk-unknown00"),
+        "no session": shows(AWAY, "", cookie=f"{COOKIE}=a.b.c"),
+        "foreign session": shows(AWAY, "session foreign", cookie=session, origin=EVIL),
+        "null session": shows(AWAY, "session foreign", cookie=session, origin="null"),
+    }
+    return {**good, **bad}
+
+
+def open_credentials() -> dict[str, Credential]:
+    """What counts, and what does not, while no login is required."""
+    return {
+        "open": shows(HERE, "local open"),
+        "open page": shows(HERE, "local open", origin="http://localhost:3000"),
+        "open away": shows(AWAY, ""),
+        "open rebound": shows(HERE, "", host="rebind.example:20128"),
+        "open foreign page": shows(HERE, "", origin=EVIL),
+        "open via proxy": shows(HERE, "", x_gateway_via_proxy="1"),
+        "open forwarded": shows(HERE, "", x_forwarded_for="127.0.0.1"),
+    }
+
+
+def operations(office: Office) -> Iterator[Operation]:
+    """Everything that is served, the inference endpoints too."""
+    for guarded in office.gateway.app.routes:
+        yield from guarded.operations
+    for wire in office.core.tables.registry.formats.values():
+        for endpoint in wire.endpoints:
+            yield Operation(
+                method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask"
+            )
+
+
+def address(path: str) -> str:
+    """A path that leads to an operation, with some word in the place of each parameter."""
+    return re.sub(r"\{[^}]+\}", "x", path)

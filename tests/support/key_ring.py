@@ -1,0 +1,39 @@
+"""Gateway keys for tests: made over REST, shown by clients that have no other credential."""
+
+from typing import Any
+
+import httpx2
+from office import Office, client_of
+
+REMOTE = "203.0.113.9"
+PATH = "/api/keys"
+
+
+async def key_for(office: Office, name: str = "one", **more: Any) -> dict[str, Any]:
+    """A new key, with its text."""
+    body = {"name": name, "machineId": "any", **more}
+    made: dict[str, Any] = await office.ask("POST", PATH, body, status=201)
+    return made
+
+
+def bearer(key: dict[str, Any]) -> dict[str, str]:
+    return {"authorization": f"Bearer {key['key']}"}
+
+
+async def chat(
+    client: httpx2.AsyncClient, key: dict[str, Any] | None, model: str = "acme/large"
+) -> httpx2.Response:
+    body = {"model": model, "messages": [{"role": "user", "content": "Hello"}]}
+    headers = {} if key is None else bearer(key)
+    return await client.post("/v1/chat/completions", json=body, headers=headers)
+
+
+def remote(office: Office) -> httpx2.AsyncClient:
+    """A client from elsewhere, without any credential."""
+    return client_of(office.gateway, REMOTE, operator=False)
+
+
+async def status_of(office: Office, key: dict[str, Any], model: str = "acme/large") -> int:
+    """What a caller from elsewhere gets with a key."""
+    async with remote(office) as client:
+        return (await chat(client, key, model)).status_code

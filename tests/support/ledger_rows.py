@@ -1,0 +1,47 @@
+"""Rows for a ledger, around a moment at which tests let the clock stand."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import count
+from typing import Any
+
+from office import Office
+
+from gateway_core.storage.moments import iso, local_day
+from gateway_core.storage.usage import UsageRecord
+
+NOW = datetime(2027, 1, 15, 12, 0, 30).timestamp()
+"""A local noon, and half a minute."""
+MINUTE, HOUR, DAY = 60, 3600, 24 * 3600
+_numbers = count(1)
+
+
+def row(ago: float = 0, **fields: Any) -> UsageRecord:
+    """A call that ended so many seconds before ``NOW``."""
+    ended = NOW - ago
+    usual = {
+        "request_id": f"00000000-0000-4000-8000-{next(_numbers):012}",
+        "started_at": iso(ended - 1),
+        "finished_at": iso(ended),
+        "day": local_day(ended).isoformat(),
+        "provider": "acme",
+        "model_asked": "acme/large",
+        "model_sent": "large",
+        "connection_id": "c-1",
+        "endpoint": "/v1/chat/completions",
+        "http_status": 200,
+        "duration_ms": 1000,
+    }
+    return UsageRecord(**{**usual, **fields})
+
+
+async def keep(office: Office, *rows: UsageRecord) -> None:
+    """Write rows, and let the office's clock stand at ``NOW``."""
+    office.core.clock = lambda: NOW
+    await office.core.stores.usage.insert_many(rows)
+
+
+def total(parts: dict[str, dict[str, Any]] | Iterable[dict[str, Any]], name: str) -> float:
+    """One figure of all parts together."""
+    each = parts.values() if isinstance(parts, dict) else parts
+    return round(sum(part[name] for part in each), 6)

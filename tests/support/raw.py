@@ -1,0 +1,90 @@
+"""Requests written byte by byte, for what no client library would send."""
+
+import socket
+import time
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+HOST = b"Host: 127.0.0.1\r\n"
+CHAT = b'{"model":"echo/echo","messages":[{"role":"user","content":"hi"}]}'
+
+
+class Heard(NamedTuple):
+    """What came back, until the other side closed or the time was up."""
+
+    data: bytes
+    closed: bool
+    seconds: float
+
+    @property
+    def status(self) -> int:
+        return int(self.data.split(b" ", 2)[1]) if self.data else 0
+
+    @property
+    def statuses(self) -> list[int]:
+        return [int(part[:3]) for part in self.data.split(b"HTTP/1.1 ")[1:]]
+
+    @property
+    def body(self) -> bytes:
+        return self.data.partition(b"\r\n\r\n")[2]
+
+
+def call(url: str) -> socket.socket:
+    """A connection to a gateway."""
+    parts = urlsplit(url)
+    assert parts.hostname is not None
+    return socket.create_connection((parts.hostname, parts.port or 80), timeout=20)
+
+
+def hear(peer: socket.socket, within: float, *, until: bytes | None = None) -> Heard:
+    """Read until it closes, ``until`` has come or the time is up."""
+    data, closed, begun = b"", False, time.monotonic()
+    while (left := begun + within - time.monotonic()) > 0:
+        peer.settimeout(left)
+        try:
+            piece = peer.recv(65536)
+        except TimeoutError:
+            break
+        except ConnectionError:
+            piece = b""
+        if not piece:
+            closed = True
+            break
+        data += piece
+        if until is not None and until in data:
+            break
+    return Heard(data, closed, time.monotonic() - begun)
+
+
+def tell(peer: socket.socket, *pieces: bytes) -> None:
+    """Send, as far as the other side wants to hear it."""
+    try:
+        for piece in pieces:
+            peer.sendall(piece)
+    except ConnectionError:
+        pass
+
+
+def ask(url: str, *pieces: bytes, within: float = 5.0, until: bytes | None = None) -> Heard:
+    """Send bytes on a connection of their own and hear the answer."""
+    with call(url) as peer:
+        tell(peer, *pieces)
+        return hear(peer, within, until=until)
+
+
+def request(line: str, *headers: bytes, body: bytes = b"") -> bytes:
+    """A request with a Host header and these lines."""
+    lines = b"".join(header + b"\r\n" for header in headers)
+    return line.encode("latin-1") + b" HTTP/1.1\r\n" + HOST + lines + b"\r\n" + body
+
+
+def chat(*headers: bytes, body: bytes = CHAT) -> bytes:
+    """A chat request, whose framing is up to the caller."""
+    return request(
+        "POST /v1/chat/completions", b"Content-Type: application/json", *headers, body=body
+    )
+
+
+def sized(body: bytes = CHAT) -> bytes:
+    """A chat request in good order."""
+    return chat(b"Content-Length: %d" % len(body), body=body)

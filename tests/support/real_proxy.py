@@ -1,0 +1,66 @@
+"""A proxy program on loopback, with one host's name that only it knows how to reach."""
+
+import asyncio
+import importlib
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+VENDOR = "vendor.test"
+"""A name that no resolver knows; the proxy takes it, and any other, for this machine."""
+
+
+class RealProxy:
+    """Serves until closed. ``reached`` holds every way it opened, as ``host:port``."""
+
+    def __init__(self, scheme: str = "http", user: str = "") -> None:
+        """``user`` is ``name:password``; empty lets everybody in."""
+        self.scheme = scheme
+        self.user = user
+        self.reached: list[str] = []
+        self.port = 0
+
+    @property
+    def url(self) -> str:
+        return self.url_for(self.user)
+
+    def url_for(self, user: str) -> str:
+        return f"{self.scheme}://{user}{'@' if user else ''}127.0.0.1:{self.port}"
+
+    async def open(self) -> None:
+        program = _program()
+        remote = program.ProxyDirect()
+        remote.wait_open_connection = self._connect
+        own = program.proxy_by_uri(f"{self.scheme}://127.0.0.1:0#{self.user}", None)
+        # It would remember for a month that this machine's address was let in once.
+        self._server = await own.start_server({"rserver": [remote], "authtime": -1})
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def aclose(self) -> None:
+        """Close, and wait for what is still carried."""
+        self._server.close()
+        carried = [task for task in asyncio.all_tasks() if "pproxy" in str(task.get_coro())]
+        for task in carried:
+            task.cancel()
+        await asyncio.gather(*carried, return_exceptions=True)
+
+    async def _connect(self, host: str, port: int, *_: Any) -> Any:
+        self.reached.append(f"{host}:{port}")
+        return await asyncio.open_connection("127.0.0.1", port)
+
+
+def _program() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about its own spelling
+        return importlib.import_module("pproxy.server")
+
+
+@asynccontextmanager
+async def real_proxy(scheme: str = "http", user: str = "") -> AsyncIterator[RealProxy]:
+    proxy = RealProxy(scheme, user)
+    await proxy.open()
+    try:
+        yield proxy
+    finally:
+        await proxy.aclose()

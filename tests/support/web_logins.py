@@ -1,0 +1,62 @@
+"""A vendor with pages to sign in at, and a way through an assisted login."""
+
+from types import SimpleNamespace
+
+import httpx2
+from office import Office
+
+from gateway_core import (
+    Auth,
+    Model,
+    ProviderSpec,
+    Transport,
+    WebLoginAnswer,
+    WebLoginRequest,
+    hookimpl,
+)
+
+ORIGIN = "http://login.example"
+COOKIES = "session=canary-cookie"
+
+
+class Demonstration:
+    """Asks for a name and a password, and makes the cookie of them."""
+
+    def __init__(self) -> None:
+        self.asked: list[WebLoginRequest] = []
+
+    async def handle(self, request: WebLoginRequest, transport: Transport) -> WebLoginAnswer:
+        self.asked.append(request)
+        if request.path == "steal":
+            return WebLoginAnswer(
+                headers={"Set-Cookie": "web_login=x", "Access-Control-Allow": "*"}
+            )
+        if request.path == "broken":
+            return WebLoginAnswer(captured="a\r\nb")
+        if request.method == "POST":
+            request.memory["form"] = request.body
+            return WebLoginAnswer(status=303, headers={"location": "done"})
+        if request.path == "done":
+            captured = COOKIES if b"pass" in request.memory.get("form", b"") else None
+            return WebLoginAnswer(body=b"<p>Done", captured=captured)
+        return WebLoginAnswer(body=b"<form method=post><input name=pass></form>")
+
+
+def plugin(demonstration: Demonstration) -> object:
+    """A plugin with one provider that can be signed in at."""
+    spec = ProviderSpec(
+        id="pages",
+        name="Pages",
+        alias="pg",
+        base_url="https://pages.example/v1",
+        auth=Auth(type="cookie"),
+        models=(Model("m"),),
+        web_login=demonstration,
+    )
+    return SimpleNamespace(register_providers=hookimpl(lambda: [spec]))
+
+
+def browser(office: Office, host: str = "login.example") -> httpx2.AsyncClient:
+    """A browser somewhere else, which does not follow redirects by itself."""
+    transport = httpx2.ASGITransport(app=office.gateway.app, client=("192.0.2.9", 1))
+    return httpx2.AsyncClient(transport=transport, base_url=f"http://{host}")
