@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import sys
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
@@ -77,11 +78,12 @@ def _run(words: argparse.Namespace) -> int:
         "workers": _workers,
         "scale": lambda stage, results: _scale(stage, results, words.ledger_rows),
     }
-    results = begun()
+    results, start = begun(), time.monotonic()
     with set_up(os.sched_getaffinity(0)) as stage:
         for name, part in parts.items():
             if name in (words.only or PARTS):
                 results = part(stage, results)
+    results = _noted(results, f"The run took {(time.monotonic() - start) / 60:.1f} minutes.")
     print(report(results))
     if words.only is None:
         keep(results)

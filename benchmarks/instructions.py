@@ -104,7 +104,7 @@ def compared(counted: Counted, before: Counted | None) -> str:
     told = f"{counted.plain:,.1f} thousand instructions for each plain answer"
     if before is None:
         return f"{told}; nothing is kept to compare with, save it with --save"
-    verdict = "within" if is_within(counted, before) else "OVER"
+    verdict = "not over" if is_within(counted, before) else "OVER"
     return (
         f"{told}; kept are {before.plain:,.1f} (Python {before.python}): "
         f"{change(counted, before):+.1%}, {verdict} the tolerance of {before.tolerance:.0%}"

@@ -19,6 +19,8 @@ IDLE = 2.0
 """Seconds after the first answer until idle memory is read."""
 EARLY = 10_000
 LATE = 100_000
+READY = 3.0
+"""Seconds until every worker serves, not only the first."""
 SECONDS = 2.0
 ROUNDS = 3
 
@@ -87,6 +89,7 @@ def compare_workers(stage: Stage) -> Workers | None:
             stack.enter_context(stage.standing(_with_workers(count), where=every))
             for count in ("1", "2")
         ]
+        time.sleep(READY)
         turns = [[_rate(_turn(stage, one)) for one in pair] for _ in range(ROUNDS + 1)][1:]
     one, two = (statistics.median(each) for each in zip(*turns, strict=True))
     by_round = statistics.median(second / first for first, second in turns)

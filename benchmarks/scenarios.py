@@ -9,15 +9,13 @@ THREE = (NGINX.name, OWN.name, DIRECT.name)
 FULL = (
     Scenario(mode="plain", peers=EVERYBODY),
     Scenario(mode="stream", peers=EVERYBODY),
-    *(
-        Scenario(mode=mode, peers=USUAL)
-        for mode in ("burst", "paced", "messages", "messages-stream", "messages-paced")
-    ),
+    *(Scenario(mode=mode, peers=USUAL) for mode in ("paced", "messages", "messages-stream")),
+    *(Scenario(mode=mode, peers=THREE) for mode in ("burst", "messages-paced")),
     Scenario(mode="plain", connections=1, peers=EVERYBODY),
     Scenario(mode="stream", connections=1, peers=USUAL),
     Scenario(mode="messages", connections=1, peers=USUAL),
     Scenario(mode="messages-stream", connections=1, peers=USUAL),
-    Scenario(mode="plain", connections=256, peers=USUAL),
+    Scenario(mode="plain", connections=256, peers=THREE),
     Scenario(mode="stream", connections=256, peers=THREE),
     Scenario(mode="plain", size="100 KB", peers=THREE),
     Scenario(mode="messages", size="100 KB", peers=THREE),

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import socket
+from collections.abc import Callable
 from functools import partial
 
 import click
@@ -17,8 +18,8 @@ from .config.data_dir import DataDir
 from .config.environment import Environment
 from .config.errors import ConfigError, StartRefused
 from .config.machine import memory_size, memory_used
+from .server.place import Place
 from .server.pressure import Pressure, budget_of
-from .server.workers import Place, can_fork, supervise
 
 log = logging.getLogger(__name__)
 
@@ -28,15 +29,21 @@ def serve(
 ) -> None:
     """Serve until a signal asks for a stop. Raises StartRefused, ServerError, SystemExit."""
     chosen = server.choose(server_name)
-    if workers > 1 and not can_fork():
-        raise server.ServerError("This system runs one worker only: leave --workers out")
-    listener = server.listen(host, port)
-    with contextlib.closing(listener):
+    with contextlib.closing(server.listen(host, port)) as listener:
         if workers == 1:
             server.run(lambda: _serve(environment, chosen, listener))
-            return
-        with DataDir(environment.data_path):
-            code = supervise(workers, partial(_work, environment, chosen, listener))
+        else:
+            _supervise(environment, workers, partial(_work, environment, chosen, listener))
+
+
+def _supervise(environment: Environment, workers: int, work: Callable[[Place], None]) -> None:
+    # Imported only here, because one process alone needs nothing of it.
+    from .server.workers import can_fork, supervise
+
+    if not can_fork():
+        raise server.ServerError("This system runs one worker only: leave --workers out")
+    with DataDir(environment.data_path):
+        code = supervise(workers, work)
     raise SystemExit(code)
 
 

@@ -73,10 +73,11 @@ def clean_base_url(text: str, endings: Iterable[str] = ()) -> str:
 def urls_in(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The members of ``providerSpecificData`` that are addresses, or are meant to be."""
     for name, value in data.items():
-        if isinstance(value, str) and value:
+        # Vendors overlook the space around an address, so it hides none here.
+        if isinstance(value, str) and (url := value.strip()):
             is_meant = name in (BASE_URL, PROXY_URL)
-            if is_meant or value.lower().startswith(("http://", "https://")):
-                yield name, value
+            if is_meant or url.lower().startswith(("http://", "https://")):
+                yield name, url
 
 
 def destinations(

@@ -3,7 +3,6 @@
 US dollars per million tokens, by the provider's short name and the model's id.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -105,6 +104,6 @@ def _rate(name: str, rate: Any, where: str) -> float:
         raise BadRequest(f"Invalid pricing field for {where}: {name[:64]}")
     if isinstance(rate, bool) or not isinstance(rate, int | float):
         raise BadRequest(f"Invalid {name} price for {where}: it must be a number")
-    if not (math.isfinite(rate) and 0 <= rate <= LARGEST):
+    if not 0 <= rate <= LARGEST:  # nor what is no number at all
         raise BadRequest(f"Invalid {name} price for {where}: 0 to {LARGEST:.0f} is possible")
     return float(rate)

@@ -181,7 +181,8 @@ def contracts(module: Module) -> Iterator[str]:
 
 def network(module: Module) -> Iterator[str]:
     if not module.is_in("gateway_core.inference.transport"):
-        owns_listener = module.place == "gateway_core" and module.name.count(".") == 1
+        is_top = module.place == "gateway_core" and module.name.count(".") == 1
+        owns_listener = is_top or module.is_in("gateway_core.server")
         yield from _matches(module, NETWORK - ({"socket"} if owns_listener else set()))
 
 
@@ -193,7 +194,8 @@ def database(module: Module) -> Iterator[str]:
 def files(module: Module) -> Iterator[str]:
     if module.place in {"gateway_dashboard_api", "plugins/extensions"}:
         return
-    if not module.is_in("gateway_core.config.data_dir", "gateway_core.storage"):
+    doors = ("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage")
+    if not module.is_in(*doors):
         yield from _matches(module, FILES)
         calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
         for verb in calls:

@@ -8,7 +8,10 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PACKAGES = ["gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"]
+PACKAGES = [
+    *("gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"),
+    "benchmarks",
+]
 GROUPS = ["formats", "providers", "extensions"]
 
 

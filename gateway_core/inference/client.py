@@ -167,7 +167,7 @@ class Client:
         if not self.opened:
             head = [(b"content-type", media_type.encode()), *headers]
             await self._open(200, [*head, (b"x-request-id", self.request_id), *_STREAMING])
-        await self._body(first, more=True)
+        await self.write(first)
 
     async def write(self, piece: bytes) -> None:
         """More of a stream."""

@@ -31,6 +31,7 @@ from ..contracts.usage import Usage
 from ..contracts.wire import ClientSide, VendorSide, WireFormat
 from . import envelope
 from .addressing import JSON, request
+from .redaction import masked, secrets_of, told
 
 
 def passes_through(call: Call, client: WireFormat, vendor: WireFormat) -> bool:
@@ -72,6 +73,7 @@ class Verbatim:
     ) -> None:
         self.vendor = vendor_side(wire)
         self.upstream_format = wire.id
+        self._credential = credential
         members = dict(call.members)
         self.relay = self.vendor.relay(call, target, members)
         if wire.model_in_body:
@@ -107,10 +109,13 @@ class Verbatim:
     @property
     def failure(self) -> UpstreamError | None:
         failed = self.relay.failure
-        return None if failed is None else error_of(failed)
+        return None if failed is None else error_of(safe(failed, self._credential))
 
     def feed(self, chunk: bytes) -> bytes:
-        return self.relay.feed(chunk)
+        given = self.relay.feed(chunk)
+        if self.relay.failure is None:
+            return given
+        return masked(given, secrets_of(self._credential))
 
     def close(self) -> bytes:
         return self.relay.close()
@@ -144,6 +149,7 @@ class Translated:
         self.losses = Losses()
         same = client.dialect == vendor.dialect
         self.handover = Handover(target.provider.id, self.losses, keeps_extra=same)
+        self._credential = credential
         self._now = now
         self.upstream_format = vendor.id
         self.conversation = conversation
@@ -208,6 +214,7 @@ class Translated:
         elif isinstance(event, PartSealed | ChoiceEnded):
             self.started = True
         elif isinstance(event, ReplyFailed):
+            event = safe(event, self._credential)
             self.failure = error_of(event)
         elif isinstance(event, ReplyStarted):
             identity, created = self._named(event.id, event.created)
@@ -307,6 +314,11 @@ def length(part: AnyPart) -> int:
 def fallback_id(body: bytes) -> str:
     """An id for an answer whose vendor gives none."""
     return f"{hash(body) & 0xFFFFFFFFFFFFFFFF:016x}"
+
+
+def safe(failed: ReplyFailed, credential: Credential) -> ReplyFailed:
+    """A failure whose words do not repeat the account's secrets."""
+    return replace(failed, message=told(failed.message, secrets_of(credential)))
 
 
 def error_of(failed: ReplyFailed) -> UpstreamError:

@@ -16,6 +16,8 @@ FLUSH_AFTER = 0.25
 """Seconds a finished request may wait to be written."""
 FLUSH_ROWS = 200
 MOST_WAITING = 10_000
+AT_ONCE = 25
+"""Rows that are made before others get their turn."""
 RETRY_AFTER = 2.0
 
 log = logging.getLogger(__name__)
@@ -125,7 +127,7 @@ class Ledger:
     async def _write_some(self) -> None:
         async with self._writing:  # two at once would write the same rows and forget others
             batch = self._waiting[:FLUSH_ROWS]
-            rows = await asyncio.to_thread(self._rows, batch)
+            rows = await self._rows(batch)
             self._count(rows)
             await self._write(rows)
             del self._waiting[: len(batch)]
@@ -141,8 +143,16 @@ class Ledger:
                 self.count(row)
         self._counted = max(self._counted, len(rows))
 
-    def _rows(self, batch: Sequence[Trace]) -> list[UsageRecord]:
-        return [record_of(trace, self.prices, self._zone) for trace in batch]
+    async def _rows(self, batch: Sequence[Trace]) -> list[UsageRecord]:
+        """Here and not on a thread: work for the interpreter's lock there would hold up more."""
+        if not all(self.prices.is_ready(trace.target) for trace in batch):
+            await asyncio.to_thread(self.prices.prepare)
+        rows = []
+        for number, trace in enumerate(batch, 1):
+            rows.append(record_of(trace, self.prices, self._zone))
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return rows
 
 
 def record_of(trace: Trace, prices: Prices, zone: tzinfo | None = None) -> UsageRecord:

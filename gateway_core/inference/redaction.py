@@ -38,6 +38,14 @@ def told(text: str, secrets: Iterable[str] = ()) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
+def masked(data: bytes, secrets: Iterable[str]) -> bytes:
+    """A vendor's bytes with a mask in the place of each secret."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST:
+            data = data.replace(secret.encode(), MASK.encode())
+    return data
+
+
 def texts(value: Any) -> Iterator[str]:
     """Every text in a document of secrets, however deep."""
     if isinstance(value, str):

@@ -106,7 +106,8 @@ class Door:
         for visitor in tuple(self.visitors):
             visitor.shut()
         limits = self.limits
-        if not await self._settled(limits.hurry if self._hurried else limits.drain):
+        in_time = await self._settled(limits.hurry if self._hurried else limits.drain)
+        if not in_time and self.tasks:
             await self._cut_off()
         await self._gone()
 

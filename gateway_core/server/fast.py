@@ -49,8 +49,12 @@ class Fast(Connection, HttpToolsProtocol):
         HttpToolsProtocol.on_message_begin(self)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self.phase == HEAD:  # Trailers come this way too, and are dropped.
-            HttpToolsProtocol.on_header(self, name, value)
+        if self.phase != HEAD:
+            return  # Trailers come this way too, and are dropped.
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self.checked()

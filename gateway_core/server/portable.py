@@ -18,7 +18,7 @@ from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.config import Config
 from hypercorn.utils import wrap_app
 
-from .connection import BODY, BUSY, HEAD, Connection
+from .connection import BODY, BUSY, HEAD, IDLE, Connection
 from .door import App, Door, Message, stopping
 from .heads import path_of
 from .limits import Limits
@@ -66,6 +66,7 @@ class Front(Connection, asyncio.StreamReaderProtocol):
         self._has_body = False
         self._running = 0
         self._started = False
+        self._has_ended = False
         self._serving: asyncio.Task[None] | None = None
         self._discarding: asyncio.Task[None] | None = None
 
@@ -80,12 +81,22 @@ class Front(Connection, asyncio.StreamReaderProtocol):
         self.left()
         self._stop_discarding()
         asyncio.StreamReaderProtocol.connection_lost(self, exc)
+        self._rest()
 
     def eof_received(self) -> bool:
+        """The client has nothing more to say; it may still wait for an answer."""
+        self._has_ended = True
         asyncio.StreamReaderProtocol.eof_received(self)
-        if self.lingering:
+        if self.phase in (IDLE, HEAD) or self.lingering:
             self.transport.close()
-        return not self.lingering
+        return True
+
+    def _rest(self) -> None:
+        """End hypercorn's part, which would wait for its own idle time when all is over."""
+        if self._has_ended and not self._running:
+            self.transport.close()
+        if self._serving is not None and self.transport.is_closing() and not self._running:
+            self.loop.call_soon(self._serving.cancel)
 
     def is_behind(self) -> bool:
         return self._running > 0
@@ -156,6 +167,8 @@ class Front(Connection, asyncio.StreamReaderProtocol):
             if is_last:
                 self._stop_discarding()
 
+        if self.phase == IDLE:
+            self.phase = BUSY  # It came together with the one before it.
         self._running, self._started = self._running + 1, False
         self.door.tasks.add(task)
         try:
@@ -168,6 +181,7 @@ class Front(Connection, asyncio.StreamReaderProtocol):
             self._running -= 1
             if self.phase == BUSY:
                 self.answered()
+            self._rest()
 
     def _noted(self, message: Message) -> Message:
         """Look at what the application sends; say that the connection closes, where it does."""

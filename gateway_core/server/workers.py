@@ -11,7 +11,8 @@ parent: port, data directory's lock ── fork ──▶ worker 1 (opens the da
 ```
 
 A worker that dies is started again, later and later when it dies quickly. The
-parent passes SIGTERM on and ends when all workers have ended; workers end when
+parent passes SIGTERM on and ends when all workers have ended; one that ends in
+order has been asked to over the network, and all are stopped. Workers end when
 the parent is gone.
 """
 
@@ -22,11 +23,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from msgspec import Struct
+from .place import Place
 
 log = logging.getLogger(__name__)
 
@@ -35,20 +37,6 @@ LONGEST_PAUSE = 30.0
 STEADY = 10.0
 """Seconds after which a worker that dies is not taken for one that cannot start."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-
-
-class Place(Struct, frozen=True, kw_only=True):
-    """What a worker is told when it begins."""
-
-    number: int
-    """Counted from 0."""
-    workers: int
-    parent: int
-    """A descriptor that can be read when the parent is gone."""
-    is_first: bool
-    """This worker opens the data, and nobody else does until it is ready."""
-    ready: Callable[[], None]
-    """To be called once the worker serves."""
 
 
 Work = Callable[[Place], None]
@@ -128,7 +116,7 @@ class Supervisor:
             workers=len(self._slots),
             parent=self._lifeline[0],
             is_first=is_first,
-            ready=lambda: sender.send_bytes(b"ready"),
+            ready=partial(_tell, sender),
         )
         slot.process = context.Process(
             target=_begin, args=(self._work, place, self._lifeline[1], receiver)
@@ -167,6 +155,9 @@ class Supervisor:
             slot.process = None
             if slot.ready is not None:
                 slot.ready.close()
+            if process.exitcode == 0 and not self._stopping:
+                # It was asked to stop where the parent cannot hear: all are meant.
+                self._asked.append(signal.SIGTERM)
             if self._stopping:
                 self._failed |= process.exitcode not in (0, -signal.SIGTERM)
             else:
@@ -203,6 +194,12 @@ def _begin(work: Work, place: Place, lifeline: int, receiver: Connection) -> Non
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     work(place)
     sys.stdout.flush()
+
+
+def _tell(sender: Connection) -> None:
+    """Tell the parent that a worker serves. A parent that is gone is noticed elsewhere."""
+    with suppress(OSError):
+        sender.send_bytes(b"ready")
 
 
 @contextmanager

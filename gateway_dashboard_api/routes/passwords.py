@@ -41,6 +41,7 @@ def routes(desk: Desk) -> list[Guarded]:
             access=Access.PUBLIC,
             body=ChangeBody,
             answer=Entered,
+            example={"proof": "what the login gave", "newPassword": "a long password"},
         ),
         endpoint(
             desk,

@@ -1,6 +1,7 @@
 """The HTTP edge of both servers, byte by byte (S01, S02, S05, S25)."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -15,6 +16,8 @@ from gateway_core.identity.credentials import CLI_HEADER, cli_token
 OVER = 1.0
 """Seconds within which a refusal must come."""
 MIB = 1024 * 1024
+MOST = 200
+"""Connections."""
 CHUNKED = b"Transfer-Encoding: chunked"
 HEALTH = request("GET /api/health")
 
@@ -23,7 +26,7 @@ HEALTH = request("GET /api/health")
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
-    variables = {"GATEWAY_MAX_BODY_MB": "4"}
+    variables = {"GATEWAY_MAX_BODY_MB": "4", "GATEWAY_MAX_CONNECTIONS": str(MOST)}
     data_dir = tmp_path_factory.mktemp("edge")
     with running(data_dir, "--server", request.param, variables=variables) as gateway:
         yield gateway
@@ -289,3 +292,17 @@ def test_the_refusal_of_a_large_body_reaches_a_client_that_sends_all_of_it(here:
         said = client.post(f"{here.url}/v1/chat/completions", json={"model": "x" * (8 * MIB)})
 
     assert said.status_code == 413
+
+
+def test_too_many_connections_are_turned_away_and_the_others_served(here: Running) -> None:
+    with ExitStack() as stack:
+        peers = [stack.enter_context(call(here.url)) for _ in range(MOST + 20)]
+        tell(peers[0], HEALTH)
+        served = hear(peers[0], 5, until=b"true}")
+        turned = [peer for peer in peers if hear(peer, 0.001).closed]
+
+    assert served.status == 200
+    # Connections of other tests may still be there.
+    assert 20 <= len(turned) < 40
+    # They are gone at this end; the other end hears of it a little later.
+    assert any(ask(here.url, HEALTH, until=b"true}").status == 200 for _ in range(1000))

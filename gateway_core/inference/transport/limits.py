@@ -12,7 +12,7 @@ BODY_BYTES = 64 * 1024 * 1024
 class Limits(Struct, frozen=True, kw_only=True):
     """Times in seconds, sizes in bytes."""
 
-    connections: int = 512
+    connections: int = 4096
     """Open at once to one origin; further requests queue."""
     keep_alive: float = 30.0
     """How long an idle connection is kept."""

@@ -1,5 +1,6 @@
 """Costs: whose price counts, and that parts sum to the whole."""
 
+import genai_prices
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from gateway_core.inference.prices import MICRO, Prices, priced
 
 rates = st.floats(0, 1000)
 maybe = st.none() | rates
+KNOWN = Prices()
 prices = st.builds(
     Price, input=rates, output=rates, cached=maybe, cache_write=maybe, reasoning=maybe
 )
@@ -109,3 +111,37 @@ def test_a_cost_that_cannot_be_known_is_not_zero() -> None:
         assert prices.cost(unheard, Usage(input_tokens=5)) is None
     impossible = Usage(input_tokens=3, cached_tokens=9)
     assert prices.cost(target(provider("openai"), "gpt-4o"), impossible) is None
+
+
+LISTED = (
+    *(("openai", "gpt-4o"), ("openai", "gpt-4o-mini"), ("anthropic", "claude-sonnet-4-5")),
+    *(
+        ("google", "gemini-2.5-pro"),
+        ("deepseek", "deepseek-chat"),
+        ("groq", "llama-3.1-8b-instant"),
+    ),
+)
+
+
+@given(st.sampled_from(LISTED), counts, counts, st.integers(0, 100), st.integers(0, 50))
+def test_a_listed_price_is_the_tables_own(
+    model: tuple[str, str], fresh: int, spoken: int, cached: int, written: int
+) -> None:
+    usage = Usage(
+        input_tokens=fresh + cached + written,
+        output_tokens=spoken,
+        cached_tokens=cached,
+        cache_write_tokens=written,
+    )
+    counted = genai_prices.Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=spoken,
+        cache_read_tokens=cached,
+        cache_write_tokens=written,
+    )
+    provider_id, name = model
+    wanted = genai_prices.calc_price(counted, model_ref=name, provider_id=provider_id).total_price
+
+    cost = KNOWN.cost(target(provider(provider_id), name), usage)
+
+    assert cost == pytest.approx(float(wanted) * MICRO, abs=1)

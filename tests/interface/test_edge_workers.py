@@ -1,0 +1,138 @@
+"""Several workers on one port: they answer alike, are replaced, and stop together."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import psutil
+import pytest
+from lab import operator
+from process import Running, running
+
+WORKERS = 2
+
+
+class Talk:
+    """A client that keeps one connection, and so stays with one worker."""
+
+    def __init__(self, here: Running, data_dir: Path) -> None:
+        self.http = operator(here, data_dir)
+        self.ask("GET")
+        self.worker = worker_of(here, self.http)
+
+    def ask(self, method: str, body: Any = None) -> Any:
+        said = self.http.request(method, "/api/settings", json=body)
+        assert said.status_code == 200
+        return said.json()
+
+
+def workers(here: Running) -> list[psutil.Process]:
+    return psutil.Process(here.process.pid).children()
+
+
+def worker_of(here: Running, http: httpx2.Client) -> int:
+    """The process at the other end of a client's connection."""
+    mine = {each.laddr.port for each in psutil.Process().net_connections() if each.raddr}
+    at = int(here.url.rpartition(":")[2])
+    for process in workers(here):
+        for each in process.net_connections():
+            if each.raddr and each.laddr.port == at and each.raddr.port in mine:
+                taken = (process.pid, each.raddr.port)
+                if taken not in _seen:
+                    _seen.add(taken)
+                    return process.pid
+    raise AssertionError("no worker has this connection")
+
+
+_seen: set[tuple[int, int]] = set()
+
+
+def one_each(here: Running, data_dir: Path) -> dict[int, Talk]:
+    """A conversation with each worker."""
+    found: dict[int, Talk] = {}
+    deadline = time.monotonic() + 10
+    while len(found) < WORKERS:
+        assert time.monotonic() < deadline
+        talk = Talk(here, data_dir)
+        if talk.worker in found:
+            talk.http.close()
+        else:
+            found[talk.worker] = talk
+    return found
+
+
+@pytest.mark.parametrize("server", ["uvicorn", "hypercorn"])
+def test_workers_share_what_is_stored_and_are_replaced(tmp_path: Path, server: str) -> None:
+    with running(tmp_path, "--server", server, "--workers", str(WORKERS)) as here:
+        one, other = one_each(here, tmp_path).values()
+        one.ask("PATCH", {"note": "from the other worker"})
+        saw = wait_for(lambda: other.ask("GET").get("note") == "from the other worker")
+
+        os.kill(one.worker, signal.SIGKILL)
+        came = wait_for(lambda: len(set(pids(here)) - {one.worker}) == WORKERS)
+        still = other.ask("GET")
+        again = one_each(here, tmp_path)
+
+        for talk in (one, other, *again.values()):
+            talk.http.close()
+        here.process.send_signal(signal.SIGTERM)
+        code = here.process.wait(15)
+
+    assert saw < 3
+    assert came < 5
+    assert still["note"] == "from the other worker"
+    assert one.worker not in again
+    assert code == 0
+    assert here.printed.count("listens on") == 1
+
+
+def pids(here: Running) -> list[int]:
+    return [process.pid for process in workers(here)]
+
+
+def wait_for(reached: Any) -> float:
+    """Ask until it is so, for ten seconds at most; give how long it took."""
+    begun = time.monotonic()
+    while not reached():
+        assert time.monotonic() - begun < 10
+        time.sleep(0.05)  # another process is what is waited for
+    return time.monotonic() - begun
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    with running(tmp_path, "--workers", str(WORKERS)) as here:
+        wait_for(lambda: len(workers(here)) == WORKERS)
+        left = workers(here)
+
+        here.kill()
+        _, alive = psutil.wait_procs(left, timeout=10)
+
+    assert alive == []
+
+
+def test_a_stop_that_one_worker_is_asked_for_is_for_all(tmp_path: Path) -> None:
+    with running(tmp_path, "--workers", str(WORKERS)) as here:
+        wait_for(lambda: len(workers(here)) == WORKERS)
+        talk = Talk(here, tmp_path)
+
+        os.kill(talk.worker, signal.SIGTERM)
+        code = here.process.wait(15)
+        talk.http.close()
+
+    assert code == 0
+
+
+def test_a_second_gateway_on_the_same_data_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path, "--workers", str(WORKERS)) as here:
+        told = psutil.Popen(
+            [*here.process.args, "--data-dir", str(tmp_path)],  # type: ignore[misc]
+            stderr=-1,
+            stdout=-1,
+        )
+        _, said = told.communicate(timeout=20)
+
+    assert told.returncode == 1
+    assert b"is in use by another gateway" in said
