@@ -1,10 +1,8 @@
 """The command line: ``model-gateway`` serves; its sub-commands look at an installation."""
 
 import json
-import logging
 import socket
 import sys
-from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 import click
@@ -18,7 +16,6 @@ from .config.environment import (
     from_process,
 )
 from .config.errors import ConfigError, StartRefused
-from .server import ServerError
 
 DISTRIBUTION = "model-gateway"
 
@@ -113,6 +110,8 @@ def started_as(environment: Environment) -> Mode:
     """How this process was started: said, or an editable checkout, or an installed command."""
     if environment.mode is not None:
         return environment.mode
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         origin = distribution(DISTRIBUTION).read_text("direct_url.json")
     except PackageNotFoundError:
@@ -141,11 +140,10 @@ def _serve(
     environment: Environment, host: str | None, port: int | None, server: str | None, workers: int
 ) -> None:
     from . import serving
+    from .log_lines import begin as begin_log
+    from .server import ServerError
 
-    logging.basicConfig(
-        level="WARNING" if environment.log_level is LogLevel.WARN else environment.log_level.value,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    begin_log("WARNING" if environment.log_level is LogLevel.WARN else environment.log_level.value)
     where = place(environment, host, port)
     try:
         serving.serve(environment, *where, server, workers)
@@ -183,6 +181,8 @@ def api(
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def version_command(as_json: bool) -> None:
     """Say which version this is."""
+    from importlib.metadata import version
+
     number = version(DISTRIBUTION)
     python = ".".join(map(str, sys.version_info[:3]))
     if as_json:

@@ -53,7 +53,7 @@ def check_of(annotation: Any) -> Check:
     if annotation is Any:
         return lambda value: True
     if origin in (Union, UnionType):
-        return _either(tuple(check_of(option) for option in inner))
+        return _either(inner)
     if origin is tuple:
         return _every(check_of(inner[0]))
     if origin is Callable:
@@ -64,15 +64,33 @@ def check_of(annotation: Any) -> Check:
         return _protocol(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Struct):
         return _struct(annotation)
-    return _instance((int, float) if annotation is float else annotation)
+    return _instance(annotation)
 
 
-def _instance(kind: Any) -> Check:
-    return lambda value: isinstance(value, kind)
+def _instance(*kinds: Any) -> Check:
+    wanted = (*kinds, int) if float in kinds else kinds
+    return lambda value: isinstance(value, wanted)
 
 
-def _either(checks: tuple[Check, ...]) -> Check:
-    return lambda value: any(check(value) for check in checks)
+def _either(options: tuple[Any, ...]) -> Check:
+    """Plain classes first and in one go: nearly every union is a class or ``None``."""
+    plain = tuple(option for option in options if _is_plain(option))
+    is_plain = _instance(*plain)
+    others = tuple(check_of(option) for option in options if option not in plain)
+    if not others:
+        return is_plain
+    return lambda value: is_plain(value) or any(check(value) for check in others)
+
+
+def _is_plain(annotation: Any) -> bool:
+    """Whether belonging to the class is all that is asked of a value."""
+    return (
+        isinstance(annotation, type)
+        and annotation is not Any
+        and get_origin(annotation) is None
+        and not issubclass(annotation, Struct)
+        and not getattr(annotation, "_is_protocol", False)
+    )
 
 
 def _every(check: Check) -> Check:
@@ -101,10 +119,16 @@ def _is_public_method(name: str, member: object) -> bool:
 
 
 def _struct(kind: type[Struct]) -> Check:
-    return lambda value: (
-        isinstance(value, kind)
-        and all(check(getattr(value, name)) for name, check, _ in _fields(kind))
-    )
+    def fits(value: object) -> bool:
+        if not isinstance(value, kind):
+            return False
+        # A loop, because every row of every provider comes through here at the start.
+        for name, check, _ in _fields(kind):  # noqa: SIM110
+            if not check(getattr(value, name)):
+                return False
+        return True
+
+    return fits
 
 
 @cache

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 TestStatus = Literal["unknown", "active", "unavailable", "error", "expired", "reauth_required"]
 Text = str | UnsetType | None
+Name = Annotated[str, Meta(max_length=200)] | UnsetType | None
 Priority = Annotated[int, Meta(ge=1, lt=1 << 31)] | UnsetType | None
 
 
@@ -19,7 +20,7 @@ class ConnectionBody(Struct, frozen=True, kw_only=True, rename="camel"):
     ``null`` removes a member, but an empty or null key leaves the stored one.
     """
 
-    name: Text = UNSET
+    name: Name = UNSET
     api_key: Text = UNSET
     priority: Priority = UNSET
     global_priority: Priority = UNSET
@@ -35,7 +36,7 @@ class ConnectionBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
 class NewConnectionBody(ConnectionBody, frozen=True, kw_only=True, rename="camel"):
     provider: Text = UNSET
-    display_name: Text = UNSET
+    display_name: Name = UNSET
     create_only: bool = False
 
 
@@ -72,7 +73,7 @@ class BatchBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class NodeBody(Struct, frozen=True, kw_only=True, rename="camel"):
-    name: Text = UNSET
+    name: Name = UNSET
     prefix: Text = UNSET
     type: Text = UNSET
     api_type: Text = UNSET

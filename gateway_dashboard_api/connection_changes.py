@@ -9,6 +9,7 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.provider import Credential
 from gateway_core.inference.environment_accounts import ENVIRONMENT, SOURCE
 from gateway_core.inference.proxies import DIALLED, NO_POOL
+from gateway_core.inference.redaction import texts
 from gateway_core.storage.connection import (
     PROVIDER_DATA,
     Connection,
@@ -83,6 +84,8 @@ def names_address(body: ConnectionBody) -> bool:
         any(value is not UNSET for value in (*beside, body.proxy_pool_id))
         or any(name in inner for name in _ADDRESSES)
         or any(urls_in(inner))
+        # A credential may be a document with addresses of its own, such as a service account.
+        or any("://" in text for text in texts({**inner, "apiKey": body.api_key}))
     )
 
 

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from gateway_core.contracts.provider import Credential
 from gateway_core.inference.redaction import host_and_port, texts, told
 from gateway_core.storage.connection import PROVIDER_DATA, Connection
+from gateway_core.storage.secret_members import is_sealed
 
 from .desk import Desk
-from .destinations import PROXY_URL
 from .probes.discovery import can_list
 
 Row = dict[str, Any]
@@ -51,10 +51,18 @@ def row_for(desk: Desk, request: Request, connection: Connection) -> Row:
 def client_row(desk: Desk, connection: Connection) -> Row:
     """The same for a list that more people see: proxies without user and password."""
     row = connection_row(desk, connection)
-    data: Mapping[str, Any] = row[PROVIDER_DATA]
-    if isinstance(data.get(PROXY_URL), str):
-        row[PROVIDER_DATA] = {**data, PROXY_URL: host_and_port(data[PROXY_URL])}
+    row[PROVIDER_DATA] = _masked(row[PROVIDER_DATA])
     return row
+
+
+def _masked(value: Any, name: str = "") -> Any:
+    """The same with every proxy's address without user and password, however deep."""
+    if isinstance(value, Mapping):
+        return {member: _masked(inner, member) for member, inner in value.items()}
+    if isinstance(value, list):
+        return [_masked(inner, name) for inner in value]
+    is_address = isinstance(value, str) and value and is_sealed(name)
+    return host_and_port(value) if is_address else value
 
 
 def _can_discover(desk: Desk, connection: Connection) -> bool:

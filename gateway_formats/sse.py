@@ -78,9 +78,9 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
     """A frame's event name and data; data is empty for a comment."""
     if b"\r" not in block:  # The two shapes that nearly every frame has.
         head, newline, rest = block.partition(b"\n")
-        if not newline and head.startswith(b"data: "):
+        if not newline and head[:6] == b"data: ":
             return b"", head[6:]
-        if head.startswith(b"event: ") and rest.startswith(b"data: ") and b"\n" not in rest:
+        if head[:7] == b"event: " and rest[:6] == b"data: " and b"\n" not in rest:
             return head[7:], rest[6:]
     name, data = b"", []
     for line in _LINE_END.split(block.removeprefix(_BOM)):

@@ -24,7 +24,7 @@ ALLOWED = {
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | "
     "discovery guard shapes plugins validation registry manifest | "
-    "inference | surfaces | routing | app | server serving | commands doctor own_desk | "
+    "inference | surfaces | routing | app | server serving | commands doctor own_desk log_lines | "
     "cli __main__"
 )
 CONTRACTS = (

@@ -15,13 +15,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-from msgspec import Struct
-
+from .environment_limits import SOME_MS, LimitVariables
 from .variable import LIST, SWITCH, TEXT, choice, declared, variable, whole
 
 WEEK_MS = 7 * 24 * 3600 * 1000
 PORTS = whole(0, 65535)
-SOME_MS = whole(1)
 
 
 class Mode(StrEnum):
@@ -40,7 +38,7 @@ class LogLevel(StrEnum):
     ERROR = "ERROR"
 
 
-class Environment(Struct, frozen=True, kw_only=True):
+class Environment(LimitVariables, frozen=True, kw_only=True):
     """The process variables, read. Times are in milliseconds; ``None`` is unset."""
 
     mode: Annotated[
@@ -222,136 +220,6 @@ class Environment(Struct, frozen=True, kw_only=True):
             "GATEWAY_PROXY_TEST_URL", "The page that is asked for to test an outbound proxy.", TEXT
         ),
     ] = "https://www.example.com/"
-    max_body_mb: Annotated[
-        int,
-        variable(
-            "GATEWAY_MAX_BODY_MB",
-            "The largest request body, in MiB; more is refused.",
-            whole(1, 4096),
-        ),
-    ] = 50
-    max_header_kb: Annotated[
-        int,
-        variable(
-            "GATEWAY_MAX_HEADER_KB",
-            "The largest headers of a request, all together, in KiB; more is refused.",
-            whole(1, 1024),
-        ),
-    ] = 32
-    header_timeout_ms: Annotated[
-        int,
-        variable(
-            "GATEWAY_HEADER_TIMEOUT_MS",
-            "How long a client may take to send the headers of a request.",
-            SOME_MS,
-        ),
-    ] = 10_000
-    body_timeout_ms: Annotated[
-        int,
-        variable(
-            "GATEWAY_BODY_TIMEOUT_MS",
-            "How long a client may pause while it sends the body of a request.",
-            SOME_MS,
-        ),
-    ] = 30_000
-    keep_alive_timeout_ms: Annotated[
-        int,
-        variable(
-            "GATEWAY_KEEP_ALIVE_TIMEOUT_MS",
-            "How long a connection without a request is kept.",
-            SOME_MS,
-        ),
-    ] = 15_000
-    max_connections: Annotated[
-        int,
-        variable(
-            "GATEWAY_MAX_CONNECTIONS",
-            "How many connections of clients one process holds; never more than the limit of open "
-            "files less 128.",
-            whole(1),
-        ),
-    ] = 12_000
-    drain_ms: Annotated[
-        int,
-        variable(
-            "GATEWAY_DRAIN_MS",
-            "How long running requests may take once the gateway is asked to stop.",
-            whole(0),
-        ),
-    ] = 30_000
-    memory_mb: Annotated[
-        int | None,
-        variable(
-            "GATEWAY_MEMORY_MB",
-            "The memory the gateway may use, in MiB, all its workers together. From 80 % of it on, "
-            "new inference requests get 503; from 90 % on, idle connections are closed.",
-            whole(1),
-            shown_default="70 % of the machine's or the container's",
-        ),
-    ] = None
-    keepalive_ms: Annotated[
-        int,
-        variable(
-            "SSE_KEEPALIVE_MS",
-            "Time between the pings of a waiting stream; 0 sends none.",
-            whole(0),
-        ),
-    ] = 10_000
-    connect_timeout_ms: Annotated[
-        int,
-        variable("FETCH_CONNECT_TIMEOUT_MS", "How long connecting to a vendor may take.", SOME_MS),
-    ] = 10_000
-    first_byte_timeout_ms: Annotated[
-        int,
-        variable(
-            "STREAM_FIRST_CHUNK_TIMEOUT_MS",
-            "How long a vendor may take until the first byte of its answer.",
-            SOME_MS,
-        ),
-    ] = 120_000
-    idle_timeout_ms: Annotated[
-        int,
-        variable("STREAM_STALL_TIMEOUT_MS", "How long a vendor may pause in an answer.", SOME_MS),
-    ] = 120_000
-    whole_timeout_ms: Annotated[
-        int,
-        variable(
-            "PROVIDER_BODY_TIMEOUT_MS",
-            "How long an answer that is not streamed may take from beginning to end.",
-            SOME_MS,
-        ),
-    ] = 600_000
-    combo_model_timeout_ms: Annotated[
-        int,
-        variable(
-            "COMBO_MODEL_TIMEOUT_MS",
-            "How long one member of a combo may take before the next is tried; 0 is no limit.",
-            whole(0),
-        ),
-    ] = 0
-    backoff_base_ms: Annotated[
-        int,
-        variable(
-            "BACKOFF_BASE_MS",
-            "The first cool-down after a vendor's 429; each further one doubles it.",
-            whole(1),
-            lenient=True,
-        ),
-    ] = 2_000
-    backoff_max_ms: Annotated[
-        int,
-        variable(
-            "BACKOFF_MAX_MS",
-            "The longest such cool-down, at most seven days. Less than the base restores the "
-            "three defaults.",
-            whole(1),
-            lenient=True,
-        ),
-    ] = 300_000
-    backoff_max_level: Annotated[
-        int,
-        variable("BACKOFF_MAX_LEVEL", "How often a cool-down may double.", whole(1), lenient=True),
-    ] = 15
     log_level: Annotated[
         LogLevel,
         variable("LOG_LEVEL", "How much is logged: DEBUG, INFO, WARN or ERROR.", choice(LogLevel)),

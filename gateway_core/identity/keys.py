@@ -11,6 +11,7 @@ The text of a key is never kept in memory: a keyed hash of it is.
 import hmac
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from hashlib import blake2b
 from string import ascii_lowercase, digits
 
 import msgspec
@@ -96,6 +97,10 @@ class Mint:
         """The hash a key is found by."""
         return hmac.digest(self._index_key, text.encode("utf-8", "replace"), "sha256")
 
+    def mark(self, text: str) -> bytes:
+        """Another keyed hash, a quick one, for what is remembered in memory only."""
+        return blake2b(text.encode("utf-8", "replace"), key=self._index_key[:64]).digest()
+
     def is_well_formed(self, text: str) -> bool:
         """Whether a text has the shape of a key, and a four-part one its right check."""
         if len(text) > LONGEST or not (text.isascii() and text.isprintable()):
@@ -121,6 +126,8 @@ class KeyTable:
         """Of the whole group, when the table was last compared with it."""
         self._by_digest: dict[bytes, Key] = {}
         self._by_id: dict[str, Key] = {}
+        self._met: dict[bytes, Key] = {}
+        """Keys that were found before, by their quick hash; forgotten with every change."""
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -130,6 +137,7 @@ class KeyTable:
 
     def take(self, rows: Iterable[ApiKey]) -> None:
         """Add or replace keys."""
+        self._met = {}
         for row in rows:
             self._drop(row.id)
             key = key_of(row)
@@ -143,7 +151,19 @@ class KeyTable:
         self.take(rows)
 
     def find(self, text: str) -> Key | None:
-        """The saved key with this text, good or not. Takes as long for an unknown one."""
+        """The saved key with this text, good or not.
+
+        How long it takes tells nothing about a text that is not a saved key.
+        """
+        mark = self.mint.mark(text)
+        key = self._met.get(mark)
+        if key is None:
+            key = self._look_up(text)
+            if key is not None:
+                self._met[mark] = key
+        return key
+
+    def _look_up(self, text: str) -> Key | None:
         digest = self.mint.digest(text)
         key = self._by_digest.get(digest)
         same = hmac.compare_digest(digest, key.digest if key else bytes(len(digest)))

@@ -18,7 +18,7 @@ from msgspec import Struct
 PEER = "model_gateway.peer"
 """Key of the scope under which the application keeps who is at the other end."""
 UNKNOWN = "invalid"
-_FORWARDED = ("x-forwarded-for", "x-real-ip", "forwarded", "x-forwarded-host", "via")
+_FORWARDED = frozenset({"x-forwarded-for", "x-real-ip", "forwarded", "x-forwarded-host", "via"})
 _VIA = "x-gateway-via-proxy"
 _STAMPS = frozenset({_VIA, "x-gateway-real-ip", "x-gateway-peer-token"})
 
@@ -43,7 +43,7 @@ def stamp(scope: MutableMapping[str, Any], headers: dict[str, str]) -> Peer:
     ``headers`` and from the scope, whichever way it is spelled.
     """
     forwarded = headers.get("x-forwarded-for")
-    via = any(name in headers for name in _FORWARDED)
+    via = not _FORWARDED.isdisjoint(headers)
     claimed = [n for n in headers if "gateway" in n and n.replace("_", "-") in _STAMPS]
     if claimed:
         via = via or any(name.replace("_", "-") == _VIA for name in claimed)

@@ -138,7 +138,8 @@ class Client:
         self._beat = 0.0
         self._frame = b""
         self._throughout = False
-        self._still = asyncio.Event()
+        self._still: asyncio.Event
+        """There is one while a keep-alive beats."""
 
     def watch(self) -> None:
         """From now on notice when the client leaves: the request's task is cancelled then."""
@@ -180,7 +181,11 @@ class Client:
             await self._body(piece[begin : begin + SLICE], more=True)
 
     async def end(self, last: bytes = b"") -> None:
+        """The last of a stream."""
         await self.settle()
+        if len(last) > SLICE:
+            await self.write(last)
+            last = b""
         await self._body(last, more=False)
 
     async def settle(self, *, keep_beating: bool = False) -> None:
@@ -236,6 +241,7 @@ class Client:
 
     def _start_beating(self) -> None:
         self._timer = None
+        self._still = asyncio.Event()
         self._beating = self._loop.create_task(self._keep_alive())
 
     async def _keep_alive(self) -> None:

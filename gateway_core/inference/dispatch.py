@@ -27,7 +27,7 @@ from .redaction import secrets_of, told
 from .sending import send
 from .tables import Account, Tables
 from .trace import Trace
-from .transport import read_all
+from .transport import arrived, is_over, read_all
 from .verdicts import judge
 
 ERROR_BODY_LIMIT = 64 * 1024
@@ -209,16 +209,22 @@ async def _send(core: Core, member: Member, account: Account, job: Job, trace: T
 
 
 async def _whole(core: Core, exchange: Exchange, response: UpstreamResponse) -> tuple[bytes, bool]:
-    try:
-        async with asyncio.timeout(core.whole_timeout):
-            body = await read_all(response, ANSWER_LIMIT)
-    except TimeoutError:
-        raise TransportError("The upstream took too long to answer", status=504) from None
+    body = arrived(response)
+    if body is None:
+        body = await _read_in_time(core, response)
     await response.aclose()
     given = exchange.feed(body) + exchange.close()
     if exchange.failure is not None:
         raise exchange.failure
     return given, True
+
+
+async def _read_in_time(core: Core, response: UpstreamResponse) -> bytes:
+    try:
+        async with asyncio.timeout(core.whole_timeout):
+            return await read_all(response, ANSWER_LIMIT)
+    except TimeoutError:
+        raise TransportError("The upstream took too long to answer", status=504) from None
 
 
 async def _begin_stream(
@@ -230,6 +236,8 @@ async def _begin_stream(
         chunk = await response.next()
         taken += len(chunk)
         given += exchange.feed(chunk) if chunk else exchange.close()
+        if chunk and exchange.failure is None and is_over(response):
+            given, chunk = given + exchange.close(), b""
         if exchange.failure is not None and not exchange.started:
             raise exchange.failure
         if not chunk:

@@ -40,6 +40,12 @@ def fitted(members: Mapping[str, Raw], target: Target) -> bytes:
 
 
 def with_model(members: dict[str, Raw], model: str) -> dict[str, Raw]:
-    """Name the vendor's model in place of the client's."""
+    """Name the vendor's model in place of the client's.
+
+    Some vendors take ``Model`` for ``model``, so no other spelling stays beside it.
+    """
+    for name in [name for name in members if name.casefold() == "model"]:
+        if name != "model":
+            del members[name]
     members["model"] = Raw(_encode(model))
     return members

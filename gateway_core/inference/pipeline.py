@@ -27,7 +27,6 @@ from ..contracts.errors import (
     UnsupportedMedia,
     UpstreamError,
 )
-from ..contracts.kinds import Kind
 from ..contracts.provider import Call
 from ..contracts.usage import Usage
 from ..contracts.wire import Endpoint, WireFormat
@@ -36,7 +35,7 @@ from ..identity.credentials import check_key
 from ..identity.keys import Key
 from .accounts import Wanted, session_of
 from .addressing import JSON
-from .catalog import resolve
+from .catalog import MAX_NAME
 from .client import Client, ClientGone, Header, Receive, Scope, Send, read_body
 from .core import Core
 from .counting import count_tokens
@@ -45,11 +44,12 @@ from .envelope import members_of
 from .exchanges import client_side, encode_losses
 from .fusion import fused
 from .interceptors import before
-from .plan import Plan, plan
-from .policy import narrowed
+from .plan import Plan, plan_of
+from .policy import check_further, narrowed
 from .question import Question
 from .tables import Tables
 from .trace import Trace
+from .transport import is_over
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ async def _serve(
     members = members_of(body)
     check_key(caller, required=tables.settings.require_api_key)
     intake = endpoint.read(path, headers, members)
-    trace.model, trace.stream = intake.model, intake.stream
+    trace.model, trace.stream = intake.model[:MAX_NAME], intake.stream
     client.watch()
     call = Call(
         kind=endpoint.kind,
@@ -178,11 +178,17 @@ async def _answer(
     core: Core, tables: Tables, question: Question, client: Client, trace: Trace
 ) -> None:
     call = question.call
-    resolved = resolve(tables, call.model, call.kind, decorated=question.client.decorated_models)
-    laid = plan(tables, resolved, Kind.LLM, core.environment.combo_model_timeout_ms)
+    laid = plan_of(
+        tables,
+        call.model,
+        call.kind,
+        core.environment.combo_model_timeout_ms,
+        decorated=question.client.decorated_models,
+    )
     if laid.combo is not None:
         trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
     if trace.key is not None:
+        check_further(trace.key, call.members)
         laid = narrowed(tables, trace.key, laid, call.model)
         if trace.key.has_limits:
             await core.limits.admit(trace.key)
@@ -254,7 +260,7 @@ async def _stream(
 ) -> None:
     exchange, response = answer.exchange, answer.response
     first, answer.first = answer.first, b""
-    last = first if trace.is_counted and (answer.ended or exchange.ended) else b""
+    last = first if answer.ended or (trace.is_counted and exchange.ended) else b""
     await client.begin(exchange.media_type, headers, b"" if last else first)
     first = b""  # What was sent is not kept while the client takes its time.
     try:
@@ -265,7 +271,7 @@ async def _stream(
                 break
             given = exchange.feed(chunk)
             chunk = b""
-            if trace.is_counted and exchange.ended:
+            if is_over(response) or (trace.is_counted and exchange.ended):
                 last += given
             elif given:
                 await client.write(given)

@@ -42,6 +42,19 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The model that merges the answers of a fusion."""
 
 
+def plan_of(
+    tables: Tables, name: str, kind: Kind, default_timeout_ms: int, *, decorated: bool
+) -> Plan:
+    """What to try for a model's name; worked out once in each picture. Raises as its parts do."""
+    key = (name, kind, decorated, default_timeout_ms)
+    laid: Plan | None = tables.memory.get(key)
+    if laid is None:
+        resolved = resolve(tables, name, kind, decorated=decorated)
+        laid = plan(tables, resolved, Kind.LLM, default_timeout_ms)
+        tables.remember(key, laid)
+    return laid
+
+
 def plan(tables: Tables, resolved: Resolved, kind: Kind, default_timeout_ms: int) -> Plan:
     """The members in their saved order. Raises NothingToTry for a combo without any."""
     if resolved.target is not None:

@@ -14,6 +14,8 @@ from .plan import Member, Plan, members_of_combo
 from .tables import Tables
 
 AUTO = "auto/"
+FURTHER = ("models", "fallbacks")
+"""Members of a body in which some vendors take further models to turn to."""
 Row = dict[str, Any]
 
 
@@ -41,6 +43,16 @@ def narrowed(tables: Tables, key: Key, laid: Plan, asked: str) -> Plan:
         permit_combo(key, laid.combo)
     if not key.policy.has_rules:
         return laid
+    its = ("narrowed", key.id, asked)
+    known: tuple[Key, Plan, Plan] | None = tables.memory.get(its)
+    # A key that was changed is another value with the same id.
+    if known is None or known[0] is not key or known[1] is not laid:
+        known = (key, laid, _narrowed(tables, key, laid, asked))
+        tables.remember(its, known)
+    return known[2]
+
+
+def _narrowed(tables: Tables, key: Key, laid: Plan, asked: str) -> Plan:
     members = permitted_members(key, laid.members, asked, laid.combo)
     judge = laid.judge if laid.judge and _may_judge(tables, key, laid.judge) else None
     return replace(laid, members=members, judge=judge)
@@ -52,6 +64,18 @@ def _may_judge(tables: Tables, key: Key, name: str) -> bool:
     except GatewayError:
         return False
     return target is not None and allows(key, target, name)
+
+
+def check_further(key: Key, members: Iterable[str]) -> None:
+    """Refuse a body that names models beside the one that was looked at. Raises Forbidden."""
+    if not key.policy.has_rules:
+        return
+    for name in members:
+        if name.lower() in FURTHER:  # some vendors' readers ignore case
+            raise Forbidden(
+                f'This API key may not name further models: leave "{name}" out',
+                code="model_not_allowed",
+            )
 
 
 def permit_combo(key: Key, combo: Combo) -> None:

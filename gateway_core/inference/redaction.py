@@ -12,7 +12,7 @@ MASK = "***"
 LONGEST = 500
 _SHORTEST = 4
 """A secret shorter than this is no secret, and would be found in every other word."""
-_PATTERNS = (
+_SECRETS = (
     (re.compile(r"(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{8,}"), rf"\1 {MASK}"),
     (re.compile(r"\b(sk|pk|rk|key)-[A-Za-z0-9_-]{8,}"), rf"\1-{MASK}"),
     (re.compile(r"\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]+"), MASK),
@@ -23,8 +23,8 @@ _PATTERNS = (
         ),
         rf"\1\2{MASK}",
     ),
-    (re.compile(r"(?<![\w:/.])/(?:home|root|Users|tmp|var|opt|etc)/\S+"), "<path>"),
 )
+_PATH = re.compile(r"(?<![\w:/.])/(?:home|root|Users|tmp|var|opt|etc)/\S+")
 
 
 def told(text: str, secrets: Iterable[str] = ()) -> str:
@@ -33,9 +33,15 @@ def told(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             line = line.replace(secret, MASK)
-    for pattern, instead in _PATTERNS:
-        line = pattern.sub(instead, line)
+    line = _PATH.sub("<path>", hidden(line))
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def hidden(text: str) -> str:
+    """A text of our own for the log: as it is, but for what looks like a secret."""
+    for pattern, instead in _SECRETS:
+        text = pattern.sub(instead, text)
+    return text
 
 
 def masked(data: bytes, secrets: Iterable[str]) -> bytes:

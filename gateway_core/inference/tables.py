@@ -20,6 +20,8 @@ from ..storage.connection import Connection
 from ..storage.proxy_pools import ProxyPool
 from .proxies import Proxy, proxy_of
 
+Memory = dict[tuple[object, ...], Any]
+MOST_REMEMBERED = 4096
 PUBLIC = "public"
 """Ends the id of the account that stands in for one where a provider needs none."""
 
@@ -54,6 +56,18 @@ class Tables(Struct, frozen=True, kw_only=True):
     """Proxy pools by id."""
     versions: Mapping[str, int]
     """Of the stored groups this picture was taken from."""
+    memory: Memory = msgspec.field(default_factory=dict)
+    """What was worked out from this picture alone, by whoever worked it out."""
+
+    def __post_init__(self) -> None:
+        """A changed copy has worked nothing out yet."""
+        msgspec.structs.force_setattr(self, "memory", {})
+
+    def remember(self, key: tuple[object, ...], found: Any) -> None:
+        """Keep something in ``memory``, which begins anew before it gets large."""
+        if len(self.memory) >= MOST_REMEMBERED:
+            self.memory.clear()
+        self.memory[key] = found
 
     def connected(self, provider: str) -> bool:
         """Whether a call to this provider has an account to use."""

@@ -49,13 +49,17 @@ def part(
 ) -> tuple[Document, Document]:
     """The members whose names do not belong, and those that do, each in its place.
 
-    An object nested too deeply to be looked into belongs as a whole.
+    An object nested too deeply to be looked into belongs as a whole, and so
+    does a list that holds what belongs.
     """
     rest: dict[str, Any] = {}
     taken: dict[str, Any] = {}
     for name, value in document.items():
         is_object = isinstance(value, Mapping)
-        if belongs(name) or (is_object and depth == 0):
+        is_whole = (is_object and depth == 0) or (
+            isinstance(value, list | tuple) and holds(value, belongs, depth=depth)
+        )
+        if belongs(name) or is_whole:
             taken[name] = value
         elif is_object:
             rest[name], inner = part(value, belongs, depth=depth - 1)

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from gateway_core.config.settings import Settings, check_changes, read_settings, traits
+from gateway_core.contracts.errors import BadRequest
 
 from .database import Database, Statements
 from .errors import SealBroken
@@ -20,6 +21,8 @@ from .versions import raise_version
 GROUP = "settings"
 TABLE = "settings"
 ROW = "1"
+LONGEST = 1024 * 1024
+"""Characters of the whole document, whatever is put into it."""
 _READ = "SELECT data, secrets FROM settings WHERE id = 1"
 _WRITE = """
     INSERT INTO settings (id, data, secrets) VALUES (1, :data, :secrets)
@@ -132,11 +135,11 @@ async def _parts(statements: Statements) -> tuple[dict[str, Any], dict[str, str]
 async def _write_parts(
     transaction: Statements, plain: Mapping[str, Any], sealed: Mapping[str, str]
 ) -> None:
-    await transaction.execute(
-        _WRITE,
-        data=msgspec.json.encode(plain).decode(),
-        secrets=msgspec.json.encode(sealed).decode() if sealed else None,
-    )
+    data = msgspec.json.encode(plain).decode()
+    secrets = msgspec.json.encode(sealed).decode() if sealed else None
+    if len(data) + len(secrets or "") > LONGEST:
+        raise BadRequest(f"The settings may have at most {LONGEST} characters in all")
+    await transaction.execute(_WRITE, data=data, secrets=secrets)
 
 
 async def move_combo_strategy(transaction: Statements, name: str, to: str | None) -> None:

@@ -90,6 +90,24 @@ def test_functions_numbers_and_mappings_are_told_apart(annotation: Any) -> None:
     assert fitting == {Any: values, int | Callable[[], int]: [5, len]}.get(annotation, [{}])
 
 
+@pytest.mark.parametrize(
+    ("annotation", "fitting"),
+    [
+        (str | None, ["a", None]),
+        (float | None, [1, 2.5, None]),
+        (Any | None, ["a", 1, 2.5, None, (), Model("m")]),
+        (Model | tuple[str, ...] | None, [None, (), Model("m")]),
+    ],
+    ids=["class", "number", "anything", "struct"],
+)
+def test_a_union_is_fitted_by_what_fits_one_of_its_options(
+    annotation: Any, fitting: list[object]
+) -> None:
+    values = ["a", 1, 2.5, None, (), Model("m")]
+
+    assert [value for value in values if check_of(annotation)(value)] == fitting
+
+
 def test_a_bare_object_fits_no_contract() -> None:
     for module in (exchange, interceptor, provider, wire):
         for kind in _classes(module):

@@ -265,3 +265,13 @@ async def test_changing_who_is_let_in_is_written_down(office: Office) -> None:
     assert total == 1
     assert (rows[0].action, rows[0].actor) == ("settings.change", "cli")
     assert rows[0].detail == {"keys": ["requireLogin", "oidcClientSecret"]}
+
+
+async def test_the_settings_do_not_grow_for_ever(office: Office) -> None:
+    half = "x" * 600_000
+
+    await office.ask("PATCH", "/api/settings", {"one": half})
+    told = await office.ask("PATCH", "/api/settings", {"two": half}, status=400)
+
+    assert "at most" in told["error"]
+    assert "two" not in await office.ask("GET", "/api/settings")

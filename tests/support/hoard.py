@@ -1,7 +1,7 @@
 """A gateway that holds a secret of every kind, and the search for them in bytes."""
 
 import base64
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -40,7 +40,6 @@ STORED = (
     *("client-canary-0004", "deep-canary-0005", "proxied-word-0006", "oidc-canary-0007"),
     *("outbound-word-0008", "tool-canary-0009", "listed-canary-0010", "pooled-word-0011"),
 )
-
 
 
 @asynccontextmanager
@@ -121,5 +120,3 @@ async def filled(office: Office) -> tuple[str, ...]:
     key = await told(office, "one")
     await work(office, key)
     return (*STORED, *factor, key, office.core.sessions.issue())
-
-

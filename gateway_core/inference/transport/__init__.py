@@ -6,7 +6,7 @@ Network ──▶ Direct ──▶ Pool ──▶ Connection ──▶ Reader �
 """
 
 from .addresses import Policy
-from .answers import read_all
+from .answers import arrived, is_over, read_all
 from .failures import AddressForbidden, MalformedRequest, MalformedUrl
 from .limits import BODY_BYTES, Counts, Limits
 from .network import Network
@@ -20,5 +20,7 @@ __all__ = [
     "MalformedUrl",
     "Network",
     "Policy",
+    "arrived",
+    "is_over",
     "read_all",
 ]

@@ -94,6 +94,23 @@ class Answer:
         return data
 
 
+def is_over(response: UpstreamResponse) -> bool:
+    """Whether all of a body has been taken, as far as that is known without asking for more."""
+    return (
+        isinstance(response, Answer)
+        and response.source is None
+        and response.failure is None
+        and not response.chunks
+    )
+
+
+def arrived(response: UpstreamResponse) -> bytes | None:
+    """The whole body, where all of it has come already; else ``None``, and nothing is taken."""
+    if not isinstance(response, Answer) or response.source is not None or response.failure:
+        return None
+    return response._take()
+
+
 async def read_all(response: UpstreamResponse, limit: int = BODY_BYTES) -> bytes:
     """The whole body, at most ``limit`` bytes. Raises TransportError; closes nothing."""
     first = await response.next()

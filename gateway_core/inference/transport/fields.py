@@ -1,6 +1,6 @@
 """The header fields of an answer: as they came, and by name."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 
 Field = tuple[bytes, bytes]
 
@@ -28,17 +28,24 @@ class Fields(Mapping[str, str]):
     def __len__(self) -> int:
         return len(self._by_name())
 
+    def items(self) -> ItemsView[str, str]:
+        return self._by_name().items()
+
     def _by_name(self) -> dict[str, str]:
         if self._found is None:
-            self._found = {}
-            for raw, value in self.raw:
-                self._add(raw.decode("latin-1").lower(), value.decode("latin-1"))
+            pairs = [(n.decode("latin-1").lower(), v.decode("latin-1")) for n, v in self.raw]
+            self._found = dict(pairs)
+            if len(self._found) < len(pairs):
+                self._found = _joined(pairs)
         return self._found
 
-    def _add(self, name: str, value: str) -> None:
-        assert self._found is not None
-        before = self._found.get(name)
-        self._found[name] = value if before is None else f"{before}, {value}"
+
+def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        before = found.get(name)
+        found[name] = value if before is None else f"{before}, {value}"
+    return found
 
 
 NONE = Fields(())

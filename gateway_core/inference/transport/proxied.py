@@ -1,5 +1,6 @@
 """The second carrier: over proxies, and over HTTP/2. Slower, and imported only when needed."""
 
+import logging
 from collections.abc import AsyncGenerator, Mapping
 from typing import cast
 
@@ -26,6 +27,10 @@ from .heads import Message, write
 from .limits import HEAD_BYTES, HEAD_FIELDS, Limits
 from .spans import Spans
 from .urls import Url, bracket, parse
+
+# At DEBUG they write out what they carry: a proxy's password, the headers of a request.
+for _talkative in ("httpcore2", "hpack"):
+    logging.getLogger(_talkative).setLevel(logging.INFO)
 
 PROXY_REFUSED = 407
 """What only a proxy says, in the vendor's place: it wants another user or password."""

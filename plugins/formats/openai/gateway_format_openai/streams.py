@@ -11,14 +11,14 @@ from .chunks import read_chunk
 from .members import UNREADABLE
 
 DONE = b"[DONE]"
-_LONGEST_MARK = 16
+LONGEST_MARK = 16
 
 _SPACE = b" \t\r\n\xef\xbb\xbf"
 
 
 def is_done(data: bytes) -> bool:
     """Whether a frame is the end marker."""
-    return len(data) < _LONGEST_MARK and data.strip() == DONE
+    return len(data) < LONGEST_MARK and data.strip() == DONE
 
 
 class ChatReader:

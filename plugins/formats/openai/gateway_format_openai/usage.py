@@ -24,7 +24,7 @@ def read_usage(value: object) -> Usage | None:
         return None
     reasoning = _first(_details(value, "completion"), "reasoning_tokens")
     reasoning = reasoning or _first(value, "reasoning_tokens")
-    if reasoning and _count(value.get("total_tokens")) == prompt + completion + reasoning:
+    if reasoning and _first(value, "total_tokens") == prompt + completion + reasoning:
         completion += reasoning  # some vendors count thinking beside the completion
     details = _details(value, "prompt")
     cached = _first(details, "cached_tokens") or _first(value, *_CACHED)
@@ -48,12 +48,12 @@ def _details(value: dict[str, Any], what: str) -> dict[str, Any]:
     return {}
 
 
-def _count(value: object) -> int:
-    return value if type(value) is int and 0 <= value <= _MOST else 0
-
-
 def _first(members: dict[str, Any], *names: str) -> int:
-    return next((count for name in names if (count := _count(members.get(name)))), 0)
+    for name in names:
+        count = members.get(name)
+        if type(count) is int and 0 < count <= _MOST:
+            return count
+    return 0
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:

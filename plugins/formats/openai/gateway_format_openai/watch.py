@@ -13,22 +13,23 @@ from .answers import BROKEN, EMPTY
 from .errors import read_failure
 from .frames import DONE_FRAME, failure_frame
 from .members import encode
-from .streams import is_done
+from .streams import LONGEST_MARK, is_done
 from .usage import read_usage
 
 
-class _Name(Struct):
+# What JSON holds is never a circle, so the collector of circles need not follow these.
+class _Name(Struct, gc=False):
     name: Any = None
     arguments: Any = None
     input: Any = None
 
 
-class _Call(Struct):
+class _Call(Struct, gc=False):
     function: _Name | None = None
     custom: _Name | None = None
 
 
-class _Said(Struct):
+class _Said(Struct, gc=False):
     """The members of a delta that hold something for the reader."""
 
     content: Any = None
@@ -42,7 +43,7 @@ class _Said(Struct):
     audio: Any = None
 
 
-class _Choice(Struct):
+class _Choice(Struct, gc=False):
     index: int | None = 0
     delta: _Said | None = None
     message: _Said | None = None
@@ -50,7 +51,7 @@ class _Choice(Struct):
     error: Any = None
 
 
-class _Glance(Struct):
+class _Glance(Struct, gc=False):
     choices: list[_Choice] | None = None
     usage: Any = None
     x_groq: Any = None
@@ -95,24 +96,25 @@ class ChatWatch:
     def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
         if self.done:
             return False
-        if is_done(data):
+        if len(data) < LONGEST_MARK and is_done(data):
             if not self._seen:
                 return ReplyFailed(EMPTY)
             self.done = self.ended = True
             return True
         chunk = _glance(data)
-        if chunk.error is not None or not chunk.choices:
+        choices = chunk.choices or ()
+        if chunk.error is not None or not choices:
             failure = self._failure(chunk, data)
             if failure is not None:
                 return failure
-        for choice in chunk.choices or ():
+        for choice in choices:
             if choice.error is not None:
                 return _broken(choice.error)
             self._note(choice)
         if chunk.usage is None and chunk.x_groq is None:
             return True
         self._count(chunk)
-        return bool(chunk.choices) or not self._hides_usage
+        return bool(choices) or not self._hides_usage
 
     def error_frame(self, failure: ReplyFailed) -> bytes:
         return failure_frame(failure)
@@ -170,8 +172,7 @@ def _broken(error: object) -> ReplyFailed:
 
 def _length(said: _Said) -> int:
     """Characters of text, thinking and tool arguments."""
-    content = said.content
-    length = len(content) if isinstance(content, str) else _deep(content)
+    length = _deep(said.content)
     thinking = said.reasoning_content or said.reasoning
     if isinstance(thinking, str):
         length += len(thinking)
@@ -179,9 +180,9 @@ def _length(said: _Said) -> int:
         length += _deep(said.reasoning_details)
     if isinstance(said.refusal, str):
         length += len(said.refusal)
-    for call in said.tool_calls or ():
-        length += _named(call.function) + _named(call.custom)
-    return length + _named(said.function_call)
+    if said.tool_calls:
+        length += sum(_named(call.function) + _named(call.custom) for call in said.tool_calls)
+    return length + _named(said.function_call) if said.function_call else length
 
 
 def _deep(value: object) -> int:

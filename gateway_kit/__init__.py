@@ -1,0 +1,1 @@
+"""What plugin authors check their plugins with."""

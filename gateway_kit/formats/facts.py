@@ -1,0 +1,119 @@
+"""What a conversation or a reply says, in terms that every dialect can keep."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from gateway_core import (
+    AnyPart,
+    Choice,
+    Conversation,
+    Media,
+    Reasoning,
+    Refusal,
+    Reply,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+
+Fact = tuple[Any, ...]
+
+FAMILIES = {"refusal": "content_filter", "pause": "stop"}
+"""Endings that some dialects have one word for."""
+
+
+def plain(text: str) -> str:
+    """Without white space, which dialects with one text per turn put between two."""
+    return "".join(text.split())
+
+
+def arguments(text: str) -> Any:
+    """Parsed; nothing at all is an empty object."""
+    try:
+        return msgspec.json.decode(text) if text.strip() else {}
+    except msgspec.DecodeError:
+        return text
+
+
+def schema(raw: Raw | None) -> Any:
+    return None if raw is None else msgspec.json.decode(raw)
+
+
+def of_conversation(conversation: Conversation) -> dict[str, Any]:
+    return {
+        "instructions": plain("".join(part.text for part in conversation.instructions)),
+        "turns": merged(_spoken(conversation)),
+        "tools": [(tool.name, tool.description, schema(tool.schema)) for tool in conversation.tools],
+        "tool_choice": _mode(conversation),
+        "sampling": msgspec.to_builtins(conversation.sampling),
+        "output": conversation.output and schema(conversation.output.schema),
+    }
+
+
+def _mode(conversation: Conversation) -> str:
+    return conversation.tool_choice.mode if conversation.tool_choice else "auto"
+
+
+def _spoken(conversation: Conversation) -> Iterable[Fact]:
+    """Every part with who said it; a result names its call's place, not its id."""
+    calls: dict[str, int] = {}
+    for turn in conversation.turns:
+        for part in turn.parts:
+            if isinstance(part, ToolCall):
+                calls.setdefault(part.id, len(calls))
+            yield from ((turn.role, *fact) for fact in of_part(part, calls))
+
+
+def of_part(part: AnyPart, calls: dict[str, int]) -> Iterable[Fact]:
+    match part:
+        case Text() | Refusal():
+            yield "text", plain(part.text)
+        case ToolCall():
+            yield "call", part.name, arguments(part.arguments)
+        case ToolResult():
+            yield "result", calls.get(part.call_id), plain(_words(part)), part.failed
+        case Media():
+            yield part.kind, part.data or part.url
+
+
+def _words(result: ToolResult) -> str:
+    return "".join(part.text for part in result.content if isinstance(part, Text))
+
+
+def merged(facts: Iterable[Fact]) -> list[Fact]:
+    """Texts that one side says in a row are one text, and an empty one is none."""
+    found: list[Fact] = []
+    for fact in facts:
+        if fact[-2] == "text" and not fact[-1]:
+            continue
+        if fact[-2] == "text" and found and found[-1][:-1] == fact[:-1]:
+            found[-1] = (*fact[:-1], found[-1][-1] + fact[-1])
+        else:
+            found.append(fact)
+    return found
+
+
+def of_choice(choice: Choice) -> dict[str, Any]:
+    parts = choice.parts
+    return {
+        "text": plain("".join(p.text for p in parts if isinstance(p, Text | Refusal))),
+        "reasoning": plain("".join(p.text for p in parts if isinstance(p, Reasoning))),
+        "calls": [(p.name, arguments(p.arguments)) for p in parts if isinstance(p, ToolCall)],
+        "media": [p.data or p.url for p in parts if isinstance(p, Media)],
+        "finish": FAMILIES.get(choice.finish, choice.finish),
+    }
+
+
+def of_usage(usage: Usage | None) -> tuple[int, int]:
+    return (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
+
+
+def of_reply(reply: Reply) -> dict[str, Any]:
+    return {
+        "choices": [of_choice(choice) for choice in reply.choices],
+        "usage": of_usage(reply.usage),
+    }

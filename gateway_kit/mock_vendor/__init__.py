@@ -1,0 +1,29 @@
+"""A vendor on loopback for tests and for trying things out, in good health or with a fault."""
+
+from .answering import Answering
+from .content import SAYINGS, Called, Content, Counted
+from .dialects import DIALECTS
+from .faults import MENU, Fault, UnknownFault, spoil
+from .frames import Dialect, Frame
+from .scene import Scene
+from .server import Asked, MockVendor, Said, Script
+
+__all__ = [
+    "DIALECTS",
+    "MENU",
+    "SAYINGS",
+    "Answering",
+    "Asked",
+    "Called",
+    "Content",
+    "Counted",
+    "Dialect",
+    "Fault",
+    "Frame",
+    "MockVendor",
+    "Said",
+    "Scene",
+    "Script",
+    "UnknownFault",
+    "spoil",
+]

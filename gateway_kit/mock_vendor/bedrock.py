@@ -1,0 +1,95 @@
+"""Converse: blocks like those of messages, in a binary event stream."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .content import Content, Counted
+from .frames import Dialect, Does, Frame, encode, halves, message
+
+_SIGNATURE = "c2lnbmVk"
+
+
+def whole(content: Content, model: str) -> bytes:
+    said = {"role": "assistant", "content": _blocks(content)}
+    answer = {"output": {"message": said}, "stopReason": _stop(content)}
+    return encode({**answer, **_usage(content.usage)})
+
+
+def _blocks(content: Content) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    if content.thinking:
+        thought = {"text": "".join(content.thinking), "signature": _SIGNATURE}
+        blocks.append({"reasoningContent": {"reasoningText": thought}})
+    if content.text:
+        blocks.append({"text": content.words})
+    for call in content.calls:
+        use = {"toolUseId": call.id, "name": call.name, "input": call.arguments}
+        blocks.append({"toolUse": use})
+    return blocks
+
+
+def stream(content: Content, model: str) -> Sequence[Frame]:
+    return [Frame(does, message(name, event)) for does, name, event in _events(content)]
+
+
+def _events(content: Content) -> Iterator[tuple[Does, str, dict[str, Any]]]:
+    yield "start", "messageStart", {"role": "assistant"}
+    for index, (does, start, deltas) in enumerate(_streamed(content)):
+        place = {"contentBlockIndex": index}
+        if start is not None:
+            yield does, "contentBlockStart", {**place, "start": start}
+        for delta in deltas:
+            yield does, "contentBlockDelta", {**place, "delta": delta}
+        yield does, "contentBlockStop", place
+    yield "finish", "messageStop", {"stopReason": _stop(content)}
+    yield "end", "metadata", _usage(content.usage)
+
+
+def _streamed(content: Content) -> Iterator[tuple[Does, Any, list[dict[str, Any]]]]:
+    if content.thinking:
+        grown: list[dict[str, Any]] = [
+            {"reasoningContent": {"text": piece}} for piece in content.thinking
+        ]
+        yield "thinking", None, [*grown, {"reasoningContent": {"signature": _SIGNATURE}}]
+    if content.text:
+        yield "text", None, [{"text": piece} for piece in content.text]
+    for call in content.calls:
+        start = {"toolUse": {"toolUseId": call.id, "name": call.name}}
+        pieces = halves(encode(call.arguments).decode())
+        yield "call", start, [{"toolUse": {"input": piece}} for piece in pieces]
+
+
+def _stop(content: Content) -> str:
+    return "tool_use" if content.calls else "end_turn"
+
+
+def _usage(usage: Counted | None) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    # The vendor does not count cached tokens inside inputTokens.
+    counts = {
+        "inputTokens": usage.input - usage.cached,
+        "cacheReadInputTokens": usage.cached,
+        "outputTokens": usage.output,
+        "totalTokens": usage.input + usage.output,
+    }
+    return {"usage": counts}
+
+
+def refusal(told: str, status: int) -> bytes:
+    return encode({"message": told})
+
+
+def broken(told: str) -> bytes:
+    return message("internalServerException", {"message": told}, kind="exception")
+
+
+BEDROCK = Dialect(
+    id="bedrock",
+    framing="binary",
+    whole=whole,
+    stream=stream,
+    refusal=refusal,
+    broken=broken,
+    counts=frozenset({"cached"}),
+)

@@ -1,0 +1,107 @@
+"""Messages, with a block for each part and counts at both ends of a stream."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .content import Content, Counted
+from .frames import Dialect, Does, Frame, encode, halves, named
+
+_MESSAGE = {"id": "msg_1", "type": "message", "role": "assistant"}
+_SIGNATURE = "c2lnbmVk"
+
+Block = tuple[Does, dict[str, Any], dict[str, Any], list[dict[str, Any]]]
+"""What it does, the block as it begins, the block as it ends and its deltas."""
+
+
+def whole(content: Content, model: str) -> bytes:
+    return encode(
+        {
+            **_MESSAGE,
+            "model": model,
+            "content": [block for _, _, block, _ in _blocks(content)],
+            "stop_reason": _stop(content),
+            "stop_sequence": None,
+            "usage": _usage(content.usage),
+        }
+    )
+
+
+def stream(content: Content, model: str) -> Sequence[Frame]:
+    return [Frame(does, named(event)) for does, event in _events(content, model)]
+
+
+def _events(content: Content, model: str) -> Iterator[tuple[Does, Mapping[str, Any]]]:
+    unfinished = {"content": [], "stop_reason": None, "stop_sequence": None}
+    begun = {**_usage(content.usage), "output_tokens": 1} if content.usage else {}
+    message = {**_MESSAGE, "model": model, **unfinished, "usage": begun}
+    yield "start", {"type": "message_start", "message": message}
+    yield "start", {"type": "ping"}
+    for index, (does, first, _, deltas) in enumerate(_blocks(content)):
+        yield does, {"type": "content_block_start", "index": index, "content_block": first}
+        for delta in deltas:
+            yield does, {"type": "content_block_delta", "index": index, "delta": delta}
+        yield does, {"type": "content_block_stop", "index": index}
+    stop = {"stop_reason": _stop(content), "stop_sequence": None}
+    counted = {"usage": _usage(content.usage)}
+    yield "finish", {"type": "message_delta", "delta": stop, **counted}
+    yield "end", {"type": "message_stop"}
+
+
+def _blocks(content: Content) -> Iterator[Block]:
+    if content.thinking:
+        empty = {"type": "thinking", "thinking": "", "signature": ""}
+        full = {**empty, "thinking": "".join(content.thinking), "signature": _SIGNATURE}
+        grown = [{"type": "thinking_delta", "thinking": piece} for piece in content.thinking]
+        sealed = {"type": "signature_delta", "signature": _SIGNATURE}
+        yield "thinking", empty, full, [*grown, sealed]
+    if content.text:
+        grown = [{"type": "text_delta", "text": piece} for piece in content.text]
+        yield "text", _text(""), _text(content.words), grown
+    for call in content.calls:
+        use = {"type": "tool_use", "id": call.id, "name": call.name}
+        pieces = halves(encode(call.arguments).decode())
+        grown = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+        yield "call", {**use, "input": {}}, {**use, "input": call.arguments}, grown
+
+
+def _text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def _stop(content: Content) -> str:
+    return "tool_use" if content.calls else "end_turn"
+
+
+def _usage(usage: Counted | None) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    # The vendor does not count cached tokens inside input_tokens.
+    return {
+        "input_tokens": usage.input - usage.cached,
+        "cache_read_input_tokens": usage.cached,
+        "cache_creation_input_tokens": 0,
+        "output_tokens": usage.output,
+    }
+
+
+def _error(told: str, kind: str) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "message": told}}
+
+
+def refusal(told: str, status: int) -> bytes:
+    kinds = {401: "authentication_error", 429: "rate_limit_error"}
+    return encode(_error(told, kinds.get(status, "api_error")))
+
+
+def broken(told: str) -> bytes:
+    return named(_error(told, "overloaded_error"))
+
+
+CLAUDE = Dialect(
+    id="claude",
+    whole=whole,
+    stream=stream,
+    refusal=refusal,
+    broken=broken,
+    counts=frozenset({"cached"}),
+)

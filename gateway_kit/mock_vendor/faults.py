@@ -1,0 +1,52 @@
+"""The fault menu: each way in which a vendor may disappoint, by name."""
+
+from msgspec import Struct
+
+from . import spoiled
+from .refusals import REFUSALS, Spoil
+from .scene import Scene
+from .server import Said
+
+
+class Fault(Struct, frozen=True):
+    """``apply`` gives the spoiled answer; its number is a byte, a size or seconds, 0 for usual."""
+
+    name: str
+    told: str
+    apply: Spoil
+
+
+class UnknownFault(ValueError):
+    """No fault of the menu has this name."""
+
+
+_SPOILED: dict[str, tuple[str, Spoil]] = {
+    "slow": ("the first byte comes after N seconds (5)", spoiled.slow),
+    "cut": ("the connection breaks at byte N (half of the answer)", spoiled.cut),
+    "stall": ("nothing comes after byte N (half of the answer)", spoiled.stall),
+    "split": ("pieces of N bytes (1), through characters and frames", spoiled.split),
+    "broken-json": ("a frame, or the whole answer, is no JSON", spoiled.broken_json),
+    "error-in-200": ("an error where the answer should be", spoiled.error_in_200),
+    "error-mid-stream": ("the stream fails in a frame of its own", spoiled.error_mid_stream),
+    "usage-missing": ("no usage is reported", spoiled.without_usage),
+    "usage-wrong": ("more cached tokens than input tokens", spoiled.wrong_usage),
+    "usage-late": ("usage comes after the end marker", spoiled.late_usage),
+    "usage-repeated": ("usage comes twice", spoiled.repeated("usage")),
+    "finish-twice": ("the finish comes twice", spoiled.repeated("finish")),
+    "no-end": ("no end marker", spoiled.without_end),
+    "comments": ("keep-alive comments between frames", spoiled.comments),
+    "crlf": ("lines end with CR LF", spoiled.crlf),
+    "bom": ("a byte order mark first", spoiled.bom),
+    "quota-headers": ("headers tell what is left of a quota", spoiled.quota_headers),
+}
+MENU = {
+    name: Fault(name, told, spoil) for name, (told, spoil) in {**_SPOILED, **REFUSALS}.items()
+}
+
+
+def spoil(scene: Scene, order: str) -> Said:
+    """The answer with a fault, ordered as ``name`` or ``name:number``. Raises UnknownFault."""
+    name, _, number = order.partition(":")
+    if name not in MENU or (number and not number.isdecimal()):
+        raise UnknownFault(f"there is no fault {order!r}; there are {', '.join(MENU)}")
+    return MENU[name].apply(scene, int(number or 0))

@@ -1,0 +1,91 @@
+"""A format that the mock vendor has no words of its own for, spoken by the format's client side."""
+
+from collections.abc import Sequence
+
+from gateway_core import (
+    AnyPart,
+    Choice,
+    ChoiceEnded,
+    ClientSide,
+    Conversation,
+    Losses,
+    Reasoning,
+    Reply,
+    ReplyFailed,
+    StreamEvent,
+    Text,
+    ToolCall,
+    UpstreamError,
+    Usage,
+    WireFormat,
+)
+from gateway_formats.fold import unfold
+
+from .content import Content, Counted
+from .frames import Dialect, Does, Frame, encode
+
+
+def spoken_by(wire: WireFormat) -> Dialect | None:
+    """The dialect of an installed format; ``None`` when only vendors can speak it."""
+    if wire.client is None:
+        return None
+    speaker = _Speaker(wire.client)
+    return Dialect(
+        id=wire.id,
+        framing="lines" if "ndjson" in wire.stream_type else "sse",
+        whole=speaker.whole,
+        stream=speaker.stream,
+        refusal=speaker.refusal,
+        broken=speaker.broken,
+    )
+
+
+class _Speaker:
+    def __init__(self, client: ClientSide) -> None:
+        self._client = client
+
+    def whole(self, content: Content, model: str) -> bytes:
+        return self._client.write_reply(_reply(content, model), Conversation(), Losses())
+
+    def stream(self, content: Content, model: str) -> Sequence[Frame]:
+        writer = self._client.stream_writer(Conversation(stream=True, model=model), Losses())
+        frames = [
+            Frame(_does(event), writer.feed((event,))) for event in unfold(_reply(content, model))
+        ]
+        return [frame for frame in [*frames, Frame("end", writer.close())] if frame.data]
+
+    def refusal(self, told: str, status: int) -> bytes:
+        return self._client.write_error(UpstreamError(told, status=status), "r-1")
+
+    def broken(self, told: str) -> bytes:
+        writer = self._client.stream_writer(Conversation(stream=True), Losses())
+        return writer.feed((ReplyFailed(told),)) or encode({"error": told})
+
+
+def _reply(content: Content, model: str) -> Reply:
+    parts: list[AnyPart] = []
+    if content.thinking:
+        parts.append(Reasoning(text="".join(content.thinking)))
+    if content.text:
+        parts.append(Text(text=content.words))
+    for call in content.calls:
+        arguments = encode(call.arguments).decode()
+        parts.append(ToolCall(id=call.id, name=call.name, arguments=arguments))
+    finish = "tool_calls" if content.calls else "stop"
+    choice = Choice(parts=tuple(parts), finish=finish)  # type: ignore[arg-type]
+    return Reply(id="r-1", model=model, choices=(choice,), usage=_usage(content.usage))
+
+
+def _usage(usage: Counted | None) -> Usage | None:
+    if usage is None:
+        return None
+    return Usage(
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cached_tokens=usage.cached,
+        reasoning_tokens=usage.reasoning,
+    )
+
+
+def _does(event: StreamEvent) -> Does:
+    return "finish" if isinstance(event, ChoiceEnded) else "text"

@@ -1,0 +1,89 @@
+"""Chat completions, as most vendors answer them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .content import Called, Content, Counted
+from .frames import Dialect, Does, Frame, data, encode, halves
+
+_ID = {"id": "chatcmpl-1", "created": 1_700_000_000}
+
+
+def whole(content: Content, model: str) -> bytes:
+    message: dict[str, Any] = {"role": "assistant", "content": content.words or None}
+    if content.thinking:
+        message["reasoning_content"] = "".join(content.thinking)
+    if content.calls:
+        message["tool_calls"] = [_call(call, _arguments(call)) for call in content.calls]
+    choice = {"index": 0, "message": message, "finish_reason": _finish(content)}
+    answer = {**_ID, "object": "chat.completion", "model": model, "choices": [choice]}
+    return encode({**answer, **_usage(content.usage)})
+
+
+def stream(content: Content, model: str) -> Sequence[Frame]:
+    chunk = {**_ID, "object": "chat.completion.chunk", "model": model}
+    frames = [
+        Frame(does, data({**chunk, "choices": [_choice(delta)]}))
+        for does, delta in _deltas(content)
+    ]
+    last = {**chunk, "choices": [_choice({}, _finish(content))]}
+    frames.append(Frame("finish", data(last)))
+    if content.usage is not None:
+        frames.append(
+            Frame("usage", data({**chunk, "choices": [], **_usage(content.usage)}))
+        )
+    return [*frames, Frame("end", b"data: [DONE]\n\n")]
+
+
+def _deltas(content: Content) -> Iterator[tuple[Does, dict[str, Any]]]:
+    yield "start", {"role": "assistant", "content": ""}
+    for piece in content.thinking:
+        yield "thinking", {"reasoning_content": piece}
+    for piece in content.text:
+        yield "text", {"content": piece}
+    for index, call in enumerate(content.calls):
+        yield "call", {"tool_calls": [{"index": index, **_call(call, "")}]}
+        for half in halves(_arguments(call)):
+            yield "call", {"tool_calls": [{"index": index, "function": {"arguments": half}}]}
+
+
+def _choice(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"index": 0, "delta": delta, "finish_reason": finish}
+
+
+def _call(call: Called, arguments: str) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _arguments(call: Called) -> str:
+    return encode(call.arguments).decode()
+
+
+def _finish(content: Content) -> str:
+    return "tool_calls" if content.calls else "stop"
+
+
+def _usage(usage: Counted | None) -> dict[str, Any]:
+    if usage is None:
+        return {}
+    return {
+        "usage": {
+            "prompt_tokens": usage.input,
+            "completion_tokens": usage.output,
+            "total_tokens": usage.input + usage.output,
+            "prompt_tokens_details": {"cached_tokens": usage.cached},
+            "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+        }
+    }
+
+
+def refusal(told: str, status: int) -> bytes:
+    return encode({"error": {"message": told, "type": "refused", "param": None, "code": None}})
+
+
+def broken(told: str) -> bytes:
+    return data({"error": {"message": told, "type": "server_error", "code": 500}})
+
+
+OPENAI = Dialect(id="openai", whole=whole, stream=stream, refusal=refusal, broken=broken)

@@ -1,0 +1,95 @@
+"""What a gateway that serves has not loaded, because nobody has needed it yet."""
+
+import json
+from pathlib import Path
+
+import httpx2
+import pytest
+from fake_vendor import Asked, Said
+from process import running, vendor
+
+HEAVY = {
+    *("authlib", "joserfc", "argon2", "bcrypt", "pyotp", "segno"),  # login, but only its own ways
+    *("httpx2", "httpcore2", "h2", "socksio"),  # the way through a proxy
+    *("hypercorn", "wsproto", "priority"),  # the other server
+    *("genai_prices", "pydantic", "mcp"),  # the table of prices, for models without one
+    *("rich", "pygments", "sqlite3", "ctypes", "multiprocessing.pool", "unittest"),
+    *("concurrent.futures.process", "urllib.request", "email.mime", "anyio._backends._asyncio"),
+    *("gateway_core.commands", "gateway_core.doctor", "gateway_core.own_desk"),
+    "gateway_core.inference.transport.httpx_transport",
+}
+"""Modules and packages that serving a plain request does without."""
+PLUGIN = """
+import atexit, json, sys
+from pathlib import Path
+from gateway_core import Auth, Model, Price, ProviderSpec, hookimpl
+
+@atexit.register
+def tell():
+    Path({told!r}).write_text(json.dumps(sorted(sys.modules)))
+
+@hookimpl
+def register_providers():
+    model = Model("m-1", price=Price(input=1, output=2))
+    return [
+        ProviderSpec(
+            id="lean",
+            name="Lean",
+            format="openai",
+            base_url={url!r},
+            auth=Auth(type="none"),
+            models=(model,),
+        )
+    ]
+"""
+USAGE = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+MESSAGE = {"role": "assistant", "content": "Hello"}
+ANSWER = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "model": "m-1",
+    "choices": [{"index": 0, "message": MESSAGE, "finish_reason": "stop"}],
+    "usage": USAGE,
+}
+
+
+def _answered(asked: Asked) -> Said:
+    return Said((json.dumps(ANSWER).encode(),))
+
+
+def _install(site: Path, source: str) -> None:
+    """Put the plugin where an installer would."""
+    info = site / "lean_vendor-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "lean_vendor.py").write_text(source)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lean-vendor\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[model_gateway]\nlean = lean_vendor\n")
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The modules of a process that has told its health and answered one chat, at its end."""
+    folder = tmp_path_factory.mktemp("lean")
+    told, body = folder / "modules.json", {"model": "lean/m-1", "messages": [MESSAGE]}
+    with vendor(_answered) as behind:
+        _install(folder / "site", PLUGIN.format(told=str(told), url=behind.url))
+        variables = {"PYTHONPATH": str(folder / "site")}
+        with (
+            running(folder / "data", "--server", "uvicorn", variables=variables) as here,
+            httpx2.Client(base_url=here.url, trust_env=False, timeout=30) as client,
+        ):
+            healthy = client.get("/api/health")
+            said = client.post("/v1/chat/completions", json=body)
+    assert healthy.status_code == said.status_code == 200
+    assert said.json()["choices"][0]["message"]["content"] == "Hello"
+    return set(json.loads(told.read_text()))
+
+
+def test_serving_a_plain_chat_loads_nothing_that_only_other_work_needs(loaded: set[str]) -> None:
+    assert not {name for name in loaded if any(f"{name}.".startswith(f"{h}.") for h in HEAVY)}
+
+
+def test_every_bundled_plugin_is_loaded_all_the_same(loaded: set[str]) -> None:
+    folders = Path(__file__).parents[2].glob("plugins/*/*/gateway_*/__init__.py")
+
+    assert {"gateway_dashboard_api.plugin", *(each.parent.name for each in folders)} <= loaded

@@ -1,0 +1,109 @@
+"""What one caller is told is kept nowhere, and given to nobody else (S06, S30)."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import gateway_format_gemini
+import pytest
+from audiences import SECRET, by_key, by_session, new_key, nobody
+from credentials import address, operations
+from fake_vendor import Said
+from office import REPLY, Office, opened
+
+from gateway_core.identity.access import Access
+
+pytestmark = pytest.mark.anyio
+MESSAGES = [{"role": "user", "content": "Hello"}]
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "openai": ("/v1/chat/completions", {"messages": MESSAGES}),
+    "claude": ("/v1/messages", {"messages": MESSAGES, "max_tokens": 9}),
+    "openai-responses": ("/v1/responses", {"input": "Hello"}),
+    "ollama": ("/v1/api/chat", {"messages": MESSAGES, "stream": False}),
+}
+ENDLESS = ("/api/usage/stream", "/api/translator/console-logs/stream")
+LAST = ("/api/shutdown", "/api/version/shutdown", "/api/auth/oidc/test")
+ORIGINS = ("https://evil.example", "null", "http://127.0.0.1.evil.example", "http://127.0.0.1:1")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    more = {"format-gemini": gateway_format_gemini}
+    async with opened(tmp_path, {"JWT_SECRET": SECRET}, more=more) as here:
+        yield here
+
+
+def is_private(told: str) -> bool:
+    return "no-store" in told or "private" in told
+
+
+async def walk(here: Office, headers: dict[str, str]) -> dict[str, int]:
+    """Ask for everything; gives the status of each answer that may be kept."""
+    kept = {}
+    for each in operations(here):
+        if each.access in (Access.PUBLIC, Access.ISOLATED) or each.path in (*ENDLESS, *LAST):
+            continue
+        body = None if each.method == "GET" else each.example or {}
+        path = address(each.path)
+        answer = await here.client.request(each.method, path, json=body, headers=headers)
+        assert "access-control-allow-origin" not in answer.headers, each.path
+        assert "access-control-allow-credentials" not in answer.headers, each.path
+        if not is_private(answer.headers.get("cache-control", "")):
+            kept[f"{each.method} {each.path}"] = answer.status_code
+    return kept
+
+
+async def test_no_answer_to_anybody_known_may_be_kept(office: Office) -> None:
+    async with by_key(office) as key, by_session(office) as session:
+        for here in (office, key, session):
+            assert await walk(here, {}) == {}
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+async def test_no_answer_may_be_read_by_another_site(office: Office, origin: str) -> None:
+    async with by_key(office) as key, by_session(office) as session:
+        for here in (office, key, session):
+            assert await walk(here, {"origin": origin}) == {}
+    async with nobody(office) as here:
+        manifest = await here.client.get("/v1/provider-plugin-manifest", headers={"origin": origin})
+    assert manifest.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-credentials" not in manifest.headers
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_vendors_answer_may_not_be_kept(office: Office, call: str, stream: bool) -> None:
+    await office.connect()
+    if stream:
+        office.vendor.said["/chat/completions"] = Said(
+            (
+                b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
+                b'"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n',
+                b"data: [DONE]\n\n",
+            ),
+            content_type="text/event-stream",
+        )
+    path, body = CALLS[call]
+
+    answer = await office.client.post(path, json={"model": "acme/large", **body, "stream": stream})
+
+    assert answer.status_code == 200
+    assert is_private(answer.headers.get("cache-control", ""))
+
+
+async def test_the_same_question_is_asked_anew_for_everybody(office: Office) -> None:
+    await office.connect()
+    keys = [await new_key(office) for _ in range(2)]
+    replies = []
+    for number, key in enumerate(keys * 2):
+        said = Said((REPLY.replace(b'"Hi"', b'"Hi %d"' % number),))
+        office.vendor.said["/chat/completions"] = said
+        replies.append((await office.chat("acme/large", authorization=f"Bearer {key}")).text)
+
+    assert len(set(replies)) == 4
+    assert len(office.vendor.calls("/chat/completions")) == 4

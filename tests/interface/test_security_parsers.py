@@ -1,0 +1,246 @@
+"""Documents and queries made to break whoever reads them (S24, S28)."""
+
+import os
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import gateway_format_gemini
+import msgspec
+import pytest
+from audiences import SECRET
+from credentials import operations
+from fake_vendor import Said
+from office import REPLY, Office, opened
+
+from gateway_core.identity.access import Access
+from gateway_core.surfaces.operation import Operation
+
+pytestmark = pytest.mark.anyio
+DEEP = 100_000
+QUICK = 0.3
+"""Seconds of this process's own time, which other work on the machine does not touch."""
+JSON = {"content-type": "application/json"}
+RUBBISH = {
+    "lists": b"[" * DEEP,
+    "objects": b'{"a":' * DEEP,
+    "in a member": b'{"model":"acme/large","messages":' + b"[" * DEEP,
+    "number": b'{"model":"acme/large","max_tokens":' + b"9" * DEEP + b"}",
+    "constant": b'{"model":"acme/large","temperature":NaN}',
+    "infinity": b'{"model":"acme/large","temperature":Infinity}',
+    "bytes": b'{"model":"acme/large","messages":"\xff\xfe"}',
+    "surrogate": b'{"model":"acme/large","messages":"\\ud800"}',
+    "nothing": b"",
+    "cut": b'{"model":"acme/large"',
+    "two": b'{"model":"acme/large"}{}',
+}
+DROPPED = ("number", "bytes")
+"""They stand in members of a chat, which management routes pass over unread."""
+LEGAL = b"[" * 2000 + b"]" * 2000
+"""Nested far deeper than any client writes, and in good order."""
+MESSAGES = b'[{"role":"user","content":"Hello"}]'
+STEADY = (Access.ISOLATED, Access.PROTECTED, Access.LOCAL)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    more = {"format-gemini": gateway_format_gemini}
+    async with opened(tmp_path, {"JWT_SECRET": SECRET}, more=more) as here:
+        yield here
+
+
+def writing(office: Office) -> Iterator[Operation]:
+    """Every operation that reads a document."""
+    for each in operations(office):
+        if each.access in STEADY or each.method not in ("POST", "PUT", "PATCH"):
+            continue
+        if each.body is not None or each.access is Access.INFERENCE:
+            yield each
+
+
+def filled(path: str) -> str:
+    """A path that leads to an operation; models are ones that answer."""
+    path = path.replace("{model}", "acme/large")
+    return "/".join("x" if part.startswith("{") else part for part in path.split("/"))
+
+
+async def told(office: Office, method: str, path: str, body: bytes) -> int:
+    """The status of an answer that came quickly, in JSON."""
+    begun = time.process_time()
+    answer = await office.client.request(method, path, content=body, headers=JSON)
+    spent = time.process_time() - begun
+    assert spent < QUICK, (path, spent)
+    msgspec.json.decode(answer.content)
+    return answer.status_code
+
+
+@pytest.mark.parametrize("name", RUBBISH)
+async def test_no_route_reads_rubbish(office: Office, name: str) -> None:
+    await office.connect()
+    process = os.getpid()
+    for each in writing(office):
+        status = await told(office, each.method, filled(each.path), RUBBISH[name])
+        # What only estimates the size of a request, does not read it.
+        reads = each.access is Access.INFERENCE and not each.path.endswith("count_tokens")
+        is_dropped = name in DROPPED and not reads
+        assert 400 <= status < 500 or (is_dropped and status < 300), (each.path, status)
+
+    assert os.getpid() == process
+    assert name in DROPPED or not office.vendor.asked
+    assert (await office.chat("acme/large")).status_code == 200
+
+
+async def test_a_legal_document_of_great_depth_breaks_nothing(office: Office) -> None:
+    await office.connect()
+    deep = b'{"model":"acme/large","messages":%b,"contents":[],"x":%b}' % (MESSAGES, LEGAL)
+    for each in writing(office):
+        status = await told(office, each.method, filled(each.path), deep)
+        assert status < 500, (each.method, each.path, status)
+    for member in (b"messages", b"tools", b"input", b"metadata", b"system", b"contents"):
+        body = b'{"model":"acme/large","max_tokens":9,"%b":%b}' % (member, LEGAL)
+        for each in writing(office):
+            if each.access is Access.INFERENCE:
+                status = await told(office, each.method, filled(each.path), body)
+                assert 400 <= status < 500 or status == 200, (each.path, member, status)
+
+    assert (await office.chat("acme/large")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/settings", "/api/keys", "/api/combos", "/api/providers", "/api/provider-nodes"],
+)
+async def test_a_stored_document_is_not_too_deep_to_be_shown_again(
+    office: Office, path: str
+) -> None:
+    depths = (10, 100, 900, 5000)
+    given: dict[str, Any] = {"name": "n", "machineId": "any", "provider": "acme", "apiKey": "k"}
+    given |= {"prefix": "nn", "baseUrl": f"{office.vendor.url}/v1", "models": ["acme/large"]}
+    rest = msgspec.json.encode(given)[:-1]
+    method = "PATCH" if path == "/api/settings" else "POST"
+    for depth in depths:
+        deep = b'{"a":' * depth + b"1" + b"}" * depth
+        for member in (b"custom", b"policy", b"capabilities", b"providerSpecificData"):
+            status = await told(office, method, path, b'%b,"%b":%b}' % (rest, member, deep))
+            assert status < 500, (depth, member, status)
+
+        assert (await office.client.get(path)).status_code == 200
+    await office.core.refresh()
+    assert (await office.client.get("/v1/models")).status_code == 200
+
+
+ANSWERS = {
+    "lists": b"[" * DEEP,
+    "objects": b'{"choices":' * DEEP,
+    "in place": REPLY.replace(b'"Hi"', b"[" * DEEP),
+    "legal": REPLY.replace(b'"Hi"', LEGAL),
+    "list": b"[]",
+    "nothing": b"",
+    "bytes": b"\xff\xfe\x00",
+}
+CALLS = {
+    "openai": ("/v1/chat/completions", b'{"model":"acme/large","messages":%b}' % MESSAGES),
+    "claude": ("/v1/messages", b'{"model":"acme/large","max_tokens":9,"messages":%b}' % MESSAGES),
+    "openai-responses": ("/v1/responses", b'{"model":"acme/large","input":"Hello"}'),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_vendors_rubbish_is_a_bad_gateway(office: Office, call: str, answer: str) -> None:
+    await office.connect()
+    office.vendor.script = lambda asked: Said((ANSWERS[answer],))
+    path, body = CALLS[call]
+
+    assert await told(office, "POST", path, body) == 502
+
+    office.vendor.script = office.vendor.answer
+    office.core.health.clear([a.id for a in office.core.tables.accounts["acme"]], "__all")
+    assert (await office.chat("acme/large")).status_code == 200
+
+
+@pytest.mark.parametrize("rubbish", [name for name in ANSWERS if name != "nothing"])
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_vendors_rubbish_in_a_stream_ends_in_an_error(
+    office: Office, call: str, rubbish: str
+) -> None:
+    await office.connect()
+    event = b"data: %b\n\n" % ANSWERS[rubbish]
+    office.vendor.script = lambda asked: Said((event,), content_type="text/event-stream")
+    path, body = CALLS[call]
+    begun = time.process_time()
+
+    answer = await office.client.post(
+        path, content=body[:-1] + b',"stream":true}', headers=JSON, timeout=20
+    )
+
+    assert time.process_time() - begun < QUICK
+    assert answer.status_code == 502 or b"error" in answer.content
+    assert b"[DONE]" not in answer.content
+    assert b'"stop_reason":"end_turn"' not in answer.content
+
+
+async def test_of_a_name_without_end_only_the_beginning_is_kept(office: Office) -> None:
+    for name in ("m" * 1_000_000, "acme/" + "m" * 1_000_000, "acme/large"):
+        await office.chat(name)
+    await office.core.ledger.flush()
+
+    rows = (await office.core.stores.usage.page(limit=9)).rows
+    assert [len(row.model_asked) for row in rows] == [len("acme/large"), 512, 512]
+
+
+NASTY = (
+    *("-1", "1e9", "1;select", "9223372036854775808", "NaN", "a\x00b", "' OR '1'='1", "{}", "٣"),
+    *("%" * 10_000, "../../etc/passwd", "2027-13-45", "9999-12-31T23:59:59Z"),
+)
+
+
+def questions(office: Office) -> Iterator[tuple[Operation, str]]:
+    """Every operation that looks, with each name that its query has."""
+    for each in operations(office):
+        if each.method != "GET" or each.access in STEADY or each.path.endswith("stream"):
+            continue
+        names = each.query.__struct_encode_fields__ if each.query is not None else ("limit",)
+        for name in names:
+            yield each, name
+
+
+async def test_no_query_is_too_odd(office: Office) -> None:
+    await office.connect()
+    await office.chat("acme/large")
+    await office.core.ledger.flush()
+    for each, name in questions(office):
+        for value in NASTY:
+            begun = time.process_time()
+            told = f"{filled(each.path)}?{name}={quote(value)}"
+            answer = await office.client.get(told)
+            assert answer.status_code < 500, (told, answer.text)
+            assert time.process_time() - begun < QUICK, told
+    for each, name in questions(office):
+        path = filled(each.path)
+        for query in (
+            f"{name}=1&{name}=2",
+            f"{name}[]=1",
+            f"{name}[a]=1",
+            f"{name}",
+            f"{name}=%zz",
+        ):
+            assert (await office.client.get(f"{path}?{query}")).status_code < 500, (path, query)
+
+
+async def test_no_word_in_a_path_is_too_odd(office: Office) -> None:
+    for each in operations(office):
+        if "{" not in each.path or each.access in STEADY:
+            continue
+        for value in NASTY:
+            parts = each.path.split("/")
+            path = "/".join(quote(value, safe="") if p.startswith("{") else p for p in parts)
+            answer = await office.client.request(each.method, path, json=each.example or {})
+            assert answer.status_code < 500 or answer.status_code in (501, 507), (path, answer.text)

@@ -1,0 +1,146 @@
+"""What the gateway says when something fails: never a credential, never its own insides (7)."""
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import gateway_format_gemini
+import pytest
+from audiences import SECRET
+from credentials import address, operations
+from fake_vendor import Asked, Said
+from office import KEY, Office, opened
+
+from gateway_core.identity.access import Access
+
+pytestmark = pytest.mark.anyio
+CONTENT = (
+    b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"large","choices":'
+    b'[{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":null}]}\n\n'
+)
+FAILED = b'data: {"error":{"message":"%b","type":"server_error","code":null}}\n\n'
+MESSAGES = [{"role": "user", "content": "Hello"}]
+CALLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "openai": ("/v1/chat/completions", {"messages": MESSAGES}),
+    "claude": ("/v1/messages", {"messages": MESSAGES, "max_tokens": 9}),
+    "openai-responses": ("/v1/responses", {"input": "Hello"}),
+    "ollama": ("/v1/api/chat", {"messages": MESSAGES}),
+    "gemini": (
+        "/v1beta/models/acme/large:streamGenerateContent",
+        {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]},
+    ),
+}
+SKIPPED = (Access.ISOLATED, Access.PROTECTED)
+INSIDES = (
+    *("traceback", "select ", "insert ", "sqlite", "no such table", "apsw", "gateway_core"),
+    *("/work/", "/home/", "pytest-of", ".py", "line "),
+)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    more = {"format-gemini": gateway_format_gemini}
+    async with opened(tmp_path, {"JWT_SECRET": SECRET}, more=more) as here:
+        yield here
+
+
+async def said(office: Office, wire: str) -> str:
+    path, body = CALLS[wire]
+    answer = await office.client.post(path, json={"model": "acme/large", "stream": True, **body})
+    return answer.text
+
+
+def every_byte(root: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
+
+
+async def written(office: Office) -> None:
+    """Everything that waits to be written is on disk."""
+    await office.core.ledger.flush()
+    await office.core.stores.connections.note(office.core.health.take_notes())
+
+
+def breaking_off(message: str) -> Said:
+    return Said((CONTENT, FAILED % message.encode()), content_type="text/event-stream")
+
+
+def repeated(asked: Asked) -> Said:
+    """A stream that breaks off and repeats the credential it was shown."""
+    return breaking_off(f"No quota for {asked.headers['authorization']}, {KEY}!")
+
+
+@pytest.mark.parametrize("wire", CALLS)
+async def test_a_credential_that_a_stream_repeats_is_told_to_nobody(
+    office: Office, tmp_path: Path, wire: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await office.connect()
+    office.vendor.script = repeated
+    with caplog.at_level(logging.DEBUG):
+        first = await said(office, wire)
+        second = await said(office, wire)
+    await written(office)
+    row = (await office.ask("GET", "/api/providers"))["connections"][0]
+
+    assert "No quota for" in first
+    for text in (first, second, str(row), caplog.text, str(office.core.health.all_resting())):
+        assert KEY not in text
+    assert row["lastError"].startswith("No quota for")
+    assert KEY.encode() not in every_byte(tmp_path)
+
+
+@pytest.mark.parametrize("status", [400, 401, 500])
+@pytest.mark.parametrize("wire", CALLS)
+async def test_a_credential_that_a_refusal_repeats_is_told_to_nobody(
+    office: Office, tmp_path: Path, wire: str, status: int
+) -> None:
+    await office.connect(providerSpecificData={"clientSecret": "other-canary-9"})
+    words = f'{{"error":{{"message":"No {KEY} or other-canary-9","type":"x","code":null}}}}'
+    office.vendor.script = lambda asked: Said((words.encode(),), status)
+
+    told = [await said(office, wire) for _ in range(2)]
+
+    assert "canary" not in "".join(told)
+    await written(office)
+    assert b"canary" not in every_byte(tmp_path)
+
+
+async def test_what_nobody_foresaw_is_told_without_insides(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    await office.connect()
+    database = office.core.stores.database
+    for table in await database.fetch("SELECT name FROM sqlite_master WHERE type = 'table'"):
+        await database.execute(f"ALTER TABLE {table['name']} RENAME TO gone_{table['name']}")
+    failed = set()
+    for operation in operations(office):
+        if operation.access in SKIPPED or operation.path.endswith(("stream", "oidc/test")):
+            continue
+        answer = await office.client.request(
+            operation.method, address(operation.path), json=operation.example or {}
+        )
+        if answer.status_code != 500:
+            continue
+        failed.add(operation.path)
+        told = answer.text.lower()
+        assert not [word for word in INSIDES if word in told], (operation.path, told)
+        assert answer.headers["x-request-id"] in caplog.text, operation.path
+    assert len(failed) > 20
+
+
+async def test_a_request_that_fails_is_logged_once(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    await office.core.stores.database.execute("ALTER TABLE combos RENAME TO gone")
+    caplog.clear()
+
+    answer = await office.client.get("/api/combos")
+
+    assert answer.status_code >= 500
+    about = [r for r in caplog.records if answer.headers["x-request-id"] in r.getMessage()]
+    assert len(about) <= 1
