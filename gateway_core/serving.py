@@ -73,9 +73,9 @@ async def _serve(
         if place is None or place.is_first:
             click.echo(greeting(gateway, chosen.name, listener))
         # What was made while starting lives as long as the process: the
-        # collector need not look at it again.
-        gc.collect()
+        # collector need not look at it again, and works from here on.
         gc.freeze()
+        gc.enable()
         watching = asyncio.create_task(_pressure(gateway, door, place).watch())
         if place is not None:
             place.ready()

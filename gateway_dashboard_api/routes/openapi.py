@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.surfaces.answers import NO_STORE
-from gateway_core.surfaces.openapi import document
 from gateway_core.surfaces.operation import JSON, Guarded
 
 from ..desk import Desk
@@ -36,6 +35,9 @@ class Shown:
 
 
 def _written(desk: Desk, table: Iterable[Guarded]) -> bytes:
+    # Few ask for the document, so nobody waits for its making to be loaded.
+    from gateway_core.surfaces.openapi import document
+
     operations = [operation for each in table for operation in each.operations]
     formats = desk.tables.registry.formats.values()
     return msgspec.json.encode(document(operations, formats, current_version()))

@@ -16,7 +16,7 @@ HEAVY = {
     *("rich", "pygments", "sqlite3", "ctypes", "multiprocessing.pool", "unittest"),
     *("concurrent.futures.process", "urllib.request", "email.mime", "anyio._backends._asyncio"),
     *("gateway_core.commands", "gateway_core.doctor", "gateway_core.own_desk"),
-    "gateway_core.inference.transport.httpx_transport",
+    *("gateway_core.inference.transport.httpx_transport", "gateway_core.surfaces.openapi"),
 }
 """Modules and packages that serving a plain request does without."""
 PLUGIN = """
