@@ -9,6 +9,7 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from http.cookies import CookieError, SimpleCookie
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -90,9 +91,7 @@ class Identity(Struct, frozen=True, kw_only=True):
     ) -> tuple[Key | None, bool, bool]:
         """The first good key, whether a saved one was refused, whether any was shown."""
         was_refused = has_shown = False
-        for count, text in enumerate(_candidates(scope, headers)):
-            if count >= MOST_KEYS:
-                break
+        for text in islice(_candidates(scope, headers), MOST_KEYS):
             has_shown = True
             key = self.keys.find(text)
             if key is None:

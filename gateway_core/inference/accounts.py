@@ -1,7 +1,7 @@
 """Which of a provider's accounts are tried, and in which order."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Raw, Struct
@@ -36,22 +36,27 @@ class Wanted(Struct, frozen=True):
 
 
 class Turns:
-    """Remembers whose turn it is, in memory and for this process."""
+    """Remembers whose turn it is, in memory and for this process.
+
+    What a turn costs does not grow with the number of accounts, unless the
+    first one does not answer.
+    """
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[str, int]] = {}
         self._used: dict[str, int] = {}
         self._count = 0
         self._sessions: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._rings: dict[str, tuple[Sequence[Account], Ring]] = {}
 
     def order(
         self, provider: str, accounts: Sequence[Account], settings: Settings, session: str | None
-    ) -> list[Account]:
+    ) -> Iterable[Account]:
         """Accounts in the order to try them; the first is the one whose turn it is."""
         own = settings.provider_strategies.get(provider)
         strategy = (own and own.fallback_strategy) or settings.fallback_strategy
         if strategy != "round-robin" or len(accounts) < 2:
-            return list(accounts)
+            return accounts
         limit = (own and own.sticky_round_robin_limit) or settings.sticky_round_robin_limit
         return self._rotated(provider, accounts, limit, session)
 
@@ -61,6 +66,8 @@ class Turns:
         self._last[provider] = (account, times + 1 if last == account else 1)
         self._count += 1
         self._used[account] = self._count
+        if provider in self._rings and account in self._rings[provider][1]:
+            self._rings[provider][1].move_to_end(account)
         if session:
             self._sessions[provider, session] = account
             self._sessions.move_to_end((provider, session))
@@ -69,17 +76,31 @@ class Turns:
 
     def _rotated(
         self, provider: str, accounts: Sequence[Account], limit: int, session: str | None
-    ) -> list[Account]:
-        by_age = sorted(accounts, key=lambda account: self._used.get(account.id, 0))
+    ) -> Iterator[Account]:
+        ring = self._ring(provider, accounts)
         kept = self._sessions.get((provider, session)) if session else None
         if kept is None:
             last, times = self._last.get(provider, ("", 0))
             kept = last if times < limit else None
-        first = next((account for account in by_age if account.id == kept), by_age[0])
-        return [first, *(account for account in by_age if account is not first)]
+        first = ring.get(kept or "") or next(iter(ring.values()))
+        yield first
+        yield from [account for account in ring.values() if account is not first]
+
+    def _ring(self, provider: str, accounts: Sequence[Account]) -> "Ring":
+        """Accounts by when they were used last. That of all accounts is kept."""
+        source, ring = self._rings.get(provider, (None, OrderedDict()))
+        if source is not accounts:
+            by_age = sorted(accounts, key=lambda account: self._used.get(account.id, 0))
+            ring = OrderedDict((account.id, account) for account in by_age)
+            if isinstance(accounts, tuple):
+                self._rings[provider] = (accounts, ring)
+        return ring
 
 
-def eligible(accounts: Sequence[Account], wanted: Wanted) -> list[Account]:
+Ring = OrderedDict[str, Account]
+
+
+def eligible(accounts: Sequence[Account], wanted: Wanted) -> Sequence[Account]:
     """The accounts that a request may use at all."""
     if wanted.scope:
         accounts = [account for account in accounts if account.id in wanted.scope]
@@ -87,7 +108,7 @@ def eligible(accounts: Sequence[Account], wanted: Wanted) -> list[Account]:
         return [account for account in accounts if account.id == wanted.pinned]
     if wanted.allowed:
         return [account for account in accounts if account.id in wanted.allowed]
-    return list(accounts)
+    return accounts
 
 
 def session_of(call: Call) -> str | None:

@@ -5,7 +5,7 @@ something; from then on there is no other attempt.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -157,7 +157,7 @@ def _note_rest(core: Core, refusals: _Refusals, account: Account, model: str) ->
 
 def _accounts(
     core: Core, tables: Tables, member: Member, job: Job, refusals: _Refusals
-) -> list[Account]:
+) -> Iterable[Account]:
     provider = member.target.provider.id
     wanted = job.wanted
     if member.pinned is not None:

@@ -1,8 +1,11 @@
 """Which account is asked first."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import Raw
 from pictures import account, call
 
@@ -17,7 +20,7 @@ from gateway_core.inference.accounts import (
 )
 from gateway_core.inference.envelope import members_of
 
-ACCOUNTS = [account(id) for id in "abc"]
+ACCOUNTS = tuple(account(id) for id in "abc")
 
 
 def settings(limit: int = 1, **more: Any) -> Settings:
@@ -30,13 +33,13 @@ def served(turns: Turns, count: int, given: Settings, session: str | None = None
     """The ids of the accounts that take the next calls."""
     ids = ""
     for _ in range(count):
-        first = turns.order("acme", ACCOUNTS, given, session)[0]
+        first = next(iter(turns.order("acme", ACCOUNTS, given, session)))
         turns.used("acme", first.id, session)
         ids += first.id
     return ids
 
 
-def ids(accounts: list[Any]) -> str:
+def ids(accounts: Iterable[Any]) -> str:
     return "".join(each.id for each in accounts)
 
 
@@ -101,6 +104,23 @@ def test_every_account_is_in_the_order_once() -> None:
     for _ in range(10):
         served(turns, 1, settings(2))
         assert sorted(ids(turns.order("acme", ACCOUNTS, settings(2), None))) == ["a", "b", "c"]
+
+
+@given(st.lists(st.sampled_from("abcd-"), max_size=40))
+def test_the_one_that_rested_longest_comes_first_whatever_happened(acts: list[str]) -> None:
+    """A dash is a new picture of the same accounts."""
+    turns, used = Turns(), dict.fromkeys("abcd", 0)
+    accounts = tuple(account(id) for id in "abcd")
+    for number, act in enumerate(acts, 1):
+        if act == "-":
+            accounts = tuple(account(id) for id in "abcd")
+        else:
+            assert turns.order("acme", accounts, settings(), None)
+            turns.used("acme", act, None)
+            used[act] = number
+
+        order = ids(turns.order("acme", accounts, settings(), None))
+        assert order == "".join(sorted("abcd", key=lambda id: used[id]))
 
 
 @pytest.mark.parametrize(
