@@ -9,7 +9,6 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from http.cookies import CookieError, SimpleCookie
-from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -91,7 +90,9 @@ class Identity(Struct, frozen=True, kw_only=True):
     ) -> tuple[Key | None, bool, bool]:
         """The first good key, whether a saved one was refused, whether any was shown."""
         was_refused = has_shown = False
-        for text in islice(_candidates(scope, headers), MOST_KEYS):
+        for count, text in enumerate(_candidates(scope, headers)):
+            if count >= MOST_KEYS:
+                break
             has_shown = True
             key = self.keys.find(text)
             if key is None:

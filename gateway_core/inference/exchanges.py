@@ -199,14 +199,18 @@ class Translated:
     def _write(self, events: Sequence[StreamEvent]) -> bytes:
         if not events or self.failure is not None:
             return b""
-        return self._writer.feed([self._noted(event) for event in events])
+        seen = []
+        for event in events:
+            if isinstance(event, PartGrew):
+                self.characters += len(event.text)
+                self.started = True
+                seen.append(event)
+            else:
+                seen.append(self._noted(event))
+        return self._writer.feed(seen)
 
     def _noted(self, event: StreamEvent) -> StreamEvent:
         """Learn from an event and give what the client's side may see of it."""
-        if isinstance(event, PartGrew):
-            self.characters += len(event.text)
-            self.started = True
-            return event
         if isinstance(event, UsageReported):
             self.usage = event.usage
         elif isinstance(event, PartStarted):

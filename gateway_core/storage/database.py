@@ -42,6 +42,13 @@ class Database(Statements, Protocol):
     @property
     def engine(self) -> Literal["sqlite", "postgres"]: ...
 
+    async def write_all(self, statements: Sequence[tuple[str, Sequence[Row]]], /) -> None:
+        """Run each statement once for each of its rows, in order: everything, or nothing.
+
+        As a transaction, but with one wait instead of one for each statement.
+        """
+        ...
+
     async def purge(self, sql: str, /, **values: Any) -> int:
         """As ``execute``, for a delete: the rows are overwritten on disk, not only let go."""
         ...

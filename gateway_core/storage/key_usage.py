@@ -4,7 +4,7 @@ The days follow the table ``usage``, so that deleting its rows moves the windows
 that look back; the totals of a key's whole life stay.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -108,20 +108,21 @@ class KeyUsageStore:
         return {row["api_key_id"]: Spent(*list(row.values())[1:]) for row in rows}
 
 
-async def add(transaction: Statements, spent: Iterable[tuple[str, str, Spent]]) -> None:
-    """Count calls: key id, local day, what was used."""
+def additions(
+    spent: Iterable[tuple[str, str, Spent]],
+) -> list[tuple[str, Sequence[Mapping[str, object]]]]:
+    """The statements that count calls: key id, local day, what was used."""
     days: dict[tuple[str, str], Spent] = {}
     totals: dict[str, Spent] = {}
     for key, day, used in spent:
         days[key, day] = days.get((key, day), NOTHING).plus(used)
         totals[key] = totals.get(key, NOTHING).plus(used)
-    if days:
-        await transaction.execute_many(
-            _ADD_DAY, [_row(key, used, day=day) for (key, day), used in days.items()]
-        )
-        await transaction.execute_many(
-            _ADD_TOTAL, [_row(key, used) for key, used in totals.items()]
-        )
+    if not days:
+        return []
+    return [
+        (_ADD_DAY, [_row(key, used, day=day) for (key, day), used in days.items()]),
+        (_ADD_TOTAL, [_row(key, used) for key, used in totals.items()]),
+    ]
 
 
 async def forget(transaction: Statements, key_id: str) -> None:

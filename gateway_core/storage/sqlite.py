@@ -91,6 +91,11 @@ class SqliteDatabase:
         async with self._turn:
             return await self._writer.run(_execute_many, sql, rows)
 
+    async def write_all(self, statements: Sequence[tuple[str, Sequence[Row]]], /) -> None:
+        self._refuse_owner()
+        async with self._turn:
+            await self._writer.run(_write_all, statements)
+
     async def purge(self, sql: str, /, **values: Any) -> int:
         self._refuse_owner()
         async with self._turn:
@@ -205,6 +210,15 @@ def _execute_many(connection: apsw.Connection, sql: str, rows: Sequence[Row]) ->
     with connection:  # A savepoint, or a transaction where there is none.
         connection.executemany(sql, rows)
     return connection.total_changes() - before
+
+
+@_guarded
+def _write_all(
+    connection: apsw.Connection, statements: Sequence[tuple[str, Sequence[Row]]]
+) -> None:
+    with connection:
+        for sql, rows in statements:
+            connection.executemany(sql, rows)
 
 
 @_guarded

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from .database import Database, Row
-from .key_usage import add, rebuild, spent_of
-from .versions import raise_version
+from .key_usage import additions, rebuild, spent_of
+from .versions import RAISE, key_of
 
 GROUP = "usage"
 Status = Literal["ok", "error", "client_gone", "upstream_cut"]
@@ -115,8 +115,12 @@ _TERM: Mapping[str, str] = {
 _FIELDS = UsageRecord.__struct_fields__
 _INSERT = f"""
     INSERT INTO usage (id, {", ".join(_FIELDS)})
-    VALUES (:id, {", ".join(f":{name}" for name in _FIELDS)})
+    VALUES (
+        (SELECT CAST(value AS BIGINT) FROM meta WHERE key = '{key_of(GROUP)}') - :behind,
+        {", ".join(f":{name}" for name in _FIELDS)}
+    )
 """
+"""The group's number was raised by as many as there are rows; the last one gets it for its id."""
 _SUMMED = (
     "input_tokens",
     "output_tokens",
@@ -144,12 +148,15 @@ class UsageStore:
         """Write records, all or none."""
         if not records:
             return
-        async with self._database.transaction() as transaction:
-            last = await raise_version(transaction, GROUP, by=len(records))
-            first = last - len(records) + 1
-            rows = [_row(number, record) for number, record in enumerate(records, first)]
-            await transaction.execute_many(_INSERT, rows)
-            await add(transaction, spent_of(records))
+        count = len(records)
+        rows = [_row(count - place, record) for place, record in enumerate(records, 1)]
+        await self._database.write_all(
+            [
+                (RAISE, [{"key": key_of(GROUP), "by": count}]),
+                (_INSERT, rows),
+                *additions(spent_of(records)),
+            ]
+        )
 
     async def page(
         self, which: UsageFilter = EVERYTHING, *, limit: int = 50, offset: int = 0
@@ -194,9 +201,10 @@ class UsageStore:
         return deleted
 
 
-def _row(number: int, record: UsageRecord) -> Row:
+def _row(behind: int, record: UsageRecord) -> Row:
+    """A record's values; ``behind`` it come so many others."""
     row: dict[str, Any] = {name: getattr(record, name) for name in _FIELDS}
-    row["id"] = number
+    row["behind"] = behind
     row["stream"] = int(record.stream)
     row["estimated"] = int(record.estimated)
     row["dropped"] = msgspec.json.encode(record.dropped).decode()

@@ -20,16 +20,20 @@ async def read_versions(database: Statements) -> Mapping[str, int]:
     return {row["key"].removeprefix(_PREFIX): int(row["value"]) for row in rows}
 
 
+RAISE = """
+    INSERT INTO meta (key, value) VALUES (:key, CAST(:by AS TEXT))
+    ON CONFLICT (key) DO UPDATE
+    SET value = CAST(CAST(meta.value AS BIGINT) + :by AS TEXT)
+"""
+"""Counts ``:by`` writes of the group whose ``key_of`` is ``:key``."""
+
+
+def key_of(group: str) -> str:
+    """Under which key a group's number stands in the table ``meta``."""
+    return _PREFIX + group
+
+
 async def raise_version(transaction: Statements, group: str, by: int = 1) -> int:
     """Count a write, or several, and give the group's new number."""
-    rows = await transaction.fetch(
-        """
-        INSERT INTO meta (key, value) VALUES (:key, CAST(:by AS TEXT))
-        ON CONFLICT (key) DO UPDATE
-        SET value = CAST(CAST(meta.value AS BIGINT) + :by AS TEXT)
-        RETURNING value
-        """,
-        key=_PREFIX + group,
-        by=by,
-    )
+    rows = await transaction.fetch(f"{RAISE} RETURNING value", key=key_of(group), by=by)
     return int(rows[0]["value"])

@@ -10,7 +10,7 @@ from gateway_core.storage.key_usage import (
     KeySpent,
     KeyUsageStore,
     Spent,
-    add,
+    additions,
     forget,
     spent_of,
 )
@@ -26,8 +26,7 @@ def store(database: Database) -> KeyUsageStore:
 
 
 async def write(database: Database, *spent: tuple[str, str, Spent]) -> None:
-    async with database.transaction() as transaction:
-        await add(transaction, spent)
+    await database.write_all(additions(spent))
 
 
 def call(key: str | None, day: str, attempts: int = 1, cost: int | None = 7) -> UsageRecord:
