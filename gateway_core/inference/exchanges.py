@@ -199,7 +199,7 @@ class Translated:
     def _write(self, events: Sequence[StreamEvent]) -> bytes:
         if not events or self.failure is not None:
             return b""
-        seen = []
+        seen: list[StreamEvent] = []
         for event in events:
             if isinstance(event, PartGrew):
                 self.characters += len(event.text)

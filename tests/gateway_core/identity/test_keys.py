@@ -122,6 +122,21 @@ def test_a_table_follows_what_is_written() -> None:
     assert table.find("sk-22222222") is None
 
 
+def test_a_key_that_was_found_before_is_not_found_once_it_has_changed() -> None:
+    table = KeyTable(MINT)
+    table.take([row(), row("k2", "sk-22222222")])
+    before = [table.find(text) for text in ("sk-11111111", "sk-11111111", "sk-22222222")]
+
+    table.take([row(version=2, is_active=False)])
+    paused = table.find("sk-11111111")
+    table.replace([row(version=3)])
+
+    assert [key and key.id for key in before] == ["k1", "k1", "k2"]
+    assert paused is not None
+    assert not paused.is_active
+    assert table.find("sk-22222222") is None
+
+
 @pytest.mark.parametrize(
     ("more", "now", "is_good"),
     [

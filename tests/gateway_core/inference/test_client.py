@@ -170,6 +170,16 @@ def test_a_quick_answer_is_never_preceded_by_a_keep_alive() -> None:
     assert [each.get("body") for each in talk(work)] == [None, b"one", b""]
 
 
+def test_a_long_last_piece_goes_out_in_parts_too() -> None:
+    async def work(client: Client) -> None:
+        await client.begin("text/x", (), b"")
+        await client.end(b"x" * (2 * module.SLICE + 1))
+
+    bodies = [each["body"] for each in talk(work)[1:]]
+
+    assert [len(body) for body in bodies] == [module.SLICE, module.SLICE, 1, 0]
+
+
 def test_a_broken_connection_is_a_client_that_left() -> None:
     async def work(client: Client) -> None:
         with pytest.raises(ClientGone):

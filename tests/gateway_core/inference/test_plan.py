@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pictures import combo, provider, tables_of
 
 from gateway_core import Kind, Model, Price
 from gateway_core.contracts.errors import NothingToTry
 from gateway_core.inference.catalog import Resolved, resolve
-from gateway_core.inference.plan import DEEPEST, Member, Plan, plan
-from gateway_core.inference.tables import Tables
+from gateway_core.inference.plan import DEEPEST, Member, Plan, plan, plan_of
+from gateway_core.inference.tables import MOST_REMEMBERED, Tables
 
 ACME = provider(
     "acme",
@@ -40,6 +41,27 @@ def test_a_model_alone_is_a_plan_of_one() -> None:
 
     assert ids(found.members) == ["small"]
     assert (found.combo, found.timeout, found.strategy) == (None, None, "fallback")
+
+
+def test_a_name_is_worked_out_once_in_a_picture_and_anew_in_a_changed_one() -> None:
+    picture = tables(combo("c", "acme/small"))
+    changed = replace(picture, combos={"c": combo("c", "acme/large")})
+
+    first, second, third = (
+        plan_of(each, "c", Kind.LLM, 0, decorated=False) for each in (picture, picture, changed)
+    )
+
+    assert first is second
+    assert (ids(first.members), ids(third.members)) == (["small"], ["large"])
+
+
+def test_a_picture_remembers_a_limited_number_of_names() -> None:
+    picture = tables()
+
+    for number in range(MOST_REMEMBERED + 10):
+        plan_of(picture, f"acme/{number}", Kind.LLM, 0, decorated=False)
+
+    assert len(picture.memory) <= MOST_REMEMBERED
 
 
 def test_combos_within_combos_are_opened_in_place() -> None:

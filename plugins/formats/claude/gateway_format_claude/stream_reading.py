@@ -42,7 +42,8 @@ _STARTS = ("id", "type", "role", "model", "content", "stop_reason", "stop_sequen
 _GROWS = {"text": "text_delta", "thinking": "thinking_delta", "tool_use": "input_json_delta"}
 
 
-class _Delta(Struct):
+# What JSON holds is never a circle, so the collector of circles need not follow these.
+class _Delta(Struct, gc=False):
     type: str = ""
     text: str | None = None
     thinking: str | None = None
@@ -53,7 +54,7 @@ class _Delta(Struct):
     stop_sequence: str | None = None
 
 
-class _Event(Struct):
+class _Event(Struct, gc=False):
     type: str = ""
     index: int = 0
     delta: _Delta | None = None

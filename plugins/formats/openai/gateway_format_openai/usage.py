@@ -12,6 +12,8 @@ _CACHED = (
     "cache_read_input_tokens",
 )
 """Where vendors report cached tokens when not among the details."""
+_OF_PROMPT = ("prompt_tokens_details", "prompt_token_details")
+_OF_COMPLETION = ("completion_tokens_details", "completion_token_details")
 
 
 def read_usage(value: object) -> Usage | None:
@@ -22,11 +24,11 @@ def read_usage(value: object) -> Usage | None:
     completion = _first(value, "completion_tokens", "output_tokens")
     if not prompt and not completion:
         return None
-    reasoning = _first(_details(value, "completion"), "reasoning_tokens")
+    reasoning = _first(_details(value, _OF_COMPLETION), "reasoning_tokens")
     reasoning = reasoning or _first(value, "reasoning_tokens")
     if reasoning and _first(value, "total_tokens") == prompt + completion + reasoning:
         completion += reasoning  # some vendors count thinking beside the completion
-    details = _details(value, "prompt")
+    details = _details(value, _OF_PROMPT)
     cached = _first(details, "cached_tokens") or _first(value, *_CACHED)
     written = _first(details, "cache_write_tokens") or _first(value, "cache_creation_input_tokens")
     if cached + written > prompt:
@@ -40,8 +42,8 @@ def read_usage(value: object) -> Usage | None:
     )
 
 
-def _details(value: dict[str, Any], what: str) -> dict[str, Any]:
-    for name in (f"{what}_tokens_details", f"{what}_token_details"):
+def _details(value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    for name in names:
         found = value.get(name)
         if isinstance(found, dict):
             return found

@@ -1,0 +1,43 @@
+"""What a key may call of a plan, however often it is asked."""
+
+from typing import Any
+
+import pytest
+from pictures import provider, tables_of
+
+from gateway_core import Kind, Model
+from gateway_core.identity.keys import Key
+from gateway_core.identity.policy import read
+from gateway_core.inference.plan import plan_of
+from gateway_core.inference.policy import ModelForbidden, narrowed
+
+ACME = provider("acme", Model("small"), Model("large"))
+
+
+def key(**policy: Any) -> Key:
+    return Key(
+        id="k1",
+        name="k1",
+        digest=b"",
+        is_active=True,
+        expires_at=None,
+        allowed_combos=frozenset(),
+        policy=read(policy),
+        connections=frozenset(),
+        has_limits=False,
+        is_restricted=True,
+    )
+
+
+def test_a_key_that_was_changed_is_judged_anew() -> None:
+    tables = tables_of(ACME)
+    laid = plan_of(tables, "acme/small", Kind.LLM, 0, decorated=False)
+    may, may_not = (key(allowedModels=[name]) for name in ("acme/small", "acme/large"))
+
+    first, second = (narrowed(tables, may, laid, "acme/small") for _ in range(2))
+
+    assert first is second
+    assert [member.target.model.id for member in first.members] == ["small"]
+    with pytest.raises(ModelForbidden):
+        narrowed(tables, may_not, laid, "acme/small")
+    assert narrowed(tables, may, laid, "acme/small").members == first.members
