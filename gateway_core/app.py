@@ -141,24 +141,12 @@ async def _assembled(
     clock: Callable[[], float],
 ) -> Core:
     tables = await live.take()
-
-    async def wanted() -> Extent:
-        document = await stores.settings.document()
-        return extent(document, core.tables.settings, environment)
-
     limits = KeyLimits(stores.key_usage.spent, ledger.still, clock)
     ledger.count = limits.record
     sessions = Sessions(
         jwt_secret(environment, data_dir),
         lambda: core.tables.settings.password_session_epoch,
         clock,
-    )
-    identity = Identity(
-        keys=keys,
-        cli_token=cli_token(data_dir.raw_machine_id(), data_dir.cli_secret()),
-        read_session=sessions.read,
-        clock=clock,
-        public_origin=environment.base_url or environment.next_public_base_url or "",
     )
     health = Health(environment, clock)
     health.recall(account for accounts in tables.accounts.values() for account in accounts)
@@ -175,8 +163,8 @@ async def _assembled(
         ledger=ledger,
         limits=limits,
         in_flight=InFlight(),
-        observing=Observing(stores.request_details, wanted),
-        identity=identity,
+        observing=Observing(stores.request_details, lambda: _wanted(core)),
+        identity=_identity(environment, data_dir, keys, sessions, clock),
         sessions=sessions,
         clock=clock,
         new_id=RequestIds(),
@@ -186,6 +174,28 @@ async def _assembled(
     )
     await core.observing.refresh()
     return core
+
+
+async def _wanted(core: Core) -> Extent:
+    """What is to be kept of what is said."""
+    document = await core.stores.settings.document()
+    return extent(document, core.tables.settings, core.environment)
+
+
+def _identity(
+    environment: Environment,
+    data_dir: DataDir,
+    keys: KeyTable,
+    sessions: Sessions,
+    clock: Callable[[], float],
+) -> Identity:
+    return Identity(
+        keys=keys,
+        cli_token=cli_token(data_dir.raw_machine_id(), data_dir.cli_secret()),
+        read_session=sessions.read,
+        clock=clock,
+        public_origin=environment.base_url or environment.next_public_base_url or "",
+    )
 
 
 def _key_table(environment: Environment, data_dir: DataDir, stores: Stores) -> KeyTable:

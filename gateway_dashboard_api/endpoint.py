@@ -45,14 +45,6 @@ def endpoint(
     ``query``, ``body`` and ``answer`` are the types that the handler reads and
     gives; the OpenAPI document shows them, with ``example`` as a body that works.
     """
-
-    async def respond(request: Request) -> Response:
-        response = await _answer(desk, handler, purpose, request)
-        response.headers["x-request-id"] = request_id_of(request)
-        if request.method == "HEAD":
-            response.body = b""
-        return response
-
     operation = Operation(
         method=method,
         path=path,
@@ -66,7 +58,21 @@ def endpoint(
         example=example,
         headers=headers,
     )
-    return Guarded(Route(path, respond, methods=[method]), access, (operation,))
+    route = Route(path, _responder(desk, handler, purpose), methods=[method])
+    return Guarded(route, access, (operation,))
+
+
+def _responder(
+    desk: Desk, handler: Handler, purpose: str
+) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(request: Request) -> Response:
+        response = await _answer(desk, handler, purpose, request)
+        response.headers["x-request-id"] = request_id_of(request)
+        if request.method == "HEAD":
+            response.body = b""
+        return response
+
+    return respond
 
 
 async def _answer(desk: Desk, handler: Handler, purpose: str, request: Request) -> Response:

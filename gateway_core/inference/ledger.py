@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import tzinfo
-from typing import Any
+
+from msgspec.structs import asdict
 
 from ..storage.moments import iso, local_day
 from ..storage.usage import UsageRecord
@@ -160,16 +161,6 @@ def record_of(trace: Trace, prices: Prices, zone: tzinfo | None = None) -> Usage
     usage, target = trace.usage, trace.target
     first = None if trace.first_byte is None else trace.first_byte - trace.begun
     lasted = trace.over - trace.begun
-    tokens: Mapping[str, Any] = {}
-    if usage is not None:
-        tokens = {
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "cached_tokens": usage.cached_tokens,
-            "cache_write_tokens": usage.cache_write_tokens,
-            "reasoning_tokens": usage.reasoning_tokens,
-            "estimated": usage.estimated,
-        }
     return UsageRecord(
         request_id=trace.request_id,
         started_at=iso(trace.started_at),
@@ -187,7 +178,7 @@ def record_of(trace: Trace, prices: Prices, zone: tzinfo | None = None) -> Usage
         status=trace.status,
         http_status=trace.http_status,
         error_code=trace.error_code,
-        **tokens,
+        **({} if usage is None else asdict(usage)),
         cost=prices.cost(target, usage) if target and usage else None,
         ttft_ms=None if first is None else round(first * 1000),
         duration_ms=round(lasted * 1000),

@@ -338,12 +338,10 @@ def test_over_a_socket(tmp_path: Path, provider: IdentityProvider) -> None:
         here.do(core.stores.settings.patch(settings))
         here.do(core.refresh())
         provider.register(f"{here.url}{CALLBACK}")
-        began = time.monotonic()
 
         there = provider.sign_in(browser.get(START).headers["location"])
         home = browser.get(there)
 
         assert home.headers["location"] == "/dashboard"
         assert browser.get("/api/auth/status").json()["oidcName"] == EMAIL
-        assert time.monotonic() - began < 5
     provider.register(f"http://127.0.0.1{CALLBACK}")
