@@ -1,1 +1,28 @@
-"""What plugin authors check their plugins with."""
+"""What plugin authors check their plugins with: cases for pytest, and a mock vendor.
+
+Nothing is imported before it is asked for, because pytest loads this package
+wherever it is installed.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .formats import format_cases
+    from .providers import Account, live_provider_cases, provider_cases
+
+__all__ = ["Account", "format_cases", "live_provider_cases", "provider_cases"]
+
+_HOMES = {
+    "Account": "providers",
+    "format_cases": "formats",
+    "live_provider_cases": "providers",
+    "provider_cases": "providers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,9 +1,8 @@
 """A format under test: its verbs with what they take, and the bytes at hand."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -63,8 +62,10 @@ class Bench:
         model: str,
         options: Mapping[str, str | bool],
         examples: int,
+        simplify: bool,
     ) -> None:
-        self.wire, self.samples, self.examples = wire, samples, examples
+        self.wire, self.samples = wire, samples
+        self.examples, self.simplify = examples, simplify
         provider = ProviderSpec(id=PROVIDER, name="Kit", format=wire.id, options=options)
         self.target = Target(provider, Model(model))
         self.asked = Conversation(model=model, stream=True)
@@ -158,11 +159,17 @@ class Bench:
             return b"\n\n"
         return b"\n" if "ndjson" in self.wire.stream_type else None
 
+    def is_whole(self, stream: bytes) -> bool:
+        """Whether the stream ends where a frame ends, as far as that can be told."""
+        end = self.frame_end
+        return end is None or stream.endswith((end, b"\r\n\r\n"))
+
     def frames(self, stream: bytes) -> list[bytes]:
         """A stream's frames with their ends; the whole of it where frames cannot be told."""
         end = self.frame_end
         if end is None:
             return [stream]
+        end = b"\r\n\r\n" if b"\r\n\r\n" in stream else end
         *whole, rest = stream.split(end)
         return [frame + end for frame in whole] + ([rest] if rest else [])
 
@@ -179,5 +186,3 @@ def cut(stream: bytes, places: Sequence[int]) -> list[bytes]:
     """The stream in pieces."""
     bounds = [0, *sorted(place % (len(stream) + 1) for place in places), len(stream)]
     return [stream[start:end] for start, end in pairwise(bounds)]
-
-

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
@@ -76,8 +76,10 @@ def same(got: object, wanted: object, about: str = "") -> None:
 
 def each(bench: Bench, strategy: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None:
     """Check some values of a strategy, always the same ones."""
+    phases = (Phase.generate, Phase.shrink) if bench.simplify else (Phase.generate,)
     bounds = settings(
         max_examples=bench.examples,
+        phases=phases,
         deadline=None,
         derandomize=True,
         database=None,

@@ -24,6 +24,8 @@ Fact = tuple[Any, ...]
 
 FAMILIES = {"refusal": "content_filter", "pause": "stop"}
 """Endings that some dialects have one word for."""
+ROLES = {"system": "user"}
+"""Some dialects have no system turns; their words are the user's."""
 
 
 def plain(text: str) -> str:
@@ -47,7 +49,9 @@ def of_conversation(conversation: Conversation) -> dict[str, Any]:
     return {
         "instructions": plain("".join(part.text for part in conversation.instructions)),
         "turns": merged(_spoken(conversation)),
-        "tools": [(tool.name, tool.description, schema(tool.schema)) for tool in conversation.tools],
+        "tools": [
+            (tool.name, tool.description, schema(tool.schema)) for tool in conversation.tools
+        ],
         "tool_choice": _mode(conversation),
         "sampling": msgspec.to_builtins(conversation.sampling),
         "output": conversation.output and schema(conversation.output.schema),
@@ -65,7 +69,7 @@ def _spoken(conversation: Conversation) -> Iterable[Fact]:
         for part in turn.parts:
             if isinstance(part, ToolCall):
                 calls.setdefault(part.id, len(calls))
-            yield from ((turn.role, *fact) for fact in of_part(part, calls))
+            yield from ((ROLES.get(turn.role, turn.role), *fact) for fact in of_part(part, calls))
 
 
 def of_part(part: AnyPart, calls: dict[str, int]) -> Iterable[Fact]:
@@ -75,7 +79,7 @@ def of_part(part: AnyPart, calls: dict[str, int]) -> Iterable[Fact]:
         case ToolCall():
             yield "call", part.name, arguments(part.arguments)
         case ToolResult():
-            yield "result", calls.get(part.call_id), plain(_words(part)), part.failed
+            yield "result", calls.get(part.call_id), plain(_words(part))
         case Media():
             yield part.kind, part.data or part.url
 
@@ -117,3 +121,9 @@ def of_reply(reply: Reply) -> dict[str, Any]:
         "choices": [of_choice(choice) for choice in reply.choices],
         "usage": of_usage(reply.usage),
     }
+
+
+def call_ids(reply: Reply) -> list[str]:
+    return [
+        part.id for choice in reply.choices for part in choice.parts if isinstance(part, ToolCall)
+    ]

@@ -38,7 +38,7 @@ MANY_BYTES = "né 日本語 🦓 — \u2028x"
 
 LOOK = Tool(
     name="look",
-    description=f"{WORD}about",
+    description="about4711",
     schema=Raw(
         b'{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}',
     ),
@@ -93,7 +93,6 @@ REQUESTS: Mapping[str, Conversation] = {
     "no arguments": turned(
         Turn("assistant", (replace(FIRST, arguments=""),)), user(result(FIRST, WORD))
     ),
-    "failed result": turned(Turn("assistant", (FIRST,)), user(result(FIRST, WORD, failed=True))),
     "tool choice": replace(PLAIN, tools=(LOOK,), tool_choice=ToolChoice("required")),
     "output schema": replace(PLAIN, output=Output(schema=LOOK.schema, name="answer")),
     "letters of many bytes": replace(PLAIN, turns=(user(Text(text=MANY_BYTES)),)),

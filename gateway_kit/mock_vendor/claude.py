@@ -31,7 +31,7 @@ def stream(content: Content, model: str) -> Sequence[Frame]:
 
 
 def _events(content: Content, model: str) -> Iterator[tuple[Does, Mapping[str, Any]]]:
-    unfinished = {"content": [], "stop_reason": None, "stop_sequence": None}
+    unfinished: dict[str, Any] = {"content": [], "stop_reason": None, "stop_sequence": None}
     begun = {**_usage(content.usage), "output_tokens": 1} if content.usage else {}
     message = {**_MESSAGE, "model": model, **unfinished, "usage": begun}
     yield "start", {"type": "message_start", "message": message}

@@ -30,7 +30,7 @@ class Content(Struct, frozen=True, kw_only=True):
     """Text, in the pieces in which it is streamed."""
     thinking: tuple[str, ...] = ()
     calls: tuple[Called, ...] = ()
-    usage: Counted | None = Counted()  # noqa: RUF009  # frozen
+    usage: Counted | None = Counted()  # frozen
 
     @property
     def words(self) -> str:
@@ -40,9 +40,7 @@ class Content(Struct, frozen=True, kw_only=True):
 WORDS = ("Grüße, ", "世界 ", "🌍🏽", "!")
 """Characters of two, three and four bytes, so that a careless cut shows."""
 TEXT = Content(text=WORDS)
-THINKING = Content(
-    thinking=("Let me ", "see."), text=WORDS, usage=Counted(output=9, reasoning=4)
-)
+THINKING = Content(thinking=("Let me ", "see."), text=WORDS, usage=Counted(output=9, reasoning=4))
 CACHED = Content(text=WORDS, usage=Counted(input=40, cached=32))
 TOOL = Content(calls=(Called("call_a1", "look_up", {"city": "Zürich"}),))
 TOOLS = Content(

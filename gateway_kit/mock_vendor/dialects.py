@@ -11,8 +11,7 @@ from .responses import RESPONSES
 from .server import Asked
 
 DIALECTS = {
-    dialect.id: dialect
-    for dialect in (OPENAI, RESPONSES, CLAUDE, GEMINI, OLLAMA, BEDROCK, COHERE)
+    dialect.id: dialect for dialect in (OPENAI, RESPONSES, CLAUDE, GEMINI, OLLAMA, BEDROCK, COHERE)
 }
 _ENDS = {
     "/chat/completions": OPENAI,

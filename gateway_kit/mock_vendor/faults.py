@@ -39,9 +39,7 @@ _SPOILED: dict[str, tuple[str, Spoil]] = {
     "bom": ("a byte order mark first", spoiled.bom),
     "quota-headers": ("headers tell what is left of a quota", spoiled.quota_headers),
 }
-MENU = {
-    name: Fault(name, told, spoil) for name, (told, spoil) in {**_SPOILED, **REFUSALS}.items()
-}
+MENU = {name: Fault(name, told, spoil) for name, (told, spoil) in {**_SPOILED, **REFUSALS}.items()}
 
 
 def spoil(scene: Scene, order: str) -> Said:

@@ -29,9 +29,7 @@ def stream(content: Content, model: str) -> Sequence[Frame]:
     last = {**chunk, "choices": [_choice({}, _finish(content))]}
     frames.append(Frame("finish", data(last)))
     if content.usage is not None:
-        frames.append(
-            Frame("usage", data({**chunk, "choices": [], **_usage(content.usage)}))
-        )
+        frames.append(Frame("usage", data({**chunk, "choices": [], **_usage(content.usage)})))
     return [*frames, Frame("end", b"data: [DONE]\n\n")]
 
 

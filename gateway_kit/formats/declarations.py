@@ -1,0 +1,248 @@
+"""Laws of what a format declares: its facts, its endpoints, and that it stands alone."""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+from msgspec import Raw
+from msgspec.structs import replace
+
+import gateway_core
+from gateway_core import BadRequest, Counting, Endpoint, Intake, WireFormat
+
+from . import matter, modules
+from .bench import Bench, members_of
+from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
+
+_RAWS = (b"null", b"7", b'""', b'"m"', b"[]", b"{}", b"true", b"[[]]", b'"\\u0000"', b"")
+_JSON = msgspec.json.Decoder(Any)
+
+
+def has_endpoints(wire: WireFormat) -> bool:
+    return bool(wire.endpoints)
+
+
+def has_counting(wire: WireFormat) -> bool:
+    return any(endpoint.counting for endpoint in wire.endpoints)
+
+
+def always(wire: WireFormat) -> bool:
+    return True
+
+
+@law(
+    "declared/facts",
+    "a declared fact is not in its usual form",
+    "give ids and dialect, lower-case header names, a base URL without a slash at its end, "
+    "and at least one side",
+    always,
+)
+def declared(bench: Bench) -> None:
+    wire = bench.wire
+    expect(bool(wire.id and wire.dialect), wire.id, wire.dialect)
+    expect(wire.client is not None or wire.vendor is not None, "no side")
+    names = (*wire.forward, *wire.headers, wire.auth_header)
+    same(names, tuple(name.lower() for name in names), "header names:")
+    expect(not (wire.base_url or "").endswith("/"), wire.base_url)
+    expect("/" in wire.stream_type, wire.stream_type)
+
+
+@law(
+    "declared/grammar",
+    "there is no grammar, or it takes anything",
+    "declare words and a pattern that a stream of rubbish does not match",
+    has_client,
+)
+def grammar(bench: Bench) -> None:
+    declared = bench.wire.grammar
+    assert declared is not None, "a client side needs a grammar"
+    said = " ".join([*declared.words(b"no frame at all \xff"), ""])
+
+    expect(re.fullmatch(declared.pattern, said) is None, said)
+
+
+@law(
+    "declared/keep-alive",
+    "a keep-alive frame is no whole frame",
+    "let it end as the frames of your streams do",
+    lambda wire: wire.keep_alive is not None,
+)
+def keep_alive(bench: Bench) -> None:
+    declared = bench.wire.keep_alive
+    assert declared is not None
+    expect(bench.is_whole(declared.frame), declared.frame)
+    expect(declared.every is None or declared.every > 0, declared.every)
+
+
+@law(
+    "declared/paths",
+    "a vendor's path cannot follow a base URL",
+    "begin it with a slash, and name the model in it where the body does not",
+    has_vendor,
+)
+def paths(bench: Bench) -> None:
+    for stream in (False, True):
+        path = bench.vendor.path("kit-model", stream)
+        expect(path.startswith("/") and " " not in path, path)
+        expect(bench.wire.model_in_body or "kit-model" in path, path)
+
+
+@law(
+    "endpoints/read",
+    "an endpoint does not find the model or the wish for a stream",
+    "read them from the path, the headers or the body's members, as your clients send them",
+    lambda wire: has_both(wire) and has_endpoints(wire),
+)
+def endpoints_read(bench: Bench) -> None:
+    for endpoint in bench.wire.endpoints:
+        for request in bench.requests:
+            _finds_the_model(bench, endpoint, request)
+        for stream in (True, False):
+            _finds_the_wish(bench, endpoint, stream)
+
+
+def _finds_the_model(bench: Bench, endpoint: Endpoint, request: bytes) -> None:
+    named = {"model": "kit-path-model"} if "{model}" in endpoint.path else {}
+    intake = endpoint.read(named, {}, members_of(request))
+    if named or "model" in members_of(request):
+        same(intake.model, named.get("model") or bench.read_request(request).model, "model:")
+
+
+def _finds_the_wish(bench: Bench, endpoint: Endpoint, stream: bool) -> None:
+    """An endpoint whose path names the model may say in its path whether it streams."""
+    if "{model}" not in endpoint.path:
+        body, _ = bench.write_request(replace(bench.own(matter.PLAIN), stream=stream))
+        same(endpoint.read({}, {}, members_of(body)).stream, stream, "stream:")
+
+
+@law(
+    "endpoints/paths",
+    "an endpoint's path is not one",
+    "begin it with a slash, and declare each path once",
+    has_endpoints,
+)
+def endpoint_paths(bench: Bench) -> None:
+    declared = [endpoint.path for endpoint in bench.wire.endpoints]
+    expect(all(path.startswith("/") for path in declared), declared)
+    same(len(set(declared)), len(declared), "paths:")
+
+
+@law(
+    "endpoints/rubbish",
+    "an endpoint raises something else than BadRequest",
+    "check what you read, and raise BadRequest, which names the member",
+    has_endpoints,
+)
+def endpoints_take_anything(bench: Bench) -> None:
+    names = ("model", "stream", "messages", "input", "contents", "prompt")
+    raws = st.sampled_from(_RAWS[:-1]).map(Raw)
+    members = st.dictionaries(st.sampled_from(names), raws)
+
+    def check(said: Mapping[str, Raw]) -> None:
+        for endpoint in bench.wire.endpoints:
+            try:
+                intake = endpoint.read({"model": "m"}, {}, said)
+            except BadRequest:
+                continue
+            expect(isinstance(intake, Intake), intake)
+
+    each(bench, members, check)
+
+
+@law(
+    "counting/estimates",
+    "an estimate of tokens is negative, or less for more words, or no JSON",
+    "count characters with gateway_formats.estimate and encode the whole answer's body",
+    lambda wire: has_both(wire) and has_counting(wire),
+)
+def estimates(bench: Bench) -> None:
+    for counting in _counting(bench):
+        expect(counting.path("m").startswith("/"), counting.path("m"))
+        for request in bench.requests:
+            few = _numbers(counting.estimate(request))
+            more = _numbers(counting.estimate(request.replace(b"a question", b"a word " * 99)))
+            expect(bool(few) and min(few) >= 0, few)
+            expect(sum(more) >= sum(few), few, more)
+
+
+@law(
+    "counting/rubbish",
+    "estimating rubbish raises something else than BadRequest",
+    "count what makes no sense as nothing, or raise BadRequest",
+    has_counting,
+)
+def estimates_of_rubbish(bench: Bench) -> None:
+    for counting in _counting(bench):
+        for body in (b"", b"{", b"[]", b"null", b'{"messages":7}', b"\xff"):
+            try:
+                counting.estimate(body)
+            except BadRequest:
+                continue
+
+
+@law(
+    "code/public-door",
+    "the format takes something private from the kernel",
+    "import only from gateway_core itself, not from the modules inside it",
+    always,
+)
+def public_door(bench: Bench) -> None:
+    public = {id(getattr(gateway_core, name)) for name in gateway_core.__all__}
+    for module in modules.of(bench.wire):
+        taken = {name: value for name, value in vars(module).items() if _is_kernels(value)}
+        private = sorted(name for name, value in taken.items() if id(value) not in public)
+        expect(not private, f"{module.__name__} holds {private}")
+
+
+@law(
+    "code/pure",
+    "the format does more than turn values into values",
+    "leave network, files, processes, threads and clocks to the gateway, and do nothing at import",
+    always,
+)
+def pure(bench: Bench) -> None:
+    for module in modules.of(bench.wire):
+        doors = sorted(name for name, value in vars(module).items() if modules.is_door(value))
+        expect(not doors, f"{module.__name__} holds {doors}")
+
+
+def _is_kernels(value: object) -> bool:
+    if isinstance(value, ModuleType):
+        return value.__name__.startswith("gateway_core.")
+    if not isinstance(value, type | FunctionType):
+        return False
+    return str(value.__module__).startswith("gateway_core.")
+
+
+def _counting(bench: Bench) -> list[Counting]:
+    return [each.counting for each in bench.wire.endpoints if each.counting is not None]
+
+
+def _numbers(body: bytes) -> list[int]:
+    return list(_found(_JSON.decode(body)))
+
+
+def _found(value: Any) -> Iterator[int]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _found(inner)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield value
+
+
+LAWS: tuple[Law, ...] = (
+    declared,
+    grammar,
+    keep_alive,
+    paths,
+    endpoints_read,
+    endpoint_paths,
+    endpoints_take_anything,
+    estimates,
+    estimates_of_rubbish,
+    public_door,
+    pure,
+)

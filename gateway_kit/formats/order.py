@@ -1,0 +1,73 @@
+"""The order of events that a reader promises."""
+
+from collections.abc import Sequence
+
+from gateway_core import (
+    ChoiceEnded,
+    CitationAdded,
+    PartEnded,
+    PartGrew,
+    PartSealed,
+    PartStarted,
+    ReplyFailed,
+    ReplyStarted,
+    StreamEvent,
+    UsageReported,
+)
+
+
+class _Order:
+    """What may come next."""
+
+    def __init__(self) -> None:
+        self.begun = self.failed = False
+        self.started: dict[int, int] = {}
+        self.open: set[tuple[int, int]] = set()
+        self.ended: set[int] = set()
+
+    def takes(self, event: StreamEvent) -> bool:
+        if self.failed:
+            return False
+        match event:
+            case ReplyFailed():
+                self.failed = True
+                return True
+            case ReplyStarted():
+                was, self.begun = self.begun, True
+                return not was
+            case UsageReported():
+                return self.begun
+            case ChoiceEnded():
+                return self._ends(event.choice)
+            case PartStarted():
+                return self._starts(event)
+            case PartGrew() | PartSealed() | CitationAdded() | PartEnded():
+                return self._goes_on(event)
+
+    def _ends(self, choice: int) -> bool:
+        is_open = any(of == choice for of, _ in self.open)
+        was_ended = choice in self.ended
+        self.ended.add(choice)
+        return self.begun and not is_open and not was_ended
+
+    def _starts(self, event: PartStarted) -> bool:
+        index = self.started.get(event.choice, 0)
+        self.started[event.choice] = index + 1
+        self.open.add((event.choice, event.index))
+        return self.begun and event.index == index and event.choice not in self.ended
+
+    def _goes_on(self, event: PartGrew | PartSealed | CitationAdded | PartEnded) -> bool:
+        place = (event.choice, event.index)
+        is_open = place in self.open
+        if isinstance(event, PartEnded):
+            self.open.discard(place)
+        return is_open
+
+
+def disorder(events: Sequence[StreamEvent]) -> str | None:
+    """What is out of order in a whole stream's events, or ``None``."""
+    order = _Order()
+    for place, event in enumerate(events):
+        if not order.takes(event):
+            return f"event {place} may not stand there: {event!r}"
+    return None if order.failed or order.ended else "no ChoiceEnded and no ReplyFailed"

@@ -1,0 +1,145 @@
+"""Laws of whole answers: what is written can be read, and what is lost is said."""
+
+from gateway_core import (
+    Reply,
+    UpstreamError,
+    Usage,
+    seal,
+    seal_base64,
+)
+
+from . import facts, matter
+from .bench import Bench
+from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
+from .strategies import replies, rubbish
+
+MARKS = (seal("", "")[:-1].encode(), seal_base64("", "x")[:8].encode())
+"""What a sealed value begins with, in plain and in base64."""
+
+
+@law(
+    "replies/written-and-read",
+    "reading an answer that was written gives another answer",
+    "make write_reply and read_reply agree on text, reasoning, tool calls, finish and usage",
+    has_both,
+)
+def written_and_read(bench: Bench) -> None:
+    def check(reply: Reply) -> None:
+        body, losses = bench.write_reply(reply)
+        expect(not losses, f"losses {list(losses.names)}")
+        same(facts.of_reply(bench.vendor.read_reply(body)), facts.of_reply(reply))
+
+    each(bench, replies(), check)
+
+
+@law(
+    "replies/tool-ids",
+    "two tool calls of one answer share an id, or a call comes without one",
+    "give every call an id of its own, and keep the one it has",
+    has_both,
+)
+def tool_ids(bench: Bench) -> None:
+    body, _ = bench.write_reply(matter.REPLIES["text and tool calls"])
+    ids = facts.call_ids(bench.vendor.read_reply(body))
+
+    expect(len(set(ids)) == 2 and all(ids), ids)
+    if matter.FIRST.id.encode() in body:
+        same(ids, [matter.FIRST.id, matter.SECOND.id], "ids:")
+
+
+@law(
+    "replies/signatures",
+    "a vendor's signature of its thinking does not reach the client",
+    "seal it into your dialect's own slot or into a tool call's id, or name it in losses",
+    has_client,
+)
+def signatures(bench: Bench) -> None:
+    body, losses = bench.write_reply(matter.REPLIES["signed reasoning"])
+
+    expect(any(mark in body for mark in MARKS) or bool(losses), body)
+
+
+@law(
+    "replies/parts-of-usage",
+    "a part of the usage is more than the whole, or is counted twice",
+    "input_tokens holds cached and cache-write tokens, output_tokens holds reasoning tokens",
+    has_both,
+)
+def parts_of_usage(bench: Bench) -> None:
+    for name in ("parts of usage", "cache writes"):
+        body, _ = bench.write_reply(matter.REPLIES[name])
+        got, wanted = bench.vendor.read_reply(body).usage, matter.REPLIES[name].usage
+        assert wanted is not None
+        same(facts.of_usage(got), facts.of_usage(wanted), "usage:")
+        expect(got is not None and _is_part(got, wanted), got, wanted)
+
+
+@law(
+    "replies/recorded",
+    "a recorded answer cannot be read, or its usage does not add up",
+    "read every member that vendors send; unknown ones are skipped or kept in extra",
+    has_vendor,
+)
+def recorded(bench: Bench) -> None:
+    for body in bench.samples.replies:
+        reply = bench.vendor.read_reply(body)
+        expect(bool(reply.choices), body)
+        expect(reply.usage is None or adds_up(reply.usage), reply.usage)
+
+
+@law(
+    "replies/rubbish",
+    "an answer that makes no sense raises something else than UpstreamError",
+    "catch what your decoder raises and raise UpstreamError",
+    has_vendor,
+)
+def bodies_of_rubbish(bench: Bench) -> None:
+    def check(body: bytes) -> None:
+        try:
+            reply = bench.vendor.read_reply(body)
+        except UpstreamError:
+            return
+        expect(isinstance(reply, Reply), reply)
+
+    each(bench, rubbish, check)
+
+
+def _is_part(got: Usage, wanted: Usage) -> bool:
+    """A dialect may not have the part's count, but it may not have another one."""
+    names = ("cached_tokens", "cache_write_tokens", "reasoning_tokens")
+    return all(getattr(got, name) in (0, getattr(wanted, name)) for name in names)
+
+
+def adds_up(usage: Usage) -> bool:
+    """Parts are within their wholes, and nothing is negative."""
+    cached = usage.cached_tokens + usage.cache_write_tokens
+    counts = (usage.input_tokens - cached, usage.output_tokens - usage.reasoning_tokens)
+    return min(*counts, usage.cached_tokens, usage.cache_write_tokens, usage.reasoning_tokens) >= 0
+
+
+def feature(name: str, reply: Reply) -> Law:
+    """A law of one feature: it is there when read back, or losses name it."""
+
+    @law(
+        f"replies/keeps: {name}",
+        f"what an answer says is lost in silence: {name}",
+        "write it as your clients read it, or name it in losses",
+        has_both,
+    )
+    def kept(bench: Bench) -> None:
+        body, losses = bench.write_reply(reply)
+        found = bench.vendor.read_reply(body)
+        expect(bool(losses) or facts.of_reply(found) == facts.of_reply(reply), found, reply)
+
+    return kept
+
+
+LAWS: tuple[Law, ...] = (
+    written_and_read,
+    tool_ids,
+    signatures,
+    parts_of_usage,
+    recorded,
+    bodies_of_rubbish,
+    *(feature(name, reply) for name, reply in matter.REPLIES.items()),
+)

@@ -1,0 +1,43 @@
+"""Cases against the real vendor, for an author who has a key and asks for them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from gateway_core.app import Gateway
+from gateway_core.config.environment import from_environ, from_process
+from gateway_core.inference.environment_accounts import found
+
+from .answers import read
+from .asgi import Asking
+from .case import expect
+from .questions import question
+from .subject import Route, Subject
+
+
+def has_key(subject: Subject) -> bool:
+    """Whether a process variable of this vendor is set."""
+    return found(subject.spec, from_process().variables) is not None
+
+
+def live_routes(subject: Subject) -> Iterator[tuple[Route, bool]]:
+    route = subject.main()
+    if route is not None:
+        yield from ((route, stream) for stream in (False, True))
+
+
+async def ask_live(
+    subject: Subject, plugins: dict[str, object], route: Route, data_dir: Path, *, stream: bool
+) -> None:
+    """Ask the vendor to say hello, with the account of the process variables. Raises Unmet."""
+    given = from_process().variables
+    named = {*subject.spec.environment, *subject.spec.environment_data}
+    own = {name: given[name] for name in named if name in given}
+    environment = from_environ({"DATA_DIR": str(data_dir), **own})
+    async with Gateway.open(environment, extra_plugins=plugins, installed_plugins=False) as gateway:
+        asked = question(subject, route, stream=stream)
+        answer = await Asking(gateway.app, asked.path, asked.body, {}).run()
+        said = read(subject, route, answer, stream=stream)
+        expect(said.text or said.thinking, "the vendor said nothing")
+        await gateway.core.ledger.flush()
+        [row] = (await gateway.core.stores.usage.page(limit=1)).rows
+        expect(row.output_tokens > 0, "the vendor reported no usage, and none was estimated")

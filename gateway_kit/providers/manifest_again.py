@@ -1,0 +1,32 @@
+"""The case that a vendor tells another process just what it tells this one."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from gateway_core import ProviderSpec, manifest
+
+from .bench import Bench
+from .case import Case, expect
+from .probe import imported
+from .subject import Subject
+
+
+def manifest_again(subject: Subject, together: tuple[str, ...]) -> Iterator[Case]:
+    async def run(bench: Bench) -> None:
+        said = imported(together)[subject.module]["said"].get(subject.spec.id)
+        here = json.loads(manifest.document([_as_registered(subject)]))
+        expect(said == here, "another process has another entry in its manifest")
+
+    yield Case(
+        name=f"{subject.spec.id}: the same everywhere",
+        advice="Declare constants: no time, randomness or environment in a ProviderSpec.",
+        run=run,
+    )
+
+
+def _as_registered(subject: Subject) -> ProviderSpec:
+    """The vendor as its plugin says it, before the gateway has mended anything."""
+    register: Any = getattr(subject.plugin, "register_providers", tuple)
+    said: dict[str, ProviderSpec] = {spec.id: spec for spec in register()}
+    return said.get(subject.spec.id, subject.spec)

@@ -1,0 +1,58 @@
+"""Importing plugins in a fresh process that refuses the network, to see what that does."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+_LOOK = """
+import importlib, json, sys, time
+asked = json.load(sys.stdin)
+sys.path[:0] = [each for each in asked["path"] if each not in sys.path]
+
+def refuse(event, args):
+    if event.startswith("socket.") and event != "socket.__new__":
+        raise PermissionError(f"{event} while a plugin is imported")
+
+import gateway_core.app, gateway_formats, gateway_providers, gateway_formats.fold
+from gateway_core import manifest
+sys.addaudithook(refuse)
+seen, found = set(sys.modules), {}
+for name in asked["names"]:
+    begun, waited = time.process_time(), time.perf_counter()
+    entries, trouble = {}, None
+    try:
+        plugin = importlib.import_module(name)
+        taken = time.process_time() - begun
+        idle = time.perf_counter() - waited - taken
+        for spec in getattr(plugin, "register_providers", list)():
+            entries[spec.id] = json.loads(manifest.document([spec]))
+    except BaseException as error:
+        taken, idle, trouble = 0.0, 0.0, repr(error)
+    new = sorted(set(sys.modules) - seen)
+    seen.update(new)
+    found[name] = {"work": taken, "idle": idle, "trouble": trouble, "new": new, "said": entries}
+json.dump(found, sys.stdout)
+"""
+
+
+@cache
+def imported(names: tuple[str, ...]) -> Mapping[str, Any]:
+    """What importing each of these did, one after the other in one process."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _LOOK],
+        input=json.dumps({"names": names, "path": [each for each in sys.path if each]}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if ended.returncode != 0:
+        last = (ended.stderr.strip().splitlines() or ["nothing was said"])[-1]
+        return {name: {**_NOTHING, "trouble": f"the process ended: {last}"} for name in names}
+    found: Mapping[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+_NOTHING: dict[str, Any] = {"work": 0.0, "idle": 0.0, "trouble": None, "new": [], "said": {}}

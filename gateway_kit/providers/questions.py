@@ -1,0 +1,63 @@
+"""The same question in each client format, as plain JSON, and where it is asked."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from .subject import Route, Subject
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
+_FUNCTION = {"name": "look_up", "description": "Looks up a city"}
+_OPENAI_TOOL = {"type": "function", "function": {**_FUNCTION, "parameters": SCHEMA}}
+_SAID = {"messages": [{"role": "user", "content": "Say hello"}]}
+_PLAIN: dict[str, dict[str, Any]] = {
+    "openai": {**_SAID},
+    "claude": {"max_tokens": 64, **_SAID},
+    "gemini": {"contents": [{"role": "user", "parts": [{"text": "Say hello"}]}]},
+    "ollama": {**_SAID},
+    "openai-responses": {"input": "Say hello"},
+}
+_TOOLS: dict[str, list[dict[str, Any]]] = {
+    "openai": [_OPENAI_TOOL],
+    "claude": [{**_FUNCTION, "input_schema": SCHEMA}],
+    "gemini": [{"functionDeclarations": [{**_FUNCTION, "parameters": SCHEMA}]}],
+    "ollama": [_OPENAI_TOOL],
+    "openai-responses": [{"type": "function", **_FUNCTION, "parameters": SCHEMA}],
+}
+_PATHS = {
+    "openai": "/v1/chat/completions",
+    "claude": "/v1/messages",
+    "ollama": "/v1/api/chat",
+    "openai-responses": "/v1/responses",
+}
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A client's request, ready to be sent to the gateway."""
+
+    path: str
+    body: bytes
+    client: str
+    stream: bool
+
+
+def question(
+    subject: Subject,
+    route: Route,
+    *,
+    stream: bool,
+    tools: bool = False,
+    more: Mapping[str, Any] = {},
+) -> Question:
+    """Ask for the route's model in the route's client format."""
+    client, model = route.client, f"{subject.spec.id}/{route.model.id}"
+    members = {**_PLAIN[client], **({"tools": _TOOLS[client]} if tools else {}), **more}
+    if client == "gemini":
+        verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
+        path = f"/v1beta/models/{model}:{verb}"
+    else:
+        path, members = _PATHS[client], {"model": model, "stream": stream, **members}
+    if client == "openai" and stream:
+        members["stream_options"] = {"include_usage": True}
+    return Question(path=path, body=msgspec.json.encode(members), client=client, stream=stream)
