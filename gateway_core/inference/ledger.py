@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import tzinfo
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from ..contracts.usage import Usage
 from ..storage.moments import iso, local_day
 from ..storage.usage import UsageRecord
 from .prices import Prices
@@ -156,9 +157,27 @@ class Ledger:
         return rows
 
 
+def sound(usage: Usage | None) -> Usage | None:
+    """Parts are at most their whole, whatever a vendor reports."""
+    if usage is None:
+        return None
+    cached = min(usage.cached_tokens, usage.input_tokens)
+    written = min(usage.cache_write_tokens, usage.input_tokens - cached)
+    reasoning = min(usage.reasoning_tokens, usage.output_tokens)
+    if (cached, written, reasoning) == (
+        usage.cached_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+    ):
+        return usage
+    return replace(
+        usage, cached_tokens=cached, cache_write_tokens=written, reasoning_tokens=reasoning
+    )
+
+
 def record_of(trace: Trace, prices: Prices, zone: tzinfo | None = None) -> UsageRecord:
     """A finished request as its row."""
-    usage, target = trace.usage, trace.target
+    usage, target = sound(trace.usage), trace.target
     first = None if trace.first_byte is None else trace.first_byte - trace.begun
     lasted = trace.over - trace.begun
     return UsageRecord(

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pictures import provider, target
 
 from gateway_core import Price, Usage
@@ -267,3 +269,19 @@ def test_a_request_that_reached_nobody_has_no_tokens_and_no_cost() -> None:
     row = record_of(trace("r"), Prices())
 
     assert (row.provider, row.cost, row.ttft_ms, row.input_tokens) == (None, None, None, 0)
+
+
+COUNTS = st.integers(0, 10**9)
+
+
+@given(st.builds(Usage, **dict.fromkeys(Usage.__struct_fields__[:5], COUNTS)))
+def test_parts_are_never_more_than_their_whole(reported: Usage) -> None:
+    finished = trace("r")
+    finished.usage = reported
+
+    row = record_of(finished, Prices())
+
+    assert (row.input_tokens, row.output_tokens) == (reported.input_tokens, reported.output_tokens)
+    assert 0 <= row.cached_tokens + row.cache_write_tokens <= row.input_tokens
+    assert 0 <= row.reasoning_tokens <= row.output_tokens
+    assert row.cached_tokens <= reported.cached_tokens
