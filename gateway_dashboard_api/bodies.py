@@ -73,7 +73,7 @@ class BatchBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class NodeBody(Struct, frozen=True, kw_only=True, rename="camel"):
-    name: Name = UNSET
+    name: Text = UNSET
     prefix: Text = UNSET
     type: Text = UNSET
     api_type: Text = UNSET

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from gateway_core.inference.core import Core
-from gateway_core.inference.redaction import hidden
 
 LINES = 500
 BEHIND = 200
@@ -34,7 +33,7 @@ class Console(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            line = f"{record.levelname} {record.name}: {hidden(record.getMessage())}"
+            line = f"{record.levelname} {record.name}: {record.getMessage()}"
             self._loop.call_soon_threadsafe(self._take, line)
         except Exception:
             self.handleError(record)
