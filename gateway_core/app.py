@@ -36,6 +36,7 @@ from .inference.observing import Extent, Observing, extent
 from .inference.prices import Prices
 from .inference.request_ids import RequestIds
 from .inference.strategies import Order
+from .inference.tables import Tables
 from .inference.transport import Limits, Network
 from .plugins import Loaded, Problem
 from .routing import App
@@ -143,14 +144,9 @@ async def _assembled(
     tables = await live.take()
     limits = KeyLimits(stores.key_usage.spent, ledger.still, clock)
     ledger.count = limits.record
-    sessions = Sessions(
-        jwt_secret(environment, data_dir),
-        lambda: core.tables.settings.password_session_epoch,
-        clock,
-    )
-    health = Health(environment, clock)
-    health.recall(account for accounts in tables.accounts.values() for account in accounts)
-    chance = random.Random()  # spreads load, guards nothing
+    secret = jwt_secret(environment, data_dir)
+    sessions = Sessions(secret, lambda: core.tables.settings.password_session_epoch, clock)
+    health = _health(environment, tables, clock)
     core = Core(
         environment=environment,
         data_dir=data_dir,
@@ -159,7 +155,7 @@ async def _assembled(
         network=network,
         health=health,
         turns=Turns(),
-        order=Order(health, time.monotonic, chance),
+        order=Order(health, time.monotonic, random.Random()),  # spreads load, guards nothing
         ledger=ledger,
         limits=limits,
         in_flight=InFlight(),
@@ -174,6 +170,13 @@ async def _assembled(
     )
     await core.observing.refresh()
     return core
+
+
+def _health(environment: Environment, tables: Tables, clock: Callable[[], float]) -> Health:
+    """How accounts fare, as far as their rows remember it."""
+    health = Health(environment, clock)
+    health.recall(account for accounts in tables.accounts.values() for account in accounts)
+    return health
 
 
 async def _wanted(core: Core) -> Extent:

@@ -12,6 +12,7 @@ Time is the door's, which passes in ticks: no timer is set for any request.
 
 import asyncio
 import math
+from abc import ABC, abstractmethod
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -26,7 +27,7 @@ IDLE, HEAD, BODY, BUSY = range(4)
 _END_OF_HEAD = b"\r\n\r\n"
 
 
-class Connection:
+class Connection(ABC):
     """What both servers' connections have in common. The parser calls back into it."""
 
     transport: asyncio.Transport
@@ -53,14 +54,15 @@ class Connection:
 
     # What each server does in its own way.
 
+    @abstractmethod
     def is_behind(self) -> bool:
         """Whether an earlier request is still being answered, while another one comes."""
-        raise NotImplementedError
 
+    @abstractmethod
     def may_refuse(self) -> bool:
         """Whether a refusal can be written now; ends the request it is the answer to."""
-        raise NotImplementedError
 
+    @abstractmethod
     def passed(self, data: bytes) -> None:
         """Bytes that are in order, for whoever wants them."""
 
