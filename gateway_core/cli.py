@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from .command_group import Commands
 from .config.environment import (
     Environment,
     LogLevel,
@@ -17,35 +18,9 @@ from .config.environment import (
     from_process,
 )
 from .config.errors import ConfigError, StartRefused
+from .plugin_commands import plugins_group
 
 DISTRIBUTION = "model-gateway"
-
-
-class Commands(click.Group):
-    """Asks plugins for their commands only when one is wanted that is not ours.
-
-    So that serving does not load every plugin twice.
-    """
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        own = super().get_command(ctx, cmd_name)
-        if own is None and not self._asked:
-            self._ask_plugins()
-            own = super().get_command(ctx, cmd_name)
-        return own
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        if not self._asked:
-            self._ask_plugins()
-        return super().list_commands(ctx)
-
-    _asked = False
-
-    def _ask_plugins(self) -> None:
-        from .commands import add_plugin_commands
-
-        self._asked = True
-        add_plugin_commands(self)
 
 
 @click.group(
@@ -88,6 +63,9 @@ def cli(
                 "There is no tray icon in this build; the gateway starts without it.", err=True
             )
         _serve(environment, host, port, server, workers)
+
+
+cli.add_command(plugins_group)
 
 
 def main() -> None:
@@ -195,25 +173,6 @@ def version_command(as_json: bool) -> None:
         click.echo(json.dumps({"version": number, "python": python}))
     else:
         click.echo(f"{DISTRIBUTION} {number} on Python {python}")
-
-
-@cli.group("plugins")
-def plugins_group() -> None:
-    """Look at the installed plugins."""
-
-
-@plugins_group.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.pass_obj
-def plugins_list(environment: Environment, as_json: bool) -> None:
-    """List every plugin that was found and what became of it."""
-    from .commands import plugin_rows, print_table
-
-    rows = plugin_rows(environment)
-    if as_json:
-        click.echo(json.dumps(rows, indent=2))
-        return
-    print_table(("plugin", "version", "state", "brings", "seconds", "problem"), rows)
 
 
 @cli.command("doctor")

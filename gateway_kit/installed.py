@@ -3,8 +3,8 @@
 import importlib
 from collections.abc import Mapping
 
-from gateway_core.discovery import installed
 from gateway_core.plugins import load
+from gateway_core.plugins.discovery import installed
 from gateway_core.registry import Registry, build
 
 FORMAT = "format-"

@@ -24,8 +24,9 @@ ALLOWED = {
 """Which of our packages each place may import, besides the module's own."""
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | "
-    "discovery guard shapes plugins validation registry manifest | "
+    "plugins shapes validation registry manifest | "
     "inference | surfaces | routing | app | server serving | commands doctor own_desk log_lines | "
+    "command_group plugin_commands | "
     "cli __main__"
 )
 CONTRACTS = (
@@ -195,7 +196,10 @@ def database(module: Module) -> Iterator[str]:
 def files(module: Module) -> Iterator[str]:
     if module.place in {"gateway_dashboard_api", "plugins/extensions"}:
         return
-    doors = ("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage")
+    doors = (
+        *("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage"),
+        *("gateway_core.plugins.files", "gateway_kit.scaffold", "gateway_kit.results"),
+    )
     if not module.is_in(*doors):
         yield from _matches(module, FILES)
         calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import pytest
 
-from gateway_core.guard import LONGEST_REASON, Guard, PluginFailed
+from gateway_core.plugins.guard import LONGEST_REASON, Guard, PluginFailed
 
 
 class Mute(Exception):

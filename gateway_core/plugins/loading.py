@@ -25,7 +25,7 @@ from typing import Any
 import pluggy
 from msgspec import Struct
 
-from . import hookspecs
+from .. import hookspecs
 from .discovery import Found, handed_over, installed
 from .guard import Guard, PluginFailed
 
