@@ -26,7 +26,7 @@ def reference() -> object:
     "name",
     [
         *("environment.md", "settings.md", "errors.md", "hooks.md", "formats-and-vendors.md"),
-        *("access.md", "management.md"),
+        *("access.md", "management.md", "contracts.md"),
     ],
 )
 def test_a_generated_page_is_what_the_code_declares(name: str) -> None:
@@ -35,6 +35,12 @@ def test_a_generated_page_is_what_the_code_declares(name: str) -> None:
     assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == wanted, (
         "run: python tools/reference.py"
     )
+
+
+def test_every_field_a_plugin_author_sees_says_what_it_means() -> None:
+    untold = reference().contracts_page.untold()  # type: ignore[attr-defined]
+
+    assert untold == []
 
 
 def test_the_page_on_managing_names_only_routes_there_are() -> None:

@@ -6,6 +6,7 @@ differs from what this would write.
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,10 @@ from gateway_core.surfaces.operation import Operation
 from gateway_dashboard_api import plugin as dashboard
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import contracts_page  # noqa: E402
+
 FOLDER = ROOT / "docs" / "reference"
 _LINK = re.compile(r"https?://[^\s<>()]+[^\s<>().,;:]")
 
@@ -342,6 +347,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings_page,
     "errors.md": errors_page,
     "hooks.md": hooks_page,
+    "contracts.md": contracts_page.page,
     "formats-and-vendors.md": formats_page,
     "access.md": access_page,
     "management.md": management_page,

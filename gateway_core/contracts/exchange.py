@@ -17,10 +17,13 @@ from .usage import Usage
 
 class UpstreamRequest(Struct, frozen=True, kw_only=True):
     method: str = "POST"
+    """The HTTP method, in upper case."""
     url: str
+    """The whole address, ``https`` or ``http``."""
     headers: Mapping[str, str] = {}
     """Names in lower case; ``host``, ``content-length`` and framing are the transport's."""
     body: bytes = b""
+    """The body, whole; empty for none."""
     first_byte_timeout: float | None = None
     """Seconds until the answer's head; ``None`` takes the transport's own limit."""
 

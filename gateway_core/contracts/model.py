@@ -15,16 +15,22 @@ class Model(Struct, frozen=True, omit_defaults=True):
     id: str
     """The vendor's own id, sent as it stands."""
     name: str | None = None
+    """As people write it; ``None`` shows the id."""
     kind: Kind = Kind.LLM
+    """What it is for."""
     context: int | None = None
     """Context window, tokens."""
     max_output: int | None = None
     """Longest answer, tokens."""
     tools: bool | None = None
+    """Whether it calls tools."""
     reasoning: bool | None = None
+    """Whether it thinks before it answers."""
     vision: bool | None = None
+    """Whether it looks at images."""
     unsupported: tuple[str, ...] = ()
     """Top-level request members this model rejects; dropped on the way out."""
     format: str | None = None
     """Wire format, when it differs from the provider's."""
     price: Price | None = None
+    """The vendor's own price; ``None`` takes the price table's."""

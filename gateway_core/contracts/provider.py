@@ -29,6 +29,7 @@ class Auth(Struct, frozen=True, kw_only=True):
     type: str | None = None
     """``apikey``, ``oauth``, ``optional`` (a key may be saved), ``none`` or another word."""
     header: str | None = None
+    """The header that carries the secret, in lower case."""
     scheme: str | None = None
     """``bearer`` or ``raw``."""
     prefix: str | None = None
@@ -39,25 +40,35 @@ class OAuth(Struct, frozen=True, kw_only=True):
     """A login flow. Never leaves the process: the manifest shows only that it exists."""
 
     flow: str
+    """``pkce`` for a browser that comes back, ``device`` for a code that is typed in."""
     authorize_url: str
+    """Where the operator's browser is sent."""
     token_url: str
+    """Where codes and refresh tokens are exchanged."""
     client_id: str
+    """The vendor's id of this application."""
     client_secret: str | None = None
+    """Of an application that the vendor calls confidential; ``None`` for a public one."""
     scopes: tuple[str, ...] = ()
+    """What is asked for, in the vendor's words."""
 
 
 class Target(Struct, frozen=True):
     """Which model at which provider, once resolution is over."""
 
     provider: "ProviderSpec"
+    """The vendor."""
     model: Model
+    """The vendor's model; its ``id`` is what is sent."""
 
 
 class Credential(Struct, frozen=True, kw_only=True):
     """One account's secret and the vendor data stored beside it."""
 
     connection_id: str
+    """The account's id in this gateway."""
     secret: str | None = None
+    """The key or token; ``None`` for an account without one."""
     data: Mapping[str, Any] = {}
     """``providerSpecificData``: ``baseUrl``, ``region``, ``apiVersion`` and the like."""
 
@@ -69,11 +80,15 @@ class Call(Struct, kw_only=True):
     """What the client sent, read no further than routing needs."""
 
     kind: Kind
+    """What kind of work is asked for."""
     format: str
     """The client's wire format."""
     model: str
+    """As the client named it, before aliases and combos."""
     stream: bool
+    """Whether the client wants a streamed answer."""
     body: bytes
+    """The body, byte for byte."""
     members: Mapping[str, Raw] = {}
     """The body's top-level members, their values undecoded; empty for a body that is not JSON."""
     headers: Mapping[str, str] = {}
@@ -106,26 +121,37 @@ class Service(Struct, frozen=True):
     """A kind of work this provider does besides chat."""
 
     kind: Kind
+    """The kind of work."""
     adapter: Adapter
+    """Who speaks it."""
 
 
 class Operation(Struct, frozen=True, kw_only=True):
     """One allowed call of the native facade."""
 
     method: str
+    """The HTTP method, in upper case."""
     path: str
+    """Below the vendor's origin; ``{name}`` stands for one segment."""
     model_field: str | None = "model"
+    """The body's member that names the model; ``None`` when the operation has none."""
     pinned: bool = False
+    """True when the call has to name its account, because the vendor keeps something there."""
     uncapped_only: bool = False
+    """True when a key with a usage cap may not make the call."""
 
 
 class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Everything the gateway knows about a vendor before anyone logs in."""
 
     id: str
+    """Its name in ``id/model``: lower-case letters, digits, ``-``, ``_`` and ``.``."""
     name: str
+    """As people write it."""
     alias: str | None = None
+    """A short name that may stand for the id; the manifest shows it."""
     aliases: tuple[str, ...] = ()
+    """Further names that may stand for the id."""
     beginnings: tuple[str, ...] = ()
     """A model id without a prefix that begins like this is taken to be this
     vendor's; the empty one claims whatever nobody else does."""
@@ -135,6 +161,7 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     base_url: str | None = None
     """Where the format's paths begin, without a slash at the end."""
     base_urls: tuple[str, ...] = ()
+    """Further addresses of the same API, for the manifest and for accounts that choose one."""
     responses_url: str | None = None
     """Where the ``openai-responses`` format's paths begin, when it is spoken too."""
     other_formats: Mapping[str, str] = {}
@@ -143,7 +170,9 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     chat_path: str | None = None
     """Replaces the format's own path, for a vendor that has an unusual one."""
     models_url: str | None = None
+    """Where the vendor lists its models; ``None`` where there is no such list."""
     url_suffix: str | None = None
+    """Put behind every URL, such as a query with a version."""
     url_builder: Callable[[Target, Credential, str], str] | None = None
     """Gives the URL from the target, the account and the format's path, for a
     vendor whose host or path depends on the account."""
@@ -153,22 +182,31 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Until the first byte of an answer."""
 
     auth: Auth = Auth()
+    """How a key rides on a request."""
     environment: tuple[str, ...] = ()
     """Process variables that may hold a key, the first that is set wins."""
     environment_data: Mapping[str, str] = {}
     """Process variables to keys of ``providerSpecificData``, for vendors that need more."""
     oauth: OAuth | None = None
+    """The login flow of accounts that are no key."""
     web_login: WebLogin | None = None
     """Leads the operator through the vendor's own sign-in, where an account is a cookie."""
     executor: Executor | None = None
+    """Sends requests by other means than one plain exchange; ``None`` for the usual one."""
     pool: Mapping[str, int] | None = None
+    """Sizes of a session pool, in the vendor's own words; the manifest shows only that there is
+    one."""
 
     models: tuple[Model, ...] = ()
+    """What is known to be offered; more may be found by asking the vendor."""
     passthrough_models: bool = False
     """Model ids that are not listed are accepted and sent as they stand."""
     default_context: int | None = None
+    """Context window of models that name none, tokens."""
     services: tuple[Service, ...] = ()
+    """Work other than chat, one adapter for each kind."""
     native: tuple[Operation, ...] = ()
+    """Calls of the native facade that are allowed."""
 
     drop: tuple[str, ...] = ()
     """Top-level request members this vendor rejects."""

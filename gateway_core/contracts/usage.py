@@ -12,10 +12,15 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     input_tokens: int = 0
+    """The whole prompt, whatever part of it came from a cache."""
     output_tokens: int = 0
+    """The whole answer, thinking included."""
     cached_tokens: int = 0
+    """The part of the prompt that was read from the vendor's cache."""
     cache_write_tokens: int = 0
+    """The part of the prompt that was written into the vendor's cache."""
     reasoning_tokens: int = 0
+    """The part of the answer that was thinking."""
     estimated: bool = False
     """True when the vendor reported nothing and the gateway counted by a heuristic."""
 
@@ -24,7 +29,12 @@ class Price(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """US dollars per million tokens; ``None`` falls back to ``input`` or ``output``."""
 
     input: float
+    """For a million prompt tokens that are neither read from nor written into a cache."""
     output: float
+    """For a million tokens of the answer."""
     cached: float | None = None
+    """For a million prompt tokens that were read from a cache."""
     cache_write: float | None = None
+    """For a million prompt tokens that were written into a cache."""
     reasoning: float | None = None
+    """For a million tokens of thinking."""

@@ -18,6 +18,7 @@ class WebLoginRequest(Struct, frozen=True, kw_only=True):
     """What the operator's browser asks for."""
 
     method: str
+    """The HTTP method, in upper case."""
     path: str
     """Behind ``/__web_login/<provider>/``, without a slash in front."""
     query: str = ""
@@ -25,6 +26,7 @@ class WebLoginRequest(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     """Names in lower case. The gateway's own cookie is not among them."""
     body: bytes = b""
+    """The body, whole."""
     memory: dict[str, Any] = {}
     """Of this one sign-in: what is put here comes back with its next request."""
 
@@ -33,8 +35,11 @@ class WebLoginAnswer(Struct, frozen=True, kw_only=True):
     """What the browser is shown."""
 
     body: bytes = b""
+    """What is shown, encoded as ``media_type`` says."""
     status: int = 200
+    """The HTTP status."""
     media_type: str = "text/html; charset=utf-8"
+    """The value of ``content-type``."""
     headers: Mapping[str, str] = {}
     """Further headers. ``set-cookie`` is kept back: cookies belong into the memory."""
     captured: str | None = None

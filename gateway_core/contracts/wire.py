@@ -27,7 +27,9 @@ class Intake(Struct, frozen=True):
     """The little of a request that routing needs; ``model`` is empty when none was named."""
 
     model: str
+    """The model as the client named it; empty when it named none."""
     stream: bool
+    """Whether a streamed answer is wanted."""
 
 
 class Counting(Struct, frozen=True, kw_only=True):
@@ -46,11 +48,14 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """
 
     path: str
+    """From the root, such as ``/v1/messages``."""
     read: Callable[[Mapping[str, str], Mapping[str, str], Mapping[str, Raw]], Intake]
     """Path parameters, headers and the body's top-level members to an :class:`Intake`.
     Raises BadRequest when they make no sense."""
     kind: Kind = Kind.LLM
+    """What kind of work it asks for."""
     counting: Counting | None = None
+    """Given when the endpoint counts tokens and generates nothing."""
     json_only: bool = False
     """Anything but JSON is refused with 415 before the body is read."""
 
@@ -63,6 +68,7 @@ class KeepAlive(Struct, frozen=True, kw_only=True):
     """
 
     frame: bytes
+    """A whole frame that every client of this format ignores."""
     every: float | None = None
     """Seconds; ``None`` takes the operator's SSE_KEEPALIVE_MS."""
     throughout: bool = False
@@ -78,7 +84,9 @@ class Grammar(Struct, frozen=True, kw_only=True):
     """
 
     words: Callable[[bytes], list[str]]
+    """A stream's bytes to its words."""
     pattern: str
+    """A regular expression that a whole sound stream matches."""
 
 
 class StreamReader(Protocol):
@@ -183,22 +191,30 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     """A wire dialect, assembled from its verbs and a few facts."""
 
     id: str
+    """Its name in ``ProviderSpec.format``: lower-case letters, digits and ``-``."""
     dialect: str
     """Formats of one dialect share ``extra`` members and signatures."""
     also_called: tuple[str, ...] = ()
     """Other names under which an operator may ask for a node of this format."""
     endpoints: tuple[Endpoint, ...] = ()
+    """Where clients ask; empty for a format that no client speaks."""
     client: ClientSide | None = None
+    """What serves clients; ``None`` without a client side."""
     vendor: VendorSide | None = None
+    """What calls vendors; ``None`` without a vendor side."""
     stream_type: str = "text/event-stream; charset=utf-8"
     """Media type of a streamed answer."""
     keep_alive: KeepAlive | None = None
+    """What keeps a slow stream open; ``None`` when clients of this format know nothing of the
+    kind."""
     grammar: Grammar | None = None
+    """What its streams look like; ``None`` when it has none."""
     model_in_body: bool = True
     """False when the vendor's path, not its body, names the model."""
     auth_header: str = "authorization"
+    """The header in which a vendor of this format looks for its key, in lower case."""
     auth_prefix: str = "Bearer"
-    """Where a vendor of this format looks for its key, unless its spec says otherwise."""
+    """What stands before the key there, unless the vendor's spec says otherwise."""
     headers: Mapping[str, str] = {}
     """Sent to every vendor of this format; a forwarded client header replaces one."""
     forward: tuple[str, ...] = ()
