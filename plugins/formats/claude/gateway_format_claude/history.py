@@ -17,6 +17,7 @@ from gateway_core import Losses
 from .dialect import Block, Extra, Role, encode
 
 _NO_RESULT = "This tool call was interrupted before it gave a result."
+_PLAIN = {"type", "text"}
 OPENING = "Continue."
 """What the user says in a conversation that would otherwise not begin with the user."""
 
@@ -29,8 +30,8 @@ class Message:
 
     def members(self) -> dict[str, object]:
         only = self.blocks[0] if len(self.blocks) == 1 else None
-        plain = isinstance(only, dict) and set(only) == {"type", "text"}
-        content = only["text"] if plain and isinstance(only, dict) else self.blocks
+        is_plain = isinstance(only, dict) and only.keys() == _PLAIN
+        content = only["text"] if is_plain and isinstance(only, dict) else self.blocks
         return {**self.extra, "role": self.role, "content": content}
 
 
@@ -71,6 +72,8 @@ def thinking_first(blocks: list[Block]) -> list[Block]:
     A client of another format returns thinking with the call, so behind the
     text; the vendor wrote it first and wants it there.
     """
+    if not any(map(is_thinking, blocks)):
+        return blocks
     call = next((i for i, block in enumerate(blocks) if of_type([block], "tool_use")), len(blocks))
     before = blocks[:call]
     thinking = [block for block in before if is_thinking(block)]

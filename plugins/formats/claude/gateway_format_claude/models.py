@@ -12,6 +12,7 @@ Sources: https://platform.claude.com/docs/en/build-with-claude/thinking and the
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -79,6 +80,7 @@ def traits_of(model: str, options: Mapping[str, str | bool]) -> Traits:
     return _overridden(_by_id(model), options)
 
 
+@lru_cache(maxsize=1024)
 def _by_id(model: str) -> Traits:
     match = _ID.search(model.lower())
     if match is None:

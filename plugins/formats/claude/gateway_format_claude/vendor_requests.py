@@ -1,6 +1,6 @@
 """The hub's conversation to a vendor's request."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from gateway_core import (
@@ -66,6 +66,9 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
 def _messages(
     conversation: Conversation, writer: BlockWriter, traits: Traits, losses: Losses
 ) -> list[Message]:
+    messages = plain_messages(conversation.turns)
+    if messages is not None:
+        return messages if PRESERVE in conversation.extra else with_ending(messages)
     turns = [m for turn in conversation.turns for m in _written(turn, writer, traits, losses)]
     if not any(message.blocks for message in turns) and (
         conversation.turns or not conversation.instructions
@@ -73,6 +76,25 @@ def _messages(
         raise BadRequest("messages: nothing in the conversation can be sent to this model")
     messages = arranged(turns, losses)
     return messages if PRESERVE in conversation.extra else with_ending(messages)
+
+
+def plain_messages(turns: Sequence[Turn]) -> list[Message] | None:
+    """The messages of a conversation in which user and assistant take turns with one text each.
+
+    Most are like that, and long. ``None`` for any other.
+    """
+    messages: list[Message] = []
+    role: Role = "user"
+    for turn in turns:
+        part = turn.parts[0] if len(turn.parts) == 1 else None
+        is_usual = turn.role == role and turn.name is None and not turn.extra
+        if not is_usual or not isinstance(part, Text) or not part.text.strip():
+            return None
+        if part != Text(text=part.text):
+            return None
+        messages.append(Message(role, [text_block(part.text)], {}))
+        role = "assistant" if role == "user" else "user"
+    return messages or None
 
 
 def _written(turn: Turn, writer: BlockWriter, traits: Traits, losses: Losses) -> Iterator[Message]:

@@ -22,6 +22,7 @@ Members = dict[str, Raw]
 _object = msgspec.json.Decoder(Members)
 _items = msgspec.json.Decoder(list[Raw])
 _text = msgspec.json.Decoder(str)
+_text_or_null = msgspec.json.Decoder(str | None)
 _number = msgspec.json.Decoder(float)
 _flag = msgspec.json.Decoder(bool)
 _anything = msgspec.json.Decoder()
@@ -29,17 +30,24 @@ _anything = msgspec.json.Decoder()
 encode = msgspec.json.Encoder().encode
 
 
+_NULL, _QUOTE, _BRACKET, _BRACE = b'n"[{'
+
+
 def first(raw: Raw) -> bytes:
     """The first byte of a value, which tells its JSON type."""
     return bytes(memoryview(raw)[:1])
 
 
+def is_null(raw: Raw) -> bool:
+    return memoryview(raw)[0] == _NULL
+
+
 def is_text(raw: Raw) -> bool:
-    return first(raw) == b'"'
+    return memoryview(raw)[0] == _QUOTE
 
 
 def is_list(raw: Raw) -> bool:
-    return first(raw) == b"["
+    return memoryview(raw)[0] == _BRACKET
 
 
 def is_empty_list(raw: Raw | None) -> bool:
@@ -47,7 +55,7 @@ def is_empty_list(raw: Raw | None) -> bool:
 
 
 def is_object(raw: Raw) -> bool:
-    return first(raw) == b"{"
+    return memoryview(raw)[0] == _BRACE
 
 
 def body_of(body: bytes, wrong: str = "The request body must be a JSON object") -> Members:
@@ -91,12 +99,18 @@ def anything_of(raw: Raw) -> Any:
 def take(members: Members, name: str) -> Raw | None:
     """A member as it stands; ``None`` when it is absent or null."""
     raw = members.pop(name, None)
-    return None if raw is None or first(raw) == b"n" else raw
+    return None if raw is None or is_null(raw) else raw
 
 
 def take_text(members: Members, name: str, where: str = "") -> str | None:
-    raw = take(members, name)
-    return None if raw is None else text_of(raw, where + name)
+    raw = members.pop(name, None)
+    if raw is None:
+        return None
+    try:
+        text: str | None = _text_or_null.decode(raw)
+        return text
+    except UNREADABLE:
+        raise BadRequest(f"{where}{name} must be a string") from None
 
 
 def take_object(members: Members, name: str, where: str = "") -> Members | None:
@@ -147,7 +161,7 @@ def take_whole(members: Members, name: str, where: str = "") -> int | None:
 
 def rest(members: Members) -> Members:
     """What nobody took, without nulls."""
-    return {name: raw for name, raw in members.items() if first(raw) != b"n"}
+    return {name: raw for name, raw in members.items() if not is_null(raw)}
 
 
 def kept(members: Members, name: str, leftover: Members) -> None:

@@ -1,8 +1,10 @@
 """The messages of a request, read into instructions and turns."""
 
 from collections.abc import Sequence
+from typing import Literal
 
-from msgspec import Raw
+import msgspec
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from gateway_core import (
@@ -21,6 +23,7 @@ from gateway_core import (
 from .contents import OWN, read_content
 from .history import take_history, take_signature, without_repeats
 from .members import (
+    UNREADABLE,
     Members,
     is_list,
     is_text,
@@ -51,7 +54,35 @@ def take_messages(members: Members) -> Read:
         return (), (Turn("user", (Text(text=text_of(raw, name)),)),)
     if not is_list(raw):
         raise BadRequest(f"{name} must be an array")
-    return read_messages(items_of(raw, name), name)
+    return read_plain(raw) or read_messages(items_of(raw, name), name)
+
+
+class _Plain(Struct, forbid_unknown_fields=True, gc=False):
+    """A message of nothing but text, as most are."""
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str
+
+
+_plain = msgspec.json.Decoder(list[_Plain])
+
+
+def read_plain(raw: Raw) -> Read | None:
+    """What :func:`read_messages` gives, where every message is plain; ``None`` elsewhere."""
+    try:
+        messages = _plain.decode(raw)
+    except UNREADABLE:
+        return None
+    instructions: list[Text] = []
+    turns: list[Turn] = []
+    for message in messages:
+        parts = (Text(text=message.content),) if message.content else ()
+        role = "system" if message.role == "developer" else message.role
+        if role == "system" and not turns:
+            instructions += parts
+        else:
+            turns.append(Turn(role, parts))
+    return (tuple(instructions), tuple(turns)) if messages else None
 
 
 def read_messages(items: Sequence[Raw], name: str = "messages") -> Read:

@@ -13,9 +13,11 @@ _UNNAMED = "response"
 def take_output(members: Members) -> Output | None:
     """``response_format``; a type we do not know stays among the extra members."""
     raw = members.get("response_format")
+    if raw is None:
+        return None
     form = take_object(dict(members), "response_format")
-    if raw is None or form is None:
-        members.pop("response_format", None)
+    if form is None:
+        del members["response_format"]
         return None
     kind = take_text(form, "type", "response_format.")
     if kind not in ("text", "json_object", "json_schema"):

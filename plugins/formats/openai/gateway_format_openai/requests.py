@@ -81,7 +81,13 @@ def take_usage_wish(members: Members) -> bool:
     return bool(wished)
 
 
+_SAMPLING = frozenset(Sampling.__struct_fields__) - {"candidates"} | {"max_completion_tokens", "n"}
+_NOTHING_SAID = Sampling()
+
+
 def _take_sampling(members: Members) -> Sampling:
+    if _SAMPLING.isdisjoint(members):
+        return _NOTHING_SAID
     older = take_whole(members, "max_tokens")
     limit = take_whole(members, "max_completion_tokens")
     return Sampling(

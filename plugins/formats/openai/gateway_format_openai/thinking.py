@@ -19,9 +19,18 @@ from .members import (
 _GUESSED = {"minimal": "low", "xhigh": "high", "max": "high"}
 """Words that only some models know are not chosen for a client that gave a number."""
 _OFF = ("none", "disabled")
+_WAYS = frozenset(
+    (
+        *("reasoning_effort", "reasoning", "thinking", "enable_thinking", "thinking_budget"),
+        "include_reasoning",
+    )
+)
+"""The members that may say something of it."""
 
 
 def take_thinking(members: Members) -> Thinking | None:
+    if _WAYS.isdisjoint(members):
+        return None
     effort = take_text(members, "reasoning_effort")
     asked = _take_known(
         members, "reasoning", {"effort", "max_tokens", "enabled", "exclude", "summary"}

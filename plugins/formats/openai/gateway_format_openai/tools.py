@@ -24,6 +24,7 @@ from .members import (
 LEGACY = "openai-functions"
 """The dialect of a tool from ``functions``; its caller wants ``function_call`` in the answer."""
 SEARCH_OPTIONS = "web_search_options"
+_DECLARING = frozenset(("tools", "functions", SEARCH_OPTIONS))
 
 _HOSTED = (
     ("web_search", "web_search"),
@@ -40,6 +41,8 @@ _MODES = {"auto": "auto", "none": "none", "required": "required", "any": "requir
 
 def take_tools(members: Members) -> tuple[Tool, ...]:
     """``tools``, the older ``functions``, and the web search that has a member of its own."""
+    if _DECLARING.isdisjoint(members):
+        return ()
     items = take_items(members, "tools") or []
     tools = [_read_tool(raw, f"tools[{index}]") for index, raw in enumerate(items)]
     for index, raw in enumerate(take_items(members, "functions") or ()):
