@@ -106,11 +106,21 @@ class Choice:
     def finish_part(self, index: int) -> None:
         held = self._parts[index]
         held.ended = True
-        if not is_text(held.part):
+        if isinstance(held.part, ToolCall):
+            self._close_calls()
+        elif not is_text(held.part):
             self._close(held)
         elif index == self._live:
             self._close(held)
             self._release()
+
+    def _close_calls(self) -> None:
+        """Calls are told in the order in which they began: some clients answer them by place."""
+        for held in self._parts.values():
+            if isinstance(held.part, ToolCall) and not held.closed:
+                if not held.ended:
+                    return
+                self._close(held)
 
     def finish(self, ended: ChoiceEnded) -> None:
         for index in self._parts:

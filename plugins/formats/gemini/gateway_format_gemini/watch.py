@@ -6,19 +6,39 @@ from msgspec import Raw, Struct
 from gateway_core import ReplyFailed, UpstreamError, Usage
 from gateway_formats.fold import as_error, as_failure
 from gateway_formats.ndjson import one_line
-from gateway_formats.relay import StreamRelay
+from gateway_formats.relay import CUT_SHORT, StreamRelay
 from gateway_formats.sse import frame, pairs
 
 from .answer_writing import error_frame
 from .answers import ABSENT, UNSPECIFIED, blocked, choice_of, is_given, usage_of
 from .errors import told_error
-from .json_pieces import objects_of
+from .json_pieces import JsonPieces, objects_of
 from .replies import DONE
 
 
-class _Call(Struct):
+class _Piece(Struct, rename="camel"):
+    """One of the places at which arguments have grown."""
+
+    string_value: str | None = None
+    number_value: Raw = ABSENT
+    bool_value: Raw = ABSENT
+
+    def length(self) -> int:
+        """In characters."""
+        given = (self.number_value, self.bool_value)
+        counted = sum(memoryview(each).nbytes for each in given if is_given(each))
+        return len(self.string_value or "") + counted
+
+
+class _Call(Struct, rename="camel"):
     name: str | None = None
     args: Raw = ABSENT
+    partial_args: list[_Piece] | None = None
+
+    def length(self) -> int:
+        """Of the arguments that came with this part, in characters."""
+        whole = memoryview(self.args).nbytes if is_given(self.args) else 0
+        return whole + sum(piece.length() for piece in self.partial_args or ())
 
 
 class _Part(Struct, rename="camel"):
@@ -90,9 +110,8 @@ class GeminiWatch:
     def _part(self, part: _Part) -> None:
         if part.text is None:
             self.started = True
-            call = part.function_call
-            if call is not None and is_given(call.args):
-                self.characters += memoryview(call.args).nbytes
+            if part.function_call is not None:
+                self.characters += part.function_call.length()
         elif part.text:
             self.started = True
             self.characters += len(part.text)
@@ -107,12 +126,40 @@ class GeminiRelay(StreamRelay):
 
     def __init__(self) -> None:
         super().__init__(GeminiWatch())
+        self._pieces: JsonPieces | None = None
+        self._has_begun = False
 
     def feed(self, chunk: bytes) -> bytes:
-        return _readable(super().feed(chunk))
+        if not self._has_begun and not self._begins(chunk):
+            return b""
+        if self._pieces is None:
+            return _readable(super().feed(chunk))
+        try:
+            framed = b"".join(map(_framed, self._pieces.feed(chunk)))
+        except ValueError as error:
+            return self.fail(ReplyFailed(str(error)))
+        return _readable(super().feed(framed))
 
     def close(self) -> bytes:
+        if self._pieces is not None and self._pieces.unfinished:
+            return self.fail(ReplyFailed(CUT_SHORT))
         return _readable(super().close())
+
+    def _begins(self, chunk: bytes) -> bool:
+        """Whether there is anything to see yet.
+
+        A vendor that does not know ``alt=sse`` sends its stream as one JSON list.
+        """
+        start = chunk.lstrip(b"\xef\xbb\xbf \r\n\t")
+        if start[:1] in (b"{", b"["):
+            self._pieces = JsonPieces()
+        self._has_begun = bool(start)
+        return self._has_begun
+
+
+def _framed(piece: bytes) -> bytes:
+    """A JSON object as one frame; a line's end in it can only be white space."""
+    return frame(piece.replace(b"\r", b" ").replace(b"\n", b" "))
 
 
 def look_at_whole(body: bytes) -> tuple[Usage | None, int]:

@@ -105,6 +105,8 @@ class Writer:
         self._created: int | None = None
         self._parts: dict[int, _Open] = {}
         self._thoughts: list[Reasoning] = []
+        self._ended: dict[int, ToolCall] = {}
+        """Calls that are whole and wait for an earlier one, by their place."""
         self._calls = 0
         self._finish = "stop"
         self._usage: Usage | None = None
@@ -217,8 +219,17 @@ class Writer:
         if isinstance(part, Reasoning):
             self._thoughts.append(replace(part, text=part.text + grown))
         elif isinstance(part, ToolCall):
-            whole = replace(part, arguments=part.arguments + grown)
-            self._add("tool_calls", [call_row(whole, self._calls, self._thoughts)], written)
+            self._ended[index] = replace(part, arguments=part.arguments + grown)
+            self._write_calls(written)
+
+    def _write_calls(self, written: list[bytes]) -> None:
+        """Calls go out in the order in which they began: clients answer them by place."""
+        open_calls = [i for i, held in self._parts.items() if isinstance(held.part, ToolCall)]
+        for index in sorted(self._ended):
+            if open_calls and min(open_calls) < index:
+                return
+            row = call_row(self._ended.pop(index), self._calls, self._thoughts)
+            self._add("tool_calls", [row], written)
             self._calls += 1
             self._thoughts = []
 

@@ -221,3 +221,62 @@ def test_a_whole_answer_is_measured(vendor: VendorSide) -> None:
 def test_a_broken_stream_is_not_grammatical(gemini: WireFormat, stream: bytes) -> None:
     assert gemini.grammar is not None
     assert violation(gemini.grammar, stream) is not None
+
+
+def test_arguments_that_come_in_pieces_count_for_an_estimate(vendor: VendorSide) -> None:
+    watching = relay(vendor)
+    grown = [
+        {"jsonPath": "$.city", "stringValue": "Par", "willContinue": True},
+        {"jsonPath": "$.days", "numberValue": 12},
+        {"jsonPath": "$.now", "boolValue": True},
+    ]
+    call = {"name": "weather", "partialArgs": grown, "willContinue": True}
+
+    watching.feed(frame({"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}))
+
+    assert watching.characters == len("Par") + len("12") + len("true")
+
+
+LISTED = b"""[{
+  "candidates": [{"content": {"parts": [{"text": "a } \\n"}]}}]
+}
+,
+{"candidates": [{"content": {"parts": [{"text": "b"}]}, "finishReason": "STOP"}],
+ "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 2}}
+]
+"""
+
+
+@pytest.mark.parametrize("start", [b"", b"\n", b"\xef\xbb\xbf"])
+def test_a_stream_that_comes_as_a_list_is_framed_however_it_is_cut(
+    vendor: VendorSide, start: bytes
+) -> None:
+    body = start + LISTED
+    for size in (1, 2, 7, len(body)):
+        watching = relay(vendor)
+        pieces = [body[at : at + size] for at in range(0, len(body), size)]
+
+        passed = b"".join(map(watching.feed, pieces)) + watching.close()
+
+        said = [msgspec.json.decode(line[6:]) for line in passed.splitlines() if line]
+        assert said == msgspec.json.decode(LISTED)
+        assert (watching.failure, watching.ended) == (None, True)
+        assert watching.usage == Usage(input_tokens=3, output_tokens=2)
+
+
+def test_a_list_that_breaks_off_is_a_failure(vendor: VendorSide) -> None:
+    watching = relay(vendor)
+
+    passed = watching.feed(LISTED[:120]) + watching.close()
+
+    assert watching.failure is not None
+    assert passed.count(b"data: ") == 2
+
+
+def test_an_error_in_place_of_a_stream_is_the_vendor_s_own(vendor: VendorSide) -> None:
+    watching = relay(vendor)
+
+    watching.feed(b'[{\n"error": {"code": 429, "message": "slow down", "status": "X"}}]')
+
+    assert watching.failure is not None
+    assert (watching.failure.status, watching.failure.message) == (429, "slow down")

@@ -284,3 +284,22 @@ def test_a_stream_without_anything_still_ends(client: ClientSide, gemini: WireFo
 
     assert gemini.grammar is not None
     assert violation(gemini.grammar, stream) is None
+
+
+def test_calls_are_told_in_the_order_in_which_they_began(client: ClientSide) -> None:
+    first, second = ToolCall(id="a", name="one"), ToolCall(id="b", name="two")
+    began = (START, PartStarted(0, first), PartStarted(1, second))
+    ended = (PartGrew(1, "{}"), PartEnded(1), PartGrew(0, "{}"), PartEnded(0))
+
+    told = streamed(client, *began, *ended, ChoiceEnded("tool_calls"))
+
+    parts = [
+        part
+        for frame in told
+        for candidate in frame["candidates"]
+        for part in candidate["content"]["parts"]
+    ]
+    assert [part["functionCall"]["name"] for part in parts if "functionCall" in part] == [
+        "one",
+        "two",
+    ]

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from gateway_core import (
     Choice,
+    ChoiceEnded,
     Citation,
     CitationAdded,
     ClientSide,
@@ -217,3 +218,15 @@ def test_characters_that_split_lines_by_mistake_are_escaped(client: ClientSide) 
 def test_the_stream_is_lines_of_json() -> None:
     assert OLLAMA.stream_type == "application/x-ndjson"
     assert OLLAMA.keep_alive is None
+
+
+def test_calls_are_told_in_the_order_in_which_they_began(client: ClientSide) -> None:
+    writer = client.stream_writer(ASKED, Losses())
+    first, second = ToolCall(id="a", name="one"), ToolCall(id="b", name="two")
+    began = [ReplyStarted("r", "m"), PartStarted(0, first), PartStarted(1, second)]
+    early = [PartGrew(1, "{}"), PartEnded(1)]
+    late = [PartGrew(0, "{}"), PartEnded(0), ChoiceEnded("tool_calls")]
+
+    stream = writer.feed([*began, *early]) + writer.feed(late) + writer.close()
+
+    assert 0 < stream.index(b'"one"') < stream.index(b'"two"')
