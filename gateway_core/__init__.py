@@ -1,4 +1,10 @@
-"""The plugin author's door. Everything a plugin may import from the kernel is here."""
+"""The plugin author's door. Everything a plugin may import from the kernel is here.
+
+What only extensions need is imported when it is asked for: vendors and formats
+load without a web framework.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from .contracts.conversation import (
     AnyPart,
@@ -77,7 +83,13 @@ from .contracts.wire import (
 )
 from .hookspecs import hookimpl
 
+if TYPE_CHECKING:
+    from .identity.access import Access
+    from .inference.host import Host
+    from .surfaces.operation import Guarded
+
 __all__ = [
+    "Access",
     "Adapter",
     "AnyPart",
     "Auth",
@@ -98,6 +110,8 @@ __all__ = [
     "Foreign",
     "GatewayError",
     "Grammar",
+    "Guarded",
+    "Host",
     "Intake",
     "Interceptor",
     "KeepAlive",
@@ -154,3 +168,17 @@ __all__ = [
     "unseal_base64",
     "unseal_id",
 ]
+
+_LATE = {
+    "Access": ".identity.access",
+    "Guarded": ".surfaces.operation",
+    "Host": ".inference.host",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATE[name], __name__), name)

@@ -12,23 +12,29 @@ import logging
 import random
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, Self
 
+from msgspec.structs import replace
+from starlette.routing import BaseRoute
+
 from . import manifest, plugins, registry
 from .config.data_dir import DataDir
 from .config.environment import Environment
+from .identity.access import Access
 from .identity.credentials import Identity, cli_token
 from .identity.keys import KeyTable, Mint
 from .identity.sessions import Sessions, jwt_secret
 from .inference.accounts import Turns
 from .inference.core import Core
 from .inference.environment_accounts import adopt
+from .inference.firewall import Firewall
 from .inference.health import Health
+from .inference.host import Hosts
 from .inference.in_flight import InFlight
-from .inference.interceptors import after
+from .inference.interceptors import Interceptors
 from .inference.ledger import Ledger
 from .inference.limits import Limits as KeyLimits
 from .inference.live import Live
@@ -39,9 +45,14 @@ from .inference.strategies import Order
 from .inference.tables import Tables
 from .inference.transport import Limits, Network
 from .plugins import Loaded, Problem
+from .plugins.guard import PluginFailed
+from .plugins.lifespans import Lifespan
+from .plugins.standing import goes_first, is_trusted
+from .registry import Registry
 from .routing import App
 from .storage.stores import Stores, open_stores
-from .surfaces.operation import Guarded
+from .surfaces.fence import fenced
+from .surfaces.operation import Guarded, Operation
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +78,7 @@ class Gateway:
         *,
         extra_plugins: Mapping[str, object] = {},
         installed_plugins: bool = True,
+        plugin_settings: Mapping[str, Mapping[str, Any]] = {},
         listens_on: frozenset[tuple[str, int]] = frozenset(),
         clock: Callable[[], float] = time.time,
         shares_data: bool = False,
@@ -74,7 +86,8 @@ class Gateway:
         """Open a gateway and close it again.
 
         ``extra_plugins`` are modules by name, beside or instead of the
-        installed ones. ``listens_on`` holds the addresses the gateway is
+        installed ones. ``plugin_settings`` holds settings by plugin, which
+        win over the stored ones. ``listens_on`` holds the addresses the gateway is
         served on, which it then never calls itself. ``shares_data`` says that
         whoever started this process keeps other gateways out of the data
         directory, and several processes use it. Raises StartRefused when
@@ -86,19 +99,17 @@ class Gateway:
             blocked=frozenset(environment.block_plugins),
             extra=extra_plugins,
             entry_points=installed_plugins,
+            folder=plugins.PluginFolder.of(environment.data_path),
             limit=environment.plugin_timeout_ms / 1000,
         )
         async with AsyncExitStack() as stack:
             data_dir = DataDir(environment.data_path)
             if not shares_data:
                 stack.enter_context(data_dir)
-            core = await _core(stack, environment, data_dir, loaded, listens_on, clock)
-            problems: list[Problem] = []
-            routes = _routes(loaded, core, problems)
-            for _, context in plugins.replies(
-                loaded.manager.hook.lifespan, problems, {"gateway": core}
-            ):
-                await _enter(stack, context)
+            core = await _core(
+                stack, environment, data_dir, loaded, plugin_settings, listens_on, clock
+            )
+            routes = await _extensions(stack, core, loaded)
             yield cls(core, App(core, routes))
 
 
@@ -107,22 +118,30 @@ async def _core(
     environment: Environment,
     data_dir: DataDir,
     loaded: Loaded,
+    program: Mapping[str, Mapping[str, Any]],
     listens_on: frozenset[tuple[str, int]],
     clock: Callable[[], float],
 ) -> Core:
     stores = await open_stores(data_dir, clock=clock)
     stack.push_async_callback(stores.close)
-    found = registry.build(loaded)
+    stored = await stores.plugin_settings.all()
+    settings = plugins.settings_of(loaded, environment.variables, program, stored)
+    trusted = frozenset(environment.trust_plugins)
+    found = registry.build(loaded, settings, trusted=trusted)
     await adopt(stores.connections, found.providers.values(), environment)
     prices = Prices()
-    live = Live(stores, found, prices)
+    live = Live(stores, found, prices, settings)
     network = Network(_limits(environment), refuse=listens_on)
     stack.push_async_callback(network.aclose)
-    observe = partial(after, found.interceptors) if found.interceptors else None
+    installed = tuple(zip(found.interceptor_plugins, found.interceptors, strict=True))
+    interceptors = Interceptors(installed, lambda *told: _left_out(core, *told))
+    observe = interceptors.after if installed else None
     ledger = Ledger(stores.usage.insert_many, prices, observe)
     keys = _key_table(environment, data_dir, stores)
     live.keys = keys
     core = await _assembled(environment, data_dir, stores, live, keys, network, ledger, clock)
+    core.plugin_settings, core.interceptors = settings, interceptors
+    _protect(core, live, found)
     core.manifest = manifest.document(found.providers.values())
     stack.push_async_callback(_settle, core)
     following = asyncio.create_task(live.follow(lambda: core.tables, core.refresh))
@@ -236,10 +255,6 @@ async def _cancel(*tasks: "asyncio.Task[None]") -> None:
     await asyncio.wait(tasks)
 
 
-async def _enter(stack: AsyncExitStack, context: Any) -> None:
-    await stack.enter_async_context(context)
-
-
 def _limits(environment: Environment) -> Limits:
     return Limits(
         connect=environment.connect_timeout_ms / 1000,
@@ -249,15 +264,78 @@ def _limits(environment: Environment) -> Limits:
     )
 
 
-def _routes(loaded: Loaded, core: Core, problems: list[Problem]) -> list[Guarded]:
+def _protect(core: Core, live: Live, found: Registry) -> None:
+    """Set up what stands between plugins' code and the rest."""
+
+    def owner(provider: str) -> str:
+        return core.tables.registry.provider_plugins.get(provider, registry.RUNTIME)
+
+    def amend(change: Callable[[Registry], Registry]) -> None:
+        live.amend(change)
+        core.tables = replace(core.tables, registry=change(core.tables.registry))
+
+    core.amend = amend
+    core.firewall = Firewall(owner)
+    core.firewall.learn(found.providers.values())
+
+
+def _left_out(core: Core, plugin: str, message: str) -> None:
+    core.amend(partial(registry.with_problems, problems=[Problem(plugin, message)]))
+
+
+async def _extensions(stack: AsyncExitStack, core: Core, loaded: Loaded) -> list[Guarded]:
+    """Begin what plugins run beside the gateway, and give their routes.
+
+    A plugin that fails here has no routes; what it brought before stays.
+    """
+    hosts = Hosts(core, _trusted(core, loaded))
+    problems: list[Problem] = []
+    routes = list(_routes(loaded, core, hosts, problems))
+    hook = loaded.manager.hook.lifespan
+    for plugin, context in plugins.replies(hook, problems, partial(_given, core, hosts)):
+        lifespan = Lifespan(plugin, context)
+        stack.push_async_callback(lifespan.leave)
+        try:
+            await lifespan.enter()
+        except PluginFailed as failure:
+            plugins.report(problems, Problem(plugin, f"lifespan failed: {failure}", fatal=True))
+    if problems:
+        core.amend(partial(registry.with_problems, problems=problems))
+    failed = {problem.plugin for problem in problems if problem.fatal}
+    first = {plugin.name for plugin in loaded.plugins if goes_first(plugin)}
+    routes.sort(key=lambda each: each[0] not in first)
+    return [route for plugin, route in routes if plugin not in failed]
+
+
+def _trusted(core: Core, loaded: Loaded) -> frozenset[str]:
+    named = frozenset(core.environment.trust_plugins)
+    return frozenset(plugin.name for plugin in loaded.plugins if is_trusted(plugin, named))
+
+
+def _given(core: Core, hosts: Hosts, plugin: str) -> Mapping[str, object]:
+    """What a plugin's hooks may take once the gateway stands."""
+    more = core.plugin_settings.given(plugin)
+    return {"gateway": hosts.gateway(plugin), "host": hosts.of(plugin), **more}
+
+
+def _routes(
+    loaded: Loaded, core: Core, hosts: Hosts, problems: list[Problem]
+) -> Iterator[tuple[str, Guarded]]:
     """The plugins' routes. One that does not say who may use it is left out, and told."""
-    found: list[Guarded] = []
-    given = plugins.answers(loaded.manager.hook.register_routes, problems, {"gateway": core})
-    for name, route in given:
-        if isinstance(route, Guarded):
-            found.append(route)
+    hook, trusted = loaded.manager.hook.register_routes, _trusted(core, loaded)
+    for name, route in plugins.answers(hook, problems, partial(_given, core, hosts)):
+        if _is_sound(route):
+            yield name, route if name in trusted else fenced(name, route)
         else:
             told = f"a route that is not Guarded is not served: {route!r}"
-            log.warning("plugin %s: %s", name, told)
-            problems.append(Problem(name, told))
-    return found
+            plugins.report(problems, Problem(name, told))
+
+
+def _is_sound(route: object) -> bool:
+    return (
+        isinstance(route, Guarded)
+        and isinstance(route.route, BaseRoute)
+        and isinstance(route.access, Access)
+        and isinstance(route.operations, tuple)
+        and all(isinstance(each, Operation) for each in route.operations)
+    )

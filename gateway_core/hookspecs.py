@@ -1,4 +1,9 @@
-"""The hooks a plugin may implement. Each is called once, while the gateway starts."""
+"""The hooks a plugin may implement. Each is called once, while the gateway starts.
+
+A plugin takes the arguments it wants by their names. Those that are in one
+version of the hook protocol only say so; a plugin names its version with
+``GATEWAY_PROTOCOL`` in its module.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +15,13 @@ from pluggy import HookimplMarker, HookspecMarker
 
 if TYPE_CHECKING:
     import click
+    from msgspec import Struct
 
     from .contracts.interceptor import Interceptor
     from .contracts.provider import ProviderSpec
     from .contracts.wire import WireFormat
     from .inference.core import Core
+    from .inference.host import Host
     from .surfaces.operation import Guarded
 
 hookspec = HookspecMarker("model_gateway")
@@ -22,16 +29,27 @@ hookimpl = HookimplMarker("model_gateway")
 
 
 @hookspec
-def register_formats() -> Iterable[WireFormat]:
+def register_settings() -> type[Struct]:
+    """The settings this plugin has: a frozen struct with a default for every field.
+
+    Called first of all hooks. Every other hook may take the argument
+    ``settings``, the value that is in force when it is called; it is ``None``
+    for a plugin without this hook. A declaration that cannot be used switches
+    the plugin off.
+    """
+
+
+@hookspec
+def register_formats(settings: Struct | None) -> Iterable[WireFormat]:
     """Wire formats this plugin speaks.
 
-    Called first. Of two formats with one id the first stays; the other is a
+    Called after settings. Of two formats with one id the first stays; the other is a
     recorded problem that names both plugins.
     """
 
 
 @hookspec
-def register_providers() -> Iterable[ProviderSpec]:
+def register_providers(settings: Struct | None) -> Iterable[ProviderSpec]:
     """Vendors this plugin brings.
 
     Called after formats, so a provider that names an unknown format can be
@@ -40,7 +58,7 @@ def register_providers() -> Iterable[ProviderSpec]:
 
 
 @hookspec
-def register_interceptors() -> Iterable[Interceptor]:
+def register_interceptors(settings: Struct | None) -> Iterable[Interceptor]:
     """Objects that stand on the path of every inference call.
 
     Called after formats and providers. With none installed the path costs nothing.
@@ -48,21 +66,29 @@ def register_interceptors() -> Iterable[Interceptor]:
 
 
 @hookspec
-def register_routes(gateway: Core) -> Iterable[Guarded]:
+def register_routes(gateway: Core, host: Host, settings: Struct | None) -> Iterable[Guarded]:
     """HTTP and WebSocket routes to mount beside the gateway's own.
 
     Each is ``Guarded(route, access)``: a Starlette route and the class of
     callers it is for. A route without a class is not served and is a recorded
-    problem. Called once every collaborator in ``gateway`` exists. The
-    gateway's own routes win a conflict.
+    problem. Called once the whole gateway stands. The gateway's own routes win
+    a conflict. ``host`` (from protocol 2 on) is the plugin's own part of the
+    gateway; ``gateway`` (protocol 1 only) is the whole of it for a plugin that
+    is trusted, and the same part for any other.
     """
 
 
 @hookspec
-def lifespan(gateway: Core) -> AbstractAsyncContextManager[None]:
-    """Entered when the gateway opens and left, in reverse order, when it closes."""
+def lifespan(
+    gateway: Core, host: Host, settings: Struct | None
+) -> AbstractAsyncContextManager[None]:
+    """Entered when the gateway opens and left, in reverse order, when it closes.
+
+    ``host`` (from protocol 2 on) and ``gateway`` (protocol 1 only) are what
+    ``register_routes`` gets.
+    """
 
 
 @hookspec
-def register_commands(cli: click.Group) -> None:
+def register_commands(cli: click.Group, settings: Struct | None) -> None:
     """Add sub-commands to ``model-gateway``. Called when the command line is built."""

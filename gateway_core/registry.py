@@ -1,13 +1,13 @@
 """What is installed, frozen. After start-up every question is one look-up.
 
-Of two answers that claim one name the first stays, in the order of the
-plugins' names, and the problem that is recorded names both plugins. Ids go
-before aliases: no alias takes a name that is some provider's id.
+Of two answers that claim one name the first stays, and the problem that is
+recorded names both plugins. What was handed over and what comes with the
+gateway goes first, then the others in the order of loading. Ids go before
+aliases: no alias takes a name that is some provider's id.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +18,19 @@ from msgspec.structs import replace
 from .contracts.interceptor import Interceptor
 from .contracts.provider import ProviderSpec
 from .contracts.wire import WireFormat
-from .plugins import HOOK_LIMIT, Loaded, Plugin, Problem, State, answers, report
+from .plugins import (
+    HOOK_LIMIT,
+    Loaded,
+    Plugin,
+    PluginSettings,
+    Problem,
+    State,
+    answers,
+    report,
+    settings_of,
+)
+from .plugins.claims import is_kept, settled
+from .plugins.standing import goes_first
 from .validation import format_faults, interceptor_faults, mended, provider_faults
 
 LATER_HOOKS = frozenset({"register_routes", "lifespan", "register_commands"})
@@ -27,6 +39,11 @@ MOST_FAULTS = 5
 """How many faults of one answer are told."""
 RUNTIME = "runtime"
 """Stands for a plugin where a provider was added while the gateway runs."""
+RUNTIME_ONLY = frozenset({RUNTIME})
+KEPT = (
+    "this id belongs to a plugin that comes with the gateway; "
+    "GATEWAY_TRUST_PLUGINS lets another stand in for it"
+)
 
 
 class Registry(Struct, frozen=True, kw_only=True):
@@ -38,6 +55,8 @@ class Registry(Struct, frozen=True, kw_only=True):
     """Every id and alias, to the provider's id."""
     interceptors: tuple[Interceptor, ...] = ()
     """In the order they stand on the path."""
+    interceptor_plugins: tuple[str, ...] = ()
+    """Which plugin brought each of them."""
     format_plugins: Mapping[str, str] = MappingProxyType({})
     """Which plugin brought a format."""
     provider_plugins: Mapping[str, str] = MappingProxyType({})
@@ -46,17 +65,28 @@ class Registry(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-def build(loaded: Loaded, *, limit: float = HOOK_LIMIT) -> Registry:
+def build(
+    loaded: Loaded,
+    settings: PluginSettings | None = None,
+    *,
+    trusted: frozenset[str] = frozenset(),
+    limit: float = HOOK_LIMIT,
+) -> Registry:
     """Ask every plugin once and keep the answers that are sound.
 
     A plugin one of whose hooks fails is switched off as a whole: none of its
     answers counts and its other hooks are taken out of ``loaded.manager``.
+    ``settings`` are those of the plugins; without them the defaults count.
+    ``trusted`` names plugins that may stand in for those of the gateway.
     ``limit`` is for each hook of each plugin, in seconds.
     """
-    draft = _Draft(Registry(problems=loaded.problems))
-    given = _ask(loaded.manager, draft.problems, limit)
-    draft.add_formats(given["register_formats"])
-    draft.add_providers(given["register_providers"])
+    settings = settings or settings_of(loaded, limit=limit)
+    draft = _Draft(Registry(problems=(*loaded.problems, *settings.problems)))
+    given = _ask(loaded.manager, draft.problems, settings, limit)
+    first = frozenset(plugin.name for plugin in loaded.plugins if goes_first(plugin)) | trusted
+    draft.add_formats(_in_order(given["register_formats"], first))
+    draft.add_providers(_in_order(given["register_providers"], first), first)
+    draft.settle_variables(first)
     draft.add_interceptors(given["register_interceptors"])
     return draft.freeze(_judged(plugin, loaded.manager, draft) for plugin in loaded.plugins)
 
@@ -72,19 +102,45 @@ def with_providers(registry: Registry, specs: Iterable[ProviderSpec]) -> Registr
     return draft.freeze(registry.plugins)
 
 
+def with_problems(registry: Registry, problems: Iterable[Problem]) -> Registry:
+    """The registry with what went wrong later; a plugin whose code failed counts as failed."""
+    told = tuple(problems)
+    errors = {problem.plugin: problem.message for problem in told if problem.fatal}
+    plugins = (
+        replace(plugin, state=State.FAILED, error=errors[plugin.name])
+        if plugin.name in errors and plugin.state is State.LOADED
+        else plugin
+        for plugin in registry.plugins
+    )
+    return replace(registry, plugins=tuple(plugins), problems=(*registry.problems, *told))
+
+
+def _in_order(given: Iterable[tuple[str, Any]], first: frozenset[str]) -> list[tuple[str, Any]]:
+    return sorted(given, key=lambda answer: answer[0] not in first)
+
+
 def _ask(
-    manager: pluggy.PluginManager, problems: list[Problem], limit: float
+    manager: pluggy.PluginManager,
+    problems: list[Problem],
+    settings: PluginSettings,
+    limit: float,
 ) -> dict[str, list[tuple[str, Any]]]:
     given = {}
+    _take_out_failed(manager, problems)
     for name in ("register_formats", "register_providers", "register_interceptors"):
-        given[name] = answers(getattr(manager.hook, name), problems, limit=limit)
-        for plugin in _failed(problems):
-            manager.unregister(name=plugin)
+        hook = getattr(manager.hook, name)
+        given[name] = answers(hook, problems, settings.given, limit=limit)
+        _take_out_failed(manager, problems)
     failed = _failed(problems)
     return {
         name: [(plugin, answer) for plugin, answer in told if plugin not in failed]
         for name, told in given.items()
     }
+
+
+def _take_out_failed(manager: pluggy.PluginManager, problems: Iterable[Problem]) -> None:
+    for plugin in _failed(problems):
+        manager.unregister(name=plugin)
 
 
 def _failed(problems: Iterable[Problem]) -> set[str]:
@@ -114,6 +170,7 @@ class _Draft:
         self.providers = dict(registry.providers)
         self.names = dict(registry.names)
         self.interceptors = registry.interceptors
+        self.interceptor_plugins = registry.interceptor_plugins
         self.format_plugins = dict(registry.format_plugins)
         self.provider_plugins = dict(registry.provider_plugins)
         self.problems = list(registry.problems)
@@ -135,8 +192,13 @@ class _Draft:
             self.formats[wire.id] = self._with_free_paths(plugin, wire)
             self.format_plugins[wire.id] = plugin
 
-    def add_providers(self, given: Iterable[tuple[str, ProviderSpec]]) -> None:
-        """Add all ids before any alias, so that no alias stands in the way of an id."""
+    def add_providers(
+        self, given: Iterable[tuple[str, ProviderSpec]], first: frozenset[str] = RUNTIME_ONLY
+    ) -> None:
+        """Add all ids before any alias, so that no alias stands in the way of an id.
+
+        Plugins that are not among the ``first`` get no id of a vendor that comes with the gateway.
+        """
         vendor_formats = {id for id, wire in self.formats.items() if wire.vendor is not None}
         added = []
         for plugin, spec in given:
@@ -146,14 +208,26 @@ class _Draft:
             if spec.id in self.names:
                 self._refuse(plugin, f"{label} is refused: {self._holder(spec.id)}")
                 continue
+            if is_kept(spec.id, plugin, first):
+                self._refuse(plugin, f"{label} is refused: {KEPT}")
+                continue
             self.credited.add(plugin)
             note = partial(self._note, plugin, label)
-            self.providers[spec.id] = mended(spec, vendor_formats, note)
+            self.providers[spec.id] = sealed(mended(spec, vendor_formats, note))
             self.provider_plugins[spec.id] = plugin
             self.names[spec.id] = spec.id
             added.append(spec.id)
         for id in added:
             self._add_aliases(self.providers[id])
+
+    def settle_variables(self, first: frozenset[str]) -> None:
+        """Take variables from providers that have no right to them."""
+
+        def note(plugin: str, message: str) -> None:
+            report(self.problems, Problem(plugin, message))
+
+        for spec in list(settled(self.providers, self.provider_plugins, first, note)):
+            self.providers[spec.id] = sealed(spec)
 
     def add_interceptors(self, given: Iterable[tuple[str, Interceptor]]) -> None:
         sound = [
@@ -162,8 +236,9 @@ class _Draft:
             if self._is_sound(plugin, "interceptor", partial(interceptor_faults, interceptor))
         ]
         self.credited.update(plugin for plugin, _ in sound)
-        interceptors = (interceptor for _, interceptor in sound)
-        self.interceptors = tuple(sorted(interceptors, key=attrgetter("order")))
+        sound.sort(key=lambda each: each[1].order)
+        self.interceptors = tuple(interceptor for _, interceptor in sound)
+        self.interceptor_plugins = tuple(plugin for plugin, _ in sound)
 
     def freeze(self, plugins: Iterable[Plugin]) -> Registry:
         return Registry(
@@ -171,6 +246,7 @@ class _Draft:
             providers=MappingProxyType(self.providers),
             names=MappingProxyType(self.names),
             interceptors=self.interceptors,
+            interceptor_plugins=self.interceptor_plugins,
             format_plugins=MappingProxyType(self.format_plugins),
             provider_plugins=MappingProxyType(self.provider_plugins),
             plugins=tuple(plugins),
@@ -220,6 +296,14 @@ class _Draft:
             holder = f"format {held[path]!r} of plugin {self.format_plugins[held[path]]}"
             self._note(plugin, _label("format", wire), f"the path {path} is served by {holder}")
         return wire if len(free) == len(wire.endpoints) else replace(wire, endpoints=free)
+
+
+def sealed(spec: ProviderSpec) -> ProviderSpec:
+    """A copy that does not change with the plugin's own mappings, most of them read-only."""
+    names = ("other_formats", "environment_data", "rename", "options")
+    fixed = {name: MappingProxyType(dict(getattr(spec, name))) for name in names}
+    # Spread into every request, which takes three times as long from a proxy.
+    return replace(spec, headers=dict(spec.headers), **fixed)
 
 
 def _label(kind: str, answer: object) -> str:

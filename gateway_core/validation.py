@@ -28,6 +28,9 @@ Report = Callable[[str], None]
 
 _id = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _alias = re.compile(r"[^\s/]+")
+_host = re.compile(
+    r"(?:https?://)?(?:\[[0-9a-f:.]+\]|(?=[^:/]*[a-z0-9])[a-z0-9*_-]+(?:\.[a-z0-9*_-]+)*)(?::[0-9]{1,5})?"
+)
 _header = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -87,6 +90,8 @@ def _provider_faults(spec: ProviderSpec, vendor_formats: Container[str]) -> Iter
         yield f"speaks the format {spec.format!r}, but no vendor format of that name is loaded"
     for name, url, base in _urls(spec):
         yield from _url_faults(name, url, base=base)
+    for host in spec.hosts:
+        yield from _host_faults(host)
     if spec.chat_path is not None and not spec.chat_path.startswith("/"):
         yield "chat_path does not begin with a slash"
     if spec.timeout_ms is not None and not 0 < spec.timeout_ms <= LONGEST_TIMEOUT_MS:
@@ -139,6 +144,19 @@ def _url_faults(name: str, url: str | None, *, base: bool) -> Iterator[str]:
         yield f"{name} ends with a slash: {url!r}"
     if base and ("?" in url or "#" in url):
         yield f"{name} has a query, so no path can follow it: {url!r}"
+
+
+def _host_faults(host: str) -> Iterator[str]:
+    if not _host.fullmatch(host):
+        yield f"hosts must hold names of hosts in small letters, without a path: {host!r}"
+    elif "*" in host and not is_bounded(host.partition("://")[2] or host):
+        yield f"the host {host!r} may hold no * in its last two labels"
+
+
+def is_bounded(host: str) -> bool:
+    """Whether a host with ``*`` in it ends in two labels that are written out."""
+    labels = host.partition(":")[0].split(".")
+    return len(labels) > 2 and not any("*" in label for label in labels[-2:])
 
 
 def _header_faults(headers: Mapping[str, str]) -> Iterator[str]:

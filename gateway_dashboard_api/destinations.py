@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError
+from gateway_core.contracts.errors import BadRequest, TransportError
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
@@ -92,11 +92,11 @@ def destinations(
 
 def _called(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str:
     """The address of a call; empty while the account's data is not enough to tell it."""
-    path = vendor_side(wire).path(_ANY_MODEL.id, False)
     try:
+        path = vendor_side(wire).path(_ANY_MODEL.id, False)
         return addressing.url(Target(spec, _ANY_MODEL), credential, wire, path)
-    except (GatewayError, LookupError, ValueError, TypeError, AttributeError):
-        return ""  # A vendor's own builder may insist on data that is not there yet.
+    except (Exception, SystemExit, KeyboardInterrupt):
+        return ""  # A vendor's own code may insist on data that is not there yet, or be broken.
 
 
 def origin(url: str) -> str:

@@ -83,6 +83,6 @@ async def _answer(desk: Desk, handler: Handler, purpose: str, request: Request) 
         return flat_error(error.message, error.status, request_id, code=error.code)
     except ClientGone:
         return Response(status_code=CLIENT_GONE)
-    except Exception:
+    except (Exception, SystemExit, KeyboardInterrupt):  # what ends a process may be a plugin's
         log.exception("request %s failed", request_id)
         return flat_error(f"Failed to {purpose}", 500, request_id)

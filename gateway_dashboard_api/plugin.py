@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from gateway_core import hookimpl
 from gateway_core.inference.core import Core
+from gateway_core.inference.host import Host
 from gateway_core.surfaces.operation import Guarded
 
 from . import console, retention_runs
@@ -35,6 +36,8 @@ from .routes import (
     oidc,
     openapi,
     passwords,
+    plugin_settings,
+    plugins,
     pricing,
     process,
     provider_extras,
@@ -57,32 +60,40 @@ from .routes import (
     web_login,
 )
 
+GATEWAY_PROTOCOL = 2
+
 _MODULES = (
     *(combo_presets, provider_extras, web_login),  # Their paths come before those with an id.
     *(connection_tests, upstream_models, connections, node_tests, nodes, combos),
     *(models, availability, custom_models, visibility, model_tests, settings),
     *(proxy_pools, connection_groups, media_routes, auto_sync, provider_health, audit),
-    *(proxy_test, require_login, auto_configure, firecrawl, process, openapi),
+    *(proxy_test, require_login, auto_configure, firecrawl, process, openapi, plugins),
     *(translator, translator_console),
     *(auth, passwords, mfa, oidc),
     *(key_usage, keys, key_groups, usage_me),
     *(usage, usage_history, usage_stream, request_details, logs_export, pricing, retention),
+    plugin_settings,
     quota,  # The last of them: its path has room for any word after /api/usage.
 )
 
 
 @hookimpl
-def register_routes(gateway: Core) -> list[Guarded]:
-    desk = Desk(gateway)
+def register_routes(host: Host) -> list[Guarded]:
+    return routes_of(host.core)
+
+
+def routes_of(core: Core) -> list[Guarded]:
+    """Every management route. Making them asks nothing of the gateway."""
+    desk = Desk(core)
     return [route for module in _MODULES for route in module.routes(desk)]
 
 
 @hookimpl
-def lifespan(gateway: Core) -> AbstractAsyncContextManager[None]:
-    return _running(gateway)
+def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
+    return _running(host.core)
 
 
 @asynccontextmanager
-async def _running(gateway: Core) -> AsyncIterator[None]:
-    async with retention_runs.daily(gateway), console.listening(gateway):
+async def _running(core: Core) -> AsyncIterator[None]:
+    async with retention_runs.daily(core), console.listening(core):
         yield

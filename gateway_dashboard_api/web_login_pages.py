@@ -4,6 +4,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from gateway_core.contracts.errors import Forbidden, NotFound
+from gateway_core.contracts.provider import Credential
 from gateway_core.contracts.web_login import WebLoginAnswer, WebLoginRequest
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import cookie, is_same_origin
@@ -91,7 +92,8 @@ async def _shown(desk: Desk, request: Request, sign_ins: SignIns) -> Response:
     if request.method == "POST" and not is_same_origin(headers, _origin(desk)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
     asked = await _asked(request, headers, sign_in)
-    transport = desk.core.network.transport(policy=Policy.PUBLIC)
+    way_out = desk.core.network.transport(policy=Policy.PUBLIC)
+    transport = desk.core.firewall.bound(spec, Credential(connection_id=""), way_out)
     answer = await spec.web_login.handle(asked, transport)
     _keep(sign_in, answer)
     return _response(answer)

@@ -20,8 +20,13 @@ _WAIT = re.compile(
 )
 
 
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?")
+_EPOCH = 1e9
+"""A number of seconds beyond this is a moment; a thousand times that, one in milliseconds."""
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, from ``retry-after-ms`` or ``retry-after``.
+    """Seconds, from ``retry-after-ms``, ``retry-after`` or the reset of a limit that is used up.
 
     A date counts from the answer's own ``date``, so that clocks need not agree;
     without one it says nothing.
@@ -31,7 +36,62 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return exact / 1000
     said = headers.get("retry-after")
     plain = seconds(said)
-    return plain if plain is not None else _until(said, headers.get("date"))
+    if plain is not None or said is not None:
+        return plain if plain is not None else _until(moment(said), headers)
+    return _until_reset(headers)
+
+
+def _until_reset(headers: Mapping[str, str]) -> float | None:
+    """The longest wait for a limit of which nothing remains.
+
+    ``x-ratelimit-reset-requests: 6m0s`` beside ``x-ratelimit-remaining-requests: 0``,
+    and the same with a moment in RFC 3339 or in seconds since 1970.
+    """
+    waits = [
+        wait
+        for name, left in headers.items()
+        if "ratelimit-" in name
+        and "remaining" in name
+        and left.strip() == "0"
+        and (wait := _reset(headers.get(name.replace("remaining", "reset")), headers)) is not None
+    ]
+    return max(waits, default=None)
+
+
+def _reset(said: str | None, headers: Mapping[str, str]) -> float | None:
+    text = (said or "").strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return _duration(text) if text[-1:] == "s" else _until(_stamp(text), headers)
+    if number < _EPOCH:
+        return seconds(text)
+    since = number / 1000 if number >= _EPOCH * 1000 else number
+    return _until(_of_epoch(since), headers)
+
+
+def _duration(text: str) -> float | None:
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        return None
+    days, hours, minutes, whole, thousandths = (float(group or 0) for group in found.groups())
+    wait = ((days * 24 + hours) * 60 + minutes) * 60 + whole + thousandths / 1000
+    return wait if wait < _LONGEST_WAIT else None
+
+
+def _stamp(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _of_epoch(since: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(since, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def seconds(text: str | None) -> float | None:
@@ -52,8 +112,8 @@ def moment(text: str | None) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _until(said: str | None, date: str | None) -> float | None:
-    then, now = moment(said), moment(date)
+def _until(then: datetime | None, headers: Mapping[str, str]) -> float | None:
+    now = moment(headers.get("date"))
     return max(0.0, (then - now).total_seconds()) if then and now else None
 
 

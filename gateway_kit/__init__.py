@@ -7,13 +7,23 @@ wherever it is installed.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .extensions import extension_cases
     from .formats import format_cases
-    from .providers import Account, live_provider_cases, provider_cases
+    from .providers import Account, ServiceSample, live_provider_cases, provider_cases
 
-__all__ = ["Account", "format_cases", "live_provider_cases", "provider_cases"]
+__all__ = [
+    "Account",
+    "ServiceSample",
+    "extension_cases",
+    "format_cases",
+    "live_provider_cases",
+    "provider_cases",
+]
 
 _HOMES = {
     "Account": "providers",
+    "ServiceSample": "providers",
+    "extension_cases": "extensions",
     "format_cases": "formats",
     "live_provider_cases": "providers",
     "provider_cases": "providers",

@@ -1,15 +1,15 @@
-"""The sub-command ``mock-vendor``, which the command line finds as a plugin."""
+"""The kit's sub-commands, which the command line finds as a plugin."""
 
 import asyncio
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import click
 
 from gateway_core import hookimpl
 
-if TYPE_CHECKING:
-    from .mock_vendor import Dialect
+from .check_command import check_command
+from .dev.command import dev_command
+from .scaffold.command import new_command
+from .vendor_options import check_fault, check_says, dialect_of
 
 
 @click.command("mock-vendor")
@@ -26,9 +26,9 @@ def mock_vendor(port: int, wire: str | None, fault: str | None, says: str, menu:
     if menu:
         click.echo(_menu())
         return
-    dialect = _dialect(wire) if wire else None
-    _check_fault(fault)
-    _known("--says", says, SAYINGS)
+    dialect = dialect_of(wire) if wire else None
+    check_fault(fault)
+    check_says(says)
     answering = Answering(dialect=dialect, content=SAYINGS[says], fault=fault)
     try:
         asyncio.run(serve(answering, port, click.echo))
@@ -38,41 +38,11 @@ def mock_vendor(port: int, wire: str | None, fault: str | None, says: str, menu:
         return
 
 
-def _dialect(wire: str) -> "Dialect":
-    """One that the kit has words for, or that an installed format can speak."""
-    from .installed import format_plugins, registry_of
-    from .mock_vendor import DIALECTS
-    from .mock_vendor.foreign import spoken_by
-
-    if wire in DIALECTS:
-        return DIALECTS[wire]
-    formats = registry_of(format_plugins()).formats
-    found = spoken_by(formats[wire]) if wire in formats else None
-    if found is None:
-        _known("--format", wire, [*DIALECTS, *formats])
-        raise click.BadParameter(f"nothing installed can answer in {wire!r}", param_hint="--format")
-    return found
-
-
-def _check_fault(fault: str | None) -> None:
-    from .mock_vendor import DIALECTS, Scene, UnknownFault, spoil
-
-    try:
-        if fault is not None:
-            spoil(Scene(dialect=DIALECTS["openai"]), fault)
-    except UnknownFault as error:
-        raise click.BadParameter(str(error), param_hint="--fault") from None
-
-
-def _known(option: str, given: str, names: Iterable[str]) -> None:
-    if given not in names:
-        raise click.BadParameter(f"{given!r} is none of {', '.join(names)}", param_hint=option)
-
-
 def _menu() -> str:
     from .mock_vendor import DIALECTS, MENU, SAYINGS
 
-    faults = [f"  {fault.name:<18}{fault.told}" for fault in MENU.values()]
+    wide = max(map(len, MENU)) + 2
+    faults = [f"  {fault.name:<{wide}}{fault.told}" for fault in MENU.values()]
     formats, sayings = ", ".join(DIALECTS), ", ".join(SAYINGS)
     return "\n".join([f"Formats: {formats}", f"Sayings: {sayings}", "Faults:", *faults])
 
@@ -80,3 +50,8 @@ def _menu() -> str:
 @hookimpl
 def register_commands(cli: click.Group) -> None:
     cli.add_command(mock_vendor)
+    plugins = cli.commands.get("plugins")
+    if isinstance(plugins, click.Group):
+        plugins.add_command(check_command)
+        plugins.add_command(dev_command)
+        plugins.add_command(new_command)

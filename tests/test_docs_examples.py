@@ -9,10 +9,12 @@ from pathlib import Path
 from types import ModuleType
 
 import gateway_format_openai
+import pytest
 
 from gateway_core import Kind
 from gateway_core.plugins import load
 from gateway_core.registry import build
+from gateway_kit.providers import Suite
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA_DIR = re.compile(r'(?<="DATA_DIR": ")[^"]+')
@@ -66,3 +68,18 @@ def test_the_provider_example_declares_its_module_as_a_plugin() -> None:
 
     entries = project["project"]["entry-points"]["model_gateway"]
     assert entries == {"acme": project["tool"]["uv"]["build-backend"]["module-name"]}
+
+
+def test_the_service_example_keeps_to_what_the_kit_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gateway_provider_acme_services.py").write_text(block("service-kinds.md", "python"))
+    monkeypatch.syspath_prepend(tmp_path)
+    suite = Suite(("gateway_provider_acme_services",))
+
+    cases = [case for case in suite.cases() if "accepted" in case.name or "acme-" in case.name]
+    failures = {case.name: suite.run(case, tmp_path / "data") for case in cases}
+
+    suite.close()
+    assert len(cases) > 20
+    assert {name: told for name, told in failures.items() if told is not None} == {}

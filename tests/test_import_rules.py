@@ -83,7 +83,8 @@ def _module(path: Path, home: Path, place: str) -> Module:
 
 def imports(module: Module) -> Iterator[tuple[str, str, str]]:
     """Each import: the module it is from, the name that is taken, if any, and its name here."""
-    skipped = set(_typing_only(module.tree)) if module.name == "gateway_core.hookspecs" else set()
+    names_only = module.name in {"gateway_core", "gateway_core.hookspecs"}
+    skipped = set(_typing_only(module.tree)) if names_only else set()
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "", alias.asname or alias.name) for alias in node.names)

@@ -7,10 +7,9 @@ import ast
 import inspect
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from types import UnionType
 from typing import Any, NamedTuple
-
-import msgspec
 
 import gateway_core
 
@@ -26,9 +25,16 @@ HEADINGS = {
     "wire": "Wire formats",
     "seal": "Signatures",
     "interceptor": "Extensions",
+    "host": "Extensions",
+    "operation": "Extensions",
+    "access": "Extensions",
     "errors": "Errors",
 }
 """Titles in the page's order, by the module of ``gateway_core.contracts`` that a name is from."""
+
+
+ROOMS = {"host": "inference", "operation": "surfaces", "access": "identity"}
+"""Where a name is from that is not of the contracts."""
 
 
 class Field(NamedTuple):
@@ -63,7 +69,7 @@ def _entry(name: str, value: Any) -> Entry:
     if isinstance(value, UnionType):
         return Entry(name, value.__args__[0].__module__.rpartition(".")[2], value)
     home = getattr(value, "__module__", None)
-    if not isinstance(home, str) or not home.startswith("gateway_core.contracts."):
+    if not isinstance(home, str) or not home.startswith("gateway_core."):
         home = "gateway_core.contracts.conversation" if name == "Finish" else ""
     return Entry(name, home.rpartition(".")[2], value)
 
@@ -75,7 +81,9 @@ def _line(entry: Entry) -> int:
 
 @cache
 def _nodes(module: str) -> dict[str, ast.stmt]:
-    source = inspect.getsource(getattr(gateway_core.contracts, module))
+    source = inspect.getsource(
+        import_module(f"gateway_core.{ROOMS.get(module, 'contracts')}.{module}")
+    )
     return {name: node for node in ast.parse(source).body if (name := _name_of(node)) is not None}
 
 
@@ -201,11 +209,11 @@ def _cell(text: str) -> str:
 
 
 def untold() -> list[str]:
-    """Fields of exported structs without a meaning."""
+    """Fields of exported classes without a meaning."""
     return [
         f"{field.owner}.{field.name}"
         for entry in entries()
-        if isinstance(entry.value, type) and issubclass(entry.value, msgspec.Struct)
+        if isinstance(entry.value, type)
         for field in fields(entry)
         if not field.meaning
     ]

@@ -285,7 +285,7 @@ def of_class(access: Access) -> str:
 def operations() -> tuple[Operation, ...]:
     """Everything there is to ask for. Making the routes asks nothing of a gateway."""
     nobody = cast(Core, None)
-    routes = (*meta.routes(nobody), *catalog.routes(nobody), *dashboard.register_routes(nobody))
+    routes = (*meta.routes(nobody), *catalog.routes(nobody), *dashboard.routes_of(nobody))
     found = registry.build(plugins.load(allowed=bundled()))
     generated = (
         Operation(method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask a model")

@@ -10,6 +10,7 @@ DATA_DIR/                 0700
   auth/cli-secret         lets the command line speak to its own gateway
   db/data.sqlite          the database
   db/backups/             snapshots of it
+  plugin-data/NAME/       what a plugin keeps for itself, once it asks for a place
 ```
 
 Every file is 0600 from its first moment, and is replaced whole or not at all.
@@ -24,6 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import quote
 from uuid import uuid4
 
 from .environment import Environment
@@ -192,6 +194,17 @@ class DataDir:
             raise DataDirUnusable(f"{path} cannot be written: {error.strerror}.") from error
         finally:
             temporary.unlink(missing_ok=True)
+
+    def plugin_folder(self, name: str) -> Path:
+        """A plugin's own folder, made if it is not there. Raises DataDirUnusable."""
+        safe = quote(name, safe="")
+        path = self.path / "plugin-data" / (f"%2E{safe[1:]}" if safe.startswith(".") else safe)
+        try:
+            path.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+            path.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+        except OSError as error:
+            raise DataDirUnusable(f"{path} cannot be made: {error.strerror}.") from error
+        return path
 
     def touch_database(self) -> None:
         """Make an empty database file with its permissions, unless there is a file."""

@@ -288,6 +288,15 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
             shown_default="all that are installed",
         ),
     ] = ()
+    trust_plugins: Annotated[
+        tuple[str, ...],
+        variable(
+            "GATEWAY_TRUST_PLUGINS",
+            "Plugins that get the whole gateway and may stand in for those that come with it, "
+            "with commas between. See the page on plugins' security.",
+            LIST,
+        ),
+    ] = ()
     plugin_timeout_ms: Annotated[
         int, variable("GATEWAY_PLUGIN_TIMEOUT_MS", "How long a plugin may take to load.", SOME_MS)
     ] = 10_000

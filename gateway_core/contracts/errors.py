@@ -16,7 +16,9 @@ GatewayError
 ├── LimitExceeded (429)
 ├── Unavailable (503)     AllAccountsCooling, NothingToTry
 └── UpstreamError         the vendor's answer, classified
+    ├── PluginBroken      a plugin's own code failed on this request
     └── TransportError    the vendor could not be reached or broke off
+        └── HostRefused   a plugin's code wanted to send somewhere else
 """
 
 from typing import ClassVar
@@ -32,8 +34,11 @@ class GatewayError(Exception):
     """
 
     status: int = 500
+    """The HTTP status."""
     type: ClassVar[str] = "server_error"
+    """The word for its family, in formats that have one."""
     code: str | None = "internal_server_error"
+    """The word for the condition itself."""
 
     def __init__(
         self, message: str, *, retry_after: float | None = None, code: str | None = None
@@ -243,3 +248,23 @@ class TransportError(UpstreamError):
             message, status=status, code="gateway_timeout" if status == 504 else "bad_gateway"
         )
         self.sent = sent
+
+
+class PluginBroken(UpstreamError):
+    """A plugin's own code failed on this request. No account is at fault, so none is rested."""
+
+    code = "plugin_failed"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="plugin_failed")
+
+
+class HostRefused(TransportError):
+    """A plugin's code asked for a host that it does not declare; nothing was sent.
+
+    No account is at fault, so none is rested.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, sent=False)
+        self.code = "host_refused"

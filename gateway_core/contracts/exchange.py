@@ -36,7 +36,9 @@ class UpstreamResponse(Protocol):
     """
 
     status: int
+    """The HTTP status."""
     headers: Mapping[str, str]
+    """Names in lower case."""
 
     async def next(self) -> bytes:
         """All body bytes that have come since the last call, waiting for at least one.
@@ -68,11 +70,13 @@ class Exchange(Protocol):
     """
 
     request: UpstreamRequest
+    """What to ask of the vendor."""
     media_type: str
     """Of the client's answer."""
     upstream_format: str
     """The wire format spoken with the vendor."""
     losses: Losses
+    """What could not be carried there or back."""
 
     @property
     def usage(self) -> Usage | None: ...

@@ -15,7 +15,9 @@ class Interceptor(Protocol):
     """
 
     order: int
+    """Where it stands: interceptors are asked from the lowest to the highest."""
     required: bool
+    """Whether a call is refused when it fails."""
 
     async def before(self, call: Call) -> Call:
         """Give the call to go on with, or raise a GatewayError to refuse it."""

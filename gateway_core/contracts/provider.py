@@ -111,6 +111,7 @@ class Executor(Protocol):
     """
 
     name: str
+    """What the manifest and the log call it."""
 
     async def send(
         self, request: UpstreamRequest, credential: Credential, transport: Transport
@@ -173,6 +174,11 @@ class ProviderSpec(Struct, frozen=True, kw_only=True):
     """Where the vendor lists its models; ``None`` where there is no such list."""
     url_suffix: str | None = None
     """Put behind every URL, such as a query with a version."""
+    hosts: tuple[str, ...] = ()
+    """Further hosts that calls may go to, beside those of the URLs declared here:
+    ``api.acme.com``, with a port or a scheme where they are not those of https.
+    ``*`` stands for letters, digits and hyphens within one label, as in
+    ``runtime.*.acme.com``; never in the last two labels."""
     url_builder: Callable[[Target, Credential, str], str] | None = None
     """Gives the URL from the target, the account and the format's path, for a
     vendor whose host or path depends on the account."""

@@ -12,10 +12,14 @@ from ..config.data_dir import DataDir
 from ..config.environment import Environment
 from ..identity.credentials import Identity
 from ..identity.sessions import Sessions
+from ..plugins import PluginSettings
+from ..registry import Registry
 from ..storage.stores import Stores
 from .accounts import Turns
+from .firewall import Firewall
 from .health import Health
 from .in_flight import InFlight
+from .interceptors import Interceptors
 from .ledger import Ledger
 from .limits import Limits
 from .observing import Observing
@@ -26,7 +30,7 @@ from .transport import Network
 
 
 class Core(msgspec.Struct, kw_only=True, dict=True):
-    """Filled once by the composition root. Plugins get it for their routes and life cycle."""
+    """Filled once by the composition root. Trusted plugins get it, by way of their ``Host``."""
 
     environment: Environment
     data_dir: DataDir
@@ -42,6 +46,11 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     observing: Observing
     identity: Identity
     sessions: Sessions
+    firewall: Firewall = msgspec.field(default_factory=Firewall)
+    """Where the calls of each provider may go."""
+    interceptors: Interceptors = msgspec.field(default_factory=Interceptors)
+    plugin_settings: PluginSettings = msgspec.field(default_factory=PluginSettings)
+    """What the settings of plugins are now."""
     clock: Callable[[], float]
     """Wall clock, seconds."""
     new_id: RequestIds
@@ -56,5 +65,7 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     """Memory is short: new inference requests are told to come back."""
     is_stopping: bool = False
     """The time of running requests is up: one that is cancelled says so to its client."""
+    amend: Callable[[Callable[[Registry], Registry]], None] = lambda change: None
+    """Changes what is known of the plugins."""
     refresh: Callable[[], Awaitable[None]]
     """Takes a new picture of the stored configuration; to be awaited after a write."""

@@ -13,7 +13,7 @@ from .envelope import fitted, with_model
 from .exchanges import spoken
 from .policy import ModelForbidden, permit_model
 from .question import Question
-from .sending import send
+from .sending import broken, send
 from .tables import Account, Tables
 from .trace import Trace
 from .transport import read_all
@@ -63,7 +63,12 @@ async def _native(
 async def _asked(
     core: Core, counting: Counting, question: Question, target: Target, account: Account
 ) -> bytes | None:
-    asked = _request(counting, question, target, account.credential, question.client)
+    try:
+        asked = _request(counting, question, target, account.credential, question.client)
+    except GatewayError:
+        raise
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        raise broken(core, target.provider, account, error) from None
     response = await send(core, target.provider, account, asked)
     try:
         if response.status != 200:

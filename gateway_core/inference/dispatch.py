@@ -12,8 +12,10 @@ from msgspec import Struct
 from ..contracts.errors import (
     AllAccountsCooling,
     GatewayError,
+    HostRefused,
     NoCredentials,
     NothingToTry,
+    PluginBroken,
     TransportError,
     UpstreamError,
 )
@@ -24,7 +26,7 @@ from .core import Core
 from .health import Rest
 from .plan import Member
 from .redaction import secrets_of, told
-from .sending import send
+from .sending import broken, send
 from .tables import Account, Tables
 from .trace import Trace
 from .transport import arrived, is_over, read_all
@@ -137,6 +139,11 @@ async def _ask_member(
         core.turns.used(provider, account.id, job.wanted.session)
         try:
             return await _ask_account(core, member, account, job, trace)
+        except HostRefused as error:
+            refusals.last = error
+        except PluginBroken as error:
+            refusals.last = error
+            break
         except UpstreamError as error:
             # Vendors have been seen to repeat the key they refuse.
             error.message = told(error.message, secrets_of(account.credential))
@@ -146,6 +153,11 @@ async def _ask_member(
             if not verdict.retry:
                 raise
             _note_rest(core, refusals, account, model)
+        except GatewayError:
+            raise
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            refusals.last = broken(core, member.target.provider, account, error)
+            break
     raise _MemberFailed
 
 

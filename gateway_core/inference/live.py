@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ..contracts.provider import Auth, ProviderSpec
 from ..contracts.wire import WireFormat
 from ..identity.keys import KeyTable
+from ..plugins import PluginSettings
 from ..registry import Registry, with_providers
 from ..storage.audit import GROUP as AUDIT
 from ..storage.combos import GROUP as COMBOS
@@ -20,6 +21,7 @@ from ..storage.keys import KeyStore
 from ..storage.kv import ALIASES, CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODELS, PRICING
 from ..storage.nodes import GROUP as NODES
 from ..storage.nodes import Node
+from ..storage.plugin_settings import GROUP as PLUGIN_SETTINGS
 from ..storage.proxy_pools import GROUP as POOLS
 from ..storage.settings import GROUP as SETTINGS
 from ..storage.stores import Stores
@@ -40,10 +42,18 @@ T = TypeVar("T")
 class Live:
     """Takes pictures of the stored configuration."""
 
-    def __init__(self, stores: Stores, registry: Registry, prices: Prices) -> None:
+    def __init__(
+        self,
+        stores: Stores,
+        registry: Registry,
+        prices: Prices,
+        plugin_settings: PluginSettings | None = None,
+    ) -> None:
         self._stores = stores
         self._registry = registry
         self._prices = prices
+        self._plugin_settings = plugin_settings or PluginSettings()
+        """Follow what is stored, as the picture does."""
         self.keys: KeyTable | None = None
         """Is kept in step too; it is not part of the picture, because it may be large."""
         self._lock = asyncio.Lock()
@@ -52,6 +62,11 @@ class Live:
         self._last: Tables | None = None
         self._shown: Mapping[str, int] = {}
         """The versions that the last picture was made of."""
+
+    def amend(self, change: Callable[[Registry], Registry]) -> None:
+        """Change what is known of the plugins; the next picture shows it."""
+        self._registry = change(self._registry)
+        self._last = None
 
     async def take(self) -> Tables:
         """A new picture. The versions are read first, so a write in between shows up later.
@@ -78,6 +93,8 @@ class Live:
         pools = {
             pool.id: pool for pool in await self._part(POOLS, versions, stores.proxy_pools.list)
         }
+        documents = await self._part(PLUGIN_SETTINGS, versions, stores.plugin_settings.all)
+        self._plugin_settings.take(documents)
         registry = with_providers(self._registry, self._specs(nodes)) if nodes else self._registry
         models, hidden = models_of(
             registry,

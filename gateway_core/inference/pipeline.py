@@ -33,6 +33,7 @@ from ..contracts.wire import Endpoint, WireFormat
 from ..identity.caller import Caller
 from ..identity.credentials import check_key
 from ..identity.keys import Key
+from ..identity.veil import veiled
 from .accounts import Wanted, session_of
 from .addressing import JSON
 from .catalog import MAX_NAME
@@ -43,7 +44,6 @@ from .dispatch import Answer, Job, blame_in_stream, dispatch
 from .envelope import members_of
 from .exchanges import client_side, encode_losses
 from .fusion import fused
-from .interceptors import before
 from .plan import Plan, plan_of
 from .policy import check_further, narrowed
 from .question import Question
@@ -95,7 +95,7 @@ async def infer(
         _stay(asyncio.current_task())
     except GatewayError as error:
         await _refuse(route, client, trace, error)
-    except Exception:
+    except (Exception, SystemExit, KeyboardInterrupt):  # what ends a process may be a plugin's
         log.exception("request %s failed", trace.request_id)
         await _refuse(route, client, trace, GatewayError("Request failed"))
     finally:
@@ -132,6 +132,7 @@ async def _serve(
     body = await read_body(receive, headers, core.max_body)
     members = members_of(body)
     check_key(caller, required=tables.settings.require_api_key)
+    headers = veiled(headers)
     intake = endpoint.read(path, headers, members)
     trace.model, trace.stream = intake.model[:MAX_NAME], intake.stream
     client.watch()
@@ -159,8 +160,8 @@ async def _ask(
         question = Question(call, formats)
         await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
         return
-    if tables.registry.interceptors:
-        call = await before(tables.registry.interceptors, call)
+    if core.interceptors.active:
+        call = await core.interceptors.before(call)
     if call.stream and keep_alive is not None:
         usual = core.environment.keepalive_ms / 1000
         beat = usual if keep_alive.every is None else keep_alive.every

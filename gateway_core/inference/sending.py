@@ -1,27 +1,42 @@
-"""Sending one request for one account: through its proxy, by its provider's executor."""
+"""Sending one request for one account: where it may go, by its executor, through its proxy."""
 
-from ..contracts.errors import TransportError
+import asyncio
+import logging
+from collections.abc import Mapping
+from traceback import format_tb
+
+from ..contracts.errors import GatewayError, HostRefused, PluginBroken, TransportError
 from ..contracts.exchange import UpstreamRequest, UpstreamResponse
 from ..contracts.provider import ProviderSpec
 from .core import Core
 from .proxies import proxy_for
+from .redaction import secrets_of, told
 from .tables import Account
+
+FRAMES = 4
+"""How many of the innermost frames of a failure are logged."""
+
+log = logging.getLogger(__name__)
 
 
 async def send(
     core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest
 ) -> UpstreamResponse:
-    """The answer, whose head has arrived. Raises TransportError.
+    """The answer, whose head has arrived. Raises TransportError, PluginBroken.
 
     The only way a request with a credential leaves: an executor may have to
     exchange the credential for something that can be shown to the vendor. A
     proxy that is not strict is gone around when it opens no way.
     """
+    if provider.executor is None:
+        core.firewall.check(provider, account.credential, request)
     proxy = proxy_for(account.proxy, request.url)
     try:
         return await _send(core, provider, account, request, proxy)
     except TransportError as error:
         if proxy is None or account.proxy is None or account.proxy.strict or error.sent:
+            raise
+        if isinstance(error, HostRefused):
             raise
     return await _send(core, provider, account, request, None)
 
@@ -32,4 +47,50 @@ async def _send(
     transport = core.network.transport(way)
     if provider.executor is None:
         return await transport.send(request)
-    return await provider.executor.send(request, account.credential, transport)
+    bound = core.firewall.bound(provider, account.credential, transport)
+    try:
+        async with asyncio.timeout(core.whole_timeout):
+            answer = await provider.executor.send(request, account.credential, bound)
+    except GatewayError:
+        raise
+    except TimeoutError:
+        raise TransportError("The provider's executor took too long", status=504) from None
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        raise broken(core, provider, account, error) from None
+    return _checked(core, provider, account, answer)
+
+
+def broken(
+    core: Core, provider: ProviderSpec, account: Account, error: BaseException
+) -> PluginBroken:
+    """What the client is told when a provider's own code fails; the rest is in the log."""
+    plugin = core.tables.registry.provider_plugins.get(provider.id, provider.id)
+    log.error(
+        "plugin %s: its code for provider %s failed: %s\n%s",
+        plugin,
+        provider.id,
+        told(described(error), secrets_of(account.credential)),
+        "".join(format_tb(error.__traceback__)[-FRAMES:]),
+    )
+    return PluginBroken(f"The plugin of provider {provider.id} failed on this request.")
+
+
+def described(error: BaseException) -> str:
+    """An error in a line; its words are a plugin's too, and may fail."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
+def _checked(
+    core: Core, provider: ProviderSpec, account: Account, answer: object
+) -> UpstreamResponse:
+    """An executor's answer, if it is one. Raises PluginBroken."""
+    status, headers = getattr(answer, "status", None), getattr(answer, "headers", None)
+    is_answer = isinstance(status, int) and isinstance(headers, Mapping)
+    if not is_answer or not callable(getattr(answer, "next", None)):
+        error = TypeError(f"the executor gave {type(answer).__name__} for an answer")
+        raise broken(core, provider, account, error)
+    found: UpstreamResponse = answer  # type: ignore[assignment]
+    return found

@@ -1,14 +1,30 @@
 """Which plugins there are, told without importing any of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from enum import StrEnum
 from functools import partial
 from importlib.metadata import Distribution, distributions
+from pathlib import Path
 
 from msgspec import Struct
 
 GROUP = "model_gateway"
 """The entry-point group that a plugin's package declares itself in."""
+
+
+class Origin(StrEnum):
+    """Where a plugin was found. Of two of one name the one that stands first here wins."""
+
+    GIVEN = "given"
+    """Handed over by an embedding program."""
+    INSTALLED = "installed"
+    """A package in the running environment."""
+    FOLDER = "folder"
+    """A package in ``DATA_DIR/plugins/packages``."""
+    FILE = "file"
+    """One file in ``DATA_DIR/plugins``."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -20,6 +36,11 @@ class Found(Struct, frozen=True, kw_only=True):
     distribution: str | None = None
     """The installed package; ``None`` for an object that was handed over."""
     version: str | None = None
+    origin: Origin = Origin.GIVEN
+    path: Path | None = None
+    """A drop-in's file, or the folder a package of the data directory stands in."""
+    fault: str | None = None
+    """Why it is not even imported."""
 
 
 def handed_over(plugins: Mapping[str, object]) -> Iterator[Found]:
@@ -34,10 +55,31 @@ def installed(report: Callable[[str, str], None]) -> Iterator[Found]:
 
     A damaged package hides no other: its name and what is wrong with it go to ``report``.
     """
+    yield from declared(distributions(path=installation()), report, Origin.INSTALLED)
+
+
+class Besides(str):
+    """A place that imports look at though it is no part of the installation."""
+
+    __slots__ = ()
+
+
+def installation() -> list[str]:
+    """Where the packages of the running environment are."""
+    return [place for place in sys.path if not isinstance(place, Besides)]
+
+
+def declared(
+    packages: Iterable[Distribution],
+    report: Callable[[str, str], None],
+    origin: Origin,
+    path: Path | None = None,
+) -> Iterator[Found]:
+    """Plugins of these packages."""
     seen: set[str | None] = set()
-    for distribution in distributions():
+    for distribution in packages:
         try:
-            found = list(_entries(distribution))
+            found = list(_entries(distribution, origin, path))
         except Exception as error:  # a damaged package fails in whatever way it is damaged
             report(_name(distribution), f"this package's entry points cannot be read: {error}")
             continue
@@ -51,7 +93,7 @@ def _itself(plugin: object) -> object:
     return plugin
 
 
-def _entries(distribution: Distribution) -> Iterator[Found]:
+def _entries(distribution: Distribution, origin: Origin, path: Path | None) -> Iterator[Found]:
     entries = distribution.entry_points.select(group=GROUP)
     if not entries:
         return
@@ -63,6 +105,8 @@ def _entries(distribution: Distribution) -> Iterator[Found]:
             load=entry.load,
             distribution=metadata["Name"],
             version=metadata["Version"],
+            origin=origin,
+            path=path,
         )
 
 

@@ -19,6 +19,7 @@ SEALED = (
     ("settings", "secrets"),
     ("api_keys", "secret"),
     ("proxy_pools", "proxy_url"),
+    ("plugin_settings", "secrets"),
 )
 """Every table and column that holds sealed text, or nothing."""
 _PROOF = "master_key_proof"

@@ -18,6 +18,7 @@ from .kv import KeyValueStore
 from .moments import Clock
 from .nodes import NodeStore
 from .opening import open_storage
+from .plugin_settings import PluginSettingsStore
 from .proxy_pools import ProxyPoolStore
 from .request_details import RequestDetailStore
 from .settings import SettingsStore
@@ -36,6 +37,7 @@ class Stores(Struct, frozen=True, kw_only=True):
     combos: ComboStore
     proxy_pools: ProxyPoolStore
     connection_groups: ConnectionGroupStore
+    plugin_settings: PluginSettingsStore
     kv: KeyValueStore
     usage: UsageStore
     reports: UsageReports
@@ -60,6 +62,7 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         combos=ComboStore(database, clock=clock),
         proxy_pools=ProxyPoolStore(database, vault, clock=clock),
         connection_groups=ConnectionGroupStore(database, clock=clock),
+        plugin_settings=PluginSettingsStore(database, vault),
         kv=KeyValueStore(database),
         usage=usage,
         reports=UsageReports(database, usage),

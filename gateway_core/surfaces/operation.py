@@ -39,11 +39,14 @@ class Operation(Struct, frozen=True, kw_only=True):
 
 
 class Guarded(Struct, frozen=True):
-    """A route and the class of callers it is for; ``operations`` document it."""
+    """A route and the class of callers it is for."""
 
     route: BaseRoute
+    """A Starlette route: HTTP, WebSocket or a mount."""
     access: Access
+    """Who may use it."""
     operations: tuple[Operation, ...] = ()
+    """What the OpenAPI document and the reference say of it."""
 
 
 def guarded(

@@ -50,7 +50,10 @@ def list_path(wire: WireFormat) -> str:
 
 
 def can_list(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> bool:
-    return list_request(spec, wire, credential) is not None
+    try:
+        return list_request(spec, wire, credential) is not None
+    except (Exception, SystemExit, KeyboardInterrupt):
+        return False  # A format's own code is broken; its accounts are listed all the same.
 
 
 def list_request(

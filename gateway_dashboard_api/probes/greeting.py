@@ -13,7 +13,6 @@ from gateway_core.inference.core import Core
 from gateway_core.inference.dispatch import Job, dispatch
 from gateway_core.inference.envelope import members_of
 from gateway_core.inference.health import Health
-from gateway_core.inference.interceptors import before
 from gateway_core.inference.plan import Member
 from gateway_core.inference.question import Question
 from gateway_core.inference.tables import Account, Tables
@@ -66,12 +65,11 @@ def _is_understood(question: Question) -> bool:
     return True
 
 
-async def admitted(tables: Tables, question: Question) -> Question:
+async def admitted(core: Core, question: Question) -> Question:
     """The question that every interceptor agrees to. Raises GatewayError when one refuses it."""
-    interceptors = tables.registry.interceptors
-    if not interceptors:
+    if not core.interceptors.active:
         return question
-    return Question(await before(interceptors, question.call), question.formats)
+    return Question(await core.interceptors.before(question.call), question.formats)
 
 
 async def greet(

@@ -212,7 +212,7 @@ async def _ask(desk: Desk, kind: Kind, pinned: str | None, trace: Trace) -> None
     if kind is not Kind.LLM:
         raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
     core, tables = desk.core, desk.tables
-    question = await admitted(tables, greeting(tables.registry.formats, trace.model))
+    question = await admitted(core, greeting(tables.registry.formats, trace.model))
     resolved = resolve(tables, question.call.model)
     laid = plan(tables, resolved, kind, core.environment.combo_model_timeout_ms)
     allowed: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from . import spoiled
+from .habits import ODD
 from .refusals import REFUSALS, Spoil
 from .scene import Scene
 from .server import Said
@@ -39,7 +40,8 @@ _SPOILED: dict[str, tuple[str, Spoil]] = {
     "bom": ("a byte order mark first", spoiled.bom),
     "quota-headers": ("headers tell what is left of a quota", spoiled.quota_headers),
 }
-MENU = {name: Fault(name, told, spoil) for name, (told, spoil) in {**_SPOILED, **REFUSALS}.items()}
+_ALL = {**_SPOILED, **REFUSALS, **ODD}
+MENU = {name: Fault(name, told, spoil) for name, (told, spoil) in _ALL.items()}
 
 
 def spoil(scene: Scene, order: str) -> Said:

@@ -60,6 +60,16 @@ REFUSALS: dict[str, tuple[str, Spoil]] = {
             anthropic_ratelimit_requests_reset="2026-10-21T07:28:37Z",
         ),
     ),
+    "429-reset-alone": (
+        "too many requests, with the vendor's reset headers alone",
+        hinted(
+            date=DATE,
+            x_ratelimit_remaining_requests="0",
+            x_ratelimit_reset_requests=f"{WAIT}s",
+            anthropic_ratelimit_requests_remaining="0",
+            anthropic_ratelimit_requests_reset="2026-10-21T07:28:37Z",
+        ),
+    ),
     "429-body": ("too many requests, the wait told in the message", in_words),
     "500": ("the vendor fails", status(500, "Internal error")),
     "502-page": ("a proxy answers with a page", page),

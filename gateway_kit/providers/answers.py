@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 from gateway_core import UpstreamError
+from gateway_kit.case import Case, Run, Unmet, expect
 from gateway_kit.mock_vendor import SAYINGS, Content, Said, Scene, spoil
 
 from .asgi import Answer
 from .bench import Bench
-from .case import Case, Run, Unmet, expect
 from .exchanging import Heard, carried, cuts, heard
 from .questions import question
 from .subject import Route, Subject

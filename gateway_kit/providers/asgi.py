@@ -3,11 +3,17 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from msgspec import Struct
 
 ASGI = Any
 """An ASGI application; its messages are dictionaries, as the standard has them."""
+
+
+HERE = "127.0.0.1"
+ELSEWHERE = "203.0.113.9"
+"""The address of a client on another machine."""
 
 
 class Answer(Struct):
@@ -25,10 +31,19 @@ class Answer(Struct):
 class Asking:
     """One request on its way; ``answer`` grows while it runs."""
 
-    def __init__(self, app: ASGI, path: str, body: bytes, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        app: ASGI,
+        path: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        *,
+        method: str = "POST",
+        client: str = HERE,
+    ) -> None:
         self.answer = Answer()
         self._app = app
-        self._scope = _scope(path, body, headers)
+        self._scope = _scope(path, body, headers, method, client)
         self._body = body
         self._asked = False
         self._left = asyncio.Event()
@@ -46,6 +61,10 @@ class Asking:
     def leave(self) -> None:
         """The client hangs up."""
         self._left.set()
+
+    @property
+    def has_left(self) -> bool:
+        return self._left.is_set()
 
     async def _receive(self) -> dict[str, Any]:
         if not self._asked:
@@ -67,7 +86,9 @@ class Asking:
                 self._grown.notify_all()
 
 
-def _scope(path: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+def _scope(
+    path: str, body: bytes, headers: Mapping[str, str], method: str, client: str
+) -> dict[str, Any]:
     path, _, query = path.partition("?")
     named = {
         "host": "127.0.0.1",
@@ -79,14 +100,14 @@ def _scope(path: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]
         "type": "http",
         "asgi": {"version": "3.0"},
         "http_version": "1.1",
-        "method": "POST",
+        "method": method,
         "scheme": "http",
-        "path": path,
+        "path": unquote(path),
         "raw_path": path.encode(),
         "query_string": query.encode(),
         "root_path": "",
         "headers": [(name.encode(), value.encode()) for name, value in named.items()],
-        "client": ("127.0.0.1", 50_000),
+        "client": (client, 50_000),
         "server": ("127.0.0.1", 80),
         "state": {},
     }

@@ -24,6 +24,7 @@ from .subject import Route, Subject
 
 A_WEEK_AND_MORE = 10 * 24 * 3600.0
 START = 1_790_000_000.0
+SESSIONS = "signs-sessions-of-the-kit-and-of-nothing-else"
 PATIENCE = 10.0
 """Seconds that any one request may take."""
 
@@ -49,7 +50,7 @@ class Bench:
         self._stack.push_async_callback(self.network.aclose)
         self.gateway = await self._stack.enter_async_context(
             Gateway.open(
-                from_environ({"DATA_DIR": str(data_dir)}),
+                from_environ({"DATA_DIR": str(data_dir), "JWT_SECRET": SESSIONS}),
                 extra_plugins=self._plugins,
                 installed_plugins=False,
                 clock=lambda: self._now,

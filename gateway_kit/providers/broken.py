@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from gateway_core import UpstreamError
+from gateway_kit.case import Case, Run, Unmet, expect
 from gateway_kit.mock_vendor import Scene, spoil
 from gateway_kit.mock_vendor.spoiled import TROUBLE
 
 from .bench import Bench
-from .case import Case, Run, Unmet, expect
 from .exchanging import heard
 from .questions import question
 from .subject import Route, Subject

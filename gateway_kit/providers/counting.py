@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gateway_core.storage.usage import UsageRow
+from gateway_kit.case import Case, expect
 from gateway_kit.mock_vendor import SAYINGS, Content, Scene, spoil
 
 from .bench import Bench
-from .case import Case, expect
 from .questions import question
 from .subject import Route, Subject
 

@@ -6,10 +6,11 @@ from urllib.parse import urlsplit
 
 from gateway_core import manifest
 from gateway_core.registry import Registry
+from gateway_kit.asked import said
+from gateway_kit.case import Case, Unmet, expect
 from gateway_providers.testing import docstring_faults, variable_faults
 
 from .bench import Bench
-from .case import Case, Unmet, expect
 from .subject import Subject
 
 
@@ -93,7 +94,8 @@ def _manifest_faults(subject: Subject) -> Iterator[str]:
     [entry] = json.loads(first)["providers"]
     if entry["id"] != subject.spec.id:
         yield f"the manifest names {entry['id']!r}"
-    said = getattr(subject.plugin, "register_providers", None)
-    again = [spec for spec in (said() if said else ()) if spec.id == subject.spec.id]
+    again = [
+        spec for spec in said(subject.plugin, "register_providers") if spec.id == subject.spec.id
+    ]
     if again and manifest.entry(again[0]).endpoints != manifest.entry(subject.spec).endpoints:
         yield "asked twice, the plugin declares two different things"

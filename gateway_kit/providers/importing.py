@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gateway_kit.case import Case, expect
+
 from .bench import Bench
-from .case import Case, expect
 from .probe import imported
 from .sources import import_faults
 

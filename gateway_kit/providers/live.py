@@ -6,10 +6,10 @@ from pathlib import Path
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ, from_process
 from gateway_core.inference.environment_accounts import found
+from gateway_kit.case import expect
 
 from .answers import read
 from .asgi import Asking
-from .case import expect
 from .questions import question
 from .subject import Route, Subject
 

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from gateway_core import ProviderSpec, manifest
+from gateway_kit.asked import said
+from gateway_kit.case import Case, expect
 
 from .bench import Bench
-from .case import Case, expect
 from .probe import imported
 from .subject import Subject
 
@@ -27,6 +27,7 @@ def manifest_again(subject: Subject, together: tuple[str, ...]) -> Iterator[Case
 
 def _as_registered(subject: Subject) -> ProviderSpec:
     """The vendor as its plugin says it, before the gateway has mended anything."""
-    register: Any = getattr(subject.plugin, "register_providers", tuple)
-    said: dict[str, ProviderSpec] = {spec.id: spec for spec in register()}
-    return said.get(subject.spec.id, subject.spec)
+    told: dict[str, ProviderSpec] = {
+        spec.id: spec for spec in said(subject.plugin, "register_providers")
+    }
+    return told.get(subject.spec.id, subject.spec)

@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.machinery import PathFinder
 from typing import Any
 
 _LOOK = """
-import importlib, json, sys, time
+import importlib, importlib.util, json, sys, time
 asked = json.load(sys.stdin)
 sys.path[:0] = [each for each in asked["path"] if each not in sys.path]
 
@@ -18,16 +19,26 @@ def refuse(event, args):
 
 import gateway_core.app, gateway_formats, gateway_providers, gateway_formats.fold
 from gateway_core import manifest
+from gateway_kit.asked import said
+
+def load(name):
+    if name not in asked["files"]:
+        return importlib.import_module(name)
+    spec = importlib.util.spec_from_file_location(name, asked["files"][name])
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
 sys.addaudithook(refuse)
 seen, found = set(sys.modules), {}
 for name in asked["names"]:
     begun, waited = time.process_time(), time.perf_counter()
     entries, trouble = {}, None
     try:
-        plugin = importlib.import_module(name)
+        plugin = load(name)
         taken = time.process_time() - begun
         idle = time.perf_counter() - waited - taken
-        for spec in getattr(plugin, "register_providers", list)():
+        for spec in said(plugin, "register_providers"):
             entries[spec.id] = json.loads(manifest.document([spec]))
     except BaseException as error:
         taken, idle, trouble = 0.0, 0.0, repr(error)
@@ -43,7 +54,7 @@ def imported(names: tuple[str, ...]) -> Mapping[str, Any]:
     """What importing each of these did, one after the other in one process."""
     ended = subprocess.run(
         [sys.executable, "-c", _LOOK],
-        input=json.dumps({"names": names, "path": [each for each in sys.path if each]}),
+        input=json.dumps({"names": names, "files": _files(names), "path": _path()}),
         capture_output=True,
         text=True,
         timeout=120,
@@ -53,6 +64,20 @@ def imported(names: tuple[str, ...]) -> Mapping[str, Any]:
         return {name: {**_NOTHING, "trouble": f"the process ended: {last}"} for name in names}
     found: Mapping[str, Any] = json.loads(ended.stdout)
     return found
+
+
+def _files(names: Iterable[str]) -> dict[str, str]:
+    """The files of modules that were loaded from one and cannot be imported by name."""
+    found = {name: sys.modules[name].__spec__ for name in names if name in sys.modules}
+    return {
+        name: spec.origin
+        for name, spec in found.items()
+        if spec is not None and spec.origin and "." not in name and not PathFinder.find_spec(name)
+    }
+
+
+def _path() -> list[str]:
+    return [each for each in sys.path if each]
 
 
 _NOTHING: dict[str, Any] = {"work": 0.0, "idle": 0.0, "trouble": None, "new": [], "said": {}}

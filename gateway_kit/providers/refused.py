@@ -3,12 +3,12 @@
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
+from gateway_kit.case import Case, Run, expect
 from gateway_kit.mock_vendor import Scene, spoil
 from gateway_kit.mock_vendor.refusals import WAIT
 
 from .asgi import Answer
 from .bench import Bench
-from .case import Case, Run, expect
 from .questions import question
 from .subject import Route, Subject
 
@@ -22,7 +22,11 @@ WORDS = {
     "503": "Overloaded",
     "529": "Overloaded",
 }
-HINTS = ("429-seconds", "429-ms", "429-date", "429-reset")
+HINTS = ("429-seconds", "429-ms", "429-date", "429-reset", "429-reset-alone")
+FAINT = ("429-body",)
+"""Hints that not every format has a place for: nobody waits longer than they say."""
+READ_IN_WORDS = frozenset({"openai", "openai-responses"})
+"""Formats whose vendors tell the wait in the message of a refusal."""
 KEPT = "Hand the vendor's response on with its status, headers and body; do not raise your own."
 
 
@@ -53,6 +57,11 @@ def refused(subject: Subject, route: Route, *, stream: bool) -> Iterator[Case]:
         advice="Keep retry-after and its kin: an error of your own needs retry_after in seconds.",
         run=_waits(subject, route, ask),
     )
+    yield Case(
+        name=f"{where}: faint retry hints",
+        advice="Keep the headers and the body of a refusal: a wait may stand in either.",
+        run=_waits_at_most(subject, route, ask),
+    )
     yield Case(name=f"{where}: no retry hint", advice=KEPT, run=backs_off)
 
 
@@ -77,6 +86,21 @@ def _waits(subject: Subject, route: Route, ask: Ask) -> Run:
             expect(abs(seconds - WAIT) <= 1, f"after {fault} it rests {seconds:.0f}, not {WAIT} s")
             told = "retry-after" in answer.headers
             expect(told, f"after {fault} the client is not told when to come back")
+
+    return run
+
+
+def _waits_at_most(subject: Subject, route: Route, ask: Ask) -> Run:
+    async def run(bench: Bench) -> None:
+        for fault in FAINT:
+            answer = await ask(bench, fault)
+            rest = bench.rest(subject, route)
+            seconds = 0.0 if rest is None else bench.waits(rest)
+            expect(answer.status == 429, f"{fault} reaches the client as {answer.status}")
+            told = f"after {fault} it rests {seconds:.0f} s, where {WAIT} were asked for"
+            expect(0 < seconds <= WAIT + 1, told)
+            is_exact = fault == "429-body" and route.wire.id in READ_IN_WORDS
+            expect(not is_exact or seconds >= WAIT - 1, told)
 
     return run
 

@@ -8,10 +8,10 @@ import msgspec
 
 from gateway_core import UpstreamRequest, VendorSide
 from gateway_core.manifest import auth_type
+from gateway_kit.case import Case, expect
 from gateway_kit.mock_vendor import Asked, Scene
 
 from .bench import Bench
-from .case import Case, expect
 from .questions import question
 from .subject import Route, Subject
 

@@ -11,6 +11,8 @@ from gateway_core.registry import Registry
 from gateway_kit.mock_vendor import DIALECTS, Dialect
 from gateway_kit.mock_vendor.foreign import spoken_by
 
+from .samples import ServiceSample
+
 SECRET = "sk-kit-0123456789abcdef"
 CLIENTS = ("openai", "claude", "gemini", "ollama", "openai-responses")
 
@@ -54,6 +56,8 @@ class Subject(Struct, frozen=True, kw_only=True):
     answers_itself: bool = False
     dialects: Mapping[str, Dialect] = {}
     """How the mock vendor speaks formats of the plugin's own."""
+    samples: Mapping[Kind, ServiceSample] = {}
+    """What services are asked and answered, where it is not as with most vendors."""
 
     def models(self) -> list[Model]:
         """A chat model for each wire format in which the vendor's models are asked."""

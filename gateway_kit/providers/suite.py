@@ -4,15 +4,18 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from gateway_core import ProviderSpec
+from gateway_core import Kind, ProviderSpec
 from gateway_core.plugins import State
+from gateway_core.plugins.tiers import Tier
 from gateway_core.registry import Registry
+from gateway_kit.case import Case, ranked
 from gateway_kit.installed import format_plugins, named, registry_of
 from gateway_kit.mock_vendor import Dialect
 
 from .bench import Bench
-from .case import Case
-from .collected import accepted, collected
+from .collected import collected
+from .declared import accepted
+from .samples import ServiceSample
 from .subject import Account, Subject
 
 
@@ -28,6 +31,7 @@ class Suite:
         every_client: bool = True,
         answers_itself: frozenset[str] = frozenset(),
         dialects: Mapping[str, Dialect] = {},
+        samples: Mapping[Kind, ServiceSample] = {},
     ) -> None:
         self._tested = dict(map(named, plugins))
         self.modules = tuple(each for each in plugins if isinstance(each, str))
@@ -49,6 +53,7 @@ class Suite:
                 every_client=every_client,
                 answers_itself=spec.id in answers_itself,
                 dialects=dialects,
+                samples=samples,
             )
             for module, spec in _specs(self._tested, self.registry)
         ]
@@ -70,7 +75,7 @@ class Suite:
             accepted(name, self.registry, {name}, found=name in found)
             for name in sorted(self._tested)
         ]
-        return [*first, *collected(self.subjects, self.modules)]
+        return [*ranked(Tier.BRONZE, first), *collected(self.subjects, self.modules)]
 
     def cases_of(self, module: str) -> list[Case]:
         """The cases of one plugin among several."""
@@ -84,7 +89,7 @@ class Suite:
             runner, bench = self._opened(data_dir)
             bench.begin()
             runner.run(case.run(bench))
-        except (Exception, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError, SystemExit) as error:
             return case.failure(error)
         return None
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from gateway_core import Kind
+from gateway_kit.case import Case
 from gateway_kit.mock_vendor import Dialect
 
-from .case import Case
 from .live import ask_live, has_key, live_routes
+from .samples import ServiceSample
 from .subject import Account, Route, Subject
 from .suite import Suite
 
@@ -24,6 +26,7 @@ def provider_cases(
     every_client: bool = True,
     answers_itself: Iterable[str] = (),
     dialects: Mapping[str, Dialect] = {},
+    samples: Mapping[Kind, ServiceSample] = {},
 ) -> TestFunction:
     """A test with one parameter for each case of these plugins.
 
@@ -31,7 +34,8 @@ def provider_cases(
     provider id, for vendors whose key has a form or whose accounts have data.
     ``thorough`` says whose streams are cut everywhere; without ``every_client``
     one client format of each way has to do. ``answers_itself`` names providers
-    that never call a vendor, ``dialects`` how vendors speak formats of their own.
+    that never call a vendor, ``dialects`` how vendors speak formats of their own
+    and ``samples`` what their services besides chat answer.
     Raises what importing a plugin raises.
     """
     suite = Suite(
@@ -41,6 +45,7 @@ def provider_cases(
         every_client=every_client,
         answers_itself=frozenset(answers_itself),
         dialects=dialects,
+        samples=samples,
     )
 
     @pytest.mark.parametrize("case", suite.cases(), ids=lambda case: case.name)

@@ -21,8 +21,8 @@ from gateway_core import (
     WireFormat,
     hookimpl,
 )
-from gateway_core.plugins import Plugin, Problem, State, load
-from gateway_core.registry import RUNTIME, Registry, build, with_providers
+from gateway_core.plugins import Origin, Plugin, Problem, State, load
+from gateway_core.registry import RUNTIME, Registry, build, with_problems, with_providers
 
 
 class Client:
@@ -110,7 +110,7 @@ def test_everything_sound_is_kept_as_it_is() -> None:
     registry = built(acme)
 
     assert registry.problems == ()
-    assert registry.providers["acme"] is acme
+    assert registry.providers["acme"] == acme
     assert registry.formats["plain"] is PLAIN
     assert registry.names == {"acme": "acme", "ac": "acme", "acm": "acme"}
     assert registry.format_plugins["plain"] == "formats"
@@ -261,10 +261,14 @@ def broken() -> Iterable[object]:
     raise RuntimeError("no")
 
 
+def no_routes() -> list[object]:
+    return []
+
+
 def test_a_plugin_that_fails_in_one_hook_is_switched_off_as_a_whole() -> None:
     extra = {
         "good": plugin(formats=[OTHER]),
-        "half": plugin(formats=[PLAIN], providers=broken, routes=lambda gateway: []),
+        "half": plugin(formats=[PLAIN], providers=broken, routes=no_routes),
     }
     loaded = load(extra=extra, entry_points=False)
 
@@ -288,7 +292,7 @@ def test_a_plugin_that_failed_once_is_not_asked_again() -> None:
 
 
 def test_a_plugin_with_other_work_is_not_failed_by_a_refused_answer() -> None:
-    registry = registry_of({"a": plugin(formats=["rubbish"], routes=lambda gateway: [])})
+    registry = registry_of({"a": plugin(formats=["rubbish"], routes=no_routes)})
 
     assert record(registry, "a").state is State.LOADED
     assert len(registry.problems) == 1
@@ -320,7 +324,7 @@ def test_providers_can_be_added_while_the_gateway_runs() -> None:
 
     after = with_providers(before, [node])
 
-    assert after.providers["node-1"] is node
+    assert after.providers["node-1"] == node
     assert after.names["MyNode"] == "node-1"
     assert after.provider_plugins["node-1"] == RUNTIME
     assert after.plugins == before.plugins
@@ -371,3 +375,52 @@ def test_names_always_lead_to_a_provider_that_claims_them(
     }
     assert registry.names == claimed
     assert registry.provider_plugins.keys() == registry.providers.keys()
+
+
+def strangers_first(**plugins: ModuleType) -> Registry:
+    """As if those whose names begin with ``a`` were strangers' and the others the house's."""
+    loaded = load(extra=plugins, entry_points=False)
+    records = tuple(
+        replace(each, origin=Origin.FILE) if each.name.startswith("a") else each
+        for each in loaded.plugins
+    )
+    return build(replace(loaded, plugins=records))
+
+
+def test_a_strangers_name_never_hides_that_of_the_house() -> None:
+    stranger = plugin(
+        formats=[replace(PLAIN, endpoints=(endpoint("/v1/chat"),))],
+        providers=[spec("acme"), spec("mine", alias="theirs")],
+    )
+    house = plugin(formats=[PLAIN], providers=[spec("acme"), spec("other", alias="theirs")])
+
+    registry = strangers_first(aaa=stranger, house=house)
+
+    assert registry.format_plugins == {"plain": "house"}
+    assert registry.provider_plugins["acme"] == "house"
+    assert registry.names["theirs"] == "other"
+    assert registry.providers["mine"].alias is None
+
+
+def test_what_is_registered_cannot_be_changed_afterwards() -> None:
+    headers, options = {"x-title": "a"}, {"tools": True}
+    registry = built(spec(headers=headers, options=options))
+    given: Any = registry.providers["acme"]
+
+    headers["x-title"], options["tools"] = "b", False
+
+    assert (given.headers, given.options) == ({"x-title": "a"}, {"tools": True})
+    with pytest.raises(TypeError):
+        given.options["tools"] = False
+
+
+def test_what_goes_wrong_later_is_told_with_the_rest() -> None:
+    before = built(spec())
+    told = Problem("vendor", "lifespan failed", fatal=True)
+
+    after = with_problems(before, [told, Problem("formats", "a note")])
+
+    assert after.problems[-2:] == (told, Problem("formats", "a note"))
+    assert record(after, "vendor").state is State.FAILED
+    assert record(after, "formats").state is State.LOADED
+    assert after.providers == before.providers

@@ -237,3 +237,31 @@ def test_a_format_with_both_sides_has_no_fault() -> None:
 
 def test_an_interceptor_without_its_methods_is_a_fault() -> None:
     assert interceptor_faults(SPEAKER) == ["expected an Interceptor, got Speaker"]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "api.acme.com",
+        "api.acme.com:8443",
+        "http://box:1",
+        "[::1]:80",
+        "*-x.acme.com",
+        "a.*.acme.com",
+    ],
+)
+def test_further_hosts_may_have_a_port_a_scheme_and_stars(host: str) -> None:
+    assert faults(hosts=(host,)) == []
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("", "*", "*.com", "a.*.com", "acme.*", "https://acme.com/v1", "acme.com/", "Acme.com"),
+        *("me@acme.com", "acme.com:*", "ftp://acme.com", "a b.com", "аcme.com"),
+    ],
+)
+def test_what_is_no_host_or_nearly_every_host_is_a_fault(host: str) -> None:
+    [fault] = faults(hosts=(host,))
+
+    assert repr(host) in fault

@@ -11,6 +11,7 @@ from office import KEY, REPLY, Office, refused
 
 from gateway_core.contracts.errors import Forbidden, Unavailable
 from gateway_core.contracts.provider import Call
+from gateway_core.inference.interceptors import Interceptors
 from gateway_dashboard_api.probes.greeting import greeting
 from gateway_dashboard_api.routes import model_tests
 
@@ -109,9 +110,7 @@ async def test_an_interceptor_sees_a_test_before_it_is_resolved(office: Office) 
             return None
 
     await office.connect()
-    tables = office.core.tables
-    registry = msgspec.structs.replace(tables.registry, interceptors=(Guardrail(),))
-    office.core.tables = msgspec.structs.replace(tables, registry=registry)
+    office.core.interceptors = Interceptors([("guard", Guardrail())])
 
     changed = await office.ask("POST", PATH, {"model": "anything"})
     refused = await office.ask("POST", PATH, {"model": "forbidden"})

@@ -12,6 +12,15 @@ from gateway_formats.hints import (
 )
 
 DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
+EPOCH = 1795255200
+"""The same moment, in seconds since 1970."""
+
+
+def left(
+    remaining: str, name: str, reset: str, *, kind: str = "requests", **more: str
+) -> dict[str, str]:
+    """The headers of a limit: how much of it is left, and when there will be more."""
+    return {f"x-ratelimit-remaining-{kind}": remaining, name: reset, **more}
 
 
 @pytest.mark.parametrize(
@@ -30,6 +39,37 @@ DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
         ({"retry-after": "1e12"}, None),
         ({"retry-after": "Sat Nov 21 10:02:05 2026", "date": DATE}, 125.0),
         ({}, None),
+        (left("0", "x-ratelimit-reset-requests", "6m0s"), 360.0),
+        (left("0", "x-ratelimit-reset-requests", "20ms"), 0.02),
+        (left("0", "x-ratelimit-reset-requests", "1d2h"), None),
+        (left("0", "x-ratelimit-reset-requests", "1d2h0s"), 93600.0),
+        (left("0", "x-ratelimit-reset-requests", "37"), 37.0),
+        (left("0", "x-ratelimit-reset-requests", "9" * 400 + "s"), None),
+        (left("0", "x-ratelimit-reset-requests", "nan"), None),
+        (left("0", "x-ratelimit-reset-requests", "1e999"), None),
+        (left("0", "x-ratelimit-reset-requests", ""), None),
+        (left("1", "x-ratelimit-reset-requests", "6m0s"), None),
+        (left("0", "x-ratelimit-reset-tokens", "6m0s"), None),
+        (left("0", "x-ratelimit-reset-requests", "6m0s", **{"retry-after": "7"}), 7.0),
+        (
+            left("0", "x-ratelimit-reset-requests", "5s")
+            | left("0", "x-ratelimit-reset-tokens", "9s", kind="tokens"),
+            9.0,
+        ),
+        (
+            {
+                "anthropic-ratelimit-requests-remaining": "0",
+                "anthropic-ratelimit-requests-reset": "2026-11-21T10:00:37Z",
+                "date": DATE,
+            },
+            37.0,
+        ),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(EPOCH + 37), "date": DATE}, 37.0),
+        (
+            {"x-ratelimit-remaining": "0", "x-ratelimit-reset": f"{EPOCH + 37}000", "date": DATE},
+            37.0,
+        ),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(EPOCH + 37)}, None),
     ],
 )
 def test_when_to_come_back(headers: dict[str, str], wait: float | None) -> None:

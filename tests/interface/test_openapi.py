@@ -79,7 +79,7 @@ CALM = settings(
 def operations() -> list[Operation]:
     """Every operation that is routed. Making the routes asks nothing of the gateway."""
     core = cast(Core, None)
-    table = (*meta.routes(core), *catalog.routes(core), *plugin.register_routes(core))
+    table = (*meta.routes(core), *catalog.routes(core), *plugin.routes_of(core))
     return [operation for each in table for operation in each.operations]
 
 

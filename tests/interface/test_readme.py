@@ -94,9 +94,9 @@ def test_what_is_there_says_so(gateway: tuple[str, str]) -> None:
 
     rows = json.loads(listed.stdout)
 
-    assert not [row for row in rows if row["state"] != "loaded" or row["problem"]]
+    assert not [row for row in rows if row["state"] != "loaded" or row["problems"]]
     assert {"format-openai", "format-claude", "echo", "dashboard"} <= {
-        row["plugin"] for row in rows
+        row["name"] for row in rows
     }
 
 

@@ -4,13 +4,17 @@ import base64
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import quote
 
 import pyotp
 from audiences import by_session
 from front_door import PASSWORD, SECRET
+from msgspec import Struct
 from office import KEY, Office, opened, refused
 from web_logins import COOKIES, ORIGIN, Demonstration, browser, plugin
+
+from gateway_core import hookimpl
 
 VARIABLES = {
     "JWT_SECRET": SECRET,
@@ -34,18 +38,31 @@ SETTINGS = {
     "tool": {"apiKey": "tool-canary-0009", "list": [[{"password": "listed-canary-0010"}]]},
 }
 POOL = {"name": "pool", "proxyUrl": "socks5://me:pooled-word-0011@127.0.0.1:9"}
+PLUGIN = "/api/plugins/settled/settings"
 NEW_PASSWORD = "second-canary-word-0012"
 STORED = (
     *(KEY, NEW_PASSWORD, COOKIES, "session-canary-0002", "cookie-canary-0003"),
     *("client-canary-0004", "deep-canary-0005", "proxied-word-0006", "oidc-canary-0007"),
     *("outbound-word-0008", "tool-canary-0009", "listed-canary-0010", "pooled-word-0011"),
+    "plugin-canary-0013",
 )
+
+
+class PluginSettings(Struct, frozen=True):
+    api_key: str = ""
+
+
+def settled() -> ModuleType:
+    """A plugin that has settings and nothing else."""
+    module = ModuleType("settled")
+    module.register_settings = hookimpl(lambda: PluginSettings)  # type: ignore[attr-defined]
+    return module
 
 
 @asynccontextmanager
 async def hoarding(data_dir: Path) -> AsyncIterator[Office]:
     """A gateway at which every kind of secret can be saved."""
-    more = {"pages": plugin(Demonstration())}
+    more = {"pages": plugin(Demonstration()), "settled": settled()}
     async with opened(data_dir, VARIABLES, more=more) as here:
         yield here
 
@@ -115,6 +132,7 @@ async def filled(office: Office) -> tuple[str, ...]:
     await office.connect(**account)
     await office.ask("PATCH", "/api/settings", SETTINGS)
     await office.ask("POST", "/api/proxy-pools", POOL, status=201)
+    await office.ask("PATCH", PLUGIN, {"api_key": "plugin-canary-0013"})
     await sign_in(office)
     factor = await enrol(office)
     key = await told(office, "one")

@@ -129,7 +129,7 @@ def built(target: Target, credential: Credential, path: str) -> str:
     return f"http://127.0.0.1:{credential.data['port']}/v1{path}"
 
 
-def specs(vendor: Vendor) -> list[ProviderSpec]:
+def specs(vendor: Vendor, *others: Vendor) -> list[ProviderSpec]:
     base = f"{vendor.url}/v1"
     return [
         ProviderSpec(
@@ -149,7 +149,13 @@ def specs(vendor: Vendor) -> list[ProviderSpec]:
         ProviderSpec(
             id="apart", name="Apart", base_url=base, models_url=f"{vendor.url}/catalog/models?all=1"
         ),
-        ProviderSpec(id="built", name="Built", url_builder=built, models=MODELS[:1]),
+        ProviderSpec(
+            id="built",
+            name="Built",
+            hosts=tuple(each.url for each in (vendor, *others)),
+            url_builder=built,
+            models=MODELS[:1],
+        ),
     ]
 
 
@@ -196,7 +202,7 @@ async def opened(
         for each in (vendor, other):
             await each.open()
             stack.push_async_callback(each.aclose)
-        plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor)), "dashboard": plugin}
+        plugins = {**FORMATS, "vendors": vendor_plugin(specs(vendor, other)), "dashboard": plugin}
         plugins |= more
         environment = from_environ({"DATA_DIR": str(data_dir), **variables})
         gateway = await stack.enter_async_context(

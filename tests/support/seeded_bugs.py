@@ -291,7 +291,28 @@ class Body:''')),
     "registers_nothing": (("    return [SAMPLE]", "    return []"),),
 }  # fmt: skip
 """Each bug as what is to be replaced in the sound plugin."""
-SOUND_ONES: dict[str, tuple[Change, ...]] = {"sound": (), "sound_format": (OWN_FORMAT,)}
+SETTINGS = (
+    "def register_providers():",
+    """def register_settings():
+    return Settings
+
+
+@hookimpl
+def register_providers(settings):
+    assert settings.host == 'sample'""",
+)
+SOUND_ONES: dict[str, tuple[Change, ...]] = {
+    "sound": (),
+    "sound_format": (OWN_FORMAT,),
+    "sound_settings": (
+        SETTINGS,
+        ("class Executor:", """class Settings(msgspec.Struct, frozen=True):
+    host: str = "sample"
+
+
+class Executor:"""),
+    ),
+}  # fmt: skip
 
 
 def module_of(name: str) -> str:

@@ -13,9 +13,10 @@ from pictures import provider
 from real_proxy import VENDOR, real_proxy
 
 from gateway_core import Credential
-from gateway_core.contracts.errors import TransportError
+from gateway_core.contracts.errors import HostRefused, TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.inference.core import Core
+from gateway_core.inference.firewall import Firewall
 from gateway_core.inference.proxies import Proxy
 from gateway_core.inference.sending import send
 from gateway_core.inference.tables import Account
@@ -44,13 +45,15 @@ class Way:
         self.scheme = scheme
         self.network = network
         self.looked_up: list[str] = []
+        self.base: str | None = None
+        """What the provider declares; ``None`` for where it is."""
 
     async def resolve(self, host: str) -> list[str]:
         self.looked_up.append(host)
         return ["127.0.0.1"]
 
     async def send(self, proxy: Proxy | None) -> bytes:
-        core = cast(Core, SimpleNamespace(network=self.network))
+        core = cast(Core, SimpleNamespace(network=self.network, firewall=Firewall()))
         account = Account(
             id="a",
             provider="acme",
@@ -58,10 +61,10 @@ class Way:
             credential=Credential(connection_id="a"),
             proxy=proxy,
         )
-        request = UpstreamRequest(
-            url=f"{self.scheme}://{VENDOR}:{self.vendor.port}/v1/x", headers={}, body=b"{}"
-        )
-        response = await send(core, provider("acme"), account, request)
+        base = f"{self.scheme}://{VENDOR}:{self.vendor.port}/v1"
+        request = UpstreamRequest(url=f"{base}/x", headers={}, body=b"{}")
+        spec = provider("acme", base_url=self.base or base)
+        response = await send(core, spec, account, request)
         try:
             return await read_all(response, 100)
         finally:
@@ -175,4 +178,16 @@ async def test_proxies_of_two_accounts_are_kept_apart(way: Way) -> None:
             await way.send(Proxy(proxy.url))
 
         assert [len(one.reached) > 0, len(other.reached)] == [True, 1]
+        assert way.looked_up == []
+
+
+async def test_a_refused_host_is_not_tried_again_without_the_proxy(way: Way) -> None:
+    async with real_proxy() as proxy:
+        way.base = "https://elsewhere.test/v1"
+
+        with pytest.raises(HostRefused):
+            await way.send(Proxy(proxy.url, strict=False))
+
+        assert proxy.reached == []
+        assert way.vendor.asked == []
         assert way.looked_up == []

@@ -28,6 +28,7 @@ BEDROCK = ProviderSpec(
     alias="bedrock",
     format=CONVERSE.id,
     base_url="https://bedrock-runtime.us-east-1.amazonaws.com",
+    hosts=("bedrock-runtime.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com.cn"),
     url_builder=address,
     executor=SigV4(),
     environment=("AWS_BEARER_TOKEN_BEDROCK",),

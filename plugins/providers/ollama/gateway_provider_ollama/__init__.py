@@ -22,6 +22,7 @@ OLLAMA = ProviderSpec(
     format="ollama",
     base_url=LOCAL,
     other_formats={"openai": f"{LOCAL}/v1", "claude": f"{LOCAL}/v1"},
+    hosts=("ollama.com",),
     url_builder=address,
     models_url=f"{LOCAL}/api/tags",
     auth=Auth(type="optional", scheme="bearer"),

@@ -34,6 +34,10 @@ VERTEX = ProviderSpec(
     aliases=("vx",),
     format="gemini",
     base_url="https://aiplatform.googleapis.com/v1/publishers/google",
+    hosts=(
+        *("*-aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com"),
+        *("oauth2.googleapis.com", "accounts.google.com"),  # where service accounts sign in
+    ),
     url_builder=address,
     executor=VertexExecutor(),
     auth=Auth(header="Authorization", scheme="bearer"),

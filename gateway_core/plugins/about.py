@@ -1,0 +1,179 @@
+"""What there is to know about a plugin, for the operator: one line of it, or the whole sheet."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from ..contracts.provider import ProviderSpec
+from ..registry import Registry
+from .discovery import Origin
+from .files import PluginFolder, digest_of
+from .packages import Package, package_of
+from .records import Plugin, Problem, State
+from .setting_fields import SettingField
+from .settings import PluginSettings
+from .switches import disabled
+from .tiers import Tier, tier_of
+
+
+class Trouble(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One thing that is wrong with a plugin."""
+
+    message: str
+    fatal: bool
+    """True when the plugin's own code failed."""
+    advice: str
+    """What to do about it."""
+
+
+class Row(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A plugin in a list."""
+
+    name: str
+    version: str | None
+    distribution: str | None
+    """The package that brings it; ``None`` for a file, and for what was handed over."""
+    origin: Origin
+    state: State
+    enabled: bool
+    """False when it is switched off from the next start on."""
+    tier: Tier
+    """How much the conformance kit has seen these very files do well."""
+    protocol: int
+    """Which version of the hook protocol it speaks."""
+    brings: tuple[str, ...]
+    """``format ID`` for each wire format, then the ids of its providers."""
+    seconds: float
+    """How long its import took."""
+    problems: tuple[Trouble, ...]
+
+
+class Sheet(Row, frozen=True, kw_only=True, rename="camel"):
+    """Everything about one plugin."""
+
+    module: str
+    path: str | None
+    package: Package
+    """What its package says about itself."""
+    hooks: tuple[str, ...]
+    formats: tuple[str, ...]
+    providers: tuple[str, ...]
+    hosts: tuple[str, ...]
+    """What its providers declare that they call; an account may name further ones."""
+    variables: tuple[str, ...]
+    """Process variables that its providers take keys from."""
+    settings: tuple[SettingField, ...]
+    digest: str
+    """SHA-256 over its files; empty where it has none."""
+
+
+def rows(registry: Registry, folder: PluginFolder) -> list[Row]:
+    """Every plugin that was found, in the order of loading. Raises FileDamaged."""
+    off = disabled(folder)
+    return [Row(**_row(plugin, registry, folder, off)) for plugin in registry.plugins]
+
+
+def sheet(
+    registry: Registry, settings: PluginSettings, folder: PluginFolder, name: str
+) -> Sheet | None:
+    """Everything about the plugin of this name; of two, the one that has the name.
+
+    Raises FileDamaged.
+    """
+    plugin = next((plugin for plugin in registry.plugins if plugin.name == name), None)
+    if plugin is None:
+        return None
+    providers = _providers(registry, plugin)
+    specs = [registry.providers[id] for id in providers]
+    return Sheet(
+        **_row(plugin, registry, folder, disabled(folder)),
+        module=plugin.module,
+        path=plugin.path,
+        package=package_of(plugin, folder),
+        hooks=plugin.hooks,
+        formats=_formats(registry, plugin),
+        providers=providers,
+        hosts=tuple(sorted({host for spec in specs for host in hosts_of(spec)})),
+        variables=tuple(dict.fromkeys(name for spec in specs for name in spec.environment)),
+        settings=settings.fields(name),
+        digest=_digest(plugin),
+    )
+
+
+def hosts_of(spec: ProviderSpec) -> Iterator[str]:
+    """The hosts a provider declares, with a port where one is named."""
+    login = () if spec.oauth is None else (spec.oauth.authorize_url, spec.oauth.token_url)
+    urls = (spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url, *login)
+    for url in (*urls, *spec.other_formats.values()):
+        if url and (host := urlsplit(url).netloc.rpartition("@")[2]):
+            yield host
+    yield from spec.hosts
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A sentence that says there is no such plugin, with names that look alike."""
+    alike = get_close_matches(name, sorted(set(known)), n=3)
+    hint = f" Did you mean {' or '.join(alike)}?" if alike else ""
+    return f"There is no plugin {name!r}.{hint}"
+
+
+def trouble(problem: Problem) -> Trouble:
+    return Trouble(
+        message=problem.message,
+        fatal=problem.fatal,
+        advice=problem.advice or _advice(problem),
+    )
+
+
+def _advice(problem: Problem) -> str:
+    if "No module named" in problem.message:
+        return "Install what it needs, with: model-gateway plugins install"
+    if "did not finish within" in problem.message:
+        return "Disable it, or raise GATEWAY_PLUGIN_TIMEOUT_MS if its import only takes long."
+    if problem.fatal:
+        return f"Install a version that works, or: model-gateway plugins disable {problem.plugin}"
+    return "Tell whoever wrote it; whatever else it brings is served."
+
+
+def _row(
+    plugin: Plugin, registry: Registry, folder: PluginFolder, off: frozenset[str]
+) -> dict[str, Any]:
+    formats = (f"format {id}" for id in _formats(registry, plugin))
+    return {
+        "name": plugin.name,
+        "version": plugin.version,
+        "distribution": plugin.distribution,
+        "origin": plugin.origin,
+        "state": plugin.state,
+        "enabled": plugin.name not in off,
+        "tier": tier_of(plugin, folder),
+        "protocol": plugin.protocol,
+        "brings": (*formats, *_providers(registry, plugin)),
+        "seconds": round(plugin.seconds, 3),
+        "problems": tuple(trouble(p) for p in registry.problems if p.plugin == plugin.name),
+    }
+
+
+def _formats(registry: Registry, plugin: Plugin) -> tuple[str, ...]:
+    return _owned(registry.format_plugins, plugin)
+
+
+def _providers(registry: Registry, plugin: Plugin) -> tuple[str, ...]:
+    return _owned(registry.provider_plugins, plugin)
+
+
+def _owned(owners: Mapping[str, str], plugin: Plugin) -> tuple[str, ...]:
+    """Of two plugins of one name only the loaded one owns anything."""
+    if plugin.state is not State.LOADED:
+        return ()
+    return tuple(id for id, owner in owners.items() if owner == plugin.name)
+
+
+def _digest(plugin: Plugin) -> str:
+    try:
+        return digest_of(plugin)
+    except OSError:
+        return ""

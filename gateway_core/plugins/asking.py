@@ -1,0 +1,92 @@
+"""Asking the plugins that are loaded: every implementation of a hook, each behind a guard."""
+
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+import pluggy
+
+from .guard import Guard, PluginFailed
+from .records import Problem, blame
+
+HOOK_LIMIT = 5.0
+"""Seconds one implementation of a hook may take."""
+MOST_ANSWERS = 10_000
+"""How many answers one implementation may give; a plugin must not fill the memory."""
+
+Given = Mapping[str, object] | Callable[[str], Mapping[str, object]]
+"""A hook's arguments by name: the same for every plugin, or those of the plugin that is named."""
+NOTHING_GIVEN: Given = MappingProxyType({})
+
+
+def answers(
+    caller: pluggy.HookCaller,
+    problems: list[Problem],
+    given: Given = NOTHING_GIVEN,
+    *,
+    limit: float = HOOK_LIMIT,
+) -> list[tuple[str, Any]]:
+    """Every member of what each implementation returns, with the plugin's name.
+
+    For the hooks that return an iterable. An implementation that raises, tries
+    to leave, takes longer than ``limit`` seconds or returns no iterable gives
+    nothing but a fatal problem. ``given`` holds the hook's arguments.
+    """
+    told = _ask(caller, problems, given, limit, _members)
+    return [(plugin, member) for plugin, members in told for member in members]
+
+
+def replies(
+    caller: pluggy.HookCaller,
+    problems: list[Problem],
+    given: Given = NOTHING_GIVEN,
+    *,
+    limit: float = HOOK_LIMIT,
+) -> list[tuple[str, Any]]:
+    """What each implementation returns, as it is; guarded like :func:`answers`."""
+    return list(_ask(caller, problems, given, limit, lambda reply: reply))
+
+
+def _ask(
+    caller: pluggy.HookCaller,
+    problems: list[Problem],
+    given: Given,
+    limit: float,
+    shape: Callable[[Any], Any],
+) -> Iterator[tuple[str, Any]]:
+    with Guard(limit) as guard:
+        for impl in caller.get_hookimpls():
+            own = _given_to(impl.plugin_name, given)
+            arguments = [own[name] for name in impl.argnames]
+            try:
+                reply = guard.run(partial(_call, impl.function, arguments, shape))
+            except PluginFailed as failure:
+                blame(problems, impl.plugin_name, f"{caller.name} failed", failure)
+            else:
+                yield impl.plugin_name, reply
+
+
+def _given_to(plugin: str, given: Given) -> Mapping[str, object]:
+    """The arguments of one plugin's implementation; without settings unless they are given."""
+    return {"settings": None, **(given(plugin) if callable(given) else given)}
+
+
+def _call(
+    function: Callable[..., object], arguments: Iterable[object], shape: Callable[[Any], Any]
+) -> Any:
+    reply = function(*arguments)
+    if isinstance(reply, Coroutine):
+        reply.close()
+        raise TypeError("a hook may not be async")
+    return shape(reply)
+
+
+def _members(reply: object) -> tuple[object, ...]:
+    if isinstance(reply, str | bytes | Mapping) or not isinstance(reply, Iterable):
+        raise TypeError(f"it returned {type(reply).__name__} where a list is expected")
+    members = tuple(islice(reply, MOST_ANSWERS + 1))
+    if len(members) > MOST_ANSWERS:
+        raise ValueError(f"it returned more than {MOST_ANSWERS} answers")
+    return members

@@ -1,0 +1,180 @@
+"""Whether a plugin fits a gateway, told from what its source takes and what that gateway offers."""
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+from msgspec import Struct
+
+from .discovery import Found
+from .interface import KIND, Gateway, Interface, Shape, gateway_of, interface_of, is_optional
+from .protocol import ARGUMENTS, CURRENT, MARK, unsupported
+from .uses import DOOR, Call, Hook, Place, Taken, Uses, uses_of
+
+
+class Weight(StrEnum):
+    """What a finding means for the plugin."""
+
+    MISSING = "missing"
+    """It does not work there."""
+    CHANGED = "changed"
+    """It is there, and not as it was where the plugin was written for."""
+    NOTE = "note"
+    """It works, and somebody should know."""
+
+
+class Finding(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One thing that was seen."""
+
+    weight: Weight
+    detail: str
+    place: str
+    """File and line; empty where there is none."""
+
+
+class Comparison(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A plugin held against a gateway."""
+
+    plugin: str
+    protocol: int | None
+    """What the plugin says it speaks; ``None`` when its source does not tell."""
+    against: str
+    """Which gateway."""
+    speaks: tuple[int, ...]
+    """The versions of the hook protocol that it understands."""
+    fits: bool
+    """False when something is missing."""
+    findings: tuple[Finding, ...]
+
+
+def compared(found: Found, version: str = str(CURRENT)) -> Comparison:
+    """Hold a plugin against a version of the gateway, or of the hook protocol.
+
+    Raises UnknownVersion, OSError.
+    """
+    gateway, uses = gateway_of(version), uses_of(found)
+    findings = findings_of(uses, gateway)
+    return Comparison(
+        plugin=found.name,
+        protocol=uses.protocol,
+        against=gateway.name,
+        speaks=gateway.speaks,
+        fits=all(each.weight is not Weight.MISSING for each in findings),
+        findings=findings,
+    )
+
+
+def findings_of(uses: Uses, gateway: Gateway) -> tuple[Finding, ...]:
+    """What there is to tell, each once, with the place where it was seen first."""
+    first: dict[str, Finding] = {}
+    for each in _findings(uses, gateway):
+        first.setdefault(each.detail, each)
+    return tuple(first.values())
+
+
+def _findings(uses: Uses, gateway: Gateway) -> Iterator[Finding]:
+    for place, reason in uses.unread:
+        yield _missing(reason, place)
+    yield from _of_protocol(uses, gateway)
+    offered = gateway.interface
+    for taken in uses.names:
+        yield from _of_name(taken, offered)
+    for call in uses.calls:
+        yield from _of_call(call, offered)
+    for hook in uses.hooks:
+        yield from _of_hook(hook, uses.protocol, offered)
+    written_for = interface_of(uses.protocol) if uses.protocol else None
+    if written_for is not None:
+        yield from _changes(uses.names, written_for, offered)
+
+
+def _of_protocol(uses: Uses, gateway: Gateway) -> Iterator[Finding]:
+    if uses.protocol is None:
+        told = f"its source does not tell which hook protocol it speaks; write {MARK} = {CURRENT}"
+        yield Finding(weight=Weight.NOTE, detail=told, place="")
+    elif uses.protocol not in gateway.speaks:
+        detail = unsupported(uses.protocol, gateway.speaks)
+        yield Finding(weight=Weight.MISSING, detail=detail, place="")
+
+
+def _of_name(taken: Taken, offered: Interface) -> Iterator[Finding]:
+    if taken.name == "*":
+        yield _note("it takes every name of the gateway, so nothing of it is checked", taken.place)
+        return
+    shape = offered.names.get(taken.name)
+    if shape is not None:
+        if shape[KIND] == "enum" and taken.member.isupper() and taken.member not in shape:
+            yield _missing(f"{taken.name} has no {taken.member}", taken.place)
+    elif taken.name.startswith(f"{DOOR}."):
+        if f"{taken.name}.{taken.member}" not in offered.names:
+            yield _note(f"{taken.name} is private: no version promises it", taken.place)
+    else:
+        yield _missing(f"{DOOR} has no {taken.name}", taken.place)
+
+
+def _of_call(call: Call, offered: Interface) -> Iterator[Finding]:
+    shape = offered.names.get(call.name, {KIND: ""})
+    if shape[KIND] != "struct":
+        return
+    for keyword in call.keywords:
+        if keyword not in shape:
+            yield _missing(f"{call.name} has no {keyword}", call.place)
+    wanted = [name for name in shape if name != KIND and not _may_lack(shape[name])]
+    for name in sorted(set(wanted) - set(call.keywords)) if call.is_whole else ():
+        yield _missing(f"{call.name} is not made without {name}", call.place)
+
+
+def _may_lack(member: str) -> bool:
+    """Whether a struct may be made without this member, or it is no field."""
+    return is_optional(member) or member.startswith(("(", "async (", "property "))
+
+
+def _of_hook(hook: Hook, protocol: int | None, offered: Interface) -> Iterator[Finding]:
+    if hook.name not in offered.hooks:
+        yield _missing(f"there is no hook {hook.name}", hook.place)
+        return
+    for argument in hook.arguments:
+        versions = ARGUMENTS.get(argument, ())
+        if argument not in offered.hooks[hook.name]:
+            yield _missing(f"{hook.name} is given no {argument}", hook.place)
+        elif protocol is not None and versions:
+            yield from _of_argument(hook, argument, versions, protocol)
+
+
+def _of_argument(
+    hook: Hook, argument: str, versions: Iterable[int], protocol: int
+) -> Iterator[Finding]:
+    """An argument that only some versions have."""
+    told = f"{hook.name} takes {argument}, which"
+    if protocol > max(versions):
+        yield _missing(f"{told} hook protocol {protocol} has not", hook.place)
+    elif protocol < min(versions):
+        yield _note(f"{told} came with hook protocol {min(versions)}: say so", hook.place)
+    elif protocol < CURRENT:
+        yield _note(f"{told} goes with hook protocol {max(versions)}", hook.place)
+
+
+def _changes(
+    names: Iterable[Taken], written_for: Interface, offered: Interface
+) -> Iterator[Finding]:
+    """What is different about names that are in both."""
+    for taken in names:
+        before, now = written_for.names.get(taken.name), offered.names.get(taken.name)
+        if before is not None and now is not None:
+            for told in _different(before, now):
+                detail = f"{taken.name}{told}"
+                yield Finding(weight=Weight.CHANGED, detail=detail, place=str(taken.place))
+
+
+def _different(before: Shape, now: Shape) -> Iterator[str]:
+    for member in before.keys() & now.keys():
+        if before[member] != now[member]:
+            name = f".{member}" if member != KIND else ""
+            yield f"{name} is {now[member]}, and not {before[member]}"
+
+
+def _missing(detail: str, place: Place) -> Finding:
+    return Finding(weight=Weight.MISSING, detail=detail, place=str(place))
+
+
+def _note(detail: str, place: Place) -> Finding:
+    return Finding(weight=Weight.NOTE, detail=detail, place=str(place))

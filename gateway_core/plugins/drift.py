@@ -1,0 +1,138 @@
+"""What is not as the plugin lock has it, told in words.
+
+A plugin that differs is not imported, and whatever else there is serves. A
+lock that cannot be read says nothing about anybody, so that only what comes
+with the gateway is imported then.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from .core_packages import plain
+from .discovery import Found, Origin
+from .files import FileDamaged, PluginFolder, hashes_of
+from .lock import Entry, Lock, is_on, kept
+from .standing import is_house
+from .startup_files import changes, owners, startup_files
+
+PLUGIN = "lock"
+"""Stands for a plugin where there is something to tell that is about none."""
+ADVICE = "Look at what changed; when it is as it should be: model-gateway plugins lock"
+MOST_NAMES = 5
+"""How many files are named of those that differ."""
+
+
+class Drift(Struct, frozen=True, kw_only=True, rename="camel"):
+    """One difference."""
+
+    plugin: str
+    """Its name, or ``lock`` for what belongs to no plugin."""
+    detail: str
+    bad: bool = True
+    """False for what can hurt nobody."""
+
+
+def watch(folder: PluginFolder | None, found: Iterable[Found]) -> "Watch | None":
+    """What compares with the lock; None when there is none."""
+    if folder is None or not is_on(folder):
+        return None
+    present = [each for each in found if each.origin is not Origin.GIVEN]
+    try:
+        return Watch(kept(folder), present, startup_files(folder.packages))
+    except (FileDamaged, OSError) as error:
+        return Damaged(str(error), present)
+
+
+class Watch:
+    """Compares what was found with a lock."""
+
+    def __init__(self, lock: Lock, found: Iterable[Found], startup: dict[str, str]) -> None:
+        self._lock = lock
+        self._found = tuple(found)
+        self._startup = changes(lock.startup_files, startup)
+        self._owners = owners(self._startup) if self._startup else {}
+
+    def objection(self, found: Found) -> str | None:
+        """Why a plugin is not to be imported; None when it may be."""
+        if found.origin is Origin.GIVEN:
+            return None
+        return next(self._objections(found), None)
+
+    def drifts(self) -> list[Drift]:
+        """Everything that differs."""
+        told = ((each.name, self.objection(each)) for each in self._found)
+        refused = [Drift(plugin=name, detail=detail) for name, detail in told if detail]
+        return [*refused, *self.others()]
+
+    def others(self) -> Iterator[Drift]:
+        """What differs and is about no plugin that is there."""
+        owned = {plain(each.distribution) for each in self._found if each.distribution}
+        for file, change in self._startup.items():
+            if change == "gone":
+                yield Drift(plugin=PLUGIN, detail=f"{file} is gone", bad=False)
+            elif self._owners.get(file) not in owned:
+                detail = f"{file} is {change}: its lines may be code that runs at every start"
+                yield Drift(plugin=PLUGIN, detail=detail)
+        for name in sorted(self._names() - {each.name for each in self._found}):
+            yield Drift(plugin=name, detail="it is in the plugin lock and not there", bad=False)
+
+    def _names(self) -> set[str]:
+        return {entry.name for entry in self._lock.plugins}
+
+    def _objections(self, found: Found) -> Iterator[str]:
+        entries = [entry for entry in self._lock.plugins if entry.name == found.name]
+        if not entries:
+            yield "the plugin lock does not have it"
+            return
+        entry = next((entry for entry in entries if _source(entry) == _source(found)), None)
+        if entry is None:
+            yield f"the plugin lock has it from {_place(entries[0])}, not from {_place(found)}"
+            return
+        if entry.version != found.version:
+            yield f"the plugin lock has version {entry.version}, not {found.version}"
+        if entry.module != found.module and found.origin is not Origin.FILE:
+            yield f"the plugin lock has it in {entry.module}, not in {found.module}"
+        yield from _changed_files(entry, found)
+        yield from self._changed_startup(found)
+
+    def _changed_startup(self, found: Found) -> Iterator[str]:
+        package = plain(found.distribution or "")
+        for file, change in self._startup.items():
+            if change != "gone" and self._owners.get(file) == package:
+                yield f"{file}, which its package brings, is {change}"
+
+
+class Damaged(Watch):
+    """Stands for a lock that cannot be read."""
+
+    def __init__(self, reason: str, found: Iterable[Found]) -> None:
+        super().__init__(Lock(version=1, plugins=(), startup_files={}), found, {})
+        self._reason = reason
+
+    def others(self) -> Iterator[Drift]:
+        yield Drift(plugin=PLUGIN, detail=self._reason)
+
+    def _objections(self, found: Found) -> Iterator[str]:
+        if not is_house(found):
+            yield self._reason
+
+
+def _changed_files(entry: Entry, found: Found) -> Iterator[str]:
+    try:
+        changed = changes(entry.files, hashes_of(found))
+    except OSError as error:
+        yield f"its files cannot be read: {error}"
+        return
+    if changed:
+        named = [f"{name} is {change}" for name, change in changed.items()]
+        more = [f"{len(named) - MOST_NAMES} more"] if len(named) > MOST_NAMES else []
+        yield f"its files differ from the plugin lock: {', '.join(named[:MOST_NAMES] + more)}"
+
+
+def _source(plugin: Entry | Found) -> tuple[Origin, str]:
+    return plugin.origin, plain(plugin.distribution or "")
+
+
+def _place(plugin: Entry | Found) -> str:
+    return f"{plugin.origin} {plugin.distribution or ''}".strip()

@@ -1,0 +1,193 @@
+"""The values of one plugin's settings: which counts, where it comes from, which does not fit.
+
+```text
+default  ◀  stored  ◀  handed over by the embedding program  ◀  process variable
+```
+
+What stands further right wins. A value that does not fit is told and left
+out, so the next one to its left counts. Members that nobody declares are left
+alone: they belong to an older or a newer version of the plugin.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..storage.plugin_document import PluginDocument
+from .records import Problem
+from .setting_fields import MASK, Declared, SettingField, prefix, shown
+
+Document = Mapping[str, Any]
+
+
+class Source(StrEnum):
+    """Where the value in force of a setting comes from."""
+
+    DEFAULT = "default"
+    STORED = "stored"
+    PROGRAM = "program"
+    """Handed over by the embedding program."""
+    ENVIRONMENT = "environment"
+
+
+class InForce(Struct, frozen=True, kw_only=True):
+    """The settings of one plugin, settled."""
+
+    value: Struct
+    sources: Mapping[str, Source] = {}
+    """Of every member that has not its default."""
+    faults: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"InForce({sorted(self.sources)}, faults={self.faults})"
+
+
+class Refused(ValueError):
+    """A value that does not fit; the message holds no secret."""
+
+
+class Layers(Struct, frozen=True, kw_only=True):
+    """What is said about one plugin's settings, besides their defaults."""
+
+    stored: PluginDocument
+    program: Document
+    variables: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return "Layers()"
+
+
+class Chosen(Struct, frozen=True, kw_only=True):
+    """The value of every member that is set soundly, where each is from, and what is not."""
+
+    members: dict[str, Any]
+    sources: dict[str, Source]
+    faults: list[str]
+
+    def __repr__(self) -> str:
+        return f"Chosen({sorted(self.sources)}, faults={self.faults})"
+
+
+def settle(found: Declared, layers: Layers) -> InForce:
+    """What counts. Where the plugin refuses it, the defaults do."""
+    chosen = choose(found, layers)
+    try:
+        value = value_of(found, chosen.members)
+    except Refused as refusal:
+        told = f"its settings are refused, so the defaults count: {refusal}"
+        return InForce(value=found.struct(), faults=(*chosen.faults, told))
+    return InForce(value=value, sources=chosen.sources, faults=tuple(chosen.faults))
+
+
+def choose(found: Declared, layers: Layers) -> Chosen:
+    """Look at every value by itself."""
+    broken = [f"the stored {name} cannot be opened" for name in layers.stored.broken]
+    chosen = Chosen(members={}, sources={}, faults=broken)
+    _take(chosen, found, Source.STORED, layers.stored.members)
+    _take(chosen, found, Source.PROGRAM, layers.program)
+    for field in found.fields:
+        if field.variable in layers.variables:
+            _take_variable(chosen, found, field, layers.variables[field.variable])
+    return chosen
+
+
+def _take(chosen: Chosen, found: Declared, source: Source, document: Document) -> None:
+    for name in sorted(document.keys() & found.names):
+        fault = misfit(found, name, document[name])
+        if fault is None:
+            chosen.members[name], chosen.sources[name] = document[name], source
+        else:
+            chosen.faults.append(f"the setting {name} ({source}) is left out: {fault}")
+
+
+def _take_variable(chosen: Chosen, found: Declared, field: SettingField, text: str) -> None:
+    try:
+        chosen.members[field.name] = _read(found, field, text)
+        chosen.sources[field.name] = Source.ENVIRONMENT
+    except Refused as refusal:
+        chosen.faults.append(f"the variable {field.variable} is left out: {refusal}")
+
+
+def shown_values(found: Declared, value: Struct) -> dict[str, Any]:
+    """Settings as JSON, secrets masked."""
+    fields = zip(msgspec.structs.fields(found.struct), found.fields, strict=True)
+    return {
+        told.name: shown(getattr(value, field.name), secret=told.secret) for field, told in fields
+    }
+
+
+def misfit(found: Declared, name: str, value: Any) -> str | None:
+    """Why a value is none for a member; ``None`` when it is."""
+    if name not in found.names:
+        return f"there is no setting {name}"
+    try:
+        msgspec.convert({name: value}, found.shape)
+    except msgspec.ValidationError as error:
+        return f"{name} does not fit its type" if name in found.secrets else str(error)
+    return None
+
+
+def _read(found: Declared, field: SettingField, text: str) -> Any:
+    """The value in a variable: text where the setting takes it, else JSON, else a bare word.
+
+    Raises Refused.
+    """
+    for strict, value in ((True, text), (True, _json(text)), (False, text)):
+        try:
+            given = msgspec.convert({field.name: value}, found.shape, strict=strict)
+        except msgspec.ValidationError:
+            continue
+        return msgspec.to_builtins(given)[field.name]
+    raise Refused(f"it is to hold {field.type}")
+
+
+def _json(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return text
+
+
+def value_of(found: Declared, members: Document) -> Struct:
+    """The plugin's own struct. Raises Refused."""
+    try:
+        return msgspec.convert(dict(members), found.struct)
+    except (Exception, SystemExit) as error:  # a struct's own checks are the plugin's code
+        message = str(error) or type(error).__name__
+    for name in found.secrets & members.keys():
+        if isinstance(members[name], str) and members[name]:
+            message = message.replace(members[name], MASK)
+    raise Refused(message)
+
+
+def owners_of(found: Iterable[Declared]) -> dict[str, list[str]]:
+    """The plugins that a variable means a setting of; more than one means none."""
+    owners: dict[str, list[str]] = {}
+    for each in found:
+        for field in each.fields:
+            owners.setdefault(field.variable, []).append(each.plugin)
+    return owners
+
+
+def strays(
+    found: Mapping[str, Declared],
+    owners: Mapping[str, list[str]],
+    variables: Mapping[str, str],
+    program: Mapping[str, Document],
+) -> Iterable[Problem]:
+    """What is set and means no setting, or more than one."""
+    for variable in sorted(variables.keys() & owners.keys()):
+        if len(owners[variable]) > 1:
+            told = f"the variable {variable} is not read: it means a setting of each of "
+            yield Problem(owners[variable][0], told + ", ".join(owners[variable]))
+    for name in sorted(found):
+        unknown = [v for v in variables if v.startswith(prefix(name)) and v not in owners]
+        for variable in sorted(unknown):
+            yield Problem(name, f"the variable {variable} means none of its settings")
+    for name in sorted(program):
+        known = found[name].names if name in found else frozenset()
+        for member in sorted(program[name].keys() - known):
+            yield Problem(name, f"the embedding program sets {member}, which is no setting of it")

@@ -1,0 +1,178 @@
+"""The settings of all plugins that are in force, which follow what is stored."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from ..contracts.errors import BadRequest
+from ..storage.plugin_document import NOTHING, PluginDocument
+from .asking import HOOK_LIMIT, replies
+from .guard import Guard, PluginFailed
+from .records import Loaded, Problem, report
+from .setting_fields import MASK, Declared, SettingField, Unsound, declared
+from .setting_values import (
+    Document,
+    InForce,
+    Layers,
+    Refused,
+    choose,
+    misfit,
+    owners_of,
+    settle,
+    strays,
+    value_of,
+)
+
+log = logging.getLogger(__name__)
+
+
+class PluginSettings:
+    """The settings of every plugin that has some; always the ones in force now."""
+
+    def __init__(
+        self,
+        found: Iterable[Declared] = (),
+        variables: Mapping[str, str] = MappingProxyType({}),
+        program: Mapping[str, Document] = MappingProxyType({}),
+        stored: Mapping[str, PluginDocument] = MappingProxyType({}),
+        problems: Iterable[Problem] = (),
+        *,
+        at_start: frozenset[str] = frozenset(),
+    ) -> None:
+        """``at_start`` names the plugins that some hook gives settings to when the gateway starts.
+
+        What is wrong joins ``problems``.
+        """
+        self._declared = {each.plugin: each for each in found}
+        self._program = program
+        self._at_start = at_start
+        owners = owners_of(self._declared.values())
+        self._variables = {n: text for n, text in variables.items() if len(owners.get(n, ())) == 1}
+        self._stored = stored
+        self._in_force = {
+            name: settle(each, self._layers(name, stored.get(name, NOTHING)))
+            for name, each in self._declared.items()
+        }
+        self._begun = {name: each.value for name, each in self._in_force.items()}
+        self.problems = list(problems)
+        """Told when the gateway started."""
+        for problem in (*self._faults(), *strays(self._declared, owners, variables, program)):
+            report(self.problems, problem)
+
+    def take(self, stored: Mapping[str, PluginDocument]) -> None:
+        """Follow what is stored. Plugins whose documents are the same keep their very value."""
+        before, self._stored = self._stored, stored
+        for name, each in self._declared.items():
+            document = stored.get(name, NOTHING)
+            if document != before.get(name, NOTHING):
+                self._in_force[name] = settle(each, self._layers(name, document))
+                for fault in self._in_force[name].faults:
+                    log.warning("plugin %s: %s", name, fault)
+
+    def current(self, plugin: str) -> Struct | None:
+        """A plugin's settings; ``None`` when it declares none."""
+        found = self._in_force.get(plugin)
+        return None if found is None else found.value
+
+    def given(self, plugin: str) -> Mapping[str, object]:
+        """The argument ``settings`` of a plugin's hooks."""
+        return {"settings": self.current(plugin)}
+
+    def declared(self, plugin: str) -> Declared | None:
+        return self._declared.get(plugin)
+
+    def fields(self, plugin: str) -> tuple[SettingField, ...]:
+        found = self._declared.get(plugin)
+        return () if found is None else found.fields
+
+    def in_force(self, plugin: str) -> InForce:
+        """Raises KeyError for a plugin without settings."""
+        return self._in_force[plugin]
+
+    def needs_restart(self, plugin: str) -> bool:
+        """Whether a hook took settings at the start that have changed since."""
+        if plugin not in self._at_start:
+            return False
+        then, now = self._begun[plugin], self._in_force[plugin].value
+        return bool(msgspec.to_builtins(then) != msgspec.to_builtins(now))
+
+    def changes(self, plugin: str, wanted: Document) -> dict[str, Any]:
+        """What a document changes: UNSET goes back to the default, a mask changes nothing.
+
+        ``null`` is a value where the setting takes it and else brings the
+        default back. Raises BadRequest, which says where something is wrong.
+        """
+        found = self._declared[plugin]
+        changes: dict[str, Any] = {}
+        for name, value in wanted.items():
+            if value == MASK and name in found.secrets:
+                continue
+            fault = misfit(found, name, value)
+            if fault is not None and (value is not None or name not in found.names):
+                raise BadRequest(f"Invalid settings: {fault}")
+            changes[name] = UNSET if fault is not None else value
+        return changes
+
+    def check(self, plugin: str, before: PluginDocument, changes: Mapping[str, Any]) -> None:
+        """Raises BadRequest when the plugin refuses the settings as they would be."""
+        found = self._declared[plugin]
+        after = {**before.members, **changes}
+        members = {name: value for name, value in after.items() if value is not UNSET}
+        chosen = choose(found, self._layers(plugin, PluginDocument(members=members)))
+        try:
+            value_of(found, chosen.members)
+        except Refused as refusal:
+            raise BadRequest(f"Invalid settings: {refusal}") from None
+
+    def _faults(self) -> list[Problem]:
+        return [
+            Problem(name, fault) for name, each in self._in_force.items() for fault in each.faults
+        ]
+
+    def _layers(self, plugin: str, stored: PluginDocument) -> Layers:
+        program = self._program.get(plugin, {})
+        return Layers(stored=stored, program=program, variables=self._variables)
+
+
+def settings_of(
+    loaded: Loaded,
+    variables: Mapping[str, str] = MappingProxyType({}),
+    program: Mapping[str, Document] = MappingProxyType({}),
+    stored: Mapping[str, PluginDocument] = MappingProxyType({}),
+    *,
+    limit: float = HOOK_LIMIT,
+) -> PluginSettings:
+    """Ask every plugin what settings it has, before any other hook.
+
+    A declaration that fails or is not sound is a fatal problem of its plugin.
+    ``limit`` is for each plugin, in seconds.
+    """
+    problems: list[Problem] = []
+    found: list[Declared] = []
+    hook = loaded.manager.hook.register_settings
+    with Guard(limit) as guard:
+        for plugin, struct in replies(hook, problems, limit=limit):
+            try:
+                found.append(guard.run(partial(declared, plugin, struct)))
+            except PluginFailed as failure:
+                reason = failure.reason.removeprefix(f"{Unsound.__name__}: ")
+                told = f"its settings are refused: {reason}"
+                report(problems, Problem(plugin, told, fatal=True))
+    at_start = frozenset(each.plugin for each in found if _takes_settings(loaded, each.plugin))
+    return PluginSettings(found, variables, program, stored, problems, at_start=at_start)
+
+
+def _takes_settings(loaded: Loaded, plugin: str) -> bool:
+    """Whether one of its hooks takes them when the gateway starts."""
+    callers = loaded.manager.get_hookcallers(loaded.manager.get_plugin(plugin)) or []
+    return any(
+        impl.plugin_name == plugin and "settings" in impl.argnames
+        for caller in callers
+        if caller.name != "register_commands"
+        for impl in caller.get_hookimpls()
+    )

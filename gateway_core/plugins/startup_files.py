@@ -1,0 +1,72 @@
+"""The ``.pth`` files that Python reads when it starts, and which packages they belong to."""
+
+import os
+import site
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from msgspec import Struct
+
+from .core_packages import plain
+from .files import hashes_of
+
+SUFFIX = ".pth"
+
+
+class StartupFile(Struct, frozen=True):
+    """A file in the shape in which its hash can be asked for."""
+
+    path: Path
+    module: str = ""
+
+
+def startup_files(*more: Path) -> dict[str, str]:
+    """SHA-256, in hex, of each such file by path, in the places of packages and in ``more``.
+
+    Raises OSError.
+    """
+    files = (file for place in _places(more) for file in _in(place))
+    return {str(file): digest for file in files for digest in hashes_of(StartupFile(file)).values()}
+
+
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """What became of files, by name: ``new``, ``changed`` or ``gone``."""
+    found = dict.fromkeys(before.keys() - now.keys(), "gone")
+    found |= dict.fromkeys(now.keys() - before.keys(), "new")
+    found |= {name: "changed" for name in before.keys() & now.keys() if before[name] != now[name]}
+    return dict(sorted(found.items()))
+
+
+def owners(files: Iterable[str]) -> dict[str, str]:
+    """The package that each of these files belongs to, plainly spelled; no stray ones."""
+    wanted = set(files)
+    places = sorted({os.path.dirname(file) for file in wanted})
+    return {
+        file: plain(package.name)
+        for place in places
+        for package in distributions(path=[place])
+        for file in _listed(package) & wanted
+    }
+
+
+def _places(more: Iterable[Path]) -> Iterator[Path]:
+    user = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    yield from dict.fromkeys([*map(Path, (*site.getsitepackages(), *user)), *more])
+
+
+def _in(place: Path) -> list[Path]:
+    with suppress(OSError):
+        names = sorted(name for name in os.listdir(place) if name.endswith(SUFFIX))
+        return [place / name for name in names if (place / name).is_file()]
+    return []
+
+
+def _listed(package: Distribution) -> set[str]:
+    """The ``.pth`` files that a package says are its own."""
+    try:
+        files = package.files or ()
+        return {str(file.locate()) for file in files if str(file).endswith(SUFFIX)}
+    except Exception:  # a damaged package fails in whatever way it is damaged
+        return set()

@@ -1,0 +1,240 @@
+"""What a plugin takes from the gateway, read from its source. Nothing is run.
+
+What is looked up by a name that only exists at run time, with ``getattr`` for
+one, cannot be seen here.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+
+from .discovery import Found
+from .files import source_of
+from .protocol import MARK, UNSAID
+
+DOOR = "gateway_core"
+MARKER = "hookimpl"
+T = TypeVar("T")
+
+
+class Place(Struct, frozen=True):
+    """A line of a plugin's source."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Taken(Struct, frozen=True):
+    """A name of the door that is imported or reached."""
+
+    name: str
+    """With its module where that is not the door's top."""
+    place: Place
+    member: str = ""
+    """What is taken of it, such as one of an enumeration."""
+
+
+class Call(Struct, frozen=True):
+    """A name of the door that is called, mostly to make one of it."""
+
+    name: str
+    keywords: tuple[str, ...]
+    is_whole: bool
+    """True when every argument can be seen."""
+    place: Place
+
+
+class Hook(Struct, frozen=True):
+    """A hook that is implemented."""
+
+    name: str
+    arguments: tuple[str, ...]
+    place: Place
+
+
+class Uses(Struct, frozen=True, kw_only=True):
+    """Everything that was seen."""
+
+    protocol: int | None
+    """What the plugin says it speaks; ``None`` when its source does not tell."""
+    names: tuple[Taken, ...]
+    calls: tuple[Call, ...]
+    hooks: tuple[Hook, ...]
+    unread: tuple[tuple[Place, str], ...]
+    """Files that are no Python, with the reason."""
+
+
+class _File(Struct, frozen=True):
+    module: str
+    path: str
+    nodes: tuple[ast.AST, ...]
+    top: tuple[ast.stmt, ...]
+    bound: Mapping[str, str]
+    """Names in this file, to what they stand for in the door."""
+
+    def place(self, node: ast.AST) -> Place:
+        return Place(self.path, getattr(node, "lineno", 1))
+
+
+def uses_of(found: Found) -> Uses:
+    """Read every source file of a plugin. Raises OSError."""
+    root, paths = source_of(found)
+    files: list[_File] = []
+    unread: list[tuple[Place, str]] = []
+    for path in paths:
+        if path.suffix == ".py":
+            name = path.relative_to(root)
+            try:
+                files.append(_file(name, path))
+            except (SyntaxError, ValueError, ImportError) as error:
+                line = getattr(error, "lineno", None) or 1
+                unread.append((Place(name.as_posix(), line), _told(error)))
+    return Uses(
+        protocol=_protocol(files, found.module),
+        names=_every(files, _names),
+        calls=_every(files, _calls),
+        hooks=_every(files, _hooks),
+        unread=tuple(unread),
+    )
+
+
+def _every(files: Iterable[_File], read: Callable[[_File], Iterator[T]]) -> tuple[T, ...]:
+    return tuple(each for file in files for each in read(file))
+
+
+def _file(name: Path, path: Path) -> _File:
+    """Read a file as an import would. Raises SyntaxError, ValueError, ImportError, OSError."""
+    parts = name.with_suffix("").parts
+    module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    loader = SourceFileLoader(module, str(path))
+    tree = ast.parse(loader.get_source(module) or "")
+    nodes = tuple(ast.walk(tree))
+    return _File(module, name.as_posix(), nodes, tuple(tree.body), _bound(nodes))
+
+
+def _told(error: BaseException) -> str:
+    return f"it is no Python that can be read: {error}"
+
+
+def _bound(nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """What imports of the door bind."""
+    bound = {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            for name, full in _imported(node):
+                bound[name.asname or name.name] = full
+        elif isinstance(node, ast.Import):
+            for name in node.names:
+                if _is_door(name.name):
+                    bound[name.asname or DOOR] = name.name if name.asname else DOOR
+    return bound
+
+
+def _imported(node: ast.ImportFrom) -> Iterator[tuple[ast.alias, str]]:
+    """The names that one statement takes from the door, in full."""
+    module = node.module or ""
+    if node.level == 0 and _is_door(module):
+        for name in node.names:
+            yield name, name.name if module == DOOR else f"{module}.{name.name}"
+
+
+def _is_door(module: str) -> bool:
+    return module == DOOR or module.startswith(f"{DOOR}.")
+
+
+def _names(file: _File) -> Iterator[Taken]:
+    for node in file.nodes:
+        if isinstance(node, ast.ImportFrom):
+            yield from (Taken(full, file.place(node)) for _, full in _imported(node))
+        elif isinstance(node, ast.Attribute):
+            yield from _reached(file, node)
+
+
+def _reached(file: _File, node: ast.Attribute) -> Iterator[Taken]:
+    """``gateway_core.Model``, or ``Kind.LLM``."""
+    if not isinstance(node.value, ast.Name) or node.value.id not in file.bound:
+        return
+    holder = file.bound[node.value.id]
+    if holder == DOOR:
+        yield Taken(node.attr, file.place(node))
+    else:
+        yield Taken(holder, file.place(node), node.attr)
+
+
+def _calls(file: _File) -> Iterator[Call]:
+    for node in file.nodes:
+        name = _meaning(file, node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and name is not None:
+            keywords = tuple(word.arg for word in node.keywords if word.arg is not None)
+            is_whole = not node.args and len(keywords) == len(node.keywords)
+            yield Call(name, keywords, is_whole, file.place(node))
+
+
+def _meaning(file: _File, node: ast.expr) -> str | None:
+    """The name of the door that an expression is."""
+    if isinstance(node, ast.Name):
+        return file.bound.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.attr if file.bound.get(node.value.id) == DOOR else None
+    return None
+
+
+def _hooks(file: _File) -> Iterator[Hook]:
+    for node in file.nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for mark in node.decorator_list:
+                bare = mark.func if isinstance(mark, ast.Call) else mark
+                if _meaning(file, bare) == MARKER:
+                    yield Hook(_hook_name(node.name, mark), _arguments(node), file.place(node))
+
+
+def _hook_name(function: str, mark: ast.expr) -> str:
+    """The function's own, unless the mark says another."""
+    words = mark.keywords if isinstance(mark, ast.Call) else ()
+    named = (word.value for word in words if word.arg == "specname")
+    names = (word.value for word in named if isinstance(word, ast.Constant))
+    return str(next(names, function))
+
+
+def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Those that the gateway gives: the ones without a default."""
+    given = (*node.args.posonlyargs, *node.args.args)
+    free = given[: len(given) - len(node.args.defaults)]
+    return tuple(argument.arg for argument in free if argument.arg != "self")
+
+
+def _protocol(files: list[_File], module: str) -> int | None:
+    """What the plugin's own module says; ``None`` when it says something that is not plain."""
+    own_files = [file for file in files if len(files) == 1 or file.module == module]
+    own = [node for file in own_files for node in file.top]
+    said: list[ast.expr | None] = [
+        node.value
+        for node in own
+        if isinstance(node, ast.Assign | ast.AnnAssign) and MARK in map(_target, _targets(node))
+    ]
+    if not said:
+        return None if any(MARK in _taken_in(node) for node in own) else UNSAID
+    last = said[-1]
+    value = last.value if isinstance(last, ast.Constant) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _target(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _taken_in(node: ast.stmt) -> set[str]:
+    """Names that come from another module."""
+    names = node.names if isinstance(node, ast.ImportFrom) else ()
+    return {name.asname or name.name for name in names}

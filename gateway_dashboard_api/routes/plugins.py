@@ -1,0 +1,127 @@
+"""The plugins that were found, and the switches that count from the next start."""
+
+import anyio
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import Conflict, NotFound
+from gateway_core.identity.access import Access
+from gateway_core.plugins import PluginFolder, State
+from gateway_core.plugins.about import Row, Sheet, nearest, rows, sheet
+from gateway_core.plugins.files import FileDamaged
+from gateway_core.plugins.switches import reservation, switch
+from gateway_core.surfaces.answers import json_answer
+from gateway_core.surfaces.operation import Guarded
+
+from ..desk import Desk
+from ..endpoint import endpoint
+
+PATH = "/api/plugins"
+ONE = f"{PATH}/{{name}}"
+
+
+class Plugins(Struct, frozen=True):
+    plugins: tuple[Row, ...]
+
+
+class Switched(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a switch does."""
+
+    name: str
+    enabled: bool
+    changed: bool
+    """False when it stood like this already."""
+    restart_required: bool
+    """True while the gateway runs as before."""
+    note: str | None
+    """What else keeps the plugin out."""
+
+
+def routes(desk: Desk) -> list[Guarded]:
+    return [
+        endpoint(desk, "GET", PATH, list_all, "list plugins", answer=Plugins),
+        endpoint(desk, "GET", ONE, show, "show the plugin", answer=Sheet),
+        *(
+            endpoint(
+                desk,
+                "POST",
+                f"{ONE}/{word}",
+                act,
+                f"{word} the plugin",
+                access=Access.OPERATOR,
+                answer=Switched,
+            )
+            for word, act in (("enable", enable), ("disable", disable))
+        ),
+    ]
+
+
+async def list_all(desk: Desk, request: Request) -> Response:
+    """Every plugin that was found at the start, and what became of it."""
+    found = await anyio.to_thread.run_sync(_rows, desk)
+    return json_answer(Plugins(found))
+
+
+async def show(desk: Desk, request: Request) -> Response:
+    name = _known(desk, request)
+    return json_answer(await anyio.to_thread.run_sync(_sheet, desk, name))
+
+
+async def enable(desk: Desk, request: Request) -> Response:
+    return await _switch(desk, request, on=True)
+
+
+async def disable(desk: Desk, request: Request) -> Response:
+    return await _switch(desk, request, on=False)
+
+
+async def _switch(desk: Desk, request: Request, *, on: bool) -> Response:
+    name, environment = _known(desk, request), desk.core.environment
+    await desk.audit(request, "plugin.enable" if on else "plugin.disable", name)
+    async with desk.writing():
+        changed = await anyio.to_thread.run_sync(_put, desk, name, on)
+    note = reservation(
+        name, on=on, allowed=environment.load_plugins, blocked=environment.block_plugins
+    )
+    is_off = any(
+        plugin.name == name and plugin.state is State.DISABLED
+        for plugin in desk.tables.registry.plugins
+    )
+    return json_answer(
+        Switched(name=name, enabled=on, changed=changed, restart_required=is_off is on, note=note)
+    )
+
+
+def _known(desk: Desk, request: Request) -> str:
+    """The plugin that the path names. Raises NotFound."""
+    name: str = request.path_params["name"]
+    names = {plugin.name for plugin in desk.tables.registry.plugins}
+    if name not in names:
+        raise NotFound(nearest(name, names))
+    return name
+
+
+def _folder(desk: Desk) -> PluginFolder:
+    return PluginFolder.of(desk.core.data_dir.path)
+
+
+def _rows(desk: Desk) -> tuple[Row, ...]:
+    try:
+        return tuple(rows(desk.tables.registry, _folder(desk)))
+    except FileDamaged as error:
+        raise Conflict(str(error)) from None
+
+
+def _sheet(desk: Desk, name: str) -> Sheet | None:
+    try:
+        return sheet(desk.tables.registry, desk.core.plugin_settings, _folder(desk), name)
+    except FileDamaged as error:
+        raise Conflict(str(error)) from None
+
+
+def _put(desk: Desk, name: str, on: bool) -> bool:
+    try:
+        return switch(_folder(desk), name, on=on)
+    except FileDamaged as error:
+        raise Conflict(str(error)) from None

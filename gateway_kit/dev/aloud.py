@@ -1,0 +1,35 @@
+"""The gateway's log as its author reads it: whole, with the lines of a traceback, and once."""
+
+import logging
+from collections.abc import Callable
+
+from gateway_core.inference.redaction import hidden
+
+PROBLEMS = "gateway_core.plugins"
+"""Logs what is wrong with plugins, each time that they are loaded."""
+
+
+class Aloud(logging.Handler):
+    """Tells each record. The plugin is loaded twice, so its problems would come twice."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+        self._tell = tell
+        self._told: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = hidden(self.format(record)).rstrip()
+        if text in self._told:
+            return
+        if record.name.startswith(PROBLEMS):
+            self._told.add(text)
+        try:
+            self._tell(text)
+        except OSError:  # nobody listens any more
+            return
+
+
+def begin(tell: Callable[[str], None]) -> None:
+    """Tell everything that is logged in this process, from warnings on."""
+    logging.basicConfig(level=logging.WARNING, handlers=[Aloud(tell)], force=True)

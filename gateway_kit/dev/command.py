@@ -1,0 +1,102 @@
+"""The command ``plugins dev``."""
+
+import asyncio
+import signal
+from contextlib import closing, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from gateway_core.config.environment import Environment
+
+from ..vendor_options import check_fault, check_says, dialect_of
+
+if TYPE_CHECKING:
+    from gateway_core.plugins.discovery import Found
+    from gateway_core.plugins.files import PluginFolder
+
+    from .orders import Orders
+    from .supervisor import Look, Supervisor
+
+LACKING = "This needs more: pip install 'model-gateway[kit]'"
+
+
+@click.command("dev")
+@click.argument("plugin", metavar="NAME|PATH")
+@click.option("--port", "-p", type=click.IntRange(0, 65535), default=0, help="0 takes any free.")
+@click.option("--says", default="text", show_default=True, help="What every answer says.")
+@click.option("--fault", help="The vendor's fault, as NAME or NAME:NUMBER.")
+@click.option("--format", "wire", help="The vendor's format, instead of the declared one.")
+@click.pass_obj
+def dev_command(
+    environment: Environment, plugin: str, port: int, says: str, fault: str | None, wire: str | None
+) -> None:
+    """Serve one plugin before a mock vendor, and again after each save.
+
+    Nothing leaves this machine. The data is thrown away in the end; what a mock
+    vendor can say and how it may fail is shown by mock-vendor --menu.
+    """
+    from gateway_core.plugins.files import PluginFolder, hashes_of, scratch
+
+    from .orders import Orders
+
+    if wire is not None:
+        dialect_of(wire)
+    check_fault(fault)
+    check_says(says)
+    folder = PluginFolder.of(environment.data_path)
+    look = partial(hashes_of, _found(plugin, folder))
+    with scratch() as data_dir:
+        orders = Orders(
+            target=plugin,
+            plugins=str(folder.path),
+            data_dir=str(data_dir),
+            port=_free(port),
+            says=says,
+            fault=fault,
+            wire=wire,
+        )
+        _serve(orders, look)
+
+
+def _serve(orders: "Orders", look: "Look") -> None:
+    """Until somebody asks for an end."""
+    from .supervisor import Supervisor
+
+    try:
+        asyncio.run(_until_stopped(Supervisor(orders, look, click.echo)))
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        click.echo("Stopped.")
+
+
+def _found(plugin: str, folder: "PluginFolder") -> "Found":
+    try:
+        from gateway_kit.results import NotFound, find
+    except ImportError:
+        raise click.ClickException(LACKING) from None
+    try:
+        return find(plugin, folder)
+    except NotFound as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _free(port: int) -> int:
+    """The port, or any free one for 0, which every child then gets."""
+    from gateway_core import server
+
+    try:
+        with closing(server.listen("127.0.0.1", port)) as listener:
+            return int(listener.getsockname()[1])
+    except server.ServerError as error:
+        raise click.ClickException(str(error)) from None
+
+
+async def _until_stopped(supervisor: "Supervisor") -> None:
+    """A request to end is as good as Ctrl-C."""
+    running = asyncio.create_task(supervisor.run())
+    with suppress(NotImplementedError):  # not every system has such requests
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    await running

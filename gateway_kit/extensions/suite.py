@@ -1,0 +1,113 @@
+"""The suite of one extension: its cases, and the bench that they share."""
+
+import asyncio
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from gateway_core.plugins import load
+from gateway_core.plugins.discovery import installed
+from gateway_core.plugins.tiers import Tier
+from gateway_kit.case import Case, ranked
+from gateway_kit.installed import format_plugins, named
+from gateway_kit.providers.importing import importing
+
+from .bench import Bench
+from .commanding import commanding
+from .declared import declared
+from .intercepting import intercepting
+from .living import living
+from .routing import routing
+from .subject import Subject
+
+DASHBOARD = "dashboard"
+SERVING = frozenset({"lifespan", "register_interceptors", "register_routes"})
+"""Hooks whose work has a beginning and an end."""
+
+
+class Suite:
+    """``public`` are the paths that are meant for everybody; ``None`` does not ask.
+
+    ``trusted`` is for an extension that an operator has to trust with the whole gateway.
+    ``together`` are modules that are imported in one process, to spare others.
+    """
+
+    def __init__(
+        self,
+        plugin: str | object,
+        *,
+        public: Collection[str] | None = None,
+        trusted: bool = False,
+        together: tuple[str, ...] = (),
+    ) -> None:
+        module, found = named(plugin)
+        self._together = together or (module,)
+        self.modules = (module,) if isinstance(plugin, str) else ()
+        self.subject = Subject(
+            module=module,
+            plugin=found,
+            hooks=_hooks_of(module, found),
+            public=None if public is None else frozenset(public),
+            trusted=trusted,
+        )
+        self.data_dir: Path | None = None
+        """Where the bench keeps its gateway's data, once it has been opened."""
+        self._runner: asyncio.Runner | None = None
+        self._bench: Bench | None = None
+        self._cases: list[Case] = []
+
+    def cases(self) -> list[Case]:
+        """Every case, in a fixed order."""
+        if not self._cases:
+            self._cases = list(self._collected())
+        return self._cases
+
+    def run(self, case: Case, data_dir: Path) -> str | None:
+        """Run a case; the message of its failure, or ``None``."""
+        try:
+            runner, bench = self._opened()
+            runner.run(bench.ready(data_dir, alone=case.alone))
+            runner.run(case.run(bench))
+        except (Exception, asyncio.CancelledError, SystemExit) as error:
+            return case.failure(error)
+        return None
+
+    def close(self) -> None:
+        """Close the bench, if there is one; the next case opens another."""
+        if self._runner is not None and self._bench is not None:
+            self._runner.run(self._bench.aclose())
+            self._runner.close()
+        self._runner = self._bench = self.data_dir = None
+
+    def _collected(self) -> Iterator[Case]:
+        subject = self.subject
+        for module in self.modules:
+            yield from ranked(Tier.BRONZE, importing(module, self._together))
+        yield from ranked(Tier.BRONZE, declared(subject))
+        if "register_interceptors" in subject.hooks:
+            yield from ranked(Tier.SILVER, intercepting(subject))
+        if "register_routes" in subject.hooks:
+            yield from ranked(Tier.SILVER, routing(subject))
+        if "register_commands" in subject.hooks:
+            yield from ranked(Tier.SILVER, commanding(subject))
+        if subject.hooks & SERVING:
+            yield from ranked(Tier.GOLD, living(subject))
+
+    def _opened(self) -> tuple[asyncio.Runner, Bench]:
+        if self._runner is None or self._bench is None:
+            self._runner = asyncio.Runner()
+            self._bench = Bench(self.subject, format_plugins(), _dashboard(self.subject.plugin))
+        return self._runner, self._bench
+
+
+def _hooks_of(module: str, plugin: object) -> frozenset[str]:
+    loaded = load(entry_points=False, extra={module: plugin})
+    return frozenset(hook for each in loaded.plugins for hook in each.hooks)
+
+
+def _dashboard(tested: object) -> object:
+    """The installed management routes, unless they are what is tested; ``None`` without any."""
+    for each in installed(lambda name, told: None):
+        if each.name == DASHBOARD:
+            found = each.load()
+            return None if found is tested else found
+    return None

@@ -1,0 +1,118 @@
+"""Cases about what a service asks of its vendor."""
+
+from collections.abc import Callable, Iterable, Iterator
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from gateway_core import UpstreamRequest
+from gateway_core.inference.reach import is_named, reach_of
+from gateway_core.inference.transport import MalformedUrl
+from gateway_core.inference.transport.urls import parse
+from gateway_core.manifest import auth_type
+from gateway_kit.case import Case, none_of
+
+from ..bench import Bench
+from .asking import CLIENT_KEY, COOKIE, Asking
+
+METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
+
+Check = Callable[[Asking, UpstreamRequest], Iterable[str]]
+
+
+def requests(asking: Asking) -> Iterator[Case]:
+    def case(name: str, advice: str, check: Check) -> Case:
+        async def run(bench: Bench) -> None:
+            none_of(check(asking, asking.request()))
+
+        return asking.case(name, advice, run)
+
+    yield case(
+        "one request",
+        "Open an exchange whose request has a method, header names in lower case and a body "
+        "of the type that content-type names.",
+        head_faults,
+    )
+    yield case(
+        "address",
+        "Send to the addresses that the ProviderSpec declares, or to the account's own.",
+        address_faults,
+    )
+    yield case("model", "Send the vendor's model id, without the provider's prefix.", model_faults)
+    yield case(
+        "key", "Show the account's key in exactly one header, and nothing of the client's.", keys
+    )
+    yield case(
+        "asked twice",
+        "Make each exchange anew from its call: keep nothing of one call for another.",
+        lambda asking, first: [] if asking.request() == first else ["two equal calls differ"],
+    )
+
+
+def head_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+    if request.method not in METHODS:
+        yield f"the method is {request.method!r}"
+    yield from (f"the header {n} is not in lower case" for n in request.headers if n != n.lower())
+    media = request.headers.get("content-type", "")
+    if request.body and not media:
+        yield "the body has no content type"
+    if "json" in media and not _is_json(request.body):
+        yield "the content type is JSON and the body is not"
+    if media.startswith("multipart/") and not _has_boundary(media, request.body):
+        yield f"the body is not divided as {media} says"
+
+
+def address_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+    parts = urlsplit(request.url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        yield f"{request.url} is no absolute URL"
+    elif not is_declared(request.url, asking):
+        yield f"{parts.netloc} is none of the hosts that the ProviderSpec declares"
+    if "//" in parts.path or "{" in unquote(parts.path):
+        yield f"the path {parts.path} has an empty step or an unfilled place"
+
+
+def model_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+    model, prefixed = asking.model.id, f"{asking.subject.spec.id}/{asking.model.id}"
+    said = request.body.decode("utf-8", "replace") + unquote(request.url)
+    said = said.replace("\\/", "/")
+    if prefixed in said:
+        yield f"the model is sent as {prefixed}"
+    elif model not in said:
+        yield f"neither the URL nor the body names the model {model}"
+
+
+def keys(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+    """Where the account's key stands, and whether anything of the client's came along."""
+    told = {**request.headers, "the address": unquote(request.url)}
+    told["the body"] = request.body.decode("utf-8", "replace")
+    for word in (CLIENT_KEY, COOKIE):
+        yield from (f"the client's secret is in {name}" for name in told if word in told[name])
+    secret = asking.subject.account.secret
+    places = [name for name in told if secret and secret in told[name]]
+    wanted = 0 if secret is None or auth_type(asking.subject.spec) == "none" else 1
+    if len(places) != wanted or any(place.startswith("the ") for place in places):
+        yield f"the key is in {', '.join(places) or 'no header at all'}"
+
+
+def is_declared(url: str, asking: Asking) -> bool:
+    """By the gateway's own rule for what a plugin may call."""
+    try:
+        found = parse(url)
+    except MalformedUrl:
+        return False
+    spec, data = asking.subject.spec, asking.subject.account.data
+    return reach_of(spec).covers(found.origin) or is_named(found, data)
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _has_boundary(media: str, body: bytes) -> bool:
+    boundary = media.partition("boundary=")[2].strip('"').encode()
+    return bool(boundary) and body.rstrip().endswith(b"--" + boundary + b"--")

@@ -1,0 +1,98 @@
+"""Finding the plugin that somebody means: by its name, its module, its file or its folder."""
+
+import importlib
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gateway_core.plugins.discovery import GROUP, Found, Origin
+from gateway_core.plugins.files import PluginFolder
+from gateway_core.plugins.sources import dropins
+from gateway_core.plugins.sources import find as find_all
+
+
+class NotFound(LookupError):
+    """There is no such plugin. The message says what was looked for."""
+
+
+def find(plugin: str, folder: PluginFolder | None = None) -> Found:
+    """A plugin that is installed, or stands in ``folder`` or at a path. Raises NotFound."""
+    path = Path(plugin)
+    if plugin.endswith(".py") and path.is_file():
+        return _file(path)
+    if path.is_dir() and (len(path.parts) > 1 or not find_spec_of(plugin)):
+        return _folder(path)
+    known = find_all(lambda name, told: None, folder=folder)
+    return _named(plugin, known) or _module(plugin)
+
+
+def find_spec_of(module: str) -> bool:
+    """Whether a module of this name can be imported."""
+    try:
+        return module.isidentifier() and find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _named(plugin: str, known: Iterable[Found]) -> Found | None:
+    return next((each for each in known if plugin in (each.name, each.module)), None)
+
+
+def _module(name: str) -> Found:
+    try:
+        is_there = find_spec(name) is not None
+    except (ImportError, ValueError):
+        is_there = False
+    if not is_there:
+        raise NotFound(f"There is no plugin, module, file or folder {name!r}.")
+    return _of_module(name, name)
+
+
+def _file(path: Path) -> Found:
+    """A file that could be dropped into the folder of plugins."""
+    home = PluginFolder(path.resolve().parent)
+    found = next((each for each in dropins(home) if each.path == path.resolve()), None)
+    if found is None:
+        raise NotFound(f"{path} is no plugin: its name begins with a mark.")
+    return found
+
+
+def _folder(path: Path) -> Found:
+    """A package's project, or the package itself."""
+    path = path.resolve()
+    if (path / "__init__.py").is_file():
+        _reach(path.parent)
+        return _of_module(path.name, path.name)
+    name, module = _entry(path)
+    _reach(path / "src" if (path / "src").is_dir() else path)
+    return _of_module(name, module)
+
+
+def _entry(path: Path) -> tuple[str, str]:
+    """The first plugin that a project declares. Raises NotFound."""
+    try:
+        project: Mapping[str, Any] = tomllib.loads((path / "pyproject.toml").read_text())
+        entries = project["project"]["entry-points"][GROUP]
+        name, value = next(iter(entries.items()))
+    except (OSError, tomllib.TOMLDecodeError, KeyError, AttributeError, StopIteration):
+        told = f"{path} holds neither a package nor a pyproject.toml with a plugin of {GROUP}."
+        raise NotFound(told) from None
+    return name, str(value).partition(":")[0].strip()
+
+
+def _of_module(name: str, module: str) -> Found:
+    return Found(
+        name=name,
+        module=module,
+        load=partial(importlib.import_module, module),
+        origin=Origin.GIVEN,
+    )
+
+
+def _reach(place: Path) -> None:
+    if str(place) not in sys.path:
+        sys.path.insert(0, str(place))

@@ -1,0 +1,131 @@
+"""What is to be written: the kind, the name, and all other names that follow from it."""
+
+import re
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+KINDS = ("provider", "format", "extension")
+LONGEST_NAME = 30
+"""Letters; longer names would break the lines that hold them."""
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_PRINTED = re.compile(r"[!#-&(-;=?-\[\]_a-z~]+")
+"""What may stand in an address, and between quotes as it is."""
+
+
+class BadOrder(ValueError):
+    """Something cannot be written as it is wanted. The message says what and why."""
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """A plugin that is wanted. Raises BadOrder when its names or addresses cannot be."""
+
+    kind: str
+    """One of KINDS."""
+    name: str
+    """Of the vendor, the format or the extension: ``acme``."""
+    wire: str = "openai"
+    """The format that a provider's vendor speaks."""
+    base_url: str = ""
+    """A provider's; empty for one to be filled in."""
+    variable: str = ""
+    """The process variable of a provider's key; empty for the usual one."""
+    is_file: bool = False
+    """A single file for the plugins folder, and no package."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise BadOrder(f"There is no kind {self.kind!r}; choose {', '.join(KINDS)}")
+        if len(self.name) > LONGEST_NAME or not _NAME.fullmatch(self.name):
+            raise BadOrder(
+                f"{self.name!r} cannot be a plugin's name: it is to begin with a small letter, to "
+                f"hold small letters, digits and single hyphens, and no more than {LONGEST_NAME}"
+            )
+        if self.base_url:
+            _check_url(self.base_url)
+        if self.variable and not _VARIABLE.fullmatch(self.variable):
+            raise BadOrder(f"{self.variable!r} is no name of a process variable: ACME_API_KEY is")
+
+    @property
+    def plugin(self) -> str:
+        """Its name among the plugins, which is its entry point's."""
+        return f"format-{self.name}" if self.kind == "format" else self.name
+
+    @property
+    def distribution(self) -> str:
+        """What pip calls it."""
+        return f"model-gateway-{self.kind}-{self.name}"
+
+    @property
+    def module(self) -> str:
+        """What Python imports."""
+        return f"gateway_{self.kind}_{self.name.replace('-', '_')}"
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return " ".join(word.capitalize() for word in self.name.split("-"))
+
+    @property
+    def constant(self) -> str:
+        """What its value is called in the code, where no other constant has the name."""
+        ending = "_FORMAT" if self.kind == "format" else ""
+        return self.name.replace("-", "_").upper() + ending
+
+    @property
+    def place(self) -> str:
+        """The folder or the file that is written."""
+        return f"{self.plugin.replace('-', '_')}.py" if self.is_file else self.distribution
+
+    def words(self) -> dict[str, str]:
+        """What the templates leave open."""
+        return {
+            "name": self.name,
+            "plugin": self.plugin,
+            "distribution": self.distribution,
+            "module": self.module,
+            "title": self.title,
+            "constant": self.constant,
+            "format": self.wire,
+            "base_url": self.base_url.rstrip("/") or f"https://api.{self.name}.example/v1",
+            "variable": self._variable(),
+            "reference": f"https://docs.{self.name}.example/api",
+            "description": self._description(),
+            "use": self._use(),
+        }
+
+    def _description(self) -> str:
+        says = {
+            "provider": f"{self.title} for the model gateway",
+            "format": f"The wire format {self.title} for the model gateway",
+            "extension": f"{self.title}: an extension of the model gateway",
+        }
+        return says[self.kind]
+
+    def _variable(self) -> str:
+        return self.variable or f"{self.constant}_API_KEY"
+
+    def _use(self) -> str:
+        name = self.name
+        says = {
+            "provider": f"Set `{self._variable()}` or add a connection; then call "
+            f"`{name}/{name}-large` in any client format.",
+            "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
+            f'`format="{name}"`.',
+            "extension": f"`GET /api/{name}/calls` tells how often each model was called.",
+        }
+        return says[self.kind]
+
+
+def _check_url(url: str) -> None:
+    """Raises BadOrder."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    else:
+        sound = sound and not (parts.query or parts.fragment or "@" in parts.netloc)
+    if not sound or not _PRINTED.fullmatch(url):
+        raise BadOrder(f"{url!r} is no base URL: https://api.acme.example/v1 is")

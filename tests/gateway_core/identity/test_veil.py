@@ -1,0 +1,42 @@
+"""What plugins see of a request holds nothing that opens a door."""
+
+from typing import Any
+
+import pytest
+
+from gateway_core.identity.credentials import CLI_HEADER
+from gateway_core.identity.veil import SECRET_HEADERS, veiled, veiled_scope
+
+
+def test_the_rest_of_the_headers_stays() -> None:
+    shown = {"content-type": "application/json", "x-session-id": "s"}
+
+    assert dict(veiled({**dict.fromkeys(SECRET_HEADERS, "canary"), **shown})) == shown
+
+
+def test_veiled_headers_cannot_be_written_to() -> None:
+    headers: Any = veiled({"a": "b"})
+
+    with pytest.raises(TypeError):
+        headers["c"] = "d"
+
+
+def test_a_scope_is_shown_without_credentials_and_without_the_gateway() -> None:
+    scope = {
+        "type": "http",
+        "path": "/a",
+        "app": object(),
+        "state": {},
+        "query_string": b"key=canary&a=b&%6bey=canary&keys=c",
+        "headers": [(b"Cookie", b"canary"), (b"accept", b"*/*"), (CLI_HEADER.encode(), b"canary")],
+    }
+
+    shown = veiled_scope(scope)
+
+    assert dict(shown) == {
+        "type": "http",
+        "path": "/a",
+        "query_string": b"a=b&keys=c",
+        "headers": [(b"accept", b"*/*")],
+    }
+    assert len(scope["headers"]) == 3  # type: ignore[arg-type]

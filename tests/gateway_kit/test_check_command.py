@@ -1,0 +1,167 @@
+"""``plugins check``: does a plugin fit, and does it behave?"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from drop_ins import folder_in, vendor
+
+from gateway_core.cli import cli
+from gateway_core.plugins import PluginFolder
+
+SOUND = '''"""Acme, a vendor. See https://docs.acme.example."""
+
+from gateway_core import ProviderSpec, hookimpl
+
+GATEWAY_PROTOCOL = 2
+'''
+NEWER = SOUND + "\n\n@hookimpl\ndef lifespan(host, settings): ...\n"
+PRIVATE = SOUND + "from gateway_core.app import Gateway\n"
+BROKEN = SOUND + "raise RuntimeError('no luck')\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PluginFolder:
+    monkeypatch.setenv("GATEWAY_LOAD_PLUGINS", "kit,format-openai,groq,echo,acme")
+    # The command line asks plugins once in a process; other tests let it ask fewer of them.
+    monkeypatch.setattr(cli, "has_asked", False)
+    return folder_in(tmp_path)
+
+
+def run(folder: PluginFolder, *words: str) -> Result:
+    place = str(folder.path.parent)
+    return CliRunner().invoke(cli, ["--data-dir", place, "plugins", "check", *words])
+
+
+def file(tmp_path: Path, source: str) -> str:
+    place = tmp_path / "elsewhere" / "acme.py"
+    place.parent.mkdir()
+    place.write_text(source)
+    return str(place)
+
+
+def test_a_sound_plugin_is_checked_whole_and_its_tier_is_kept(folder: PluginFolder) -> None:
+    told = run(folder, "echo")
+
+    assert told.exit_code == 0, told.output
+    first, last = told.stdout.splitlines()
+    assert first == "echo speaks hook protocol 1 and fits hook protocol 2."
+    assert last.endswith("cases pass; tier: bronze.")
+    kept = json.loads((folder.path / "conformance.json").read_text())
+    assert kept["plugins"]["echo"]["tier"] == "bronze"
+
+
+@pytest.mark.parametrize("against", ["1", "2", "0.1.0"])
+def test_a_plugin_is_held_against_a_version_and_no_case_is_run(
+    folder: PluginFolder, against: str
+) -> None:
+    told = run(folder, "groq", "--against", against)
+
+    assert told.exit_code == 0
+    assert "groq speaks hook protocol 1 and fits" in told.output
+    assert not folder.has("conformance.json")
+
+
+def test_a_file_that_is_not_installed_is_held_against_a_version(
+    folder: PluginFolder, tmp_path: Path
+) -> None:
+    told = run(folder, file(tmp_path, NEWER), "--against", "1")
+
+    assert told.exit_code == 1
+    assert "acme speaks hook protocol 2 and does not fit hook protocol 1." in told.output
+    assert "missing  lifespan is given no host (acme.py:9)" in told.output
+
+
+def test_a_folder_that_is_not_installed_is_held_against_a_version(
+    folder: PluginFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "elsewhere" / "gateway_acme_checked"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(SOUND + "from .inner import thing\n")
+    (package / "inner.py").write_text("from gateway_core import Gone\n")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    told = run(folder, str(package), "--against", "2")
+
+    assert told.exit_code == 1
+    assert "gateway_core has no Gone (gateway_acme_checked/inner.py:1)" in told.output
+
+
+def test_what_is_only_a_note_is_no_failure(folder: PluginFolder, tmp_path: Path) -> None:
+    told = run(folder, file(tmp_path, PRIVATE), "--against", "2")
+
+    assert told.exit_code == 0
+    assert "note     gateway_core.app.Gateway is private" in told.output
+
+
+def test_as_json_everything_has_a_member(folder: PluginFolder, tmp_path: Path) -> None:
+    told = json.loads(run(folder, file(tmp_path, NEWER), "--against", "1", "--json").stdout)
+
+    assert told["conformance"] is None
+    comparison: dict[str, Any] = told["comparison"]
+    assert comparison["protocol"] == 2
+    assert comparison["speaks"] == [1]
+    assert comparison["fits"] is False
+    assert {
+        "weight": "missing",
+        "detail": "lifespan is given no host",
+        "place": "acme.py:9",
+    } in comparison["findings"]
+
+
+def test_a_plugin_that_cannot_be_imported_is_still_read(
+    folder: PluginFolder, tmp_path: Path
+) -> None:
+    place = file(tmp_path, BROKEN)
+
+    plain, as_json = run(folder, place), run(folder, place, "--json")
+
+    assert (plain.exit_code, as_json.exit_code) == (1, 1)
+    assert "acme speaks hook protocol 2 and fits hook protocol 2." in plain.output
+    assert "acme cannot be run: RuntimeError: no luck" in plain.output
+    assert json.loads(as_json.stdout)["comparison"]["fits"] is True
+
+
+@pytest.mark.parametrize("words", [("nobody",), ("groq", "--against", "9")])
+def test_what_is_unknown_is_told(folder: PluginFolder, words: tuple[str, ...]) -> None:
+    told = run(folder, *words)
+
+    assert told.exit_code == 1
+    assert "There is no plugin" in told.output or "Nothing is known of version" in told.output
+
+
+WITHOUT_KIT = """
+import sys
+
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"pytest", "_pytest", "hypothesis"}:
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Lacking())
+from gateway_core.cli import cli
+cli(["--data-dir", sys.argv[1], "plugins", "check", *sys.argv[2:]])
+"""
+
+
+def test_without_pytest_and_hypothesis_a_plugin_is_only_read(
+    folder: PluginFolder, tmp_path: Path
+) -> None:
+    place = file(tmp_path, vendor("acme"))
+
+    for plugin in ("groq", place):
+        told = subprocess.run(
+            [sys.executable, "-c", WITHOUT_KIT, str(folder.path.parent), plugin],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+        assert told.returncode == 0, told.stderr
+        assert "fits hook protocol 2." in told.stdout
+        assert "pip install 'model-gateway[kit]'" in told.stderr

@@ -1,0 +1,205 @@
+"""Results of a whole plugin: every role it has, the tier it reaches, and where that is kept."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from extension_bugs import SOUND as EXTENSION
+from seeded_bugs import SOUND as PROVIDER
+
+from gateway_core.plugins.files import PluginFolder, digest_of
+from gateway_core.plugins.tiers import Tier, recorded
+from gateway_kit.results import Failure, NotFound, Results, check, find, record
+from gateway_kit.results.keeping import document
+from gateway_kit.results.outcome import reached
+
+BRONZE, SILVER, GOLD = Tier.BRONZE, Tier.SILVER, Tier.GOLD
+ALL = (BRONZE, SILVER, GOLD)
+NOW = 1_790_000_000.0
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose modules can be imported, and are forgotten afterwards."""
+    before = set(sys.modules)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name.startswith(("acme", "plugin-file-", "gateway_acme")):
+            del sys.modules[name]
+
+
+def provider(id: str = "acme") -> str:
+    return PROVIDER.replace("sample-NAME", id).replace("NAME", "ACME")
+
+
+@pytest.mark.parametrize(
+    ("cases", "failed", "live", "tier"),
+    [
+        (ALL, (), False, GOLD),
+        (ALL, (), True, Tier.PLATINUM),
+        (ALL, (GOLD,), True, SILVER),
+        (ALL, (SILVER,), False, BRONZE),
+        (ALL, (BRONZE,), False, Tier.FAILING),
+        (ALL, (BRONZE, GOLD), False, Tier.FAILING),
+        ((BRONZE,), (), False, BRONZE),
+        ((BRONZE, SILVER), (), True, SILVER),
+        ((), (), False, Tier.FAILING),
+    ],
+)
+def test_a_tier_is_reached_when_nothing_below_or_in_it_fails(
+    cases: tuple[Tier, ...], failed: tuple[Tier, ...], live: bool, tier: Tier
+) -> None:
+    assert reached(cases, failed, live=live) is tier
+
+
+def test_a_plugin_of_several_roles_gets_the_cases_of_each(home: Path) -> None:
+    told = f'CONFORMANCE = {{"answers_itself": ["acme"]}}\n{_hooks_of(provider())}'
+    (home / "acme_both.py").write_text(f"{EXTENSION}\n\n{told}")
+    named: list[str] = []
+
+    check(find("acme_both"), progress=lambda *now: named.append(now[2]))
+
+    roles = ("acme: manifest", "acme: relays/identity", "acme_both: interceptor: order")
+    assert all(role in named for role in roles)
+
+
+def test_results_name_the_files_the_protocol_and_the_moment(home: Path) -> None:
+    (home / "acme_dated.py").write_text(EXTENSION)
+
+    results = check(find("acme_dated"), clock=lambda: NOW)
+
+    assert results.digest == digest_of(find("acme_dated"))
+    assert (results.tier, results.protocol) == (GOLD, 2)
+    assert results.checked_at == "2026-09-21T14:13:20+00:00"
+
+
+def _hooks_of(text: str) -> str:
+    """A provider plugin's text without its docstring."""
+    return text.partition('"""\n\n')[2]
+
+
+def test_progress_tells_each_case_before_it_runs_and_the_end(home: Path) -> None:
+    (home / "acme_one.py").write_text(EXTENSION)
+    told: list[tuple[int, int, str]] = []
+
+    results = check(find("acme_one"), progress=lambda *now: told.append(now))
+
+    assert [done for done, _, _ in told] == list(range(results.cases + 1))
+    assert {of for _, of, _ in told} == {results.cases}
+    assert all(name for _, _, name in told[:-1])
+
+
+def test_a_file_is_checked_where_it_stands(home: Path) -> None:
+    file = home / "acme-file.py"
+    file.write_text(EXTENSION)
+
+    results = check(find(str(file)))
+
+    assert [failure.message for failure in results.failures] == []
+    assert (results.plugin, results.tier) == ("acme-file", GOLD)
+
+
+def test_a_file_is_looked_at_anew_each_time(home: Path) -> None:
+    file = home / "acme_changed.py"
+    file.write_text(EXTENSION)
+    check(find(str(file)))
+    file.write_text(EXTENSION.replace("return [Guard(settings)]", "return [settings]"))
+
+    results = check(find(str(file)))
+
+    assert results.tier is Tier.FAILING
+    assert any("is refused" in failure.message for failure in results.failures)
+
+
+def test_a_failing_plugin_says_which_tier_each_failure_costs(home: Path) -> None:
+    (home / "acme_slow.py").write_text(
+        EXTENSION.replace(
+            "        task.cancel()\n        await asyncio.wait((task,))", "        pass"
+        )
+    )
+
+    results = check(find("acme_slow"))
+
+    assert {failure.tier for failure in results.failures} == {GOLD}
+    assert results.tier is SILVER
+
+
+def test_a_project_is_checked_by_its_folder(home: Path) -> None:
+    project = home / "acme-project"
+    package = project / "gateway_acme_project"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(EXTENSION)
+    (project / "pyproject.toml").write_text(
+        '[project]\nname = "acme"\n[project.entry-points.model_gateway]\n'
+        'acme = "gateway_acme_project"\n'
+    )
+
+    found = find(str(project))
+
+    assert (found.name, found.module) == ("acme", "gateway_acme_project")
+    assert found.load().__name__ == "gateway_acme_project"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["no-such-plugin", "./no/such/folder", "json.nothing"])
+def test_what_is_not_there_is_named(name: str) -> None:
+    with pytest.raises(NotFound, match=name):
+        find(name)
+
+
+def test_a_plugin_may_say_what_its_cases_need(home: Path) -> None:
+    text = f'CONFORMANCE = {{"answers_itself": ["acme"]}}\n{_hooks_of(provider())}'
+    (home / "acme_told.py").write_text(f'"""Acme: https://acme.example."""\n\n{text}')
+
+    results = check(find("acme_told"))
+
+    assert not any("openai-to-openai" in failure.case for failure in results.failures)
+    assert results.cases < 150
+
+
+def results(tier: Tier, *, digest: str = "d", live: bool = False) -> Results:
+    failure = Failure(case="c", message="m", tier=GOLD)
+    return Results(
+        plugin="acme",
+        module="acme",
+        digest=digest,
+        protocol=2,
+        kit="1.0",
+        tier=tier,
+        cases=9,
+        failures=() if tier in (GOLD, Tier.PLATINUM) else (failure,),
+        seconds=1.0,
+        live=live,
+        checked_at="2026-09-21T14:13:20+00:00",
+    )
+
+
+def test_results_are_kept_in_the_installation(tmp_path: Path) -> None:
+    folder = PluginFolder(tmp_path / "plugins")
+
+    record(folder, results(SILVER))
+
+    kept = recorded(folder)["acme"]
+    assert (kept.tier, kept.failed, kept.cases) == (SILVER, 1, 9)
+
+
+@pytest.mark.parametrize(("digest", "tier"), [("d", Tier.PLATINUM), ("other", GOLD)])
+def test_a_vendor_once_asked_is_remembered_for_the_same_files(
+    tmp_path: Path, digest: str, tier: Tier
+) -> None:
+    folder = PluginFolder(tmp_path / "plugins")
+    record(folder, results(Tier.PLATINUM, live=True))
+
+    kept = record(folder, results(GOLD, digest=digest))
+
+    assert kept.tier is tier
+
+
+def test_the_shipped_file_does_not_depend_on_when_it_was_made(tmp_path: Path) -> None:
+    folder = PluginFolder(tmp_path / "plugins")
+    first = record(folder, results(GOLD))
+    second = msgspec.structs.replace(first, seconds=9.0, checked_at="later", kit="2.0")
+
+    assert document({"acme": first}) == document({"acme": second})

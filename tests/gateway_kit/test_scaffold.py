@@ -1,0 +1,310 @@
+"""A plugin that has just been written works, is well formed and can be published."""
+
+import ast
+import importlib
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from gateway_core import Model, ProviderSpec, WireFormat, hookimpl
+from gateway_core.plugins.tiers import Tier
+from gateway_kit.providers import Suite
+from gateway_kit.results import check, find
+from gateway_kit.scaffold.command import new_command
+from gateway_kit.scaffold.order import KINDS, LONGEST_NAME, BadOrder, Order
+from gateway_kit.scaffold.rendering import TEMPLATES, files_of
+from gateway_kit.scaffold.writing import AlreadyThere, write
+
+ROOT = Path(__file__).parents[2]
+SHORTEST, LONGEST = "a", "acme-" + "x" * (LONGEST_NAME - 5)
+names = st.from_regex(r"[a-z][a-z0-9]{0,9}(-[a-z0-9]{1,5}){0,3}", fullmatch=True)
+
+
+def orders(*given: str) -> Iterator[Order]:
+    """Everything that can be written, under each of these names."""
+    for name in given:
+        for is_file in (False, True):
+            yield from (Order(kind=kind, name=name, is_file=is_file) for kind in KINDS)
+            yield Order(kind="provider", name=name, wire="claude", is_file=is_file)
+
+
+def apart(home: Path, order: Order) -> Path:
+    """A folder for what may be called like something else."""
+    form = "files" if order.is_file else "packages"
+    return home / form / f"{order.kind}-{order.wire}-{order.name}"
+
+
+def written(home: Path, order: Order) -> Path:
+    write(home if order.is_file else home / order.place, files_of(order))
+    return home / order.place
+
+
+def ran(home: Path, *command: str) -> str:
+    """What a tool says in a folder; nothing when it is content."""
+    ended = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=home,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    return ended.stdout + ended.stderr if ended.returncode else ""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose packages are forgotten afterwards."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+@pytest.mark.parametrize("kind", ["extension", "format"])
+def test_a_new_package_is_gold_at_once(home: Path, kind: str) -> None:
+    place = written(home, Order(kind=kind, name="newly-written"))
+
+    results = check(find(str(place)))
+
+    assert results.failures == ()
+    assert results.tier is Tier.GOLD
+    assert results.protocol == 2
+
+
+@pytest.mark.parametrize("wire", ["openai", "claude", "gemini", "ollama", "openai-responses"])
+def test_a_new_provider_passes_the_kit_in_every_format(home: Path, wire: str) -> None:
+    order = Order(kind="provider", name=f"new-{wire}", wire=wire)
+    find(str(written(home, order)))
+    suite = Suite((order.module,), thorough=False, every_client=False)
+
+    failures = [told for case in suite.cases() if (told := suite.run(case, home / "kit"))]
+    suite.close()
+
+    assert failures == []
+
+
+def test_a_vendor_of_a_new_format_can_be_called_in_every_other_one(home: Path) -> None:
+    order = Order(kind="format", name="newly-spoken")
+    find(str(written(home, order)))
+    spoken = importlib.import_module(order.module)
+
+    class Spoken:
+        """A plugin with the format, and a vendor that speaks it: https://docs.acme.example."""
+
+        @hookimpl
+        def register_formats(self) -> list[WireFormat]:
+            return list(spoken.register_formats())
+
+        @hookimpl
+        def register_providers(self) -> list[ProviderSpec]:
+            url, models = "https://api.acme.example/v1", (Model("acme-large", tools=True),)
+            spec = ProviderSpec(
+                id="spoken", name="Spoken", format=order.name, base_url=url, models=models
+            )
+            return [spec]
+
+    suite = Suite((Spoken(),), thorough=False)
+    failures = [told for case in suite.cases() if (told := suite.run(case, home / "kit"))]
+    suite.close()
+
+    assert failures == []
+
+
+def test_a_new_format_in_one_file_is_as_good_as_the_package(home: Path) -> None:
+    file = written(home, Order(kind="format", name="newly-joined", is_file=True))
+
+    results = check(find(str(file)))
+
+    assert results.failures == ()
+    assert results.tier is Tier.GOLD
+
+
+def test_the_tests_that_come_with_a_package_pass(tmp_path: Path) -> None:
+    place = written(tmp_path, Order(kind="extension", name="newly-tested"))
+
+    assert ran(place, "pytest", "-q", "-p", "no:cacheprovider") == ""
+
+
+def test_everything_that_is_written_is_in_the_usual_form(tmp_path: Path) -> None:
+    for order in orders(SHORTEST, "acme", LONGEST):
+        written(apart(tmp_path, order), order)
+
+    for form, more in (("packages", ()), ("files", ("--isolated", "--line-length", "100"))):
+        for tool in (("format", "--check"), ("check",)):
+            said = ran(tmp_path / form, "ruff", *tool, "--no-cache", "--quiet", *more, ".")
+            assert said == ""
+
+
+def test_everything_that_is_written_is_typed(tmp_path: Path) -> None:
+    # In one folder and under names of their own, because every run of the checker takes long.
+    for number, order in enumerate(orders("typed")):
+        own = replace(order, name=f"typed-{number}")
+        for path, text in files_of(own).items():
+            write(tmp_path, {path.replace("tests/test_", f"test_{number}_"): text}, force=True)
+
+    assert ran(tmp_path, "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), ".") == ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_package_says_of_itself_can_be_published(tmp_path: Path, kind: str) -> None:
+    place = written(tmp_path, Order(kind=kind, name="acme-2"))
+
+    said = tomllib.loads((place / "pyproject.toml").read_text())
+    project = said["project"]
+
+    assert project["name"] == f"model-gateway-{kind}-acme-2"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", project["version"])
+    assert project["description"]
+    assert "\n" not in project["description"]
+    assert (place / project["readme"]).is_file()
+    assert project["dependencies"] == ["model-gateway"]
+    # An expression takes the place of the classifiers for licences.
+    assert project["license"] == "MIT"
+    assert not [each for each in project["classifiers"] if each.startswith("License")]
+    assert "model-gateway[kit]" in said["dependency-groups"]["dev"]
+    (module,) = said["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert list(project["entry-points"]["model_gateway"].values()) == [module]
+    assert (place / module / "py.typed").is_file()
+
+
+@given(names.filter(lambda name: len(name) <= LONGEST_NAME), st.sampled_from(KINDS))
+def test_a_name_that_is_taken_fits_wherever_it_is_used(name: str, kind: str) -> None:
+    order = Order(kind=kind, name=name)
+
+    assert order.module.isidentifier()
+    assert re.sub(r"[-_.]+", "-", order.distribution).lower() == order.distribution
+    assert order.constant.isidentifier()
+    for path, text in files_of(order).items():
+        if path.endswith(".py"):
+            ast.parse(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Acme", "2acme", "acme_2", "-acme", "acme-", "a--b", "a.b", "../a", "ä", "a" * 31]
+)
+def test_a_name_that_would_not_fit_is_refused(name: str) -> None:
+    with pytest.raises(BadOrder, match="cannot be a plugin's name"):
+        Order(kind="provider", name=name)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("api.acme.example", "ftp://acme.example", "https://", "https://a.example?x=1"),
+        *("https://me:secret@acme.example", "https://acme.example:nine", "https://acme example"),
+        'https://a"b',
+    ],
+)
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(BadOrder, match="no base URL"):
+        Order(kind="provider", name="acme", base_url=url)
+
+
+def test_a_variable_that_no_shell_can_set_is_refused() -> None:
+    with pytest.raises(BadOrder, match="no name of a process variable"):
+        Order(kind="provider", name="acme", variable="acme-key")
+
+
+def test_what_is_wanted_of_a_provider_is_written(home: Path) -> None:
+    order = Order(
+        kind="provider",
+        name="newly-wished",
+        wire="gemini",
+        base_url="https://eu.acme.example/v2/",
+        variable="WISHED",
+    )
+    find(str(written(home, order)))
+
+    (spec,) = importlib.import_module(order.module).register_providers()
+
+    assert (spec.format, spec.base_url) == ("gemini", "https://eu.acme.example/v2")
+    assert spec.environment == ("WISHED",)
+
+
+@pytest.mark.parametrize("name", ["words", "finishes", "dialect", "types", "null", "grammar"])
+def test_no_name_of_a_format_in_one_file_is_used_twice(name: str) -> None:
+    ((_, text),) = files_of(Order(kind="format", name=name, is_file=True)).items()
+
+    used = Counter(_bound(ast.parse(text)))
+
+    assert [each for each, times in used.items() if times > 1] == []
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        match node:
+            case ast.ClassDef() | ast.FunctionDef():
+                yield node.name
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Import() | ast.ImportFrom():
+                yield from (alias.asname or alias.name for alias in node.names)
+
+
+def test_somebodys_work_is_replaced_only_by_force(tmp_path: Path) -> None:
+    write(tmp_path, {"a/b.py": "first\n"})
+
+    with pytest.raises(AlreadyThere, match=r"b\.py exists already"):
+        write(tmp_path, {"a/b.py": "second\n", "c.py": "new\n"})
+    assert (tmp_path / "a" / "b.py").read_text() == "first\n"
+    assert not (tmp_path / "c.py").exists()
+
+    write(tmp_path, {"a/b.py": "second\n"}, force=True)
+    assert (tmp_path / "a" / "b.py").read_text() == "second\n"
+
+
+def test_every_template_is_used() -> None:
+    every = {str(path.relative_to(str(TEMPLATES))) for path in Path(str(TEMPLATES)).rglob("*.*")}
+    used: set[str] = set()
+
+    class Watched:
+        def joinpath(self, name: str) -> Any:
+            used.add(name)
+            return TEMPLATES.joinpath(name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gateway_kit.scaffold.rendering.TEMPLATES", Watched())
+        for order in orders("acme"):
+            files_of(order)
+
+    assert every == used
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("provider", "openai"), "openai comes with the gateway"),
+        (("extension", "dashboard"), "dashboard is a plugin of model-gateway"),
+        (("provider", "acme", "--format", "nope"), "No installed plugin speaks 'nope'"),
+        (("provider", "Acme"), "cannot be a plugin's name"),
+        (("service", "acme"), "'service' is not one of"),
+    ],
+)
+def test_a_wish_that_cannot_be_met_is_told_and_nothing_is_written(
+    tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    result = CliRunner().invoke(new_command, [*arguments, "--into", str(tmp_path)])
+
+    assert result.exit_code != 0
+    assert told in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path: Path) -> None:
+    result = CliRunner().invoke(new_command, ["provider", "acme", "--into", str(tmp_path)])
+
+    place = tmp_path / "model-gateway-provider-acme"
+    assert result.exit_code == 0
+    assert str(place / "gateway_provider_acme" / "__init__.py") in result.output
+    assert f"model-gateway plugins dev {place}" in result.output
