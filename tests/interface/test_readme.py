@@ -95,9 +95,7 @@ def test_what_is_there_says_so(gateway: tuple[str, str]) -> None:
     rows = json.loads(listed.stdout)
 
     assert not [row for row in rows if row["state"] != "loaded" or row["problems"]]
-    assert {"format-openai", "format-claude", "echo", "dashboard"} <= {
-        row["name"] for row in rows
-    }
+    assert {"format-openai", "format-claude", "echo", "dashboard"} <= {row["name"] for row in rows}
 
 
 def test_the_module_is_the_command() -> None:
