@@ -7,6 +7,7 @@ in ``path`` and ``model`` also ``{mode}`` and ``{path}``, the vendor's mode and 
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -56,6 +57,7 @@ KEPT_ALIVE = """
 """
 GATEWAY = ("{bin}/model-gateway", "--host", "127.0.0.1", "--port", "{port}")
 KEY = {"authorization": "Bearer {key}"}
+ROOT = Path(__file__).parents[1]
 
 
 class Peer(Struct, frozen=True, kw_only=True):
@@ -87,6 +89,16 @@ def gateway(name: str, *more: str, headers: Mapping[str, str] = KEY) -> Peer:
     )
 
 
+def floor(name: str, server: str) -> Peer:
+    """A bare server over the gateway's own transport."""
+    return Peer(
+        name=name,
+        command=("{bin}/python", "-m", "benchmarks.floor", server, "{port}", "{vendor}"),
+        variables={"PYTHONPATH": str(ROOT)},
+        path="{path}",
+    )
+
+
 def nginx(name: str, settings: str) -> Peer:
     """nginx that passes everything on to the vendor."""
     return Peer(
@@ -107,7 +119,9 @@ LIMITED = gateway(
     headers={"authorization": "Bearer {limited_key}"},
 )
 HYPERCORN = gateway("gateway, hypercorn", "--server", "hypercorn")
-PEERS = (NGINX, BARE_NGINX, OWN, LIMITED, HYPERCORN, DIRECT)
+FLOOR = floor("floor", "uvicorn")
+HYPERCORN_FLOOR = floor("floor, hypercorn", "hypercorn")
+PEERS = (NGINX, BARE_NGINX, FLOOR, OWN, LIMITED, HYPERCORN_FLOOR, HYPERCORN, DIRECT)
 """All, in the order in which they take turns."""
 
 

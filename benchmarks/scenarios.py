@@ -1,11 +1,21 @@
 """What is asked of whom: the full line-up and a quick one."""
 
-from .peers import BARE_NGINX, DIRECT, HYPERCORN, LIMITED, NGINX, OWN
+from .peers import (
+    BARE_NGINX,
+    DIRECT,
+    FLOOR,
+    HYPERCORN,
+    HYPERCORN_FLOOR,
+    LIMITED,
+    NGINX,
+    OWN,
+)
 from .rounds import Scenario
 
-USUAL = (NGINX.name, BARE_NGINX.name, OWN.name, DIRECT.name)
-EVERYBODY = (*USUAL[:3], LIMITED.name, HYPERCORN.name, DIRECT.name)
+USUAL = (NGINX.name, BARE_NGINX.name, FLOOR.name, OWN.name, DIRECT.name)
+EVERYBODY = (*USUAL[:-1], LIMITED.name, HYPERCORN_FLOOR.name, HYPERCORN.name, DIRECT.name)
 THREE = (NGINX.name, OWN.name, DIRECT.name)
+FOUR = (NGINX.name, FLOOR.name, OWN.name, DIRECT.name)
 FULL = (
     Scenario(mode="plain", peers=EVERYBODY),
     Scenario(mode="stream", peers=EVERYBODY),
@@ -19,8 +29,8 @@ FULL = (
     Scenario(mode="stream", connections=256, peers=THREE),
     Scenario(mode="plain", size="100 KB", peers=THREE),
     Scenario(mode="messages", size="100 KB", peers=THREE),
-    Scenario(mode="plain", size="5 MB", peers=THREE),
-    Scenario(mode="plain", size="5 MB", connections=1, peers=THREE),
+    Scenario(mode="plain", size="5 MB", peers=FOUR),
+    Scenario(mode="plain", size="5 MB", connections=1, peers=FOUR),
     Scenario(mode="slow", connections=1000, count=1000, rounds=1, peers=THREE),
 )
 QUICK = (

@@ -7,7 +7,7 @@ access is shut.
 """
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -51,48 +51,46 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._http(scope, receive, bodiless(send) if scope["method"] == "HEAD" else send)
+            answering = bodiless(send) if scope["method"] == "HEAD" else send
+            await self._http(scope, receive, answering)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": "No such socket"})
         elif scope["type"] == "lifespan":
             await _lifespan(receive, send)
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def _http(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Who answers a request. Nothing is waited for here: what a stream's task passes
+        through each time it wakes is better short."""
         headers = headers_of(scope)
         peer = stamp(scope, headers)
         try:
             check_host(scope, headers)
             if self._isolated_host and host_of(headers["host"]) == self._isolated_host:
-                await self._isolated(scope, peer, receive, send)
-                return
+                return self._isolated(scope, peer, receive, send)
             scope["path"], scope["root_path"] = path_of(scope), ""
             if scope["method"] in NEVER:
                 raise MethodNotAllowed("Method not allowed")
         except GatewayError as error:
-            await self._refuse(error, scope, receive, send)
-            return
+            return self._refuse(error, scope, receive, send)
         found = self._endpoints.find(scope["path"])
         if found is None:
-            await self._other(scope, headers, receive, send)
-        else:
-            await self._infer(found, scope, headers, receive, send)
+            return self._other(scope, headers, receive, send)
+        return self._infer(found, scope, headers, receive, send)
 
-    async def _infer(
+    def _infer(
         self, found: Found, scope: Scope, headers: dict[str, str], receive: Receive, send: Send
-    ) -> None:
+    ) -> Awaitable[None]:
         route, parameters = found
         caller = self.core.identity.client(scope, headers, scope[PEER])
         try:
             permit(Access.INFERENCE, caller)
         except InvalidKey as error:
-            await self._answer(route, error, scope, receive, send)
+            return self._answer(route, error, scope, receive, send)
         except GatewayError as error:
-            await self._refuse(error, scope, receive, send)
-        else:
-            if scope["method"] == "POST":
-                await infer(self.core, route, parameters, scope, headers, caller, receive, send)
-            else:
-                await self._method(route, scope, receive, send)
+            return self._refuse(error, scope, receive, send)
+        if scope["method"] == "POST":
+            return infer(self.core, route, parameters, scope, headers, caller, receive, send)
+        return self._method(route, scope, receive, send)
 
     async def _isolated(self, scope: Scope, peer: Peer, receive: Receive, send: Send) -> None:
         """The host of assisted logins: whatever is not theirs is not there."""

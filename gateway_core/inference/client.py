@@ -19,6 +19,11 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
+Push = Callable[[bytes], bool]
+
+PUSH = "model_gateway.push"
+"""Key of the scope under which our own server offers to send more of a stream at once.
+It gives false for what has to be sent in the usual way, a head or to a slow client."""
 WATCH_AFTER = 0.25
 """Seconds until a waiting request begins to look whether its client is still there."""
 EARLY_AFTER = 2.0
@@ -54,19 +59,27 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) ->
         raise BodyTooLarge(f"The request body is larger than {limit} bytes")
     message = await receive()
     if not message.get("more_body"):
-        body: bytes = _piece(message)
+        body = _piece(message)
     else:
-        pieces = bytearray(_piece(message))
-        while message.get("more_body"):
-            message = await receive()
-            pieces += _piece(message)
-            if len(pieces) > limit:
-                raise BodyTooLarge(f"The request body is larger than {limit} bytes")
-        body = bytes(pieces)
+        body = await _long_body(receive, _piece(message), limit)
     if len(body) > limit:
         raise BodyTooLarge(f"The request body is larger than {limit} bytes")
     coding = headers.get("content-encoding")
     return body if not coding or coding == "identity" else inflated(body, coding, limit)
+
+
+async def _long_body(receive: Receive, first: bytes, limit: int) -> bytes:
+    """A body that comes in several pieces."""
+    pieces, size, is_more = [first], len(first), True
+    while is_more:
+        message = await receive()
+        piece = _piece(message)
+        pieces.append(piece)
+        size += len(piece)
+        if size > limit:
+            raise BodyTooLarge(f"The request body is larger than {limit} bytes")
+        is_more = message.get("more_body", False)
+    return b"".join(pieces)
 
 
 def _piece(message: Message) -> bytes:
@@ -102,6 +115,7 @@ class Client:
         "_beating",
         "_frame",
         "_loop",
+        "_push",
         "_receive",
         "_send",
         "_still",
@@ -118,8 +132,10 @@ class Client:
         "tap",
     )
 
-    def __init__(self, receive: Receive, send: Send, request_id: str) -> None:
-        self._receive, self._send = receive, send
+    def __init__(
+        self, receive: Receive, send: Send, request_id: str, push: Push | None = None
+    ) -> None:
+        self._receive, self._send, self._push = receive, send, push
         self.request_id = request_id.encode()
         self.opened = False
         """True once the head of the answer is out."""
@@ -179,6 +195,19 @@ class Client:
             return
         for begin in range(0, len(piece), SLICE):
             await self._body(piece[begin : begin + SLICE], more=True)
+
+    @property
+    def can_push(self) -> bool:
+        return self._push is not None
+
+    def push(self, piece: bytes) -> bool:
+        """More of a stream at once, if that can be; false when it is to be written."""
+        if self._push is None or self.gone or len(piece) > SLICE or not self._push(piece):
+            return False
+        self.sent += len(piece)
+        if self.tap is not None:
+            self.tap(piece)
+        return True
 
     async def end(self, last: bytes = b"") -> None:
         """The last of a stream."""

@@ -37,12 +37,13 @@ from ..identity.veil import veiled
 from .accounts import Wanted, session_of
 from .addressing import JSON
 from .catalog import MAX_NAME
-from .client import Client, ClientGone, Header, Receive, Scope, Send, read_body
+from .client import PUSH, Client, ClientGone, Header, Receive, Scope, Send, read_body
 from .core import Core
 from .counting import count_tokens
 from .dispatch import Answer, Job, blame_in_stream, dispatch
 from .envelope import members_of
 from .exchanges import client_side, encode_losses
+from .flowing import flow_of
 from .fusion import fused
 from .plan import Plan, plan_of
 from .policy import check_further, narrowed
@@ -78,7 +79,7 @@ async def infer(
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
     key = None if caller.is_cli else caller.key
     trace = Trace(core.new_id(), scope["path"], route.wire.id, core.clock(), key)
-    client = Client(receive, send, trace.request_id)
+    client = Client(receive, send, trace.request_id, scope.get(PUSH))
     core.in_flight.begin(trace)
     try:
         await _serve(core, route, path, headers, caller, receive, client, trace)
@@ -264,14 +265,17 @@ async def _stream(
     last = first if answer.ended or (trace.is_counted and exchange.ended) else b""
     await client.begin(exchange.media_type, headers, b"" if last else first)
     first = b""  # What was sent is not kept while the client takes its time.
+    flow = flow_of(exchange, response, client)
     try:
         while not answer.ended and exchange.failure is None:
-            chunk = await response.next()
-            if not chunk:
-                last, answer.ended = last + exchange.close(), True
-                break
-            given = exchange.feed(chunk)
-            chunk = b""
+            given = b"" if flow is None else await flow.run()
+            if not given and exchange.failure is None:
+                chunk = await response.next()
+                if not chunk:
+                    last, answer.ended = last + exchange.close(), True
+                    break
+                given = exchange.feed(chunk)
+                chunk = b""
             if is_over(response) or (trace.is_counted and exchange.ended):
                 last += given
             elif given:

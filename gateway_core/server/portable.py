@@ -16,6 +16,7 @@ import httptools
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.config import Config
+from hypercorn.events import Event, Updated
 from hypercorn.utils import wrap_app
 
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
@@ -34,9 +35,28 @@ _upgrade = re.compile(rb"\r\nupgrade[ \t]*:", re.IGNORECASE)
 
 
 class Writer(asyncio.StreamWriter):
-    """Closes without cutting off a client that is still sending."""
+    """Sends a head together with what follows; closes without cutting off a client that sends."""
 
     front: "Front"
+    is_head = False
+    """What is written next is the head of an answer."""
+    _head = b""
+
+    def write(self, data: Any) -> None:
+        if self.is_head:
+            self.is_head, self._head = False, data
+            self.front.loop.call_soon(self._flush)
+        elif self._head:
+            data, self._head = self._head + data, b""
+            super().write(data)
+        else:
+            super().write(data)
+
+    def _flush(self) -> None:
+        """Let a head go ahead of a body that is late."""
+        head, self._head = self._head, b""
+        if head and not self.transport.is_closing():
+            super().write(head)
 
     def close(self) -> None:
         if self.front.phase in (HEAD, BODY) and not self.front.lingering:
@@ -47,6 +67,14 @@ class Writer(asyncio.StreamWriter):
     async def wait_closed(self) -> None:
         if not self.front.lingering:
             await super().wait_closed()
+
+
+class Carrier(TCPServer):
+    """hypercorn's part of a connection, without its clock: the edge keeps the time."""
+
+    async def protocol_send(self, event: Event) -> None:
+        if not isinstance(event, Updated):
+            await super().protocol_send(event)
 
 
 class Front(Connection, asyncio.StreamReaderProtocol):
@@ -65,6 +93,7 @@ class Front(Connection, asyncio.StreamReaderProtocol):
         self._has_head = False
         self._has_body = False
         self._running = 0
+        self._writer: Writer
         self._started = False
         self._has_ended = False
         self._serving: asyncio.Task[None] | None = None
@@ -75,6 +104,7 @@ class Front(Connection, asyncio.StreamReaderProtocol):
             asyncio.StreamReaderProtocol.connection_made(self, transport)
             writer = Writer(self.transport, self, self.reader, self.loop)
             writer.front = self
+            self._writer = writer
             self._serving = self.loop.create_task(self._serve(writer))
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -139,7 +169,7 @@ class Front(Connection, asyncio.StreamReaderProtocol):
     async def _serve(self, writer: Writer) -> None:
         app = wrap_app(cast(Any, self._answer), 0, "asgi")
         try:
-            await TCPServer(
+            await Carrier(
                 app, self.loop, self.config, self.context, cast(Any, {}), self.reader, writer
             )
         except Exception:
@@ -186,7 +216,7 @@ class Front(Connection, asyncio.StreamReaderProtocol):
     def _noted(self, message: Message) -> Message:
         """Look at what the application sends; say that the connection closes, where it does."""
         if message["type"] == "http.response.start":
-            self._started = True
+            self._started = self._writer.is_head = True
             if self.door.closing or self.deaf:
                 message["headers"] = [*message.get("headers", ()), CLOSE]
         return message

@@ -6,7 +6,7 @@ Network ──▶ Direct ──▶ Pool ──▶ Connection ──▶ Reader �
 """
 
 from .addresses import Policy
-from .answers import arrived, is_over, read_all
+from .answers import Answer, arrived, is_over, read_all
 from .failures import AddressForbidden, MalformedRequest, MalformedUrl
 from .limits import BODY_BYTES, Counts, Limits
 from .network import Network
@@ -14,6 +14,7 @@ from .network import Network
 __all__ = [
     "BODY_BYTES",
     "AddressForbidden",
+    "Answer",
     "Counts",
     "Limits",
     "MalformedRequest",

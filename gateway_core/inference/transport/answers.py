@@ -1,7 +1,7 @@
 """An answer as its reader sees it, filled piece by piece by the connection it comes on."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from ...contracts.errors import TransportError
@@ -10,12 +10,19 @@ from .failures import abandoned, body_too_large
 from .fields import NONE
 from .limits import BODY_BYTES
 
+Taker = Callable[[bytes], bool]
+"""Takes body bytes; false for no more in this way."""
+
 
 class Source(Protocol):
     """The connection an answer comes on."""
 
-    async def more(self, answer: "Answer") -> None:
-        """Wait until the answer has grown or ended."""
+    def more(self, answer: "Answer") -> Awaitable[None]:
+        """Wait until the answer is woken."""
+        ...
+
+    def extend(self) -> None:
+        """Something has come: the wait for more begins anew."""
         ...
 
     def resume(self) -> None:
@@ -41,21 +48,40 @@ class Answer:
         self.failure: TransportError | None = None
         self.chunks: list[bytes] = []
         self.buffered = 0
-        """Bytes in ``chunks``."""
+        """Bytes that brought what is in ``chunks``, framing included."""
         self.waiter: asyncio.Future[None] | None = None
         """Set while somebody waits for the head or for more of the body."""
+        self.taker: Taker | None = None
+        """Set while what comes is given on as it comes."""
 
     async def next(self) -> bytes:
         """All body bytes that have come since the last call; ``b""`` at the end.
 
         Raises TransportError when the body was cut short.
         """
-        if not self.chunks:
-            if self.source is not None:
-                await self.source.more(self)
-            if not self.chunks:
+        while not self.chunks:
+            if self.source is None:
                 return self._end()
+            await self.source.more(self)
         return self._take()
+
+    async def flow(self, taker: Taker) -> None:
+        """Give body bytes on in the moment they come, without waking whoever waits here.
+
+        Ends when ``taker`` gives False, or with the answer: what came last, and
+        how it ended, is then left for ``next``. Raises what ``taker`` raises.
+        """
+        while self.source is not None:
+            if self.chunks:
+                if not taker(self._take()):
+                    return
+                continue
+            self.taker = taker
+            try:
+                await self.source.more(self)
+            finally:
+                self.taker = None
+            return
 
     async def aclose(self) -> None:
         """Drop the connection, unless the whole answer has come."""
@@ -65,13 +91,33 @@ class Answer:
             self.failure = abandoned()
         self.chunks.clear()
 
-    def wake(self) -> None:
-        """Tell the reader that something has come."""
+    def grown(self) -> None:
+        """More of the body has come."""
+        taker, source, waiter = self.taker, self.source, self.waiter
+        if taker is None or source is None or waiter is None or waiter.done():
+            self.wake()
+            return
+        source.extend()
+        try:
+            goes_on = taker(self._take())
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # a plugin may be asked
+            self.wake(error)
+        else:
+            if not goes_on:
+                self.wake()
+
+    def wake(self, error: BaseException | None = None) -> None:
+        """Tell the reader that something has come, or gone wrong."""
+        self.taker = None
         waiter = self.waiter
         if waiter is not None:
             self.waiter = None
-            if not waiter.done():
+            if waiter.done():
+                return
+            if error is None:
                 waiter.set_result(None)
+            else:
+                waiter.set_exception(error)
 
     def end(self, failure: TransportError | None = None) -> None:
         """Nothing more will come."""

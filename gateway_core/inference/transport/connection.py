@@ -12,6 +12,7 @@ single future and no task.
 import asyncio
 import math
 import ssl
+from collections.abc import Awaitable
 from typing import Any, Protocol, cast
 
 from ...contracts.errors import TransportError
@@ -77,18 +78,21 @@ class Connection(asyncio.Protocol):
         self._patience = message.patience
         self._expect_by(self._loop.time() + message.patience)
         self._write(message.head, message.body)
-        await self._grown(answer)
+        await self._woken(answer)
         if not answer.status:
             raise answer.failure or unanswered()
         return answer
 
-    async def more(self, answer: Answer) -> None:
-        """Wait until the answer has grown or ended. Cancelling closes the connection."""
+    def more(self, answer: Answer) -> Awaitable[None]:
+        """Wait until the answer is woken. Cancelling closes the connection."""
         if answer.waiter is not None:
             raise RuntimeError("this answer is already being read")
         self._expect_by(self._loop.time() + self._limits.silence)
-        while not answer.chunks and answer.source is not None:
-            await self._grown(answer)
+        return self._woken(answer)
+
+    def extend(self) -> None:
+        """The wait for more begins anew. An alarm that rings too early is set again."""
+        self._deadline = self._loop.time() + self._limits.silence
 
     def _hold(self) -> None:
         """Read no further until somebody takes what has come."""
@@ -115,7 +119,7 @@ class Connection(asyncio.Protocol):
                 self.owner.retire(self)
             self._transport.abort()
 
-    async def _grown(self, answer: Answer) -> None:
+    async def _woken(self, answer: Answer) -> None:
         waiter = answer.waiter = self._loop.create_future()
         try:
             await waiter
@@ -169,7 +173,7 @@ class Connection(asyncio.Protocol):
         if self._reader.complete:
             self._release(answer)
         elif answer.status:
-            answer.wake()
+            answer.grown()
             if answer.buffered > self._limits.buffer or len(answer.chunks) > MANY:
                 self._hold()
 

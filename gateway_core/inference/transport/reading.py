@@ -57,15 +57,16 @@ class Reader:
 
     def feed(self, data: bytes, answer: Answer) -> None:
         """Take the next bytes. Raises TransportError when they cannot belong to an answer."""
-        before = answer.buffered
-        self.quiet += len(data)
+        before, size = len(answer.chunks), len(data)
+        self.quiet += size
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             self._stop(error)
             return
-        if answer.buffered != before:
+        if len(answer.chunks) != before:
             self.quiet = 0
+            answer.buffered += size
         elif self.quiet > HEAD_BYTES and not self.complete:
             raise garbage() if answer.status else head_too_large()
 
@@ -109,9 +110,7 @@ class Reader:
             raise Enough
 
     def on_body(self, body: bytes) -> None:
-        answer = self.answer
-        answer.chunks.append(body)
-        answer.buffered += len(body)
+        self.answer.chunks.append(body)
 
     def on_message_complete(self) -> None:
         if self._fields is self._trailers:

@@ -172,7 +172,8 @@ def _broken(error: object) -> ReplyFailed:
 
 def _length(said: _Said) -> int:
     """Characters of text, thinking and tool arguments."""
-    length = _deep(said.content)
+    content = said.content
+    length = len(content) if isinstance(content, str) else _deep(content)
     thinking = said.reasoning_content or said.reasoning
     if isinstance(thinking, str):
         length += len(thinking)

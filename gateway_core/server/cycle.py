@@ -1,0 +1,287 @@
+"""One request and its answer on uvicorn's connection, in the place of uvicorn's own class.
+
+The head of an answer waits for the first piece of its body, so that both leave
+in one write; where the body's length is not announced it waits no longer than
+until the event loop comes around. Pieces of a request are handed on as they
+came, and what is not needed for a request is not made.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from http import HTTPStatus
+
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
+
+from ..inference.client import PUSH
+from .door import App, Message
+
+Header = tuple[bytes, bytes]
+
+LONG = 64 * 1024
+"""A piece that is longer than this is not copied behind its head."""
+BODILESS = frozenset({204, 304})
+_LENGTH, _CODING, _CONNECTION = b"content-length: ", b"transfer-encoding: ", b"connection: "
+_FRAMING = frozenset({_LENGTH, _CODING, _CONNECTION})
+_END = b"0\r\n\r\n"
+_FAILED = b"Internal Server Error"
+_FAILED_HEADERS = (
+    (b"content-type", b"text/plain; charset=utf-8"),
+    (b"content-length", str(len(_FAILED)).encode()),
+    (b"connection", b"close"),
+)
+_is_name = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+").fullmatch
+_unspeakable = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]").search
+
+log = logging.getLogger(__name__)
+
+
+class Cycle:
+    """What the application reads from and writes to."""
+
+    __slots__ = (
+        "_awaited",
+        "_has_news",
+        "_head",
+        "_is_chunked",
+        "_left",
+        "_pieces",
+        "_size",
+        "disconnected",
+        "expects_continue",
+        "flow",
+        "keep_alive",
+        "more_body",
+        "on_response",
+        "response_complete",
+        "response_started",
+        "scope",
+        "transport",
+        "usual",
+    )
+
+    def __init__(
+        self,
+        scope: Message,
+        transport: asyncio.Transport,
+        flow: FlowControl,
+        usual: Iterable[Header],
+        on_response: Callable[[], None],
+        *,
+        expects_continue: bool,
+        keep_alive: bool,
+    ) -> None:
+        """``usual`` are the headers that every answer has."""
+        self.scope, self.transport, self.flow, self.usual = scope, transport, flow, usual
+        scope[PUSH] = self.push
+        self.on_response = on_response
+        self.expects_continue = expects_continue
+        self.keep_alive = keep_alive
+        self.disconnected = self.response_started = self.response_complete = False
+        self.more_body = True
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._has_news = False
+        """There is something to receive."""
+        self._awaited: asyncio.Event | None = None
+        """Set while somebody waits for that."""
+        self._head = b""
+        """A head that is not written yet."""
+        self._is_chunked = False
+        self._left = 0
+        """Bytes of the body that are still to come, where their number was announced."""
+
+    async def run(self, app: App) -> None:
+        """Have a request answered, whatever happens to the application."""
+        try:
+            await app(self.scope, self.receive, self.send)
+        except BaseException:
+            log.exception("a request failed")
+            await self._fail()
+        else:
+            if not self.response_complete and not self.disconnected:
+                log.error("a request was left without an end of its answer")
+                await self._fail()
+        finally:
+            self.on_response = _nothing
+            self.scope.pop(PUSH, None)  # It holds this object as this object holds the scope.
+
+    # What the connection tells.
+
+    def take(self, piece: bytes) -> None:
+        """More of the request's body."""
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > HIGH_WATER_LIMIT:
+            self.flow.pause_reading()
+        self.wake()
+
+    def complete(self) -> None:
+        """The request has come whole."""
+        self.more_body = False
+        self.wake()
+
+    def leave(self) -> None:
+        """Nobody waits for the rest of the answer."""
+        self.disconnected = not self.response_complete
+        self.wake()
+
+    def wake(self) -> None:
+        """Something has come, or nothing will come any more."""
+        self._has_news = True
+        if self._awaited is not None:
+            self._awaited.set()
+            self._awaited = None
+
+    # What the application calls.
+
+    async def receive(self) -> Message:
+        if self.expects_continue and not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self.expects_continue = False
+        if not (self.disconnected or self.response_complete):
+            self.flow.resume_reading()
+            if not self._has_news:
+                await self._news()
+            self._has_news = False
+        if self.disconnected or self.response_complete:
+            return {"type": "http.disconnect"}
+        pieces, self._pieces, self._size = self._pieces, [], 0
+        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return {"type": "http.request", "body": body, "more_body": self.more_body}
+
+    async def send(self, message: Message) -> None:
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
+        if self.disconnected:
+            return
+        kind = message["type"]
+        if kind == "http.response.body" and self.response_started and not self.response_complete:
+            self._write(message.get("body", b""), is_last=not message.get("more_body", False))
+        elif kind == "http.response.start" and not self.response_started:
+            self._begin(message["status"], message.get("headers", ()))
+        else:
+            raise RuntimeError(f"{kind} is out of turn")
+
+    def push(self, piece: bytes) -> bool:
+        """More of a body whose head is out, at once; false for what needs ``send``."""
+        if self._head or not self._is_chunked or self.flow.write_paused or self.disconnected:
+            return False
+        if self.response_complete or not piece:
+            return False
+        self.transport.write(b"".join((_size(len(piece)), piece, b"\r\n")))
+        return True
+
+    async def _news(self) -> None:
+        if self._awaited is None:
+            self._awaited = asyncio.Event()
+        await self._awaited.wait()
+
+    def _begin(self, status: int, headers: Iterable[Header]) -> None:
+        """Put the head into its bytes. Raises RuntimeError for a header that cannot be sent."""
+        self.expects_continue = False
+        self._is_chunked, self._left = False, -1
+        is_said = False
+        parts = [_opening(status)]
+        for name, value in (*self.usual, *headers):
+            label = _label(name)
+            if _unspeakable(value):
+                raise RuntimeError("a header holds control characters")
+            parts += (label, value, b"\r\n")
+            if label in _FRAMING:
+                is_said |= self._follow(label, value)
+        if not (self.keep_alive or is_said):
+            parts.append(b"connection: close\r\n")
+        is_framed = self._is_chunked or self._left >= 0
+        if not is_framed and self.scope["method"] != "HEAD" and status not in BODILESS:
+            self._is_chunked = True
+            parts.append(b"transfer-encoding: chunked\r\n")
+        parts.append(b"\r\n")
+        self._head, self.response_started = b"".join(parts), True
+        if self._left < 0:
+            self._left = 0
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def _follow(self, label: bytes, value: bytes) -> bool:
+        """Do as a header says; true for one that says that the connection closes."""
+        if label == _CONNECTION:
+            if b"close" not in value.lower():
+                return False
+            self.keep_alive = False
+            return True
+        if label == _CODING:
+            self._is_chunked, self._left = True, -1
+        elif not self._is_chunked:
+            self._left = int(value)
+        return False
+
+    def _write(self, piece: bytes, *, is_last: bool) -> None:
+        head, self._head = self._head, b""
+        if self.scope["method"] == "HEAD":
+            self._left, piece = 0, b""
+        elif self._is_chunked:
+            parts = (_size(len(piece)), piece, b"\r\n") if piece else ()
+            piece = b"".join((*parts, _END) if is_last else parts)
+        else:
+            self._left -= len(piece)
+        if self._left < 0 or (is_last and self._left):
+            raise RuntimeError("the body is not as long as was announced")
+        if len(piece) > LONG and head:
+            self.transport.writelines((head, piece))
+        elif head or piece:
+            self.transport.write(head + piece)
+        if is_last:
+            self._end()
+
+    def _end(self) -> None:
+        self.response_complete = True
+        self.wake()
+        if not self.keep_alive:
+            self.transport.close()
+        self.on_response()
+
+    def _flush(self) -> None:
+        """Let the head go ahead of a body that is late."""
+        if self._head and not self.disconnected:
+            self.transport.write(self._head)
+        self._head = b""
+
+    async def _fail(self) -> None:
+        """Say that it went wrong, or close in the middle of what was said already."""
+        if self._head:
+            self._head, self.response_started = b"", False
+        if self.response_started:
+            self.transport.close()
+            return
+        start = {"type": "http.response.start", "status": 500, "headers": _FAILED_HEADERS}
+        await self.send(start)
+        await self.send({"type": "http.response.body", "body": _FAILED, "more_body": False})
+
+
+@lru_cache(maxsize=64)
+def _opening(status: int) -> bytes:
+    try:
+        phrase = HTTPStatus(status).phrase
+    except ValueError:
+        phrase = ""
+    return f"HTTP/1.1 {status} {phrase}\r\n".encode()
+
+
+@lru_cache(maxsize=1024)
+def _label(name: bytes) -> bytes:
+    """A header's name as it begins its line. Raises RuntimeError for what is no name."""
+    if _is_name(name) is None:
+        raise RuntimeError("the name of a header is malformed")
+    return name.lower() + b": "
+
+
+@lru_cache(maxsize=1024)
+def _size(length: int) -> bytes:
+    """What stands before a chunk."""
+    return b"%x\r\n" % length
+
+
+def _nothing() -> None:
+    pass
