@@ -1,8 +1,9 @@
 """The narrow waist between our stores and an engine.
 
 SQL is written in the dialect both engines share: TEXT, BIGINT and DOUBLE
-PRECISION columns, JSON and UTC ISO times as TEXT, ``:name`` parameters and
-``ON CONFLICT … RETURNING``. Booleans are bound and read as 0 and 1.
+PRECISION columns, JSON and UTC ISO times as TEXT, ``:name`` parameters (``?``
+where a tuple is bound) and ``ON CONFLICT … RETURNING``. Booleans are bound and
+read as 0 and 1.
 
 Errors are those of ``storage/errors.py``, whatever the engine.
 """
@@ -12,6 +13,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol
 
 Row = Mapping[str, Any]
+Values = Row | tuple[Any, ...]
+"""The values of a statement: by name or, which is quicker for many rows, in order for its ``?``."""
 
 
 class Statements(Protocol):
@@ -26,7 +29,7 @@ class Statements(Protocol):
         """Run a statement; gives the number of rows it changed. Raises UniqueViolation."""
         ...
 
-    async def execute_many(self, sql: str, rows: Sequence[Row], /) -> int:
+    async def execute_many(self, sql: str, rows: Sequence[Values], /) -> int:
         """Run a statement once for each row of values: all of them, or none."""
         ...
 
@@ -42,7 +45,7 @@ class Database(Statements, Protocol):
     @property
     def engine(self) -> Literal["sqlite", "postgres"]: ...
 
-    async def write_all(self, statements: Sequence[tuple[str, Sequence[Row]]], /) -> None:
+    async def write_all(self, statements: Sequence[tuple[str, Sequence[Values]]], /) -> None:
         """Run each statement once for each of its rows, in order: everything, or nothing.
 
         As a transaction, but with one wait instead of one for each statement.

@@ -166,10 +166,21 @@ class Counted(Protocol):
 
 
 def spent_of(records: Iterable[Counted]) -> Iterator[tuple[str, str, Spent]]:
-    """What usage records say of keys. A call that reached no vendor is not counted."""
+    """What usage records say of keys, together for each key and day. A call that reached no
+    vendor is not counted."""
+    sums: dict[tuple[str, str], list[int]] = {}
     for record in records:
         if record.api_key_id is not None and record.attempts > 0:
-            yield record.api_key_id, record.day, used_by(record)
+            pair = record.api_key_id, record.day
+            figures = sums.get(pair)
+            if figures is None:
+                figures = sums[pair] = [0, 0, 0, 0]
+            figures[0] += 1
+            figures[1] += record.input_tokens
+            figures[2] += record.output_tokens
+            figures[3] += record.cost or 0
+    for (key, day), figures in sums.items():
+        yield key, day, Spent(*figures)
 
 
 def used_by(record: Counted) -> Spent:

@@ -22,15 +22,15 @@ import apsw
 
 from gateway_core.config.errors import DatabaseUnusable
 
-from .database import Row, Statements
+from .database import Row, Statements, Values
 from .errors import StorageFull, StorageUnavailable, TransactionMisuse, UniqueViolation
+from .integrity import BUSY_MS, connect_reading, gone, inspect, look_through
 from .worker import Worker
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 MEMORY = ":memory:"
-BUSY_MS = 5000
 _UNIQUE = (
     apsw.SQLITE_CONSTRAINT_UNIQUE,
     apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
@@ -48,18 +48,19 @@ async def open_sqlite(path: Path | str, *, expected: bool = False) -> "SqliteDat
     if path == MEMORY:
         connect = partial(_connect_writer, MEMORY)
         return SqliteDatabase(await Worker.start("sqlite memory", connect, interrupts=False), None)
-    file = Path(path)
+    file, unchecked = Path(path), list[bool]()
     writer = await Worker.start(
-        "sqlite writer", partial(_connect_checked, file, expected), interrupts=False
+        "sqlite writer", partial(_connect_checked, file, expected, unchecked), interrupts=False
     )
     try:
         reader = await Worker.start(
-            "sqlite reader", partial(_connect_reader, file), interrupts=True
+            "sqlite reader", partial(connect_reading, file), interrupts=True
         )
     except BaseException:
         await writer.close(_finish)
         raise
-    return SqliteDatabase(writer, reader)
+    looking = asyncio.create_task(look_through(file)) if any(unchecked) else None
+    return SqliteDatabase(writer, reader, looking)
 
 
 class SqliteDatabase:
@@ -67,10 +68,17 @@ class SqliteDatabase:
 
     engine: Literal["sqlite"] = "sqlite"
 
-    def __init__(self, writer: Worker, reader: Worker | None) -> None:
-        """Without a reader, as in memory, reads take turns with the writes."""
+    def __init__(
+        self,
+        writer: Worker,
+        reader: Worker | None,
+        looking: "asyncio.Task[None] | None" = None,
+    ) -> None:
+        """Without a reader, as in memory, reads take turns with the writes. ``looking`` looks
+        for damage and ends with the database."""
         self._writer = writer
         self._reader = reader
+        self._looking = looking
         self._turn = asyncio.Lock()
         self._owner: asyncio.Task[Any] | None = None
 
@@ -86,12 +94,12 @@ class SqliteDatabase:
         async with self._turn:
             return await self._writer.run(_execute, sql, values)
 
-    async def execute_many(self, sql: str, rows: Sequence[Row], /) -> int:
+    async def execute_many(self, sql: str, rows: Sequence[Values], /) -> int:
         self._refuse_owner()
         async with self._turn:
             return await self._writer.run(_execute_many, sql, rows)
 
-    async def write_all(self, statements: Sequence[tuple[str, Sequence[Row]]], /) -> None:
+    async def write_all(self, statements: Sequence[tuple[str, Sequence[Values]]], /) -> None:
         self._refuse_owner()
         async with self._turn:
             await self._writer.run(_write_all, statements)
@@ -122,6 +130,9 @@ class SqliteDatabase:
 
     async def close(self) -> None:
         self._refuse_owner()
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
         try:
             if self._reader is not None:
                 await self._reader.close(apsw.Connection.close)
@@ -146,7 +157,7 @@ class _Transaction:
     async def execute(self, sql: str, /, **values: Any) -> int:
         return await self._open().run(_execute, sql, values)
 
-    async def execute_many(self, sql: str, rows: Sequence[Row], /) -> int:
+    async def execute_many(self, sql: str, rows: Sequence[Values], /) -> int:
         return await self._open().run(_execute_many, sql, rows)
 
     def end(self) -> None:
@@ -205,7 +216,7 @@ def _execute(connection: apsw.Connection, sql: str, values: Row) -> int:
 
 
 @_guarded
-def _execute_many(connection: apsw.Connection, sql: str, rows: Sequence[Row]) -> int:
+def _execute_many(connection: apsw.Connection, sql: str, rows: Sequence[Values]) -> int:
     before = connection.total_changes()
     with connection:  # A savepoint, or a transaction where there is none.
         connection.executemany(sql, rows)
@@ -214,7 +225,7 @@ def _execute_many(connection: apsw.Connection, sql: str, rows: Sequence[Row]) ->
 
 @_guarded
 def _write_all(
-    connection: apsw.Connection, statements: Sequence[tuple[str, Sequence[Row]]]
+    connection: apsw.Connection, statements: Sequence[tuple[str, Sequence[Values]]]
 ) -> None:
     with connection:
         for sql, rows in statements:
@@ -257,33 +268,16 @@ def _finish(connection: apsw.Connection) -> None:
     connection.close()
 
 
-def _connect_checked(path: Path, expected: bool) -> apsw.Connection:
+def _connect_checked(path: Path, expected: bool, unchecked: list[bool]) -> apsw.Connection:
+    """The writer of a file that was looked at; notes whether there is more to look through."""
     if path.exists() and path.stat().st_size:
-        _inspect(path, expected)
+        unchecked.append(inspect(path, expected))
     elif expected:
-        raise DatabaseUnusable(_gone(path))
+        raise DatabaseUnusable(gone(path))
     try:
         return _connect_writer(str(path))
     except apsw.Error as error:
         raise DatabaseUnusable(f"The database {path} cannot be opened: {error}.") from error
-
-
-def _inspect(path: Path, expected: bool) -> None:
-    """Look at the file through a connection that cannot write."""
-    try:
-        probe = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
-            probe.set_busy_timeout(BUSY_MS)
-            verdict = probe.execute("PRAGMA quick_check(1)").get
-            tables = probe.execute("SELECT count(*) FROM sqlite_schema").get
-        finally:
-            probe.close()
-    except apsw.Error as error:
-        raise DatabaseUnusable(_damaged(path, str(error))) from error
-    if verdict != "ok":
-        raise DatabaseUnusable(_damaged(path, str(verdict)))
-    if expected and not tables:
-        raise DatabaseUnusable(_gone(path))
 
 
 def _connect_writer(path: str) -> apsw.Connection:
@@ -300,22 +294,3 @@ def _connect_writer(path: str) -> apsw.Connection:
     ):
         connection.execute(f"PRAGMA {setting}")
     return connection
-
-
-def _connect_reader(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    connection.set_busy_timeout(BUSY_MS)
-    return connection
-
-
-def _damaged(path: Path, why: str) -> str:
-    return (
-        f"The database {path} is damaged ({why}) and was left as it is. Put a backup in its place."
-    )
-
-
-def _gone(path: Path) -> str:
-    return (
-        f"The database {path} is missing or empty, but this data directory was used before. "
-        "Put the database back, or remove the file 'started' to begin with an empty one."
-    )

@@ -1,10 +1,12 @@
 """The store of usage: one row for each finished call, read by page or summed up."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from .database import Database, Row
 from .key_usage import additions, rebuild, spent_of
@@ -24,18 +26,18 @@ _COLUMN: Mapping[Dimension, str] = {
 }
 
 
-class UsageRecord(Struct, frozen=True, kw_only=True, rename="camel"):
+class UsageRecord(Struct, frozen=True, gc=False, rename="camel"):
     """What one call used. Times are UTC ISO text; ``cost`` is in millionths of a dollar."""
 
     request_id: str
     started_at: str
     finished_at: str
-    provider: str | None = None
     model_asked: str
+    endpoint: str
+    provider: str | None = None
     model_sent: str | None = None
     connection_id: str | None = None
     api_key_id: str | None = None
-    endpoint: str
     client_format: str | None = None
     upstream_format: str | None = None
     stream: bool = False
@@ -56,10 +58,10 @@ class UsageRecord(Struct, frozen=True, kw_only=True, rename="camel"):
     combo_id: str | None = None
     combo_name: str | None = None
     attempts: int = 1
-    dropped: tuple[str, ...] = ()
-    """What could not be carried to the vendor."""
     day: str = ""
     """The local date on which the call ended, ``YYYY-MM-DD``."""
+    dropped: tuple[str, ...] = ()
+    """What could not be carried to the vendor."""
 
 
 class UsageRow(UsageRecord, frozen=True, kw_only=True, rename="camel"):
@@ -112,12 +114,21 @@ _TERM: Mapping[str, str] = {
     "since": "finished_at >= :since",
     "until": "finished_at < :until",
 }
-_FIELDS = UsageRecord.__struct_fields__
+_COLUMNS = (
+    *("request_id", "started_at", "finished_at", "provider", "model_asked", "model_sent"),
+    *("connection_id", "api_key_id", "endpoint", "client_format", "upstream_format", "stream"),
+    *("status", "http_status", "error_code", "input_tokens", "output_tokens", "cached_tokens"),
+    *("cache_write_tokens", "reasoning_tokens", "estimated", "cost", "ttft_ms", "duration_ms"),
+    *("combo_id", "combo_name", "attempts", "dropped", "day"),
+)
+"""Of the table after its ``id``, in order. The statement does without their names: a text so long
+would be looked up for each row, which is dearer than the row."""
+_in_order = itemgetter(*map(UsageRecord.__struct_fields__.index, _COLUMNS))
+_DROPPED = UsageRecord.__struct_fields__.index("dropped")
 _INSERT = f"""
-    INSERT INTO usage (id, {", ".join(_FIELDS)})
-    VALUES (
-        (SELECT CAST(value AS BIGINT) FROM meta WHERE key = '{key_of(GROUP)}') - :behind,
-        {", ".join(f":{name}" for name in _FIELDS)}
+    INSERT INTO usage VALUES (
+        (SELECT CAST(value AS BIGINT) FROM meta WHERE key = '{key_of(GROUP)}') - ?,
+        {",".join("?" * len(_COLUMNS))}
     )
 """
 """The group's number was raised by as many as there are rows; the last one gets it for its id."""
@@ -201,14 +212,11 @@ class UsageStore:
         return deleted
 
 
-def _row(behind: int, record: UsageRecord) -> Row:
-    """A record's values; ``behind`` it come so many others."""
-    row: dict[str, Any] = {name: getattr(record, name) for name in _FIELDS}
-    row["behind"] = behind
-    row["stream"] = int(record.stream)
-    row["estimated"] = int(record.estimated)
-    row["dropped"] = msgspec.json.encode(record.dropped).decode()
-    return row
+def _row(behind: int, record: UsageRecord) -> tuple[Any, ...]:
+    """A record's values as ``_INSERT`` takes them; ``behind`` it come so many others."""
+    values = list(astuple(record))
+    values[_DROPPED] = msgspec.json.encode(record.dropped).decode() if record.dropped else "[]"
+    return (behind, *_in_order(values))
 
 
 def _read(row: Row) -> UsageRow:

@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from msgspec import Struct
 
 from .database import Database, Row, Statements
+from .usage_hours import count_again, count_new
 
 AT_ONCE = 20_000
 """Rows that are added up in one transaction."""
@@ -174,6 +175,7 @@ class UsageDays:
             seen = _seen((await transaction.fetch(_STATE))[0])
             until = await _step(transaction, seen)
             await transaction.execute(_SUM_NEW, seen=seen, until=until)
+            await count_new(transaction, seen, until)
             await transaction.execute(_PUT, key=_SEEN, value=str(until))
 
     async def _clean(self) -> None:
@@ -185,9 +187,9 @@ class UsageDays:
                 "DELETE FROM usage_days WHERE day >= :first AND day <= :last", **days
             )
             since, until = _around(first, last)
-            await transaction.execute(
-                _SUM_DAYS, **days, since=since, until=until, seen=_seen(state)
-            )
+            seen = _seen(state)
+            await transaction.execute(_SUM_DAYS, **days, since=since, until=until, seen=seen)
+            await count_again(transaction, since, until, seen)
             await transaction.execute("DELETE FROM meta WHERE key = :key", key=_SOILED)
 
 

@@ -1,7 +1,8 @@
 """The ledger as it is read by people: pages of rows, recent minutes, sums of any stretch of time.
 
-Rows are ordered by the time they ended, which every index goes by. Whole local
-days are answered from their sums; see ``usage_days``.
+Rows are ordered by the time they ended, which is what the ledger's index goes by.
+Whole local days are answered from their sums, see ``usage_days``; rows of one
+provider and the like are looked for in the hours that have some, see ``usage_hours``.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from msgspec import Struct
 from .database import Database, Row
 from .usage import Status, UsageFilter, UsageRow, UsageStore
 from .usage_days import FIGURES, LAST_DAY, PARTS, Sums, UsageDays
+from .usage_hours import LAST, Stretch, count_in, hours_with, joined, whole
 
 _MINUTE = 16
 """Characters of an ISO time up to its minute."""
@@ -21,8 +23,6 @@ _TERMS: Mapping[str, str] = {
     "model": "model_sent = :model",
     "connection": "connection_id = :connection",
     "status": "status = :status",
-    "since": "finished_at >= :since",
-    "until": "finished_at < :until",
 }
 _PART: Mapping[str, str] = {
     "provider": "provider",
@@ -66,7 +66,37 @@ class UsageReports:
 
     async def page(self, which: Which, *, limit: int, offset: int = 0) -> list[UsageRow]:
         """Rows, newest first."""
-        where, values = _where(which)
+        parts = _parts(which)
+        if parts:
+            return await self._page_of_parts(which, parts, limit, offset)
+        return await self._rows(which, _within(which), limit, offset)
+
+    async def _page_of_parts(
+        self, which: Which, parts: Mapping[str, str], limit: int, offset: int
+    ) -> list[UsageRow]:
+        """Only those hours are looked through in which there are such rows."""
+        await self.days.follow()
+        within, rest = _within(which), offset
+        rows: list[UsageRow] = []
+        found = hours_with(self._database, parts, within)
+        async for hours in joined(found, enough=limit):
+            stretch = hours.stretch.within(within)
+            if rest:
+                is_whole = stretch == hours.stretch
+                count = hours.requests if is_whole else await self._count(which, stretch)
+                if rest >= count:
+                    rest -= count
+                    continue
+            rows += await self._rows(which, stretch, limit - len(rows), rest)
+            rest = 0
+            if len(rows) >= limit:
+                break
+        return rows
+
+    async def _rows(
+        self, which: Which, stretch: Stretch, limit: int, offset: int
+    ) -> list[UsageRow]:
+        where, values = _where(which, stretch)
         # What is skipped is skipped in the index: only the rows of the page are read.
         rows = await self._database.fetch(
             f"SELECT * FROM usage WHERE id IN (SELECT id FROM usage{where} {_NEWEST_FIRST} "
@@ -79,9 +109,9 @@ class UsageReports:
 
     async def after(self, row: UsageRow, which: Which, *, limit: int) -> list[UsageRow]:
         """The rows that follow one, newest first, however many came or went meanwhile."""
-        where, values = _where(which)
+        where, values = _where(which, _within(which))
         rows = await self._database.fetch(
-            f"SELECT * FROM usage{where or ' WHERE 1 = 1'} "
+            f"SELECT * FROM usage{where} "
             "AND (finished_at < :place OR (finished_at = :place AND id < :after)) "
             f"AND finished_at <= :place {_NEWEST_FIRST} LIMIT :limit",
             **values,
@@ -92,12 +122,21 @@ class UsageReports:
         return [_read(each) for each in rows]
 
     async def count(self, which: Which) -> int:
-        """How many rows there are. Only between times of a day are they counted one by one."""
+        """How many rows there are. Only those of hours that are cut off are counted singly."""
+        parts = _parts(which)
         if which.days is not None:
-            parts = {_PART[name]: getattr(which, name) for name in _PART}
-            given = {name: value for name, value in parts.items() if value is not None}
-            return await self.days.count(*which.days, **given)
-        where, values = _where(which)
+            return await self.days.count(*which.days, **parts)
+        within = _within(which)
+        hours = whole(within) if parts else None
+        if hours is None:
+            return await self._count(which, within)
+        await self.days.follow()
+        before = await self._count(which, Stretch(within.since, hours.since))
+        after = await self._count(which, Stretch(hours.until, within.until))
+        return before + await count_in(self._database, parts, hours) + after
+
+    async def _count(self, which: Which, stretch: Stretch) -> int:
+        where, values = _where(which, stretch)
         rows = await self._database.fetch(f"SELECT count(*) AS total FROM usage{where}", **values)
         total: int = rows[0]["total"]
         return total
@@ -149,11 +188,22 @@ class UsageReports:
         return deleted
 
 
-def _where(which: Which) -> tuple[str, Row]:
-    given = {name: getattr(which, name) for name in _TERMS}
+def _within(which: Which) -> Stretch:
+    return Stretch(which.since or "", which.until or LAST)
+
+
+def _parts(which: Which) -> Mapping[str, str]:
+    """What is wanted, by the names in the tables of sums."""
+    given = {name: getattr(which, field) for field, name in _PART.items()}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _where(which: Which, stretch: Stretch) -> tuple[str, Row]:
+    given = {name: getattr(which, name) for name in _PART}
     values = {name: value for name, value in given.items() if value is not None}
-    terms = " AND ".join(_TERMS[name] for name in values)
-    return (f" WHERE {terms}" if terms else ""), values
+    terms = "".join(f" AND {_TERMS[name]}" for name in values)
+    bounds = {"since": stretch.since, "until": stretch.until}
+    return f" WHERE finished_at >= :since AND finished_at < :until{terms}", {**bounds, **values}
 
 
 def _read(row: Row) -> UsageRow:

@@ -15,6 +15,7 @@ from gateway_core.contracts.model import Model
 from gateway_core.inference import ledger as module
 from gateway_core.inference.ledger import FLUSH_ROWS, MOST_WAITING, Ledger, record_of
 from gateway_core.inference.prices import Prices
+from gateway_core.inference.stamps import Stamps
 from gateway_core.inference.trace import Trace
 from gateway_core.storage.usage import UsageRecord
 
@@ -68,13 +69,13 @@ async def turns(until: Callable[[], bool]) -> None:
 
 def test_everything_that_waits_is_written_on_close() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
-        for number in range(450):
+        for number in range(2 * FLUSH_ROWS + 50):
             ledger.record(trace(number))
         await ledger.aclose()
 
     book = with_ledger(work)
 
-    assert book.rows == numbers(450)
+    assert book.rows == numbers(2 * FLUSH_ROWS + 50)
     assert max(map(len, book.batches)) == FLUSH_ROWS
 
 
@@ -168,6 +169,86 @@ def test_two_flushes_at_once_write_each_row_once() -> None:
     assert with_ledger(work).rows == numbers(FLUSH_ROWS + 50)
 
 
+def test_requests_that_end_while_others_are_written_share_one_commit() -> None:
+    seen: list[list[str]] = []
+
+    async def work(ledger: Ledger, book: Book) -> None:
+        async def commit(number: int) -> None:
+            await ledger.commit(trace(number))
+            seen.append([str(number), *book.rows])
+
+        book.gate = asyncio.Event()
+        tasks = [asyncio.create_task(commit(0))]
+        await turns(lambda: book.attempts == 1)
+        tasks += [asyncio.create_task(commit(number)) for number in range(1, 30)]
+        await asyncio.sleep(0)
+        book.gate.set()
+        await asyncio.gather(*tasks)
+        await ledger.aclose()
+
+    book = with_ledger(work)
+
+    assert [len(batch) for batch in book.batches] == [1, 29]
+    assert all(number in rows for number, *rows in seen)
+
+
+def test_a_commit_goes_on_when_its_own_row_is_written_though_others_wait() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        first = asyncio.create_task(ledger.commit(trace(0)))
+        await turns(lambda: book.attempts == 1)
+        book.gate = asyncio.Event()
+        ledger.record(trace(1))
+        await first
+        assert book.rows == ["0"]
+        book.gate.set()
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == ["0", "1"]
+
+
+def test_a_commit_goes_on_without_a_database_and_its_row_is_kept(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.fails = True
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(ledger.commit(trace(number)) for number in range(3)))
+        assert book.rows == []
+        book.fails = False
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == numbers(3)
+    assert "they are kept and tried again" in caplog.text
+
+
+def test_a_commit_whose_waiter_gives_up_holds_up_nobody() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.gate = asyncio.Event()
+        tasks = [asyncio.create_task(ledger.commit(trace(number))) for number in range(3)]
+        await turns(lambda: book.attempts == 1)
+        tasks[1].cancel()
+        book.gate.set()
+        await asyncio.wait(tasks)
+        assert [task.cancelled() for task in tasks] == [False, True, False]
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == numbers(3)
+
+
+def test_a_row_that_cannot_be_made_is_told_and_harms_no_other(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        bad = trace("bad")
+        bad.started_at = float("nan")
+        ledger.record(bad)
+        await ledger.commit(trace("good"))
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == ["good"]
+    assert "the usage row of request bad could not be made" in caplog.text
+
+
 def test_the_queue_is_bounded_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         book.gate = asyncio.Event()
@@ -236,7 +317,7 @@ def test_a_row_tells_everything_that_was_noted() -> None:
     given.combo_id, given.combo_name, given.dropped = "i", "c", ("top_k",)
     given.usage = Usage(input_tokens=10, output_tokens=5, cached_tokens=4, estimated=True)
 
-    assert record_of(given, Prices(), UTC) == UsageRecord(
+    assert record_of(given, Prices(), Stamps(UTC)) == UsageRecord(
         request_id="r",
         started_at="2027-01-15T08:00:00.000Z",
         finished_at="2027-01-15T08:00:01.500Z",
@@ -266,7 +347,7 @@ def test_a_row_tells_everything_that_was_noted() -> None:
 
 
 def test_a_request_that_reached_nobody_has_no_tokens_and_no_cost() -> None:
-    row = record_of(trace("r"), Prices())
+    row = record_of(trace("r"), Prices(), Stamps())
 
     assert (row.provider, row.cost, row.ttft_ms, row.input_tokens) == (None, None, None, 0)
 
@@ -279,7 +360,7 @@ def test_parts_are_never_more_than_their_whole(reported: Usage) -> None:
     finished = trace("r")
     finished.usage = reported
 
-    row = record_of(finished, Prices())
+    row = record_of(finished, Prices(), Stamps())
 
     assert (row.input_tokens, row.output_tokens) == (reported.input_tokens, reported.output_tokens)
     assert 0 <= row.cached_tokens + row.cache_write_tokens <= row.input_tokens

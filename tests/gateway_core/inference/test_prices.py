@@ -1,5 +1,8 @@
 """Costs: whose price counts, and that parts sum to the whole."""
 
+import subprocess
+import sys
+
 import genai_prices
 import pytest
 from hypothesis import given
@@ -145,3 +148,14 @@ def test_a_listed_price_is_the_tables_own(
     cost = KNOWN.cost(target(provider(provider_id), name), usage)
 
     assert cost == pytest.approx(float(wanted) * MICRO, abs=1)
+
+
+def test_a_price_is_looked_up_without_the_package_that_the_table_was_made_from() -> None:
+    program = (
+        "import sys\n"
+        "from gateway_core.inference.list_prices import listed, read_table\n"
+        "assert listed(read_table(), 'openai', 'gpt-4o')\n"
+        "assert not {'genai_prices', 'pydantic'} & sys.modules.keys()\n"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,52 @@
+"""Moments as the ledger writes them; what many of them have in common is made once."""
+
+from datetime import tzinfo
+from typing import TypeVar
+
+from ..storage.moments import iso, local_day
+
+T = TypeVar("T")
+MOST = 512
+"""Texts that are remembered."""
+_WHOLE = len("2031-05-06T07:08:09.")
+_MILLION = 1_000_000
+_ENDS = tuple(f"{number:03}Z" for number in range(1000))
+
+
+class Stamps:
+    """Texts of moments, the same as those of ``storage/moments.py``.
+
+    The local day is looked up once a minute: no zone has a day that begins within one.
+    """
+
+    def __init__(self, zone: tzinfo | None = None) -> None:
+        self._zone = zone
+        self._seconds: dict[int, str] = {}
+        self._minutes: dict[float, str] = {}
+
+    def iso(self, seconds: float) -> str:
+        """Seconds since 1970 as UTC text with milliseconds."""
+        whole = int(seconds)
+        micro = round((seconds - whole) * _MILLION)
+        if not 0 <= micro < _MILLION:
+            return iso(seconds)
+        text = self._seconds.get(whole)
+        if text is None:
+            text = iso(whole)[:_WHOLE]
+            _put(self._seconds, whole, text)
+        return text + _ENDS[micro // 1000]
+
+    def day(self, seconds: float) -> str:
+        """The local date, ``YYYY-MM-DD``."""
+        minute = seconds // 60
+        text = self._minutes.get(minute)
+        if text is None:
+            text = local_day(seconds, self._zone).isoformat()
+            _put(self._minutes, minute, text)
+        return text
+
+
+def _put(texts: dict[T, str], key: T, text: str) -> None:
+    if len(texts) >= MOST:
+        texts.clear()
+    texts[key] = text
