@@ -20,6 +20,7 @@ _SESSION_HEADERS = (
     "x-client-request-id",
 )
 _SESSION_MEMBERS = ("prompt_cache_key", "session_id", "conversation_id")
+_IN_HEADERS, _IN_MEMBERS = frozenset(_SESSION_HEADERS), frozenset(_SESSION_MEMBERS)
 
 
 class Wanted(Struct, frozen=True):
@@ -113,10 +114,12 @@ def eligible(accounts: Sequence[Account], wanted: Wanted) -> Sequence[Account]:
 
 def session_of(call: Call) -> str | None:
     """The client's own id of its session, at most 256 characters."""
-    for name in _SESSION_HEADERS:
-        if call.headers.get(name):
-            return call.headers[name][:LONGEST_SESSION]
-    return _session_member(call.members)
+    headers = call.headers
+    if not _IN_HEADERS.isdisjoint(headers):
+        for name in _SESSION_HEADERS:
+            if headers.get(name):
+                return headers[name][:LONGEST_SESSION]
+    return None if _IN_MEMBERS.isdisjoint(call.members) else _session_member(call.members)
 
 
 def _session_member(members: Mapping[str, Raw]) -> str | None:

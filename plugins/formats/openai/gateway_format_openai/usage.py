@@ -5,6 +5,8 @@ from typing import Any
 from gateway_core import Usage
 
 _MOST = 1_000_000_000
+_PLAIN = {"prompt_tokens", "completion_tokens", "total_tokens"}
+"""All that most vendors say."""
 _CACHED = (
     "prompt_cache_hit_tokens",
     "cached_tokens",
@@ -24,6 +26,8 @@ def read_usage(value: object) -> Usage | None:
     completion = _first(value, "completion_tokens", "output_tokens")
     if not prompt and not completion:
         return None
+    if value.keys() <= _PLAIN:
+        return Usage(input_tokens=prompt, output_tokens=completion)
     reasoning = _first(_details(value, _OF_COMPLETION), "reasoning_tokens")
     reasoning = reasoning or _first(value, "reasoning_tokens")
     if reasoning and _first(value, "total_tokens") == prompt + completion + reasoning:
