@@ -34,18 +34,19 @@ class Law(Struct, frozen=True):
     check: Check
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Case:
     """One law and one format."""
 
     law: Law
     bench: Bench
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.law.id
 
     def check(self) -> None:
         """Raises Broken."""
+        __tracebackhide__ = True  # what the author sees is the test and the sentence
         try:
             self.law.check(self.bench)
         except Broken as broken:
