@@ -47,6 +47,7 @@ from .inference.transport import Limits, Network
 from .plugins import Loaded, Problem
 from .plugins.guard import PluginFailed
 from .plugins.lifespans import Lifespan
+from .plugins.setting_fields import masked, secret_texts
 from .plugins.standing import goes_first, is_trusted
 from .registry import Registry
 from .routing import App
@@ -129,7 +130,7 @@ async def _core(
     trusted = frozenset(environment.trust_plugins)
     found = registry.build(loaded, settings, trusted=trusted)
     await adopt(stores.connections, found.providers.values(), environment)
-    prices = Prices()
+    prices = Prices(clock)
     live = Live(stores, found, prices, settings)
     network = Network(_limits(environment), refuse=listens_on)
     stack.push_async_callback(network.aclose)
@@ -228,6 +229,7 @@ def _key_table(environment: Environment, data_dir: DataDir, stores: Stores) -> K
 
 async def _refresh(core: Core, live: Live) -> None:
     core.tables = await live.take()
+    _learn_accounts(core)
     await core.observing.refresh()
 
 
@@ -277,6 +279,13 @@ def _protect(core: Core, live: Live, found: Registry) -> None:
     core.amend = amend
     core.firewall = Firewall(owner)
     core.firewall.learn(found.providers.values())
+    _learn_accounts(core)
+
+
+def _learn_accounts(core: Core) -> None:
+    """Tell the firewall where accounts may lead, before any plugin sees one of them."""
+    accounts = core.tables.accounts.values()
+    core.firewall.learn_accounts(each.credential for every in accounts for each in every)
 
 
 def _left_out(core: Core, plugin: str, message: str) -> None:
@@ -298,13 +307,21 @@ async def _extensions(stack: AsyncExitStack, core: Core, loaded: Loaded) -> list
         try:
             await lifespan.enter()
         except PluginFailed as failure:
-            plugins.report(problems, Problem(plugin, f"lifespan failed: {failure}", fatal=True))
+            told = _without_secrets(core, plugin, f"lifespan failed: {failure}")
+            plugins.report(problems, Problem(plugin, told, fatal=True))
     if problems:
         core.amend(partial(registry.with_problems, problems=problems))
     failed = {problem.plugin for problem in problems if problem.fatal}
     first = {plugin.name for plugin in loaded.plugins if goes_first(plugin)}
+    first.update(core.environment.trust_plugins)
     routes.sort(key=lambda each: each[0] not in first)
     return [route for plugin, route in routes if plugin not in failed]
+
+
+def _without_secrets(core: Core, plugin: str, text: str) -> str:
+    """A plugin's words without the secrets of its settings."""
+    settings = core.plugin_settings.current(plugin)
+    return text if settings is None else masked(text, secret_texts(settings))
 
 
 def _trusted(core: Core, loaded: Loaded) -> frozenset[str]:
@@ -324,10 +341,17 @@ def _routes(
     """The plugins' routes. One that does not say who may use it is left out, and told."""
     hook, trusted = loaded.manager.hook.register_routes, _trusted(core, loaded)
     for name, route in plugins.answers(hook, problems, partial(_given, core, hosts)):
-        if _is_sound(route):
-            yield name, route if name in trusted else fenced(name, route)
+        try:
+            is_sound = _is_sound(route)
+            served = route if name in trusted or not is_sound else fenced(name, route)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # the route is the plugin's
+            told = f"a route is not served: reading it raised {type(error).__name__}"
+            plugins.report(problems, Problem(name, told))
+            continue
+        if is_sound:
+            yield name, served
         else:
-            told = f"a route that is not Guarded is not served: {route!r}"
+            told = f"a route that is not Guarded is not served: {type(route).__name__}"
             plugins.report(problems, Problem(name, told))
 
 

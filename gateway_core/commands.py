@@ -97,7 +97,12 @@ def add_plugin_commands(cli: click.Group) -> None:
         return
     context = click.get_current_context(silent=True)
     data_dir = context.find_root().params.get("data_dir") if context else None
-    found = look(replace(environment, data_dir=str(data_dir)) if data_dir else environment)
+    wanted = replace(environment, data_dir=str(data_dir)) if data_dir else environment
+    found = look(wanted, quiet=True)
+    failed = [plugin.name for plugin in found.registry.plugins if plugin.error]
+    if failed:
+        told = f"Plugins with a problem: {', '.join(failed)}; see `model-gateway plugins doctor`."
+        click.echo(told, err=True)
     problems: list[Problem] = []
 
     def given(plugin: str) -> Mapping[str, object]:

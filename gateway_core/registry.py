@@ -169,6 +169,7 @@ class _Draft:
         self.formats = dict(registry.formats)
         self.providers = dict(registry.providers)
         self.names = dict(registry.names)
+        self.beginnings = {b: spec.id for spec in self.providers.values() for b in spec.beginnings}
         self.interceptors = registry.interceptors
         self.interceptor_plugins = registry.interceptor_plugins
         self.format_plugins = dict(registry.format_plugins)
@@ -219,6 +220,7 @@ class _Draft:
             added.append(spec.id)
         for id in added:
             self._add_aliases(self.providers[id])
+            self._add_beginnings(self.providers[id])
 
     def settle_variables(self, first: frozenset[str]) -> None:
         """Take variables from providers that have no right to them."""
@@ -230,15 +232,14 @@ class _Draft:
             self.providers[spec.id] = sealed(spec)
 
     def add_interceptors(self, given: Iterable[tuple[str, Interceptor]]) -> None:
-        sound = [
-            (plugin, interceptor)
-            for plugin, interceptor in given
-            if self._is_sound(plugin, "interceptor", partial(interceptor_faults, interceptor))
-        ]
-        self.credited.update(plugin for plugin, _ in sound)
-        sound.sort(key=lambda each: each[1].order)
-        self.interceptors = tuple(interceptor for _, interceptor in sound)
-        self.interceptor_plugins = tuple(plugin for plugin, _ in sound)
+        sound: list[tuple[int, str, Interceptor]] = []
+        for plugin, interceptor in given:
+            place = partial(_placed, sound, plugin, interceptor)
+            if self._is_sound(plugin, "interceptor", place):
+                self.credited.add(plugin)
+        sound.sort(key=lambda each: each[0])
+        self.interceptors = tuple(interceptor for _, _, interceptor in sound)
+        self.interceptor_plugins = tuple(plugin for _, plugin, _ in sound)
 
     def freeze(self, plugins: Iterable[Plugin]) -> Registry:
         return Registry(
@@ -256,7 +257,8 @@ class _Draft:
     def _is_sound(self, plugin: str, label: str, check: Callable[[], list[str]]) -> bool:
         try:
             faults = check()
-        except Exception as error:  # the answer's attributes may be the plugin's own code
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            # The answer's attributes may be the plugin's own code.
             faults = [f"reading it raised {type(error).__name__}"]
         if faults:
             self._refuse(plugin, f"{label} is refused: {'; '.join(faults[:MOST_FAULTS])}")
@@ -288,6 +290,19 @@ class _Draft:
                 aliases=tuple(alias for alias in spec.aliases if alias not in taken),
             )
 
+    def _add_beginnings(self, spec: ProviderSpec) -> None:
+        """Give the provider the models that begin so, without beginnings that are taken."""
+        free = []
+        for beginning in spec.beginnings:
+            holder = self.beginnings.setdefault(beginning, spec.id)
+            if holder == spec.id:
+                free.append(beginning)
+            else:
+                told = f"models that begin with {beginning!r} belong to provider {holder!r}"
+                self._note(self.provider_plugins[spec.id], _label("provider", spec), told)
+        if len(free) < len(spec.beginnings):
+            self.providers[spec.id] = replace(spec, beginnings=tuple(free))
+
     def _with_free_paths(self, plugin: str, wire: WireFormat) -> WireFormat:
         """The format without the endpoints whose path another format serves."""
         held = {e.path: id for id, other in self.formats.items() for e in other.endpoints}
@@ -306,7 +321,18 @@ def sealed(spec: ProviderSpec) -> ProviderSpec:
     return replace(spec, headers=dict(spec.headers), **fixed)
 
 
+def _placed(
+    sound: list[tuple[int, str, Interceptor]], plugin: str, interceptor: Interceptor
+) -> list[str]:
+    """Put an interceptor to the others with its order, unless it has faults, which this gives."""
+    faults = interceptor_faults(interceptor)
+    if not faults:
+        sound.append((int(interceptor.order), plugin, interceptor))
+    return faults
+
+
 def _label(kind: str, answer: object) -> str:
-    if isinstance(answer, WireFormat | ProviderSpec):
-        return f"{kind} {answer.id!r}"
+    # By its type, because an object of a plugin's may fail when it is asked for its class.
+    if issubclass(type(answer), WireFormat | ProviderSpec):
+        return f"{kind} {getattr(answer, 'id', '')!r}"
     return kind

@@ -1,13 +1,17 @@
 """The pages of an assisted login, at the host where nothing else is served (5.3)."""
 
+import asyncio
+
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from gateway_core.contracts.errors import Forbidden, NotFound
+from gateway_core.contracts.errors import Forbidden, GatewayError, NotFound, PluginBroken
+from gateway_core.contracts.exchange import Transport
 from gateway_core.contracts.provider import Credential
-from gateway_core.contracts.web_login import WebLoginAnswer, WebLoginRequest
+from gateway_core.contracts.web_login import WebLogin, WebLoginAnswer, WebLoginRequest
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import cookie, is_same_origin
+from gateway_core.identity.veil import veiled
 from gateway_core.identity.web_login import (
     BOOTSTRAP,
     LIFETIME,
@@ -19,6 +23,7 @@ from gateway_core.identity.web_login import (
 )
 from gateway_core.inference.client import headers_of, read_body
 from gateway_core.inference.transport import Policy
+from gateway_core.plugins.stopping import is_told_to_stop
 from gateway_core.surfaces.operation import Guarded
 
 from .desk import Desk
@@ -94,9 +99,24 @@ async def _shown(desk: Desk, request: Request, sign_ins: SignIns) -> Response:
     asked = await _asked(request, headers, sign_in)
     way_out = desk.core.network.transport(policy=Policy.PUBLIC)
     transport = desk.core.firewall.bound(spec, Credential(connection_id=""), way_out)
-    answer = await spec.web_login.handle(asked, transport)
+    answer = await _handled(desk, spec.web_login, asked, transport)
     _keep(sign_in, answer)
     return _response(answer)
+
+
+async def _handled(
+    desk: Desk, login: WebLogin, asked: WebLoginRequest, transport: Transport
+) -> WebLoginAnswer:
+    """What the plugin answers, whatever else it does. Raises GatewayError."""
+    try:
+        async with asyncio.timeout(desk.core.whole_timeout):
+            return await login.handle(asked, transport)
+    except GatewayError:
+        raise
+    except BaseException as error:
+        if is_told_to_stop(error):
+            raise
+        raise PluginBroken("The plugin failed on this page.") from error
 
 
 async def _asked(request: Request, headers: dict[str, str], sign_in: SignIn) -> WebLoginRequest:
@@ -104,7 +124,7 @@ async def _asked(request: Request, headers: dict[str, str], sign_in: SignIn) -> 
         method=request.method,
         path=request.path_params.get("rest", ""),
         query=request.scope["query_string"].decode("latin-1"),
-        headers={name: value for name, value in headers.items() if name != "cookie"},
+        headers=veiled(headers),
         body=await read_body(request.receive, headers, LIMIT),
         memory=sign_in.memory,
     )

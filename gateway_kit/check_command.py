@@ -1,12 +1,11 @@
 """The sub-command ``plugins check``: does a plugin fit the gateway, and does it behave?
 
-Whether it fits is read from its source. How it behaves takes the kit's cases,
-which need pytest and hypothesis; without them it is only read.
+Whether it fits is read from its source. How it behaves takes the kit's cases; those of
+a wire format need hypothesis, and without it such a plugin is only read.
 """
 
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -60,30 +59,12 @@ def _tell(lines: Iterable[str]) -> None:
 
 def _found(plugin: str, folder: PluginFolder) -> Found:
     """The plugin that is meant."""
-    try:
-        from .results import NotFound, find
-    except ImportError:
-        return _found_without_kit(plugin, folder)
+    from .results import NotFound, find
+
     try:
         return find(plugin, folder)
     except NotFound as error:
         raise click.ClickException(str(error)) from None
-
-
-def _found_without_kit(plugin: str, folder: PluginFolder) -> Found:
-    """A plugin by its name, its module or its file."""
-    from gateway_core.plugins.sources import dropins
-    from gateway_core.plugins.sources import find as find_all
-
-    path = Path(plugin).resolve()
-    if path.suffix == ".py":
-        known = [each for each in dropins(PluginFolder(path.parent)) if each.path == path]
-    else:
-        every = find_all(lambda name, told: None, folder=folder)
-        known = [each for each in every if plugin in (each.name, each.module)]
-    if not known:
-        raise click.ClickException(f"There is no plugin, module or file {plugin!r}.")
-    return known[0]
 
 
 def _compared(found: Found, against: str | None) -> "Comparison":
@@ -101,14 +82,22 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
 
     Raises PluginFailed for a plugin that cannot be imported.
     """
-    try:
-        from .results import check, record
-    except ImportError:
-        click.echo(LACKING, err=True)
-        return None
+    from .results import check, record
+    from .results.checking import NoKey
+    from .results.given import BadGiven
+    from .results.roles import Lacking
+
     with Guard(IMPORT_LIMIT) as guard:
         guard.run(found.load)
-    results = check(found, live=live, progress=_progress)
+    try:
+        results = check(found, live=live, progress=_progress)
+    except Lacking:
+        click.echo(LACKING, err=True)
+        return None
+    except NoKey as error:
+        raise click.ClickException(f"{found.name}: {error}") from None
+    except BadGiven as error:
+        raise PluginFailed(str(error)) from None
     try:
         record(folder, results)
     except OSError as error:

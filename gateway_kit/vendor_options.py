@@ -20,7 +20,7 @@ def dialect_of(wire: str) -> "Dialect":
     formats = registry_of(format_plugins()).formats
     found = spoken_by(formats[wire]) if wire in formats else None
     if found is None:
-        check_known("--format", wire, [*DIALECTS, *formats])
+        check_known("--format", wire, dict.fromkeys([*DIALECTS, *formats]))
         raise click.BadParameter(f"nothing installed can answer in {wire!r}", param_hint="--format")
     return found
 

@@ -9,8 +9,10 @@ This holds code that goes through the doors it is given. It is no sandbox.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ..contracts.errors import HostRefused
@@ -29,17 +31,37 @@ Send = Callable[[UpstreamRequest], Awaitable[UpstreamResponse]]
 log = logging.getLogger(__name__)
 
 
+class Configured(Struct):
+    """An account's data as it was before any plugin's code was given it."""
+
+    credential: Credential
+    data: Mapping[str, Any]
+    seen: set[str]
+    """Origins that the data was found to name."""
+
+    def names(self, url: Url) -> bool:
+        is_its_own = is_named(url, self.data)
+        if is_its_own:
+            self.seen.add(url.origin)
+        return is_its_own
+
+
 class Firewall:
     """Checks where requests go before they leave. ``owner`` tells the plugin of a provider."""
 
     def __init__(self, owner: Callable[[str], str] = str) -> None:
         self._owner = owner
         self._reaches: dict[str, tuple[ProviderSpec, Reach]] = {}
+        self._accounts: dict[str, Configured] = {}
 
     def learn(self, specs: Iterable[ProviderSpec]) -> None:
         """Read what providers declare, before any of their code runs for a request."""
         for spec in specs:
             self.reach(spec)
+
+    def learn_accounts(self, credentials: Iterable[Credential]) -> None:
+        """Read what accounts name, in the place of all that was read before."""
+        self._accounts = {each.connection_id: _configured(each) for each in credentials}
 
     def reach(self, spec: ProviderSpec) -> Reach:
         """What a provider declares."""
@@ -54,26 +76,41 @@ class Firewall:
 
     def check(self, spec: ProviderSpec, credential: Credential, request: UpstreamRequest) -> None:
         """Refuse a request to anywhere else. Raises HostRefused, MalformedUrl."""
-        held = self._reaches.get(spec.id)
-        reach = held[1] if held is not None and held[0] is spec else self.reach(spec)
-        url = read(request, self._owner, spec.id)
-        # The set is asked first: this is on the path of every call.
-        if url.origin in reach.origins or reach.covers(url.origin):
-            return
-        if is_named(url, credential.data):
-            return
-        shown = told(url.origin, secrets_of(credential))
-        raise refused(self._owner(spec.id), shown)
+        self._check(spec, self._account(credential), request)
 
     def bound(self, spec: ProviderSpec, credential: Credential, transport: Transport) -> Transport:
         """The transport as a provider's own code gets it for one account."""
+        account = self._account(credential)
 
         async def send(request: UpstreamRequest) -> UpstreamResponse:
-            self.check(spec, credential, request)
+            self._check(spec, account, request)
             # A copy, because whoever asks could still change what it holds.
             return await transport.send(replace(request))
 
         return BoundTransport(send)
+
+    def _account(self, credential: Credential) -> Configured:
+        """What an account names; one that is not stored is read as it is now."""
+        held = self._accounts.get(credential.connection_id)
+        if held is None or held.credential is not credential:
+            return _configured(credential)
+        return held
+
+    def _check(self, spec: ProviderSpec, account: Configured, request: UpstreamRequest) -> None:
+        held = self._reaches.get(spec.id)
+        reach = held[1] if held is not None and held[0] is spec else self.reach(spec)
+        url = read(request, self._owner, spec.id)
+        # Sets are asked first: this is on the path of every call.
+        if url.origin in reach.origins or url.origin in account.seen:
+            return
+        if reach.covers(url.origin) or account.names(url):
+            return
+        shown = told(url.origin, secrets_of(account.credential))
+        raise refused(self._owner(spec.id), shown)
+
+
+def _configured(credential: Credential) -> Configured:
+    return Configured(credential, dict(credential.data), set())
 
 
 class BoundTransport:

@@ -18,6 +18,7 @@ from msgspec.structs import asdict
 from ..contracts.errors import GatewayError
 from ..contracts.interceptor import Interceptor
 from ..contracts.provider import Call
+from ..plugins.stopping import is_told_to_stop
 from ..shapes import misfits
 from ..storage.usage import UsageRecord
 
@@ -67,6 +68,8 @@ class Interceptors:
     def _note(self, failed: "Guarded") -> None:
         if failed.failures < MOST_FAILURES or failed.interceptor.required:
             return
+        if failed not in self.active:
+            return  # It was left out while this call was with it.
         self.active = tuple(each for each in self.active if each is not failed)
         message = f"interceptor {failed.name} failed {MOST_FAILURES} times in a row and is left out"
         log.error("plugin %s: %s until the next start", failed.plugin, message)
@@ -99,7 +102,9 @@ class Guarded:
             raise Failed
         self.failures = 0
         made: Call = copy(found)
+        # Copies, because the interceptor may keep what it gave.
         made.headers = MappingProxyType(dict(found.headers))
+        made.members = dict(found.members)
         return made
 
     async def after(self, record: Mapping[str, Any]) -> None:
@@ -116,7 +121,9 @@ class Guarded:
                 return await ask(given)
         except GatewayError:
             raise
-        except (Exception, SystemExit, KeyboardInterrupt):
+        except BaseException as error:
+            if is_told_to_stop(error):
+                raise
             self.failures += 1
             log.exception("plugin %s: interceptor %s failed", self.plugin, self.name)
             raise Failed from None

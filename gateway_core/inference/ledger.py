@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import tzinfo
 
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from ..contracts.usage import Usage
 from ..storage.usage import UsageRecord
@@ -226,7 +226,12 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
         trace.status,
         trace.http_status,
         trace.error_code,
-        *astuple(usage),
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+        usage.estimated,
         None if target is None or trace.usage is None else prices.cost(target, usage),
         None if until_first is None else round(until_first * 1000),
         round(lasted * 1000),

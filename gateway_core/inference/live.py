@@ -79,10 +79,17 @@ class Live:
                 await take_keys(self.keys, self._stores.keys, versions.get(KEYS, 0))
             shown = {group: number for group, number in versions.items() if group != KEYS}
             if self._last is None or shown != self._shown:
-                self._last = await self._picture(versions)
-                self._shown = shown
+                self._last, self._shown = await self._fresh(versions), shown
             self._last = replace(self._last, versions=versions)
             return self._last
+
+    async def _fresh(self, versions: Mapping[str, int]) -> Tables:
+        """A picture of plugins that were not amended while it was made."""
+        while True:
+            registry = self._registry
+            picture = await self._picture(versions)
+            if registry is self._registry:
+                return picture
 
     async def _picture(self, versions: Mapping[str, int]) -> Tables:
         stores, kv = self._stores, self._stores.kv

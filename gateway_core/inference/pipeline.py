@@ -157,12 +157,12 @@ async def _ask(
     core: Core, tables: Tables, route: Route, call: Call, client: Client, trace: Trace
 ) -> None:
     formats, keep_alive = tables.registry.formats, route.wire.keep_alive
+    if core.interceptors.active:
+        call = await core.interceptors.before(call)
     if route.endpoint.counting is not None:
         question = Question(call, formats)
         await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
         return
-    if core.interceptors.active:
-        call = await core.interceptors.before(call)
     if call.stream and keep_alive is not None:
         usual = core.environment.keepalive_ms / 1000
         beat = usual if keep_alive.every is None else keep_alive.every

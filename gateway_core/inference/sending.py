@@ -2,16 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from traceback import format_tb
+from typing import TypeVar
 
 from ..contracts.errors import GatewayError, HostRefused, PluginBroken, TransportError
 from ..contracts.exchange import UpstreamRequest, UpstreamResponse
 from ..contracts.provider import ProviderSpec
+from ..plugins.stopping import is_told_to_stop
 from .core import Core
 from .proxies import proxy_for
 from .redaction import secrets_of, told
 from .tables import Account
+from .transport import Answer
+
+T = TypeVar("T")
 
 FRAMES = 4
 """How many of the innermost frames of a failure are logged."""
@@ -55,7 +61,9 @@ async def _send(
         raise
     except TimeoutError:
         raise TransportError("The provider's executor took too long", status=504) from None
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:
+        if is_told_to_stop(error):
+            raise
         raise broken(core, provider, account, error) from None
     return _checked(core, provider, account, answer)
 
@@ -89,8 +97,38 @@ def _checked(
     """An executor's answer, if it is one. Raises PluginBroken."""
     status, headers = getattr(answer, "status", None), getattr(answer, "headers", None)
     is_answer = isinstance(status, int) and isinstance(headers, Mapping)
-    if not is_answer or not callable(getattr(answer, "next", None)):
+    can_be_read = all(callable(getattr(answer, name, None)) for name in ("next", "aclose"))
+    if not is_answer or not can_be_read:
         error = TypeError(f"the executor gave {type(answer).__name__} for an answer")
         raise broken(core, provider, account, error)
+    if isinstance(answer, Answer):  # the transport's own, as it came
+        return answer
     found: UpstreamResponse = answer  # type: ignore[assignment]
-    return found
+    return Foreign(found, partial(broken, core, provider, account))
+
+
+class Foreign:
+    """An answer that an executor has made itself: what it raises is the plugin's failure."""
+
+    def __init__(
+        self, answer: UpstreamResponse, failure: Callable[[BaseException], PluginBroken]
+    ) -> None:
+        self.status, self.headers = answer.status, answer.headers
+        self._answer, self._failure = answer, failure
+
+    async def next(self) -> bytes:
+        """Raises TransportError, PluginBroken."""
+        return await self._guarded(self._answer.next())
+
+    async def aclose(self) -> None:
+        await self._guarded(self._answer.aclose())
+
+    async def _guarded(self, work: Awaitable[T]) -> T:
+        try:
+            return await work
+        except GatewayError:
+            raise
+        except BaseException as error:
+            if is_told_to_stop(error):
+                raise
+            raise self._failure(error) from None

@@ -5,6 +5,7 @@ on the path of a request waits for the database.
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -98,11 +99,13 @@ def account_of(
 ) -> Account:
     secrets, data = connection.secrets, connection.provider_data
     secret = secrets.get("apiKey") or secrets.get("accessToken")
+    # Read-only: a plugin that could change its own account would change where it may send.
+    shown = MappingProxyType(dict(data))
     return Account(
         id=connection.id,
         provider=connection.provider,
         name=connection.name or connection.id,
-        credential=Credential(connection_id=connection.id, secret=secret, data=data),
+        credential=Credential(connection_id=connection.id, secret=secret, data=shown),
         proxy=proxy_of(data, settings, pools),
         state=connection.data,
     )

@@ -73,7 +73,8 @@ def _tell_new(new: list[dict[str, Any]], as_json: bool) -> None:
         show({"new": new})
     elif new:
         show_rows(new)
-        click.echo("They count from the next start of the gateway.")
+        if any(row["state"] == "loaded" for row in new):
+            click.echo("What is loaded counts from the next start of the gateway.")
     else:
         click.echo("Nothing that was installed brings a plugin that was not there before.")
     if any(row["state"] != "loaded" for row in new):

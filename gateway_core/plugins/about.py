@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from shlex import quote
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,7 +11,7 @@ from msgspec import Struct
 from ..contracts.provider import ProviderSpec
 from ..registry import Registry
 from .discovery import Origin
-from .files import PluginFolder, digest_of
+from .files import FileDamaged, PluginFolder, digest_of
 from .packages import Package, package_of
 from .records import Plugin, Problem, State
 from .setting_fields import SettingField
@@ -70,18 +71,25 @@ class Sheet(Row, frozen=True, kw_only=True, rename="camel"):
     """SHA-256 over its files; empty where it has none."""
 
 
-def rows(registry: Registry, folder: PluginFolder) -> list[Row]:
-    """Every plugin that was found, in the order of loading. Raises FileDamaged."""
-    off = disabled(folder)
+def rows(registry: Registry, folder: PluginFolder, off: frozenset[str] | None = None) -> list[Row]:
+    """Every plugin that was found, in the order of loading. ``off`` are switched off.
+
+    Raises FileDamaged when that has to be read.
+    """
+    off = disabled(folder) if off is None else off
     return [Row(**_row(plugin, registry, folder, off)) for plugin in registry.plugins]
 
 
 def sheet(
-    registry: Registry, settings: PluginSettings, folder: PluginFolder, name: str
+    registry: Registry,
+    settings: PluginSettings,
+    folder: PluginFolder,
+    name: str,
+    off: frozenset[str] | None = None,
 ) -> Sheet | None:
     """Everything about the plugin of this name; of two, the one that has the name.
 
-    Raises FileDamaged.
+    ``off`` are switched off. Raises FileDamaged when that has to be read.
     """
     plugin = next((plugin for plugin in registry.plugins if plugin.name == name), None)
     if plugin is None:
@@ -89,7 +97,7 @@ def sheet(
     providers = _providers(registry, plugin)
     specs = [registry.providers[id] for id in providers]
     return Sheet(
-        **_row(plugin, registry, folder, disabled(folder)),
+        **_row(plugin, registry, folder, disabled(folder) if off is None else off),
         module=plugin.module,
         path=plugin.path,
         package=package_of(plugin, folder),
@@ -113,28 +121,46 @@ def hosts_of(spec: ProviderSpec) -> Iterator[str]:
     yield from spec.hosts
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str], what: str = "plugin") -> str:
     """A sentence that says there is no such plugin, with names that look alike."""
     alike = get_close_matches(name, sorted(set(known)), n=3)
     hint = f" Did you mean {' or '.join(alike)}?" if alike else ""
-    return f"There is no plugin {name!r}.{hint}"
+    return f"There is no {what} {name!r}.{hint}"
 
 
-def trouble(problem: Problem) -> Trouble:
+def trouble(problem: Problem, file: str | None = None) -> Trouble:
+    """A problem with what to do about it; ``file`` is that of a plugin in one."""
     return Trouble(
         message=problem.message,
         fatal=problem.fatal,
-        advice=problem.advice or _advice(problem),
+        advice=problem.advice or _advice(problem, file),
     )
 
 
-def _advice(problem: Problem) -> str:
+def others(registry: Registry) -> list[tuple[str, Trouble]]:
+    """What is wrong with no plugin that was found, with the name of what it is about."""
+    names = {plugin.name for plugin in registry.plugins}
+    return [(each.plugin, trouble(each)) for each in registry.problems if each.plugin not in names]
+
+
+def file_of(plugin: Plugin | None) -> str | None:
+    """The file of a plugin that is one."""
+    return plugin.path if plugin and plugin.origin is Origin.FILE else None
+
+
+def _advice(problem: Problem, file: str | None) -> str:
+    name = quote(problem.plugin)
+    if any(f"{word} 'gateway_core" in problem.message for word in ("from", "No module named")):
+        return f"This says what it lacks here: model-gateway plugins check {name}"
     if "No module named" in problem.message:
         return "Install what it needs, with: model-gateway plugins install"
     if "did not finish within" in problem.message:
         return "Disable it, or raise GATEWAY_PLUGIN_TIMEOUT_MS if its import only takes long."
     if problem.fatal:
-        return f"Install a version that works, or: model-gateway plugins disable {problem.plugin}"
+        better = f"Mend {file}" if file else "Install a version that works"
+        return f"{better}, or: model-gateway plugins disable {name}"
+    if file:
+        return f"Mend {file}; whatever else it brings is served."
     return "Tell whoever wrote it; whatever else it brings is served."
 
 
@@ -153,8 +179,18 @@ def _row(
         "protocol": plugin.protocol,
         "brings": (*formats, *_providers(registry, plugin)),
         "seconds": round(plugin.seconds, 3),
-        "problems": tuple(trouble(p) for p in registry.problems if p.plugin == plugin.name),
+        "problems": tuple(
+            trouble(p, file_of(plugin)) for p in registry.problems if p.plugin == plugin.name
+        ),
     }
+
+
+def switched_off(folder: PluginFolder) -> frozenset[str]:
+    """None where that cannot be read, as it is told by whoever loaded the plugins."""
+    try:
+        return disabled(folder)
+    except FileDamaged:
+        return frozenset()
 
 
 def _formats(registry: Registry, plugin: Plugin) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ from types import MappingProxyType
 from typing import Any
 
 import pluggy
+from msgspec import Struct
 
 from .guard import Guard, PluginFailed
 from .records import Problem, blame
+from .setting_fields import masked, secret_texts
 
 HOOK_LIMIT = 5.0
 """Seconds one implementation of a hook may take."""
@@ -63,6 +65,7 @@ def _ask(
             try:
                 reply = guard.run(partial(_call, impl.function, arguments, shape))
             except PluginFailed as failure:
+                _mask(failure, own["settings"])
                 blame(problems, impl.plugin_name, f"{caller.name} failed", failure)
             else:
                 yield impl.plugin_name, reply
@@ -71,6 +74,14 @@ def _ask(
 def _given_to(plugin: str, given: Given) -> Mapping[str, object]:
     """The arguments of one plugin's implementation; without settings unless they are given."""
     return {"settings": None, **(given(plugin) if callable(given) else given)}
+
+
+def _mask(failure: PluginFailed, settings: object) -> None:
+    """Take the secrets of the plugin's settings out of the words of its failure."""
+    if isinstance(settings, Struct):
+        secrets = tuple(secret_texts(settings))
+        failure.reason = masked(failure.reason, secrets)
+        failure.trace = masked(failure.trace, secrets)
 
 
 def _call(

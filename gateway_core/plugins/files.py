@@ -75,6 +75,12 @@ class PluginFolder:
             return [self.path / name for name in names if _is_dropin(name)]
         return []
 
+    def misplaced(self) -> list[Path]:
+        """Packages that stand beside the plugins, by name: folders of source, and archives."""
+        with suppress(OSError):
+            return [path for path in sorted(self.path.iterdir()) if _is_package(path)]
+        return []
+
     def make(self) -> None:
         """Make the folder. Raises OSError."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -114,7 +120,7 @@ def read_json(file: Path) -> Any:
         return msgspec.json.decode(content)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileDamaged(f"{file} cannot be read: {error}") from error
 
 
@@ -139,6 +145,11 @@ def fault_of(path: Path) -> str | None:
     if state.st_uid not in (os.geteuid(), 0):
         return f"{path} belongs to another user ({state.st_uid}); it must be your own or root's"
     return None
+
+
+def not_a_file(path: Path) -> str | None:
+    """Why something that is called like a plugin is none; reading it might take for ever."""
+    return None if path.is_file() else f"{path} is no file"
 
 
 def docstring_of(file: str) -> str | None:
@@ -237,14 +248,25 @@ def _outermost(name: str, folder: Path | None) -> ModuleSpec | None:
 
 
 def _files(home: Path) -> Iterator[Path]:
-    for folder, inner, names in os.walk(home):
-        inner[:] = [name for name in inner if name != _COMPILED]
-        yield from (Path(folder, name) for name in names)
+    """Links to folders are followed, as imports follow them, each folder once."""
+    seen = set()
+    for folder, inner, names in os.walk(home, followlinks=True):
+        place = os.path.realpath(folder)
+        inner[:] = sorted(name for name in inner if name != _COMPILED and place not in seen)
+        if place not in seen:
+            seen.add(place)
+            yield from (Path(folder, name) for name in names)
 
 
 def _digest(file: Path) -> str:
     with open(file, "rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _is_package(path: Path) -> bool:
+    if path.suffix == ".whl" or path.name.endswith(".tar.gz"):
+        return True
+    return any((path / name).is_file() for name in ("__init__.py", "pyproject.toml"))
 
 
 def _is_dropin(name: str) -> bool:

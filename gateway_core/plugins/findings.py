@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distributions
+from shlex import quote
 
 from msgspec import Struct
 
 from ..registry import Registry
-from .about import trouble
+from .about import file_of, trouble
 from .core_packages import core_versions, plain
 from .files import FileDamaged, PluginFolder
 from .records import State
@@ -26,14 +27,20 @@ class Finding(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def findings(registry: Registry, folder: PluginFolder) -> list[Finding]:
     """Everything that is wrong, the bad before the rest."""
-    found = [*_problems(registry), *_idle_switches(registry, folder), *_second_copies(folder)]
+    found = [
+        *_problems(registry),
+        *_idle_switches(registry, folder),
+        *_second_copies(folder),
+        *_misplaced(folder),
+    ]
     return sorted(found, key=lambda each: (not each.bad, each.plugin))
 
 
 def _problems(registry: Registry) -> Iterator[Finding]:
     refused = {p.name for p in registry.plugins if p.state in (State.FAILED, State.LOCKED)}
+    files = {plugin.name: file_of(plugin) for plugin in reversed(registry.plugins)}
     for problem in registry.problems:
-        told = trouble(problem)
+        told = trouble(problem, files.get(problem.plugin))
         yield Finding(
             plugin=problem.plugin,
             bad=problem.fatal or problem.plugin in refused,
@@ -70,3 +77,14 @@ def _second_copies(folder: PluginFolder) -> Iterator[Finding]:
                 detail=f"a copy in {folder.packages} is never used; the gateway has its own",
                 advice=f"Remove it from {folder.packages}.",
             )
+
+
+def _misplaced(folder: PluginFolder) -> Iterator[Finding]:
+    """Packages that somebody put beside the plugins, where nothing looks for packages."""
+    for path in folder.misplaced():
+        yield Finding(
+            plugin=path.name,
+            bad=False,
+            detail=f"{path} is never looked at: a plugin that stands there is one file, NAME.py",
+            advice=f"model-gateway plugins install {quote(str(path))} --into data",
+        )

@@ -19,6 +19,7 @@ plugin that imports the same module would wait for it in vain.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import partial
 
 import pluggy
@@ -31,6 +32,7 @@ from .files import FileDamaged, PluginFolder
 from .guard import Guard, PluginFailed
 from .records import Loaded, Plugin, Problem, State, blame, report
 
+UNTIL_MENDED = "Nothing of it is run until that is mended."
 IMPORT_LIMIT = 10.0
 """Seconds one plugin may take to be imported."""
 
@@ -179,7 +181,8 @@ def _called(plugin: Found | Plugin) -> str:
 def _faulty(found: Found, problems: list[Problem]) -> Plugin | None:
     if found.fault is None:
         return None
-    report(problems, Problem(found.name, f"could not be loaded: {found.fault}", fatal=True))
+    told = f"could not be loaded: {found.fault}"
+    report(problems, Problem(found.name, told, fatal=True, advice=UNTIL_MENDED))
     return _record(found, State.FAILED, error=found.fault)
 
 
@@ -197,7 +200,7 @@ def _loaded(
         protocol, hooks, notes = guard.run(partial(_register, manager, plugin, found.name))
     except PluginFailed as failure:
         manager.unregister(name=found.name)
-        blame(problems, found.name, "could not be loaded", failure)
+        blame(problems, found.name, "could not be loaded", failure, failure.place)
         return _record(found, State.FAILED, error=failure.reason, seconds=clock() - start)
     for note in notes:
         report(problems, Problem(found.name, note))
@@ -231,10 +234,16 @@ def _register(
 
 def _unknown(callers: Iterable[pluggy.HookCaller], plugin: str) -> list[str]:
     return [
-        f"there is no hook {caller.name}"
+        f"there is no hook {caller.name}{_alike(caller.name)}"
         for caller in callers
         if not caller.has_spec() and not all(impl.optionalhook for impl in _own([caller], plugin))
     ]
+
+
+def _alike(hook: str) -> str:
+    known = [name for name in vars(hookspecs) if not name.startswith("_")]
+    near = get_close_matches(hook, known, n=1, cutoff=0.8)
+    return f"; is {near[0]} meant?" if near else ""
 
 
 def _own(callers: Iterable[pluggy.HookCaller], plugin: str) -> Iterator[pluggy.HookImpl]:

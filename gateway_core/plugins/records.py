@@ -74,7 +74,10 @@ def report(problems: list[Problem], problem: Problem) -> None:
     problems.append(problem)
 
 
-def blame(problems: list[Problem], plugin: str, what: str, failure: PluginFailed) -> None:
-    """Keep that a plugin's own code failed, and log where."""
-    log.warning("plugin %s: %s: %s\n%s", plugin, what, failure.reason, failure.trace)
-    problems.append(Problem(plugin, f"{what}: {failure.reason}", fatal=True))
+def blame(
+    problems: list[Problem], plugin: str, what: str, failure: PluginFailed, place: str = ""
+) -> None:
+    """Keep that a plugin's own code failed, and log where; ``place`` is told to the operator."""
+    told = f"{what}: {failure.reason}" + (f" ({place})" if place else "")
+    log.warning("plugin %s: %s\n%s", plugin, told, failure.trace)
+    problems.append(Problem(plugin, told, fatal=True))

@@ -5,7 +5,7 @@ A field is secret when its annotation says so, or when its name does, such as
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Union
 
 import msgspec
@@ -91,6 +91,30 @@ def described(plugin: str, struct: type[Struct]) -> tuple[SettingField, ...]:
         )
         for field in _inspected(struct)
     )
+
+
+def secret_texts(value: Struct) -> Iterator[str]:
+    """Every text in the secret fields of a plugin's settings."""
+    for field in _inspected(type(value)):
+        if _is_secret(field):
+            yield from texts(msgspec.to_builtins(getattr(value, field.name)))
+
+
+def texts(value: object) -> Iterator[str]:
+    """Every text in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    members = value.values() if isinstance(value, Mapping) else value
+    if isinstance(members, Iterable) and not isinstance(members, str):
+        for member in members:
+            yield from texts(member)
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """A text with a mask in the place of each secret."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
 
 
 def shown(value: object, *, secret: bool) -> Any:

@@ -11,6 +11,7 @@ alone: they belong to an older or a newer version of the plugin.
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -18,9 +19,12 @@ from msgspec import Struct
 
 from ..storage.plugin_document import PluginDocument
 from .records import Problem
-from .setting_fields import MASK, Declared, SettingField, prefix, shown
+from .setting_fields import Declared, SettingField, masked, prefix, shown, texts
 
 Document = Mapping[str, Any]
+SET_RIGHT = "Correct what is set, or take it back."
+DEEPEST = 100
+"""Levels of lists and objects in one setting."""
 
 
 class Source(StrEnum):
@@ -82,6 +86,15 @@ def settle(found: Declared, layers: Layers) -> InForce:
     return InForce(value=value, sources=chosen.sources, faults=tuple(chosen.faults))
 
 
+def refusal_of(found: Declared, layers: Layers) -> str | None:
+    """Why the plugin refuses what has come together; ``None`` when it does not."""
+    try:
+        value_of(found, choose(found, layers).members)
+    except Refused as refusal:
+        return str(refusal)
+    return None
+
+
 def choose(found: Declared, layers: Layers) -> Chosen:
     """Look at every value by itself."""
     broken = [f"the stored {name} cannot be opened" for name in layers.stored.broken]
@@ -123,10 +136,14 @@ def misfit(found: Declared, name: str, value: Any) -> str | None:
     """Why a value is none for a member; ``None`` when it is."""
     if name not in found.names:
         return f"there is no setting {name}"
+    if is_deep(value):
+        return f"{name} is nested more than {DEEPEST} levels deep"
     try:
         msgspec.convert({name: value}, found.shape)
     except msgspec.ValidationError as error:
         return f"{name} does not fit its type" if name in found.secrets else str(error)
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # of a struct inside, or too deep
+        return f"{name} is refused with {type(error).__name__}"
     return None
 
 
@@ -135,13 +152,24 @@ def _read(found: Declared, field: SettingField, text: str) -> Any:
 
     Raises Refused.
     """
-    for strict, value in ((True, text), (True, _json(text)), (False, text)):
+    decoded = _json(text)
+    if is_deep(decoded):
+        raise Refused(f"it is nested more than {DEEPEST} levels deep")
+    for strict, value in ((True, text), (True, decoded), (False, text)):
         try:
             given = msgspec.convert({field.name: value}, found.shape, strict=strict)
-        except msgspec.ValidationError:
+        except (Exception, SystemExit, KeyboardInterrupt):  # a struct's own checks, as below
             continue
         return msgspec.to_builtins(given)[field.name]
     raise Refused(f"it is to hold {field.type}")
+
+
+def is_deep(value: object, most: int = DEEPEST) -> bool:
+    """Whether a value of JSON has more levels than can be handed around."""
+    members = value.values() if isinstance(value, Mapping) else value
+    if isinstance(members, str) or not isinstance(members, Iterable):
+        return False
+    return most == 0 or any(is_deep(each, most - 1) for each in members)
 
 
 def _json(text: str) -> Any:
@@ -155,12 +183,17 @@ def value_of(found: Declared, members: Document) -> Struct:
     """The plugin's own struct. Raises Refused."""
     try:
         return msgspec.convert(dict(members), found.struct)
-    except (Exception, SystemExit) as error:  # a struct's own checks are the plugin's code
-        message = str(error) or type(error).__name__
-    for name in found.secrets & members.keys():
-        if isinstance(members[name], str) and members[name]:
-            message = message.replace(members[name], MASK)
-    raise Refused(message)
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        message = _words(error)  # A struct's own checks are the plugin's code.
+    secrets = (members[name] for name in found.secrets & members.keys())
+    raise Refused(masked(message, chain.from_iterable(map(texts, secrets))))
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__
 
 
 def owners_of(found: Iterable[Declared]) -> dict[str, list[str]]:
@@ -182,11 +215,13 @@ def strays(
     for variable in sorted(variables.keys() & owners.keys()):
         if len(owners[variable]) > 1:
             told = f"the variable {variable} is not read: it means a setting of each of "
-            yield Problem(owners[variable][0], told + ", ".join(owners[variable]))
+            told += ", ".join(owners[variable])
+            yield Problem(owners[variable][0], told, advice=SET_RIGHT)
     for name in sorted(found):
         unknown = [v for v in variables if v.startswith(prefix(name)) and v not in owners]
         for variable in sorted(unknown):
-            yield Problem(name, f"the variable {variable} means none of its settings")
+            told = f"the variable {variable} means none of its settings"
+            yield Problem(name, told, advice=SET_RIGHT)
     for name in sorted(program):
         known = found[name].names if name in found else frozenset()
         for member in sorted(program[name].keys() - known):

@@ -1,7 +1,7 @@
 """The settings of all plugins that are in force, which follow what is stored."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -16,16 +16,15 @@ from .guard import Guard, PluginFailed
 from .records import Loaded, Problem, report
 from .setting_fields import MASK, Declared, SettingField, Unsound, declared
 from .setting_values import (
+    SET_RIGHT,
     Document,
     InForce,
     Layers,
-    Refused,
-    choose,
     misfit,
     owners_of,
+    refusal_of,
     settle,
     strays,
-    value_of,
 )
 
 log = logging.getLogger(__name__)
@@ -43,21 +42,20 @@ class PluginSettings:
         problems: Iterable[Problem] = (),
         *,
         at_start: frozenset[str] = frozenset(),
+        limit: float = HOOK_LIMIT,
     ) -> None:
         """``at_start`` names the plugins that some hook gives settings to when the gateway starts.
 
-        What is wrong joins ``problems``.
+        What is wrong joins ``problems``. ``limit`` is for a plugin's own checks, in seconds.
         """
+        self._limit = limit
         self._declared = {each.plugin: each for each in found}
         self._program = program
         self._at_start = at_start
         owners = owners_of(self._declared.values())
         self._variables = {n: text for n, text in variables.items() if len(owners.get(n, ())) == 1}
         self._stored = stored
-        self._in_force = {
-            name: settle(each, self._layers(name, stored.get(name, NOTHING)))
-            for name, each in self._declared.items()
-        }
+        self._in_force = {name: self._settled(each) for name, each in self._declared.items()}
         self._begun = {name: each.value for name, each in self._in_force.items()}
         self.problems = list(problems)
         """Told when the gateway started."""
@@ -68,9 +66,8 @@ class PluginSettings:
         """Follow what is stored. Plugins whose documents are the same keep their very value."""
         before, self._stored = self._stored, stored
         for name, each in self._declared.items():
-            document = stored.get(name, NOTHING)
-            if document != before.get(name, NOTHING):
-                self._in_force[name] = settle(each, self._layers(name, document))
+            if stored.get(name, NOTHING) != before.get(name, NOTHING):
+                self._in_force[name] = self._settled(each)
                 for fault in self._in_force[name].faults:
                     log.warning("plugin %s: %s", name, fault)
 
@@ -112,7 +109,7 @@ class PluginSettings:
         for name, value in wanted.items():
             if value == MASK and name in found.secrets:
                 continue
-            fault = misfit(found, name, value)
+            fault = self._guarded(partial(misfit, found, name, value))
             if fault is not None and (value is not None or name not in found.names):
                 raise BadRequest(f"Invalid settings: {fault}")
             changes[name] = UNSET if fault is not None else value
@@ -123,15 +120,34 @@ class PluginSettings:
         found = self._declared[plugin]
         after = {**before.members, **changes}
         members = {name: value for name, value in after.items() if value is not UNSET}
-        chosen = choose(found, self._layers(plugin, PluginDocument(members=members)))
+        layers = self._layers(plugin, PluginDocument(members=members))
+        refusal = self._guarded(partial(refusal_of, found, layers))
+        if refusal is not None:
+            raise BadRequest(f"Invalid settings: {refusal}")
+
+    def _guarded(self, check: Callable[[], str | None]) -> str | None:
+        """What a check that may run the plugin's code says, or that it came to no end."""
         try:
-            value_of(found, chosen.members)
-        except Refused as refusal:
-            raise BadRequest(f"Invalid settings: {refusal}") from None
+            with Guard(self._limit) as guard:
+                return guard.run(check)
+        except PluginFailed as failure:
+            return f"the plugin's check of it {failure.reason}"
+
+    def _settled(self, found: Declared) -> InForce:
+        """What counts of a plugin's settings; the defaults where its own checks come to no end."""
+        layers = self._layers(found.plugin, self._stored.get(found.plugin, NOTHING))
+        try:
+            with Guard(self._limit) as guard:
+                return guard.run(partial(settle, found, layers))
+        except PluginFailed as failure:
+            told = f"its check of its settings {failure.reason}, so the defaults count"
+            return InForce(value=found.struct(), faults=(told,))
 
     def _faults(self) -> list[Problem]:
         return [
-            Problem(name, fault) for name, each in self._in_force.items() for fault in each.faults
+            Problem(name, fault, advice=SET_RIGHT)
+            for name, each in self._in_force.items()
+            for fault in each.faults
         ]
 
     def _layers(self, plugin: str, stored: PluginDocument) -> Layers:
@@ -164,7 +180,9 @@ def settings_of(
                 told = f"its settings are refused: {reason}"
                 report(problems, Problem(plugin, told, fatal=True))
     at_start = frozenset(each.plugin for each in found if _takes_settings(loaded, each.plugin))
-    return PluginSettings(found, variables, program, stored, problems, at_start=at_start)
+    return PluginSettings(
+        found, variables, program, stored, problems, at_start=at_start, limit=limit
+    )
 
 
 def _takes_settings(loaded: Loaded, plugin: str) -> bool:

@@ -10,7 +10,7 @@ never replaces any of it: its packages are the last place imports look at.
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.metadata import Distribution, distributions
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -20,7 +20,7 @@ from zlib import crc32
 from msgspec.structs import replace
 
 from .discovery import Besides, Found, Origin, declared, handed_over, installation, installed
-from .files import PluginFolder, fault_of
+from .files import PluginFolder, fault_of, not_a_file
 
 CORE = "model-gateway"
 """The distribution that the gateway itself is."""
@@ -61,7 +61,7 @@ def dropins(folder: PluginFolder) -> Iterator[Found]:
             load=partial(_run, module, file),
             origin=Origin.FILE,
             path=file,
-            fault=shared or fault_of(file),
+            fault=shared or fault_of(file) or not_a_file(file),
         )
 
 
@@ -77,7 +77,7 @@ def in_packages(folder: PluginFolder, report: Report) -> Iterator[Found]:
         if _is_core(each.distribution):
             report(each.name, f"{place} holds a copy of {CORE}, which is ignored; remove it")
         else:
-            yield replace(each, fault=fault)
+            yield replace(each, fault=fault, load=partial(_from, place, each))
 
 
 def distribution_of(name: str, origin: Origin, folder: PluginFolder) -> Distribution | None:
@@ -94,6 +94,20 @@ def _reach(place: Path) -> None:
     """Let imports find these packages, after everything else."""
     if str(place) not in sys.path:
         sys.path.append(Besides(place))
+
+
+def _from(place: Path, found: Found) -> object:
+    """Import a plugin of the place. Raises ImportError when another of its module's name is used.
+
+    The installation has one, or a gateway of this process that has another data directory.
+    A module that the place does not have is its author's, who works on it somewhere else.
+    """
+    plugin = found.load()
+    file = getattr(sys.modules.get(found.module), "__file__", None)
+    is_elsewhere = file is not None and place.resolve() not in Path(file).resolve().parents
+    if is_elsewhere and PathFinder.find_spec(found.module.partition(".")[0], [str(place)]):
+        raise ImportError(f"the module {found.module} is that of {file}, not the one in {place}")
+    return plugin
 
 
 def _module_name(file: Path) -> str:

@@ -1,4 +1,7 @@
-"""The ``.pth`` files that Python reads when it starts, and which packages they belong to."""
+"""What Python reads and runs by itself when it starts, and which packages that belongs to.
+
+These are the ``.pth`` files, and the modules ``sitecustomize`` and ``usercustomize``.
+"""
 
 import os
 import site
@@ -13,6 +16,7 @@ from .core_packages import plain
 from .files import hashes_of
 
 SUFFIX = ".pth"
+MODULES = ("sitecustomize", "usercustomize")
 
 
 class StartupFile(Struct, frozen=True):
@@ -58,15 +62,19 @@ def _places(more: Iterable[Path]) -> Iterator[Path]:
 
 def _in(place: Path) -> list[Path]:
     with suppress(OSError):
-        names = sorted(name for name in os.listdir(place) if name.endswith(SUFFIX))
-        return [place / name for name in names if (place / name).is_file()]
+        files = [place / name for name in sorted(os.listdir(place)) if _is_run(name)]
+        packages = [place / name / "__init__.py" for name in MODULES]
+        return [file for file in (*files, *packages) if file.is_file()]
     return []
 
 
+def _is_run(name: str) -> bool:
+    return name.endswith(SUFFIX) or name.partition(".")[0] in MODULES
+
+
 def _listed(package: Distribution) -> set[str]:
-    """The ``.pth`` files that a package says are its own."""
+    """The files that a package says are its own."""
     try:
-        files = package.files or ()
-        return {str(file.locate()) for file in files if str(file).endswith(SUFFIX)}
+        return {str(file.locate()) for file in package.files or ()}
     except Exception:  # a damaged package fails in whatever way it is damaged
         return set()

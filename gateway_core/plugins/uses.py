@@ -120,7 +120,9 @@ def _file(name: Path, path: Path) -> _File:
 
 
 def _told(error: BaseException) -> str:
-    return f"it is no Python that can be read: {error}"
+    """A syntax error's own words; its place is told beside it."""
+    why = error.msg if isinstance(error, SyntaxError) else error
+    return f"it is no Python that can be read: {why}"
 
 
 def _bound(nodes: Iterable[ast.AST]) -> dict[str, str]:

@@ -4,13 +4,13 @@ Behind it a route sees a request without its credentials, and whatever it
 raises is one request's 500. The gate has decided who may pass before it.
 """
 
-import asyncio
 import logging
 
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
 
 from ..identity.veil import veiled_scope
+from ..plugins.stopping import is_told_to_stop
 from .answers import flat_error
 from .operation import Guarded
 from .requests import REQUEST_ID
@@ -38,7 +38,7 @@ class Fenced(BaseRoute):
         try:
             match, child = self._route.matches(veiled_scope(scope))
             return Match(match), {name: child[name] for name in _FOUND if name in child}
-        except Exception:
+        except (Exception, SystemExit, KeyboardInterrupt):
             log.exception("plugin %s: a route failed when it was looked at", self._plugin)
             return Match.NONE, {}
 
@@ -46,9 +46,9 @@ class Fenced(BaseRoute):
         begun = Begun(send)
         try:
             await self._route.handle(veiled_scope(scope), receive, begun)
-        except asyncio.CancelledError:
-            raise
-        except (Exception, SystemExit, KeyboardInterrupt):
+        except BaseException as error:
+            if is_told_to_stop(error):
+                raise
             log.exception("plugin %s: its route %s failed", self._plugin, scope["path"])
             if begun.it:
                 raise RuntimeError("a plugin's route broke off its answer") from None

@@ -1,6 +1,7 @@
 """From a stored or proposed account to a look at it."""
 
 from collections.abc import Awaitable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from gateway_core.contracts.errors import BadRequest, GatewayError
@@ -69,6 +70,8 @@ def candidate(
         id=identity,
         provider=provider,
         name=provider,
-        credential=Credential(connection_id=identity, secret=key or None, data=data),
+        credential=Credential(
+            connection_id=identity, secret=key or None, data=MappingProxyType(dict(data))
+        ),
         proxy=proxy_of(data, desk.tables.settings, desk.tables.pools),
     )

@@ -1,6 +1,7 @@
 """The process that loads the plugin and serves it, until its standard input ends."""
 
 import asyncio
+import shlex
 import sys
 from contextlib import suppress
 from functools import partial
@@ -20,7 +21,7 @@ from gateway_core.registry import Registry
 from gateway_core.storage.connection import PROVIDER_DATA, NewConnection
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find
-from gateway_kit.results.given import given_by
+from gateway_kit.results.given import BadGiven, given_by
 
 from . import aloud
 from .network import Turned
@@ -36,6 +37,10 @@ MOST_SHOWN = 5
 
 class Broken(Exception):
     """The plugin cannot be served. The message says why."""
+
+
+REFUSED = (BadGiven, Broken, ConfigError, NotFound, StartRefused, server.ServerError)
+"""What says by its message why nothing is served."""
 
 
 class Parent:
@@ -64,7 +69,7 @@ def main() -> None:
             parent.tell("", "sound")
             if sys.stdin.buffer.readline() == GO:
                 server.run(partial(_serve, orders, found, registry, parent))
-        except (Broken, ConfigError, NotFound, StartRefused, server.ServerError) as error:
+        except REFUSED as error:
             parent.tell(str(error), "broken")
             sys.exit(1)
 
@@ -101,7 +106,8 @@ async def _serve(orders: Orders, found: Found, seen: Registry, parent: Parent) -
         try:
             await _add_accounts(gateway, found, providers)
             base = f"http://{HERE}:{orders.port}"
-            parent.tell(_greeting(base, found, registry, providers), "serving")
+            inside = _inside(orders, base)
+            parent.tell(_greeting(base, found, registry, providers) + inside, "serving")
             door = server.Door(server.limits_of(environment), partial(_cut, gateway))
             hurrying = asyncio.create_task(_hurry(stop, door))
             await server.choose().serve(gateway.app, listener, stop, door)
@@ -153,6 +159,12 @@ async def _add_accounts(gateway: Gateway, found: Found, providers: list[Provider
         new = NewConnection(provider=spec.id, name="mock vendor", data=data)
         await core.stores.connections.create(new)
     await core.refresh()
+
+
+def _inside(orders: Orders, base: str) -> str:
+    """How to look at the gateway's own figures, and at an extension's routes under /api."""
+    command = f"model-gateway --data-dir {shlex.quote(orders.data_dir)} api --url {base} GET"
+    return f"\nLook inside:\n\n  {command} /api/usage/history\n"
 
 
 def _greeting(base: str, found: Found, registry: Registry, providers: list[ProviderSpec]) -> str:

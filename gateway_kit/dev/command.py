@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .orders import Orders
     from .supervisor import Look, Supervisor
 
-LACKING = "This needs more: pip install 'model-gateway[kit]'"
-
 
 @click.command("dev")
 @click.argument("plugin", metavar="NAME|PATH")
@@ -73,10 +71,8 @@ def _serve(orders: "Orders", look: "Look") -> None:
 
 
 def _found(plugin: str, folder: "PluginFolder") -> "Found":
-    try:
-        from gateway_kit.results import NotFound, find
-    except ImportError:
-        raise click.ClickException(LACKING) from None
+    from gateway_kit.results import NotFound, find
+
     try:
         return find(plugin, folder)
     except NotFound as error:

@@ -53,6 +53,7 @@ class Child:
                 self._tell(said.text)
             if said.step:
                 return said.step == step
+        self._tell(f"The plugin has ended its process, with code {await self._process.wait()}.")
         return False
 
     async def serve(self) -> bool:

@@ -1,6 +1,22 @@
-"""Cases that an extension has to pass, made from the hooks that it implements."""
+"""Cases that an extension has to pass, made from the hooks that it implements.
+
+What needs pytest is imported only when it is asked for: ``plugins check`` runs the cases
+without it.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from .suite import Suite
-from .with_pytest import extension_cases
+
+if TYPE_CHECKING:
+    from .with_pytest import extension_cases
 
 __all__ = ["Suite", "extension_cases"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "extension_cases":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .with_pytest import extension_cases
+
+    return extension_cases

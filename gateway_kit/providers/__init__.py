@@ -1,11 +1,19 @@
-"""Cases that a provider plugin has to pass, made from what it declares."""
+"""Cases that a provider plugin has to pass, made from what it declares.
+
+What needs pytest is imported only when it is asked for: ``plugins check`` runs the cases
+without it.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from gateway_kit.case import Case
 
 from .samples import SAMPLES, ServiceSample
 from .subject import Account
 from .suite import Suite
-from .with_pytest import live_provider_cases, provider_cases
+
+if TYPE_CHECKING:
+    from .with_pytest import live_provider_cases, provider_cases
 
 __all__ = [
     "SAMPLES",
@@ -16,3 +24,11 @@ __all__ = [
     "live_provider_cases",
     "provider_cases",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("live_provider_cases", "provider_cases"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import with_pytest
+
+    return getattr(with_pytest, name)

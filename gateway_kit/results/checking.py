@@ -13,6 +13,7 @@ from typing import Any
 
 from gateway_core.plugins.discovery import Found
 from gateway_core.plugins.files import digest_of
+from gateway_core.plugins.protocol import MARK, UNSAID
 from gateway_core.plugins.tiers import Tier
 from gateway_kit.providers import Suite
 from gateway_kit.providers.live import ask_live, has_key, live_routes
@@ -22,11 +23,12 @@ from .given import Given, given_by
 from .outcome import Failure, Results, reached
 from .roles import Step, steps
 
-PROTOCOL = "GATEWAY_PROTOCOL"
-"""A plugin's own name for the version of the hook protocol that it speaks."""
-
 Progress = Callable[[int, int, str], None]
 """Given how many cases are done, how many there are and the name of the next."""
+
+
+class NoKey(Exception):
+    """A real vendor is to be asked and cannot be. The message says why."""
 
 
 def check(
@@ -39,7 +41,8 @@ def check(
 ) -> Results:
     """Run every case of a plugin. With ``live`` ask the real vendor too, if a key is there.
 
-    Raises what importing the plugin raises, and ImportError without pytest and hypothesis.
+    Raises what importing the plugin raises, BadGiven, NoKey, and Lacking for a wire format
+    without hypothesis.
     """
     begun = time.monotonic()
     imported.cache_clear()  # the files may have changed since this process last looked
@@ -50,6 +53,8 @@ def check(
         every = list(steps(found.module, plugin, known, folder, closing))
         if live:
             every += _live_steps(found.module, known, folder)
+            if every[-1].tier is not Tier.PLATINUM:
+                raise NoKey(_wanted(found.module, known))
         failures = tuple(_failures(every, progress))
     seen = any(step.tier is Tier.PLATINUM for step in every)
     failed = [failure.tier for failure in failures]
@@ -58,7 +63,7 @@ def check(
         plugin=found.name,
         module=found.module,
         digest=digest_of(found),
-        protocol=int(getattr(plugin, PROTOCOL, 1)),
+        protocol=_protocol(plugin),
         kit=_version(),
         tier=reached([step.tier for step in every], failed, live=is_live),
         cases=len(every),
@@ -90,12 +95,27 @@ def _live_steps(module: str, given: Given, folder: Path) -> Iterator[Step]:
             yield Step(name=name, tier=Tier.PLATINUM, run=partial(_asked, name, ask))
 
 
+def _wanted(module: str, given: Given) -> str:
+    """Why no vendor can be asked."""
+    subjects = Suite((module,), accounts=given.accounts).subjects
+    variables = dict.fromkeys(name for each in subjects for name in each.spec.environment)
+    if not variables:
+        return "none of its vendors takes a key from a variable, so none can be asked"
+    return f"there is no key to ask the vendor with; set {' or '.join(variables)}"
+
+
 def _asked(name: str, ask: Callable[[], Coroutine[Any, Any, None]]) -> str | None:
     try:
         asyncio.run(ask())
     except Exception as error:  # whatever went wrong is what the author is told
         return f"{name}: {error}"
     return None
+
+
+def _protocol(plugin: object) -> int:
+    """What the plugin says it speaks; one that says it wrongly is refused by the gateway."""
+    said = getattr(plugin, MARK, UNSAID)
+    return said if type(said) is int else UNSAID
 
 
 def _version() -> str:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gateway_core.plugins.about import nearest
 from gateway_core.plugins.discovery import GROUP, Found, Origin
 from gateway_core.plugins.files import PluginFolder
 from gateway_core.plugins.sources import dropins
@@ -22,12 +23,14 @@ class NotFound(LookupError):
 def find(plugin: str, folder: PluginFolder | None = None) -> Found:
     """A plugin that is installed, or stands in ``folder`` or at a path. Raises NotFound."""
     path = Path(plugin)
-    if plugin.endswith(".py") and path.is_file():
+    if path.is_file() and path.name in ("__init__.py", "pyproject.toml"):
+        path = path.parent
+    if path.suffix == ".py" and path.is_file():
         return _file(path)
     if path.is_dir() and (len(path.parts) > 1 or not find_spec_of(plugin)):
         return _folder(path)
     known = find_all(lambda name, told: None, folder=folder)
-    return _named(plugin, known) or _module(plugin)
+    return _named(plugin, known) or _module(plugin, known)
 
 
 def find_spec_of(module: str) -> bool:
@@ -42,13 +45,15 @@ def _named(plugin: str, known: Iterable[Found]) -> Found | None:
     return next((each for each in known if plugin in (each.name, each.module)), None)
 
 
-def _module(name: str) -> Found:
+def _module(name: str, known: Iterable[Found]) -> Found:
     try:
         is_there = find_spec(name) is not None
     except (ImportError, ValueError):
         is_there = False
     if not is_there:
-        raise NotFound(f"There is no plugin, module, file or folder {name!r}.")
+        raise NotFound(
+            nearest(name, (each.name for each in known), "plugin, module, file or folder")
+        )
     return _of_module(name, name)
 
 
@@ -57,7 +62,7 @@ def _file(path: Path) -> Found:
     home = PluginFolder(path.resolve().parent)
     found = next((each for each in dropins(home) if each.path == path.resolve()), None)
     if found is None:
-        raise NotFound(f"{path} is no plugin: its name begins with a mark.")
+        raise NotFound(f"{path} is no plugin: its name begins with an underscore or a dot.")
     return found
 
 

@@ -11,6 +11,10 @@ NAME = "CONFORMANCE"
 """The plugin's own name for it: a plain dictionary with these members."""
 
 
+class BadGiven(ValueError):
+    """A plugin says it wrongly. The message says how."""
+
+
 class Given(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of one plugin."""
 
@@ -42,6 +46,11 @@ BUNDLED = {
 
 
 def given_by(module: str, plugin: object) -> Given:
-    """Raises msgspec.ValidationError for what a plugin says wrongly."""
+    """Raises BadGiven."""
     said = getattr(plugin, NAME, None)
-    return BUNDLED.get(module, Given()) if said is None else msgspec.convert(said, Given)
+    if said is None:
+        return BUNDLED.get(module, Given())
+    try:
+        return msgspec.convert(said, Given)
+    except msgspec.ValidationError as error:
+        raise BadGiven(f"its {NAME} is not what the kit reads: {error}") from None

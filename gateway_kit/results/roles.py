@@ -21,6 +21,10 @@ _ANY_WORK = ("code/", "declared/facts")
 _BRONZE, _SILVER = ("declared", "code"), ("requests", "replies", "errors")
 
 
+class Lacking(Exception):
+    """The cases of wire formats need a package that is not installed."""
+
+
 class Step(Struct, frozen=True, kw_only=True):
     """One case, whatever its role; ``run`` gives the message of a failure, or ``None``."""
 
@@ -32,7 +36,10 @@ class Step(Struct, frozen=True, kw_only=True):
 def steps(
     module: str, plugin: object, given: Given, folder: Path, closing: ExitStack
 ) -> Iterator[Step]:
-    """Every case of a plugin; ``folder`` is for what gateways write, ``closing`` closes them."""
+    """Every case of a plugin; ``folder`` is for what gateways write, ``closing`` closes them.
+
+    Raises Lacking.
+    """
     beside = {name: other for name, other in format_plugins().items() if other is not plugin}
     registry = registry_of({**beside, module: plugin})
     hooks = {hook for each in registry.plugins if each.name == module for hook in each.hooks}
@@ -61,8 +68,10 @@ def _of_extension(module: str, given: Given, folder: Path, closing: ExitStack) -
 
 
 def _of_formats(module: str, given: Given, registry: Registry) -> Iterator[Step]:
-    from gateway_kit.formats import format_cases
-
+    try:
+        from gateway_kit.formats import format_cases
+    except ImportError as error:
+        raise Lacking(str(error)) from error
     own = [id for id, plugin in registry.format_plugins.items() if plugin == module]
     if not own:
         told = f"{module}: the gateway accepts none of its formats"

@@ -14,6 +14,10 @@ _PRINTED = re.compile(r"[!#-&(-;=?-\[\]_a-z~]+")
 """What may stand in an address, and between quotes as it is."""
 
 
+_MEANT = frozenset({"CONFORMANCE", "GATEWAY_PROTOCOL"})
+"""Names in a plugin's module that the gateway and the kit read."""
+
+
 class BadOrder(ValueError):
     """Something cannot be written as it is wanted. The message says what and why."""
 
@@ -71,7 +75,8 @@ class Order(Struct, frozen=True, kw_only=True):
     def constant(self) -> str:
         """What its value is called in the code, where no other constant has the name."""
         ending = "_FORMAT" if self.kind == "format" else ""
-        return self.name.replace("-", "_").upper() + ending
+        name = self._loud + ending
+        return f"{name}_PLUGIN" if name in _MEANT else name
 
     @property
     def place(self) -> str:
@@ -89,7 +94,7 @@ class Order(Struct, frozen=True, kw_only=True):
             "constant": self.constant,
             "format": self.wire,
             "base_url": self.base_url.rstrip("/") or f"https://api.{self.name}.example/v1",
-            "variable": self._variable(),
+            "variable": self.key_variable,
             "reference": f"https://docs.{self.name}.example/api",
             "description": self._description(),
             "use": self._use(),
@@ -103,13 +108,19 @@ class Order(Struct, frozen=True, kw_only=True):
         }
         return says[self.kind]
 
-    def _variable(self) -> str:
-        return self.variable or f"{self.constant}_API_KEY"
+    @property
+    def key_variable(self) -> str:
+        """The process variable of a provider's key."""
+        return self.variable or f"{self._loud}_API_KEY"
+
+    @property
+    def _loud(self) -> str:
+        return self.name.replace("-", "_").upper()
 
     def _use(self) -> str:
         name = self.name
         says = {
-            "provider": f"Set `{self._variable()}` or add a connection; then call "
+            "provider": f"Set `{self.key_variable}` or add a connection; then call "
             f"`{name}/{name}-large` in any client format.",
             "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
             f'`format="{name}"`.',

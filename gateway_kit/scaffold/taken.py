@@ -1,8 +1,14 @@
-"""Names and formats that are there already, which a new plugin has to know."""
+"""Names, formats and variables that are there already, which a new plugin has to know."""
 
+from collections.abc import Mapping
+
+from gateway_core import ProviderSpec
+from gateway_core.plugins import load
+from gateway_core.plugins.claims import OWN_VARIABLES, SETTINGS
 from gateway_core.plugins.discovery import installed
 from gateway_core.plugins.standing import HOUSE_EXTENSIONS, HOUSE_FORMATS, HOUSE_PROVIDERS
-from gateway_kit.installed import format_plugins, registry_of
+from gateway_core.registry import Registry, build
+from gateway_kit.installed import FORMAT
 
 from .order import BadOrder, Order
 
@@ -10,19 +16,49 @@ _HOUSE = {"provider": HOUSE_PROVIDERS, "format": HOUSE_FORMATS, "extension": HOU
 
 
 def check(order: Order) -> None:
-    """Raises BadOrder for a name that another plugin has, and for a format that nobody speaks."""
+    """Raises BadOrder for what another plugin has, and for a format that nobody speaks."""
     if order.name in _HOUSE[order.kind]:
         raise BadOrder(f"{order.plugin} comes with the gateway; choose another name")
     for found in installed(lambda name, told: None):
         if found.name == order.plugin and found.module != order.module:
             told = f"{order.plugin} is a plugin of {found.distribution}; choose another name"
             raise BadOrder(told)
-    if order.kind == "provider":
-        _check_wire(order.wire)
+    if order.kind == "extension":
+        return
+    registry = build(load())
+    if order.kind == "format":
+        _check_id(order, registry.format_plugins)
+    else:
+        _check_id(order, registry.provider_plugins)
+        _check_wire(order.wire, registry)
+        _check_variable(order, registry)
 
 
-def _check_wire(wire: str) -> None:
-    formats = registry_of(format_plugins()).formats
-    spoken = sorted(id for id, found in formats.items() if found.vendor is not None)
+def _check_id(order: Order, owners: Mapping[str, str]) -> None:
+    owner = owners.get(order.name, order.plugin)
+    if owner != order.plugin:
+        raise BadOrder(f"Plugin {owner} has a {order.kind} {order.name}; choose another name")
+
+
+def _check_wire(wire: str, registry: Registry) -> None:
+    # A format that comes with a vendor is not there where that vendor is left out.
+    plugins = registry.format_plugins
+    own = (id for id in registry.formats if plugins[id].startswith(FORMAT))
+    spoken = sorted(id for id in own if registry.formats[id].vendor is not None)
     if wire not in spoken:
         raise BadOrder(f"No installed plugin speaks {wire!r}; there are {', '.join(spoken)}")
+
+
+def _check_variable(order: Order, registry: Registry) -> None:
+    """No account is made from a variable that somebody else has."""
+    variable = order.key_variable
+    if variable in OWN_VARIABLES or variable.startswith(SETTINGS):
+        raise BadOrder(f"{variable} is the gateway's own variable; say another with --variable")
+    for spec in registry.providers.values():
+        owner = registry.provider_plugins[spec.id]
+        if variable in _variables(spec) and owner != order.plugin:
+            raise BadOrder(f"{variable} holds the key of {owner}; say another with --variable")
+
+
+def _variables(spec: ProviderSpec) -> tuple[str, ...]:
+    return (*spec.environment, *spec.environment_data)

@@ -424,3 +424,18 @@ def test_what_goes_wrong_later_is_told_with_the_rest() -> None:
     assert record(after, "vendor").state is State.FAILED
     assert record(after, "formats").state is State.LOADED
     assert after.providers == before.providers
+
+
+def test_models_that_begin_alike_stay_with_whoever_came_first() -> None:
+    """Also where the later id would come first by the alphabet."""
+    first = plugin(formats=[PLAIN], providers=[spec("acme", beginnings=("gpt-", ""))])
+    later = plugin(providers=[spec("zeta", beginnings=("gpt-", "gpt-oss", ""))])
+
+    registry = registry_of({"a": first, "b": later})
+
+    assert registry.providers["acme"].beginnings == ("gpt-", "")
+    assert registry.providers["zeta"].beginnings == ("gpt-oss",)
+    assert [problem.message for problem in registry.problems] == [
+        f"provider 'zeta': models that begin with {beginning!r} belong to provider 'acme'"
+        for beginning in ("gpt-", "")
+    ]

@@ -148,20 +148,76 @@ cli(["--data-dir", sys.argv[1], "plugins", "check", *sys.argv[2:]])
 """
 
 
-def test_without_pytest_and_hypothesis_a_plugin_is_only_read(
-    folder: PluginFolder, tmp_path: Path
+def without_kit(folder: PluginFolder, plugin: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_KIT, str(folder.path.parent), plugin],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_cases_of_a_vendor_need_neither_pytest_nor_hypothesis(folder: PluginFolder) -> None:
+    told = without_kit(folder, "echo")
+
+    assert told.returncode == 0, told.stderr
+    assert "cases pass; tier: bronze." in told.stdout
+
+
+def test_without_hypothesis_a_wire_format_is_only_read(folder: PluginFolder) -> None:
+    told = without_kit(folder, "format-openai")
+
+    assert told.returncode == 0, told.stderr
+    assert "fits hook protocol 2." in told.stdout
+    assert "pip install 'model-gateway[kit]'" in told.stderr
+
+
+@pytest.mark.parametrize("name", ["__init__.py", "pyproject.toml"])
+def test_a_file_that_stands_for_a_package_means_the_package(
+    folder: PluginFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    place = file(tmp_path, vendor("acme"))
+    package = tmp_path / "gateway_acme_meant"
+    package.mkdir()
+    (package / "__init__.py").write_text(SOUND)
+    (package / "pyproject.toml").touch()
+    monkeypatch.setattr(sys, "path", list(sys.path))
 
-    for plugin in ("groq", place):
-        told = subprocess.run(
-            [sys.executable, "-c", WITHOUT_KIT, str(folder.path.parent), plugin],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+    told = run(folder, str(package / name), "--against", "2")
 
-        assert told.returncode == 0, told.stderr
-        assert "fits hook protocol 2." in told.stdout
-        assert "pip install 'model-gateway[kit]'" in told.stderr
+    assert told.exit_code == 0, told.output
+
+
+def test_what_sounds_like_an_unknown_plugin_is_told(folder: PluginFolder) -> None:
+    told = run(folder, "grok")
+
+    assert "Did you mean groq" in told.output
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("CONFORMANCE = 3", "its CONFORMANCE is not what the kit reads: Expected `object`"),
+        ("GATEWAY_PROTOCOL = 'two'", "GATEWAY_PROTOCOL is to be a whole number"),
+    ],
+)
+def test_a_module_that_misuses_a_name_is_told_so(
+    folder: PluginFolder, tmp_path: Path, line: str, told: str
+) -> None:
+    seen = run(folder, file(tmp_path, f"{vendor('acme')}\n{line}\n"))
+
+    assert seen.exit_code == 1
+    assert told in seen.output
+    assert isinstance(seen.exception, SystemExit)
+
+
+def test_without_a_key_no_vendor_is_asked_and_the_author_is_told(
+    folder: PluginFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+
+    told = run(folder, "groq", "--live")
+
+    assert told.exit_code == 1
+    assert "there is no key to ask the vendor with; set GROQ_API_KEY" in told.output
+    assert not folder.has("conformance.json")

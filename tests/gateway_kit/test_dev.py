@@ -156,6 +156,8 @@ def test_a_single_file_that_is_broken_from_the_start_is_served_once_it_is_mended
     with serving(tmp_path, str(file)) as author:
         author.sees("Save the source again")
         assert "nothing_of_this_name" in author.printed
+        file.write_text("import os\nos._exit(7)\n")
+        author.sees("The plugin has ended its process, with code 7.")
         file.write_text(sound)
 
         answer = author.asks("mock/model-1")

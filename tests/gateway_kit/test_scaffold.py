@@ -216,6 +216,18 @@ def test_a_variable_that_no_shell_can_set_is_refused() -> None:
         Order(kind="provider", name="acme", variable="acme-key")
 
 
+@pytest.mark.parametrize("name", ["gateway-protocol", "conformance"])
+def test_a_vendor_may_be_called_like_what_the_gateway_reads(home: Path, name: str) -> None:
+    order = Order(kind="provider", name=name)
+    find(str(written(home, order)))
+
+    plugin = importlib.import_module(order.module)
+
+    assert plugin.GATEWAY_PROTOCOL == 2
+    assert not hasattr(plugin, "CONFORMANCE")
+    assert [spec.id for spec in plugin.register_providers()] == [name]
+
+
 def test_what_is_wanted_of_a_provider_is_written(home: Path) -> None:
     order = Order(
         kind="provider",
@@ -286,6 +298,11 @@ def test_every_template_is_used() -> None:
     [
         (("provider", "openai"), "openai comes with the gateway"),
         (("extension", "dashboard"), "dashboard is a plugin of model-gateway"),
+        (("format", "bedrock"), "Plugin bedrock has a format bedrock"),
+        (("provider", "glm-cn"), "Plugin glm has a provider glm-cn"),
+        (("provider", "plugin-x"), "PLUGIN_X_API_KEY is the gateway's own variable"),
+        (("provider", "acme", "--variable", "OPENAI_API_KEY"), "holds the key of openai"),
+        (("provider", "acme", "--format", "bedrock"), "No installed plugin speaks 'bedrock'"),
         (("provider", "acme", "--format", "nope"), "No installed plugin speaks 'nope'"),
         (("provider", "Acme"), "cannot be a plugin's name"),
         (("service", "acme"), "'service' is not one of"),

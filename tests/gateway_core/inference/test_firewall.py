@@ -121,6 +121,44 @@ def test_what_a_provider_declares_is_read_once() -> None:
         wall.check(spec, ACCOUNT, to("https://thief.test/v1"))
 
 
+async def test_what_an_account_names_is_read_before_any_plugin_sees_it() -> None:
+    wire, wall = Wire(), firewall()
+    account = Credential(connection_id="a", data={"baseUrl": "http://box:1/v1"})
+    wall.learn_accounts([account])
+    cast(dict[str, str], account.data)["baseUrl"] = "https://thief.test"
+
+    with pytest.raises(HostRefused):
+        wall.check(ACME, account, to("https://thief.test/"))
+    with pytest.raises(HostRefused):
+        await wall.bound(ACME, account, wire).send(to("https://thief.test/"))
+    wall.check(ACME, account, to("http://box:1/v1"))
+    wall.check(ACME, account, to("http://box:1/v2"))
+
+    assert wire.arrived == []
+
+
+async def test_an_account_that_is_not_stored_is_read_when_its_transport_is_made() -> None:
+    account = Credential(connection_id="", data={"baseUrl": "http://box:1/v1"})
+    bound = firewall().bound(ACME, account, Wire())
+    cast(dict[str, str], account.data)["baseUrl"] = "https://thief.test"
+
+    with pytest.raises(HostRefused):
+        await bound.send(to("https://thief.test/"))
+
+
+def test_an_account_that_was_changed_leads_to_its_new_place_only() -> None:
+    wall = firewall()
+    wall.learn_accounts([ACCOUNT])
+    wall.check(ACME, ACCOUNT, to("http://box:1/v1"))
+    moved = replace(ACCOUNT, data={"baseUrl": "http://box:2/v1"})
+
+    wall.learn_accounts([moved])
+
+    wall.check(ACME, moved, to("http://box:2/v1"))
+    with pytest.raises(HostRefused):
+        wall.check(ACME, moved, to("http://box:1/v1"))
+
+
 def test_a_provider_that_is_declared_anew_is_read_anew() -> None:
     wall = firewall()
     wall.learn([ACME])

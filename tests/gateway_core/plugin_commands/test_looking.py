@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from drop_ins import folder_in, vendor
 
 from gateway_core.cli import cli
+from gateway_core.plugin_commands.looking import table_lines
 from gateway_core.plugins import PluginFolder
 from gateway_core.plugins.switches import switch
 
@@ -31,9 +32,10 @@ def test_the_list_has_a_line_for_each_plugin_and_its_problems_below(folder: Plug
 
     assert told.exit_code == 0
     [line] = [line for line in told.stdout.splitlines() if line.strip().startswith("acme")]
-    assert line.split() == ["acme", "None", "file", "loaded", "unchecked", "acme"]
-    assert "broken: could not be loaded: RuntimeError: no luck" in told.stdout
-    assert "plugins disable broken" in told.stdout
+    assert line.split() == ["acme", "-", "file", "loaded", "unchecked", "acme"]
+    assert "broken: could not be loaded: RuntimeError: no luck (broken.py, line 2)" in told.stdout
+    mend = f"Mend {folder.path / 'broken.py'}, or: model-gateway plugins disable broken"
+    assert mend in told.stdout
 
 
 def test_the_list_as_json_is_json_whatever_a_plugin_prints(folder: PluginFolder) -> None:
@@ -101,3 +103,61 @@ def test_a_drop_in_may_add_a_command(folder: PluginFolder) -> None:
     told = CliRunner().invoke(cli, ["--data-dir", str(folder.path.parent), "wave"])
 
     assert told.stdout == "Hello\n"
+
+
+def test_a_problem_of_two_plugins_of_one_name_is_listed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY_LOAD_PLUGINS", "format-openai,acme-x")
+    folder = folder_in(tmp_path, **{"acme-x": vendor("acme"), "acme_x": vendor("acme")})
+
+    told = run(folder, "list")
+
+    assert told.stdout.count("its name is taken by") == 1
+
+
+def test_looking_at_one_plugin_tells_nothing_of_others(folder: PluginFolder) -> None:
+    told = run(folder, "info", "acme")
+
+    assert "Traceback" not in told.stderr
+    assert "no luck" not in told.output
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("info", "acme")])
+def test_a_damaged_file_of_switches_hides_no_plugin(
+    folder: PluginFolder, words: tuple[str, ...]
+) -> None:
+    (folder.path / "disabled.json").write_text("{bad")
+
+    told = run(folder, *words)
+
+    assert told.exit_code == 0, told.output
+    assert "acme" in told.stdout
+
+
+def test_what_is_wrong_with_no_plugin_is_listed_too(folder: PluginFolder) -> None:
+    (folder.path / "disabled.json").write_text("{bad")
+
+    told = run(folder, "list")
+
+    assert "disabled.json cannot be read" in told.stdout
+
+
+ROW = {"version": None, "origin": "file", "state": "loaded", "tier": "gold"}
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (None, ["acme  -        file    loaded  gold  format abc-def, ghi"]),
+        (40, ["acme  -        file    loaded  gold  format abc-def, ghi"]),
+        (56, ["acme  -        file    loaded  gold  format abc-def, ghi"]),
+        (55, ["acme  -        file    loaded  gold  format abc-def,", f"{'ghi':>40}"]),
+    ],
+)
+def test_a_list_fits_its_terminal_and_breaks_no_name(width: int | None, lines: list[str]) -> None:
+    row = {**ROW, "name": "acme", "brings": ("format abc-def", "ghi")}
+
+    _, *shown = table_lines([row], width)
+
+    assert shown == lines

@@ -169,12 +169,34 @@ def test_an_unknown_name_is_told_with_the_nearest(name: str, said: str) -> None:
     [
         (Problem("acme", "did not finish within 10 s", fatal=True), "GATEWAY_PLUGIN_TIMEOUT_MS"),
         (Problem("acme", "RuntimeError", fatal=True), "plugins disable acme"),
+        (Problem("b c", "RuntimeError", fatal=True), "plugins disable 'b c'"),
+        (Problem("acme", "ImportError: no X from 'gateway_core'", fatal=True), "check acme"),
         (Problem("acme", "there is no hook x"), "Tell whoever wrote it"),
         (Problem("acme", "what", advice="This."), "This."),
     ],
 )
 def test_every_problem_has_an_advice(problem: Problem, part: str) -> None:
     assert part in trouble(problem).advice
+
+
+def test_the_author_of_a_file_is_told_which_one_to_mend() -> None:
+    told = trouble(Problem("acme", "implements no hook"), "/data/plugins/acme.py")
+
+    assert told.advice == "Mend /data/plugins/acme.py; whatever else it brings is served."
+
+
+def test_packages_that_were_only_put_beside_the_plugins_are_told(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path, acme=vendor("acme"))
+    (folder.path / "other").mkdir()
+    (folder.path / "other" / "__init__.py").touch()
+    (folder.path / "more-1.0-py3-none-any.whl").touch()
+
+    found = [
+        each for each in findings(asked(folder)[0], folder) if "never looked at" in each.detail
+    ]
+
+    assert [each.plugin for each in found] == ["more-1.0-py3-none-any.whl", "other"]
+    assert found[1].advice == f"model-gateway plugins install {folder.path / 'other'} --into data"
 
 
 def test_findings_put_what_does_not_work_first(tmp_path: Path) -> None:

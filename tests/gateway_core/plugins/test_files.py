@@ -135,6 +135,21 @@ def test_a_digest_follows_names_and_contents_and_nothing_else(
     assert len({first, renamed, digest_of(found("pack"))}) == 3
 
 
+def test_a_digest_follows_what_a_link_leads_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, behind = package(tmp_path), tmp_path / "behind"
+    behind.mkdir()
+    (home / "linked").symlink_to(behind)
+    (home / "round").symlink_to(home)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = hashes_of(found("pack"))
+
+    (behind / "__init__.py").write_text("")
+
+    assert hashes_of(found("pack")).keys() - before.keys() == {"pack/linked/__init__.py"}
+
+
 @pytest.mark.parametrize("module", ["no_such_module_anywhere", "sys", "SimpleNamespace"])
 def test_what_has_no_files_has_an_empty_digest(module: str) -> None:
     assert digest_of(found(module)) == ""
@@ -161,6 +176,13 @@ def test_code_of_another_user_is_at_fault(tmp_path: Path) -> None:
     os.chown(file, 12345, -1)
 
     assert "belongs to another user (12345)" in (fault_of(file) or "")
+
+
+def test_a_file_that_is_nested_without_end_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / "disabled.json").write_text("[" * 100_000)
+
+    with pytest.raises(FileDamaged):
+        PluginFolder(tmp_path).read_json("disabled.json")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """The guard: foreign code runs elsewhere, for a while, and comes back as a value or a reason."""
 
+import runpy
 import threading
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -135,3 +138,30 @@ def test_helper_threads_never_hold_the_process() -> None:
     with Guard(5) as guard:
         assert guard.run(lambda: threading.current_thread().daemon)
         assert guard.run(lambda: threading.Thread().daemon)
+
+
+def run_source(tmp_path: Path, source: str) -> PluginFailed:
+    """How a plugin's file fails."""
+    file = tmp_path / "acme.py"
+    file.write_text(source)
+    with Guard(5) as guard, pytest.raises(PluginFailed) as failed:
+        guard.run(partial(runpy.run_path, str(file)))
+    return failed.value
+
+
+def test_the_traceback_begins_in_the_plugin_and_its_own_line_is_told(tmp_path: Path) -> None:
+    failure = run_source(tmp_path, "import json\n\njson.loads('{')\n")
+
+    assert "guard.py" not in failure.trace
+    assert failure.trace.startswith("Traceback (most recent call last):")
+    assert failure.place == "acme.py, line 3"
+
+
+def test_a_syntax_error_tells_its_place_itself(tmp_path: Path) -> None:
+    assert run_source(tmp_path, "compile('(', 'other.py', 'exec')").place == ""
+
+
+def test_a_reason_moves_no_terminal(tmp_path: Path) -> None:
+    failure = run_source(tmp_path, r"raise RuntimeError('a\x1b[31m\nb')")
+
+    assert failure.reason == "RuntimeError: a[31m b"

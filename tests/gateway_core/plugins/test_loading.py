@@ -169,3 +169,15 @@ def test_a_hook_that_hangs_does_not_hold_up_the_next_one() -> None:
 
     assert [name for name, _ in told] == ["works"]
     assert problems[0].message == ("register_providers failed: did not finish within 0.05 s")
+
+
+def test_a_hook_that_is_misspelt_is_told_with_the_one_that_may_be_meant() -> None:
+    class Misspelt:
+        @hookimpl
+        def register_provider(self) -> list[object]:
+            return []
+
+    loaded = load(entry_points=False, extra={"acme": Misspelt()})
+
+    [problem] = loaded.problems
+    assert problem.message == "there is no hook register_provider; is register_providers meant?"

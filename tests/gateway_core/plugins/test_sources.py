@@ -1,7 +1,9 @@
 """Where plugins come from: files and packages of the data directory, after everything else."""
 
+import os
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -140,6 +142,9 @@ def test_a_broken_drop_in_fails_alone(tmp_path: Path, name: str) -> None:
     assert record(registry, name).state is State.FAILED
     assert reason in (record(registry, name).error or "")
     assert record(registry, "sound").state is State.LOADED
+    for thread in threading.enumerate():
+        if thread.name == "plugin guard":
+            thread.join(5)  # One that was told to stop still clears up after itself.
     assert not [module for module in sys.modules if module.startswith(f"plugin-file-{name}-")]
 
 
@@ -204,6 +209,20 @@ def test_a_package_of_the_data_directory_shadows_nothing_that_is_installed(tmp_p
     unpack(folder.packages, files_of("acme-plain", "import msgspec\n" + vendor("a"), plugin="a"))
 
     assert record(everything(folder), "a").error is None
+
+
+def test_two_data_directories_in_one_process_do_not_mix(tmp_path: Path) -> None:
+    """The second may not run the first one's code under its own name."""
+    folders = [folder_in(tmp_path / name) for name in ("one", "two")]
+    for folder, id in zip(folders, ("first", "second"), strict=True):
+        unpack(folder.packages, files_of("acme-shared", vendor(id), plugin="acme"))
+    assert "first" in everything(folders[0]).providers
+
+    registry = everything(folders[1])
+
+    assert record(registry, "acme").state is State.FAILED
+    assert "the module acme_shared is that of" in (record(registry, "acme").error or "")
+    assert "first" not in registry.providers
 
 
 def test_a_copy_of_the_gateway_in_the_data_directory_is_ignored_and_told(tmp_path: Path) -> None:
@@ -282,3 +301,30 @@ def test_a_program_that_gives_its_plugins_gets_no_others(tmp_path: Path) -> None
     loaded = load(extra={"mine": given("mine")}, entry_points=False, folder=folder)
 
     assert [plugin.name for plugin in loaded.plugins] == ["mine"]
+
+
+def test_a_folder_or_a_pipe_that_is_called_like_a_plugin_is_refused_unread(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path, sound=vendor("sound"))
+    (folder.path / "package.py").mkdir()
+    os.mkfifo(folder.path / "pipe.py")
+
+    registry = everything(folder)
+
+    for name in ("package", "pipe"):
+        assert (record(registry, name).error or "").endswith(f"{name}.py is no file")
+    assert record(registry, "sound").state is State.LOADED
+
+
+def test_a_package_whose_module_stands_elsewhere_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its author works on it there."""
+    folder = folder_in(tmp_path / "data")
+    about = folder.packages / "acme_elsewhere-0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Name: acme-elsewhere\nVersion: 0\n")
+    (about / "entry_points.txt").write_text("[model_gateway]\nacme = acme_elsewhere\n")
+    (tmp_path / "acme_elsewhere.py").write_text(vendor("acme"))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert record(everything(folder), "acme").state is State.LOADED

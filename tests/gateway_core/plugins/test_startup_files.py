@@ -9,6 +9,12 @@ from drop_ins import files_of, unpack
 from gateway_core.plugins.startup_files import changes, owners, startup_files
 
 
+def mine(place: Path) -> dict[str, str]:
+    """Those of one place."""
+    found = startup_files(place).items()
+    return {file: digest for file, digest in found if file.startswith(str(place))}
+
+
 def test_files_of_the_installation_are_found() -> None:
     found = {Path(file).name for file in startup_files()}
 
@@ -23,10 +29,7 @@ def test_files_of_a_further_place_are_hashed_and_others_are_left_alone(tmp_path:
     (tmp_path / "folder.pth").mkdir()
     (tmp_path / "lost.pth").symlink_to(tmp_path / "nowhere")
 
-    found = startup_files(tmp_path)
-
-    mine = {file: digest for file, digest in found.items() if file.startswith(str(tmp_path))}
-    assert mine == {str(tmp_path / "one.pth"): hashlib.sha256(b"import os").hexdigest()}
+    assert mine(tmp_path) == {str(tmp_path / "one.pth"): hashlib.sha256(b"import os").hexdigest()}
 
 
 def test_a_place_that_is_not_there_has_none(tmp_path: Path) -> None:
@@ -60,3 +63,14 @@ def test_changes_are_told_by_name() -> None:
     now = {"same": "1", "other": "2", "more": "1"}
 
     assert changes(before, now) == {"lost": "gone", "more": "new", "other": "changed"}
+
+
+def test_modules_that_run_at_every_start_are_among_them(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import os")
+    (tmp_path / "usercustomize").mkdir()
+    (tmp_path / "usercustomize" / "__init__.py").write_text("import os")
+    (tmp_path / "sitecustomize_too.py").write_text("import os")
+
+    found = {Path(file).relative_to(tmp_path).as_posix() for file in mine(tmp_path)}
+
+    assert found == {"sitecustomize.py", "usercustomize/__init__.py"}
