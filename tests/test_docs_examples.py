@@ -65,9 +65,12 @@ def test_the_provider_example_is_a_plugin_without_faults() -> None:
 
 def test_the_provider_example_declares_its_module_as_a_plugin() -> None:
     project = tomllib.loads(block("writing-a-provider.md", "toml"))
+    text = (DOCS / "writing-a-provider.md").read_text(encoding="utf-8")
 
-    entries = project["project"]["entry-points"]["model_gateway"]
-    assert entries == {"acme": project["tool"]["uv"]["build-backend"]["module-name"]}
+    [(name, module)] = project["project"]["entry-points"]["model_gateway"].items()
+
+    assert name == "acme"
+    assert f"`{module}/__init__.py`:\n\n```python" in text
 
 
 def test_the_service_example_keeps_to_what_the_kit_asks(
