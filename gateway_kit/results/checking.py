@@ -56,9 +56,8 @@ def check(
             if every[-1].tier is not Tier.PLATINUM:
                 raise NoKey(_wanted(found.module, known))
         failures = tuple(_failures(every, progress))
-    seen = any(step.tier is Tier.PLATINUM for step in every)
     failed = [failure.tier for failure in failures]
-    is_live = seen and Tier.PLATINUM not in failed
+    is_live = Tier.PLATINUM not in failed and any(step.tier is Tier.PLATINUM for step in every)
     return Results(
         plugin=found.name,
         module=found.module,
