@@ -11,7 +11,11 @@ SHOWN = Block("sh", "", "echo one\necho two in 3.20s\n")
 
 
 @pytest.mark.parametrize(
-    "name", ["tutorial-provider", "writing-an-extension", "tutorial-format", "publishing"]
+    "name",
+    [
+        *("tutorial-provider", "tutorial-extension", "tutorial-format"),
+        *("writing-an-extension", "publishing"),
+    ],
 )
 def test_everything_on_the_page_happens_as_it_says(name: str, tmp_path: Path) -> None:
     every = blocks(DOCS / f"{name}.md")
