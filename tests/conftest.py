@@ -1,9 +1,16 @@
 """What every test shares: no slow-start deadline for properties, and no stray environment."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Run in the background, a shell has its commands ignore Ctrl-C, and so would every gateway that a
+# test starts and then interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 # The first use of a text strategy in a clean checkout builds a large table.
 CALM = [HealthCheck.too_slow]
