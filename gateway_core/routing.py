@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Iterable, Mapping
 from urllib.parse import parse_qsl
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
@@ -21,10 +22,11 @@ from .identity.credentials import CALLER, check_origin, own_origin
 from .identity.peers import PEER, Peer, host_of, stamp
 from .identity.targets import check_host, path_of
 from .identity.web_login import isolated_host
-from .inference.client import Message, Receive, Scope, Send, headers_of
+from .inference.arrivals import Arrival, Route, arrival_of
+from .inference.client import KEPT, Kept, Message, Receive, Scope, Send, headers_of
 from .inference.core import Core
 from .inference.exchanges import client_side
-from .inference.pipeline import Route, infer
+from .inference.pipeline import infer
 from .surfaces import catalog, meta
 from .surfaces.answers import NO_STORE, flat_error
 from .surfaces.chat import Endpoints, Found
@@ -38,6 +40,13 @@ NEVER = frozenset({"TRACE", "CONNECT"})
 """Methods that nobody answers."""
 
 log = logging.getLogger(__name__)
+
+
+class _Seen(Struct, frozen=True):
+    """A head that was let in, and how often the keys had changed by then."""
+
+    arrival: Arrival
+    changes: int
 
 
 class App:
@@ -61,6 +70,11 @@ class App:
     def _http(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Who answers a request. Nothing is waited for here: what a stream's task passes
         through each time it wakes is better short."""
+        kept: Kept | None = scope.get(KEPT)
+        if kept is not None and isinstance(kept.made, _Seen):
+            arrival = self._again(kept.made, kept.length)
+            if arrival is not None:
+                return infer(self.core, arrival, scope, receive, send)
         headers = headers_of(scope)
         peer = stamp(scope, headers)
         try:
@@ -88,9 +102,21 @@ class App:
             return self._answer(route, error, scope, receive, send)
         except GatewayError as error:
             return self._refuse(error, scope, receive, send)
-        if scope["method"] == "POST":
-            return infer(self.core, route, parameters, scope, headers, caller, receive, send)
-        return self._method(route, scope, receive, send)
+        if scope["method"] != "POST":
+            return self._method(route, scope, receive, send)
+        arrival = arrival_of(route, parameters, scope["path"], caller, headers)
+        if KEPT in scope and not caller.was_refused:
+            scope[KEPT].made = _Seen(arrival, self.core.identity.keys.changes)
+        return infer(self.core, arrival, scope, receive, send)
+
+    def _again(self, seen: _Seen, length: bytes) -> Arrival | None:
+        """A head that was let in before, if it still may pass."""
+        identity, key = self.core.identity, seen.arrival.caller.key
+        if seen.changes != identity.keys.changes:
+            return None
+        if key is not None and not key.is_good(identity.clock()):
+            return None
+        return seen.arrival.again(length.decode("ascii"))
 
     async def _isolated(self, scope: Scope, peer: Peer, receive: Receive, send: Send) -> None:
         """The host of assisted logins: whatever is not theirs is not there."""

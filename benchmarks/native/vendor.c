@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,8 @@ int main(int count, char **words) {
     epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &timing);
     for (;;) {
         struct epoll_event events[EVENTS];
-        int ready = epoll_wait(epoll, events, EVENTS, -1);
+        int ready = epoll_wait(epoll, events, EVENTS, 0);
+        if (!ready) { sched_yield(); continue; }
         int is_time = 0;
         for (int i = 0; i < ready; i++) {
             void *which = events[i].data.ptr;

@@ -124,6 +124,8 @@ class KeyTable:
         """Of the newest row that was taken in."""
         self.seen = 0
         """Of the whole group, when the table was last compared with it."""
+        self.changes = 0
+        """Grows with every change."""
         self._by_digest: dict[bytes, Key] = {}
         self._by_id: dict[str, Key] = {}
         self._met: dict[bytes, Key] = {}
@@ -138,6 +140,7 @@ class KeyTable:
     def take(self, rows: Iterable[ApiKey]) -> None:
         """Add or replace keys."""
         self._met = {}
+        self.changes += 1
         for row in rows:
             self._drop(row.id)
             key = key_of(row)

@@ -7,7 +7,7 @@ request or response stands on this path.
 
 import asyncio
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
@@ -20,10 +20,15 @@ Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
 Push = Callable[[bytes], bool]
+Reply = Callable[[int, tuple[Header, ...], bytes], bool]
 
 PUSH = "model_gateway.push"
 """Key of the scope under which our own server offers to send more of a stream at once.
 It gives false for what has to be sent in the usual way, a head or to a slow client."""
+REPLY = "model_gateway.reply"
+"""The same for a whole answer: its status, headers (its length among them) and body."""
+KEPT = "model_gateway.kept"
+"""Key of the scope for the :class:`Kept` of a head, where the server offers one."""
 WATCH_AFTER = 0.25
 """Seconds until a waiting request begins to look whether its client is still there."""
 EARLY_AFTER = 2.0
@@ -41,6 +46,18 @@ _STREAMING: tuple[Header, ...] = (
     (b"x-accel-buffering", b"no"),
     _NOSNIFF,
 )
+
+
+class Kept:
+    """A place beside a head that comes again and again on a connection. What the application
+    makes of the head it may leave there, and finds it with the next request."""
+
+    __slots__ = ("length", "made")
+
+    def __init__(self, length: bytes) -> None:
+        self.length = length
+        """Of this request's body, in digits: all that differs from the head before."""
+        self.made: object = None
 
 
 class ClientGone(Exception):
@@ -117,6 +134,7 @@ class Client:
         "_loop",
         "_push",
         "_receive",
+        "_reply",
         "_send",
         "_still",
         "_task",
@@ -133,9 +151,14 @@ class Client:
     )
 
     def __init__(
-        self, receive: Receive, send: Send, request_id: str, push: Push | None = None
+        self,
+        receive: Receive,
+        send: Send,
+        request_id: str,
+        push: Push | None = None,
+        reply: Reply | None = None,
     ) -> None:
-        self._receive, self._send, self._push = receive, send, push
+        self._receive, self._send, self._push, self._reply = receive, send, push, reply
         self.request_id = request_id.encode()
         self.opened = False
         """True once the head of the answer is out."""
@@ -168,15 +191,19 @@ class Client:
         self.early_headers = ((b"content-type", media_type.encode()),)
         self._timer = self._loop.call_later(EARLY_AFTER, self._start_beating)
 
-    async def answer(
-        self, status: int, body: bytes, headers: tuple[Header, ...], *, bodiless: bool = False
-    ) -> None:
+    async def answer(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
         """A whole answer."""
-        await self.settle()
-        length = (b"content-length", str(len(body)).encode())
+        if self._timer is not None or self._beating is not None:
+            await self.settle()
+        length = (b"content-length", b"%d" % len(body))
         id_header = (b"x-request-id", self.request_id)
-        await self._open(status, [*headers, length, id_header, _NO_STORE, _NOSNIFF])
-        await self._body(b"" if bodiless else body, more=False)
+        told = (*headers, length, id_header, _NO_STORE, _NOSNIFF)
+        if self._reply is not None and self._reply(status, told, body):
+            self.opened = True
+            self._count(body)
+        else:
+            await self._open(status, told)
+            await self._body(body, more=False)
 
     async def begin(self, media_type: str, headers: tuple[Header, ...], first: bytes) -> None:
         """The head of a stream, unless it is out already, and its first bytes."""
@@ -204,9 +231,7 @@ class Client:
         """More of a stream at once, if that can be; false when it is to be written."""
         if self._push is None or self.gone or len(piece) > SLICE or not self._push(piece):
             return False
-        self.sent += len(piece)
-        if self.tap is not None:
-            self.tap(piece)
+        self._count(piece)
         return True
 
     async def end(self, last: bytes = b"") -> None:
@@ -233,30 +258,37 @@ class Client:
             self._still.set()
             await asyncio.wait((beating,))
 
+    def release(self) -> bool:
+        """Leave nothing behind, if that needs no waiting; false when ``close`` is to be called."""
+        if self._watch is not None:
+            self._watch.cancel()
+        return self._watcher is None and self._timer is None and self._beating is None
+
     async def close(self) -> None:
         """Leave nothing behind: no timer, no task."""
         await self.settle()
-        if self._watch is not None:
-            self._watch.cancel()
         if self._watcher is not None:
             self._watcher.cancel()
             await asyncio.wait((self._watcher,))
 
-    async def _open(self, status: int, headers: list[Header]) -> None:
+    async def _open(self, status: int, headers: Sequence[Header]) -> None:
         self.opened = True
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
 
     async def _body(self, piece: bytes, *, more: bool) -> None:
         if not piece and more:
             return
-        self.sent += len(piece)
-        if self.tap is not None:
-            self.tap(piece)
+        self._count(piece)
         try:
             await self._send({"type": "http.response.body", "body": piece, "more_body": more})
         except OSError:
             self.gone = True
             raise ClientGone from None
+
+    def _count(self, piece: bytes) -> None:
+        self.sent += len(piece)
+        if self.tap is not None:
+            self.tap(piece)
 
     def _start_watching(self) -> None:
         self._watcher = self._loop.create_task(self._watch_client())

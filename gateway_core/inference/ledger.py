@@ -17,7 +17,7 @@ from .trace import Trace
 
 FLUSH_AFTER = 0.25
 """Seconds a finished request may wait to be written."""
-FLUSH_ROWS = 500
+FLUSH_ROWS = 250
 MOST_WAITING = 10_000
 RETRY_AFTER = 2.0
 
@@ -70,8 +70,8 @@ class Ledger:
             return
         if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
             self._begin()
-        elif self._due is None:
-            self._due = asyncio.get_running_loop().call_later(FLUSH_AFTER, self._begin)
+        else:
+            self._begin_in(FLUSH_AFTER)
 
     def _take(self, trace: Trace) -> bool:
         """Put a request into the queue, unless it was already or there is no room."""
@@ -133,14 +133,21 @@ class Ledger:
         if self._flushing is None:
             self._flushing = asyncio.get_running_loop().create_task(self._flush_quietly())
 
+    def _begin_in(self, seconds: float) -> None:
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(seconds, self._begin)
+
     def _cancel_due(self) -> None:
         if self._due is not None:
             self._due.cancel()
             self._due = None
 
     async def _flush_quietly(self) -> None:
+        """Write what nobody should wait for any longer. A few rows wait for others: a commit
+        costs as much as a hundred rows."""
         try:
-            while self._waiting:
+            await self._write_some()
+            while self._committing or len(self._waiting) >= FLUSH_ROWS:
                 await self._write_some()
         except Exception:
             log.exception("usage rows could not be written; they are kept and tried again")
@@ -148,7 +155,10 @@ class Ledger:
             if not self._closed:
                 self._cancel_due()
                 self._pausing = True
-                self._due = asyncio.get_running_loop().call_later(RETRY_AFTER, self._begin)
+                self._begin_in(RETRY_AFTER)
+        else:
+            if self._waiting and not self._closed:
+                self._begin_in(FLUSH_AFTER)
         finally:
             self._flushing = None
 

@@ -14,10 +14,8 @@ record     one row, whatever happened
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
 from math import ceil
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ..contracts.errors import (
@@ -29,15 +27,13 @@ from ..contracts.errors import (
 )
 from ..contracts.provider import Call
 from ..contracts.usage import Usage
-from ..contracts.wire import Endpoint, WireFormat
-from ..identity.caller import Caller
+from ..contracts.wire import KeepAlive, WireFormat
 from ..identity.credentials import check_key
 from ..identity.keys import Key
-from ..identity.veil import veiled
 from .accounts import Wanted, session_of
-from .addressing import JSON
+from .arrivals import Arrival, Route
 from .catalog import MAX_NAME
-from .client import PUSH, Client, ClientGone, Header, Receive, Scope, Send, read_body
+from .client import PUSH, REPLY, Client, ClientGone, Header, Receive, Scope, Send, read_body
 from .core import Core
 from .counting import count_tokens
 from .dispatch import Answer, Job, blame_in_stream, dispatch
@@ -59,30 +55,15 @@ PASSED_ON = ("request-id", "retry-after")
 PASSED_ON_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-", "ratelimit-")
 
 
-class Route(Struct, frozen=True):
-    """An endpoint and the format whose endpoint it is."""
-
-    endpoint: Endpoint
-    wire: WireFormat
-
-
-async def infer(
-    core: Core,
-    route: Route,
-    path: Mapping[str, str],
-    scope: Scope,
-    headers: Mapping[str, str],
-    caller: Caller,
-    receive: Receive,
-    send: Send,
-) -> None:
+async def infer(core: Core, arrival: Arrival, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
+    caller, route = arrival.caller, arrival.route
     key = None if caller.is_cli else caller.key
-    trace = Trace(core.new_id(), scope["path"], route.wire.id, core.clock(), key)
-    client = Client(receive, send, trace.request_id, scope.get(PUSH))
+    trace = Trace(core.new_id(), arrival.path, route.wire.id, core.clock(), key)
+    client = Client(receive, send, trace.request_id, scope.get(PUSH), scope.get(REPLY))
     core.in_flight.begin(trace)
     try:
-        await _serve(core, route, path, headers, caller, receive, client, trace)
+        await _serve(core, arrival, receive, client, trace)
     except ClientGone:
         trace.status, trace.http_status = "client_gone", 499
     except asyncio.CancelledError:
@@ -105,7 +86,8 @@ async def infer(
         core.ledger.record(trace)
         if trace.detail is not None:
             core.observing.end(trace, trace.detail)
-        await client.close()
+        if not client.release():
+            await client.close()
 
 
 def _stay(task: "asyncio.Task[object] | None") -> None:
@@ -115,70 +97,57 @@ def _stay(task: "asyncio.Task[object] | None") -> None:
 
 
 async def _serve(
-    core: Core,
-    route: Route,
-    path: Mapping[str, str],
-    headers: Mapping[str, str],
-    caller: Caller,
-    receive: Receive,
-    client: Client,
-    trace: Trace,
+    core: Core, arrival: Arrival, receive: Receive, client: Client, trace: Trace
 ) -> None:
     if core.is_full:
         raise Unavailable("The gateway is short of memory; try again", retry_after=1)
-    tables = core.tables
-    endpoint = route.endpoint
-    if endpoint.json_only and not is_json(headers.get("content-type", "")):
+    tables, route = core.tables, arrival.route
+    if route.endpoint.json_only and not arrival.is_json:
         raise UnsupportedMedia("Content-Type must be application/json")
-    body = await read_body(receive, headers, core.max_body)
-    members = members_of(body)
-    check_key(caller, required=tables.settings.require_api_key)
-    headers = veiled(headers)
-    intake = endpoint.read(path, headers, members)
-    trace.model, trace.stream = intake.model[:MAX_NAME], intake.stream
+    body = await read_body(receive, arrival.headers, core.max_body)
+    call = _call_of(tables, arrival, body, trace)
     client.watch()
-    call = Call(
-        kind=endpoint.kind,
+    if core.observing.is_on:
+        trace.detail = core.observing.begin(call)
+        client.tap = trace.detail.say
+    if core.interceptors.active:
+        call = await core.interceptors.before(call)
+    question = Question(call, tables.registry.formats, int(trace.started_at))
+    if route.endpoint.counting is not None:
+        await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
+        return
+    if call.stream and route.wire.keep_alive is not None:
+        _open_early(core, route.wire, route.wire.keep_alive, client)
+    answer = await _answer(core, tables, question, trace)
+    await _deliver(core, tables, answer, call, client, trace)
+
+
+def _call_of(tables: Tables, arrival: Arrival, body: bytes, trace: Trace) -> Call:
+    """What is asked, as far as routing reads it. Raises BadRequest, MissingKey, InvalidKey."""
+    members = members_of(body)
+    check_key(arrival.caller, required=tables.settings.require_api_key)
+    route = arrival.route
+    intake = route.endpoint.read(arrival.parameters, arrival.headers, members)
+    trace.model, trace.stream = intake.model[:MAX_NAME], intake.stream
+    return Call(
+        kind=route.endpoint.kind,
         format=route.wire.id,
         model=intake.model,
         stream=intake.stream,
         body=body,
         members=members,
-        headers=headers,
-        path=path,
+        headers=arrival.headers,
+        path=arrival.parameters,
     )
-    if core.observing.is_on:
-        trace.detail = core.observing.begin(call)
-        client.tap = trace.detail.say
-    await _ask(core, tables, route, call, client, trace)
 
 
-async def _ask(
-    core: Core, tables: Tables, route: Route, call: Call, client: Client, trace: Trace
-) -> None:
-    formats, keep_alive = tables.registry.formats, route.wire.keep_alive
-    if core.interceptors.active:
-        call = await core.interceptors.before(call)
-    if route.endpoint.counting is not None:
-        question = Question(call, formats)
-        await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
-        return
-    if call.stream and keep_alive is not None:
-        usual = core.environment.keepalive_ms / 1000
-        beat = usual if keep_alive.every is None else keep_alive.every
-        client.open_early(keep_alive, beat, route.wire.stream_type)
-    question = Question(call, formats, int(trace.started_at))
-    await _answer(core, tables, question, client, trace)
+def _open_early(core: Core, wire: WireFormat, keep_alive: KeepAlive, client: Client) -> None:
+    usual = core.environment.keepalive_ms / 1000
+    beat = usual if keep_alive.every is None else keep_alive.every
+    client.open_early(keep_alive, beat, wire.stream_type)
 
 
-def is_json(content_type: str) -> bool:
-    kind = content_type.partition(";")[0].strip().lower()
-    return kind == JSON or kind.endswith("+json")
-
-
-async def _answer(
-    core: Core, tables: Tables, question: Question, client: Client, trace: Trace
-) -> None:
+async def _answer(core: Core, tables: Tables, question: Question, trace: Trace) -> Answer:
     call = question.call
     laid = plan_of(
         tables,
@@ -197,18 +166,16 @@ async def _answer(
             trace.is_counted = True
     wanted = wanted_of(call, laid, trace.key)
     if laid.strategy == "fusion" and laid.combo is not None and len(laid.members) > 1:
-        answer = await fused(core, tables, laid, question, wanted, trace)
-    else:
-        members = core.order.members(laid, tables, wanted.session, question.conversation)
-        job = Job(
-            opener=question.open,
-            stream=call.stream,
-            wanted=wanted,
-            timeout=laid.timeout,
-            insist=laid.combo is not None,
-        )
-        answer = await dispatch(core, tables, members, job, trace)
-    await _deliver(core, tables, answer, call, client, trace)
+        return await fused(core, tables, laid, question, wanted, trace)
+    members = core.order.members(laid, tables, wanted.session, question.conversation)
+    job = Job(
+        opener=question.open,
+        stream=call.stream,
+        wanted=wanted,
+        timeout=laid.timeout,
+        insist=laid.combo is not None,
+    )
+    return await dispatch(core, tables, members, job, trace)
 
 
 def wanted_of(call: Call, laid: Plan, key: Key | None) -> Wanted:

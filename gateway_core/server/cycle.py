@@ -9,13 +9,13 @@ came, and what is not needed for a request is not made.
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 
-from ..inference.client import PUSH
+from ..inference.client import PUSH, REPLY
 from .door import App, Message
 
 Header = tuple[bytes, bytes]
@@ -33,7 +33,8 @@ _FAILED_HEADERS = (
     (b"connection", b"close"),
 )
 _is_name = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+").fullmatch
-_unspeakable = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]").search
+_CONTROLS = bytes(code for code in (*range(32), 127) if code != ord("\t"))
+"""What a header may not hold. A line has two of them, at its end."""
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ class Cycle:
     ) -> None:
         """``usual`` are the headers that every answer has."""
         self.scope, self.transport, self.flow, self.usual = scope, transport, flow, usual
-        scope[PUSH] = self.push
+        scope[PUSH], scope[REPLY] = self.push, self.reply
         self.on_response = on_response
         self.expects_continue = expects_continue
         self.keep_alive = keep_alive
@@ -106,7 +107,9 @@ class Cycle:
                 await self._fail()
         finally:
             self.on_response = _nothing
-            self.scope.pop(PUSH, None)  # It holds this object as this object holds the scope.
+            # They hold this object as this object holds the scope.
+            self.scope.pop(PUSH, None)
+            self.scope.pop(REPLY, None)
 
     # What the connection tells.
 
@@ -174,23 +177,38 @@ class Cycle:
         self.transport.write(b"".join((_size(len(piece)), piece, b"\r\n")))
         return True
 
+    def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
+        """A whole answer at once, which names its length; false for what needs ``send``.
+
+        Raises RuntimeError for a header that cannot be sent.
+        """
+        if self.response_started or self.flow.write_paused or self.disconnected:
+            return False
+        if self.scope["method"] == "HEAD" or not self.keep_alive:
+            return False
+        head = b"".join((_opening(status), _lines((*self.usual, *headers)), b"\r\n"))
+        self.response_started = True
+        if len(body) > LONG:
+            self.transport.writelines((head, body))
+        else:
+            self.transport.write(head + body)
+        self._end()
+        return True
+
     async def _news(self) -> None:
         if self._awaited is None:
             self._awaited = asyncio.Event()
         await self._awaited.wait()
 
-    def _begin(self, status: int, headers: Iterable[Header]) -> None:
+    def _begin(self, status: int, headers: Sequence[Header]) -> None:
         """Put the head into its bytes. Raises RuntimeError for a header that cannot be sent."""
         self.expects_continue = False
         self._is_chunked, self._left = False, -1
         is_said = False
-        parts = [_opening(status)]
-        for name, value in (*self.usual, *headers):
-            label = _label(name)
-            if _unspeakable(value):
-                raise RuntimeError("a header holds control characters")
-            parts += (label, value, b"\r\n")
-            if label in _FRAMING:
+        told = (*self.usual, *headers)
+        parts = [_opening(status), _lines(told)]
+        for name, value in told:
+            if (label := _label(name)) in _FRAMING:
                 is_said |= self._follow(label, value)
         if not (self.keep_alive or is_said):
             parts.append(b"connection: close\r\n")
@@ -267,6 +285,17 @@ def _opening(status: int) -> bytes:
     except ValueError:
         phrase = ""
     return f"HTTP/1.1 {status} {phrase}\r\n".encode()
+
+
+def _lines(headers: Sequence[Header]) -> bytes:
+    """Headers as they are sent. Raises RuntimeError for one that cannot be."""
+    parts: list[bytes] = []
+    for name, value in headers:
+        parts += (_label(name), value, b"\r\n")
+    lines = b"".join(parts)
+    if len(lines) - len(lines.translate(None, _CONTROLS)) != 2 * len(headers):
+        raise RuntimeError("a header holds control characters")
+    return lines
 
 
 @lru_cache(maxsize=1024)

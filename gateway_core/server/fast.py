@@ -11,11 +11,13 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from .connection import BODY, HEAD, Connection
+from ..inference.client import KEPT
+from .connection import BODY, BUSY, HEAD, IDLE, Connection
 from .cycle import Cycle
-from .door import App, Door, stopping
+from .door import App, Door, Message, stopping
 from .heads import path_of
 from .limits import Limits
+from .repeats import Repeated, repeated
 
 ASGI = {"version": "3.0", "spec_version": "2.3"}
 
@@ -29,6 +31,7 @@ class Fast(Connection, HttpToolsProtocol):
     def __init__(self, config: uvicorn.Config, state: ServerState, door: Door) -> None:
         HttpToolsProtocol.__init__(self, config, state, {}, asyncio.get_running_loop())
         Connection.__init__(self, door)
+        self._repeated: Repeated | None = None
         if door.closing:
             self.app = stopping
 
@@ -55,6 +58,23 @@ class Fast(Connection, HttpToolsProtocol):
         cycle.leave()
         return True
 
+    def data_received(self, data: bytes) -> None:
+        if self._repeated is None or self.phase != IDLE or not self._again(self._repeated, data):
+            Connection.data_received(self, data)
+
+    def _again(self, repeated: Repeated, data: bytes) -> bool:
+        """Serve a request whose head is the same as before, if it is that and nothing else."""
+        request = None if self.deaf else repeated.again(data)
+        if request is None:
+            return False
+        self.phase = BUSY
+        scope, body = request
+        cycle = self.cycle = self._cycle(scope, expects_continue=False, keep_alive=True)
+        cycle.take(body)
+        cycle.complete()
+        self._start(cycle, self.app)
+        return True
+
     def on_message_begin(self) -> None:
         self.begun()
         self.url = b""
@@ -73,12 +93,12 @@ class Fast(Connection, HttpToolsProtocol):
         self.checked()
         parser, before = self.parser, self.cycle
         version = parser.get_http_version()
-        cycle = self.cycle = Cycle(
-            self._scope(version),
-            self.transport,
-            self.flow,
-            self.server_state.default_headers,
-            self.on_response_complete,
+        scope = self._scope(version)
+        self._repeated = repeated(self._piece, self.headers, scope) if self._fresh else None
+        if self._repeated is not None:
+            scope[KEPT] = self._repeated.kept
+        cycle = self.cycle = self._cycle(
+            scope,
             expects_continue=self.expect_100_continue,
             keep_alive=version != "1.0" and parser.should_keep_alive(),
         )
@@ -87,6 +107,17 @@ class Fast(Connection, HttpToolsProtocol):
         else:
             self.flow.pause_reading()
             self.pipeline.appendleft((cycle, self.app))  # type: ignore[arg-type]
+
+    def _cycle(self, scope: Message, *, expects_continue: bool, keep_alive: bool) -> Cycle:
+        return Cycle(
+            scope,
+            self.transport,
+            self.flow,
+            self.server_state.default_headers,
+            self.on_response_complete,
+            expects_continue=expects_continue,
+            keep_alive=keep_alive,
+        )
 
     def _scope(self, version: str) -> dict[str, Any]:
         raw, _, query = (self.url if self.url[:1] == b"/" else path_of(self.url)).partition(b"?")

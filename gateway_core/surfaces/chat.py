@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ..contracts.wire import WireFormat
-from ..inference.pipeline import Route
+from ..inference.arrivals import Route
 
 _PARAMETER = re.compile(r"\\{(\w+)\\}")
 Found = tuple[Route, Mapping[str, str]]

@@ -1,0 +1,74 @@
+"""A head that comes again: most clients send the same one with every request of a connection.
+
+Only the number behind ``content-length`` differs from one request to the next.
+A request that came in one piece, and whose head equals the one that was parsed
+and checked before it byte for byte but for that number, is not read again.
+"""
+
+import re
+
+from ..inference.client import KEPT, Kept
+from .door import Message
+from .heads import SMALL, Headers
+
+_END = b"\r\n\r\n"
+_MOST_DIGITS = 10
+_length = re.compile(rb"\r\n[Cc]ontent-[Ll]ength:[ \t]*([0-9]+)[ \t]*\r\n")
+_NOT_PLAIN = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"connection"})
+"""Headers that say more of a connection than that it goes on."""
+_GOES_ON = b"keep-alive"
+
+
+class Repeated:
+    """A head that may come again, and what was read in it."""
+
+    __slots__ = ("_headers", "_place", "_prefix", "_scope", "_suffix", "kept")
+
+    def __init__(
+        self, prefix: bytes, suffix: bytes, headers: Headers, place: int, scope: Message
+    ) -> None:
+        """``prefix`` and ``suffix`` stand around the length; ``place`` is its header's."""
+        self._prefix, self._suffix = prefix, suffix
+        self._headers, self._place = headers, place
+        self._scope = dict(scope)
+        self.kept = Kept(headers[place][1])
+
+    def again(self, data: bytes) -> tuple[Message, bytes] | None:
+        """Scope and body of a request, if ``data`` is nothing but that."""
+        if not data.startswith(self._prefix):
+            return None
+        begin = len(self._prefix)
+        end = data.find(b"\r\n", begin, begin + _MOST_DIGITS + 2)
+        length = data[begin:end]
+        if end < 0 or not length.isdigit() or not data.startswith(self._suffix, end):
+            return None
+        body = data[end + len(self._suffix) :]
+        if len(body) != int(length):
+            return None
+        headers = list(self._headers)
+        headers[self._place] = (b"content-length", length)
+        self.kept.length = length
+        return {**self._scope, "headers": headers, "state": {}, KEPT: self.kept}, body
+
+
+def repeated(piece: bytes, headers: Headers, scope: Message) -> Repeated | None:
+    """What to compare the next request with; ``None`` for a head that has to be read each time.
+
+    ``piece`` begins with the head, which was parsed and checked.
+    """
+    end = piece.find(_END)
+    if not 0 <= end <= SMALL or scope["http_version"] != "1.1":
+        return None
+    head = piece[: end + len(_END)]
+    found = _length.search(head)
+    places = [place for place, (name, _) in enumerate(headers) if name == b"content-length"]
+    if found is None or len(places) != 1 or not all(map(_is_plain, headers)):
+        return None
+    return Repeated(head[: found.start(1)], head[found.end(1) :], headers, places[0], scope)
+
+
+def _is_plain(header: tuple[bytes, bytes]) -> bool:
+    name, value = header
+    if name == b"connection":
+        return value.lower() == _GOES_ON
+    return name not in _NOT_PLAIN
