@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.wire import WireFormat
+from .transport import Lasting
 
 JSON = "application/json"
+MOST_WAYS = 4096
 
 
 def base_url(target: Target, credential: Credential, wire: WireFormat) -> str:
@@ -45,11 +49,17 @@ def headers(call: Call, target: Target, credential: Credential, wire: WireFormat
     Of the client's headers only those go along that the format names, and
     only when the client speaks the vendor's format.
     """
-    made = {"content-type": JSON, **wire.headers, **target.provider.headers}
+    forwarded = {}
     if call.format == wire.id or wire.dialect == call.format:
-        made.update((name, call.headers[name]) for name in wire.forward if name in call.headers)
-    made.update(authorization(target, credential, wire))
-    return made
+        forwarded = {name: call.headers[name] for name in wire.forward if name in call.headers}
+    return _headers(forwarded, target, credential, wire)
+
+
+def _headers(
+    forwarded: Mapping[str, str], target: Target, credential: Credential, wire: WireFormat
+) -> dict[str, str]:
+    own = authorization(target, credential, wire)
+    return {"content-type": JSON, **wire.headers, **target.provider.headers, **forwarded, **own}
 
 
 def authorization(target: Target, credential: Credential, wire: WireFormat) -> Mapping[str, str]:
@@ -67,13 +77,57 @@ def authorization(target: Target, credential: Credential, wire: WireFormat) -> M
     return {header or wire.auth_header: secret}
 
 
+class Way(Struct, frozen=True):
+    """Where calls of one model go for one account, and what they show there."""
+
+    target: Target
+    credential: Credential
+    wire: WireFormat
+    url: str
+    headers: Lasting
+    """Without what comes from the client."""
+
+    def request(self, call: Call, body: bytes) -> UpstreamRequest:
+        """One call on this way."""
+        shown: Mapping[str, str] = self.headers
+        if not call.headers.keys().isdisjoint(self.wire.forward):
+            shown = headers(call, self.target, self.credential, self.wire)
+        timeout = self.target.provider.timeout_ms
+        return UpstreamRequest(
+            url=self.url,
+            headers=shown,
+            body=body,
+            first_byte_timeout=None if timeout is None else timeout / 1000,
+        )
+
+
+class Ways:
+    """Remembers the ways that were worked out. What a plugin's code chooses, it chooses anew."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str, str, str], Way] = {}
+
+    def find(self, target: Target, credential: Credential, wire: WireFormat, path: str) -> Way:
+        spec = target.provider
+        if spec.url_builder is not None or spec.executor is not None:
+            return way_of(target, credential, wire, path)
+        key = spec.id, target.model.id, credential.connection_id, wire.id, path
+        way = self._found.get(key)
+        if way is None or way.target is not target or way.credential is not credential:
+            if len(self._found) >= MOST_WAYS:
+                self._found.clear()
+            way = self._found[key] = way_of(target, credential, wire, path)
+        return way
+
+
+def way_of(target: Target, credential: Credential, wire: WireFormat, path: str) -> Way:
+    """Work out a way; ``path`` is the format's own."""
+    fixed = _headers({}, target, credential, wire)
+    return Way(target, credential, wire, url(target, credential, wire, path), Lasting(fixed))
+
+
 def request(
     call: Call, target: Target, credential: Credential, wire: WireFormat, body: bytes, path: str
 ) -> UpstreamRequest:
-    timeout = target.provider.timeout_ms
-    return UpstreamRequest(
-        url=url(target, credential, wire, path),
-        headers=headers(call, target, credential, wire),
-        body=body,
-        first_byte_timeout=timeout / 1000 if timeout is not None else None,
-    )
+    """One call on a way that is not remembered."""
+    return way_of(target, credential, wire, path).request(call, body)

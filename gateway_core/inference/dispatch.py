@@ -138,7 +138,11 @@ async def _ask_member(
             continue
         core.turns.used(provider, account.id, job.wanted.session)
         try:
-            return await _ask_account(core, member, account, job, trace)
+            answer = await _ask_account(core, member, account, job, trace)
+            if job.insist and not job.stream and is_blank(answer.exchange):
+                answer = await _ask_again(core, member, account, job, trace, answer)
+            core.health.praise(account.id, model)
+            return answer
         except HostRefused as error:
             refusals.last = error
         except PluginBroken as error:
@@ -180,16 +184,13 @@ def _accounts(
     return core.turns.order(provider, accounts, tables.settings, job.wanted.session)
 
 
-async def _ask_account(
-    core: Core, member: Member, account: Account, job: Job, trace: Trace
+async def _ask_again(
+    core: Core, member: Member, account: Account, job: Job, trace: Trace, blank: Answer
 ) -> Answer:
-    answer = await _send(core, member, account, job, trace)
-    if job.insist and not job.stream and is_blank(answer.exchange):
-        trace.add_usage(answer.exchange.usage)
-        answer = await _send(core, member, account, job, trace)
-        if is_blank(answer.exchange):
-            raise UpstreamError("The upstream gave an empty answer")
-    core.health.praise(account.id, member.target.model.id)
+    trace.add_usage(blank.exchange.usage)
+    answer = await _ask_account(core, member, account, job, trace)
+    if is_blank(answer.exchange):
+        raise UpstreamError("The upstream gave an empty answer")
     return answer
 
 
@@ -198,7 +199,9 @@ def is_blank(exchange: Exchange) -> bool:
     return exchange.characters == 0 and (usage is None or usage.output_tokens == 0)
 
 
-async def _send(core: Core, member: Member, account: Account, job: Job, trace: Trace) -> Answer:
+async def _ask_account(
+    core: Core, member: Member, account: Account, job: Job, trace: Trace
+) -> Answer:
     target = member.target
     exchange = job.opener(target, account.credential)
     trace.attempts += 1
@@ -212,26 +215,25 @@ async def _send(core: Core, member: Member, account: Account, job: Job, trace: T
             raise exchange.refusal(
                 response.status, response.headers, await _beginning(response, ERROR_BODY_LIMIT)
             )
-        begin = _begin_stream if job.stream else _whole
-        first, ended = await begin(core, exchange, response)
+        if job.stream:
+            first, ended = await _begin_stream(core, exchange, response)
+        else:
+            body = arrived(response)
+            first, ended = _read(exchange, await _whole(core, response) if body is None else body)
     except BaseException:
         await response.aclose()
         raise
     return Answer(member, account, exchange, response, first, ended)
 
 
-async def _whole(core: Core, exchange: Exchange, response: UpstreamResponse) -> tuple[bytes, bool]:
-    body = arrived(response)
-    if body is None:
-        body = await _read_in_time(core, response)
-    await response.aclose()
+def _read(exchange: Exchange, body: bytes) -> tuple[bytes, bool]:
     given = exchange.feed(body) + exchange.close()
     if exchange.failure is not None:
         raise exchange.failure
     return given, True
 
 
-async def _read_in_time(core: Core, response: UpstreamResponse) -> bytes:
+async def _whole(core: Core, response: UpstreamResponse) -> bytes:
     try:
         async with asyncio.timeout(core.whole_timeout):
             return await read_all(response, ANSWER_LIMIT)

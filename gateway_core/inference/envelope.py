@@ -7,6 +7,7 @@ only white space between the members goes.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 from msgspec import Raw
@@ -29,14 +30,20 @@ def members_of(body: bytes) -> dict[str, Raw]:
 def fitted(members: Mapping[str, Raw], target: Target) -> bytes:
     """The body for this target: without what it rejects, with its own names for the rest."""
     provider, unsupported = target.provider, target.model.unsupported
-    rename, drop = provider.rename, provider.drop
-    return _encode(
-        {
-            rename.get(name, name): value
-            for name, value in members.items()
-            if name not in drop and name not in unsupported and not name.startswith("_")
-        }
-    )
+    if provider.rename or provider.drop or unsupported or any(map(_is_private, members)):
+        return _encode(
+            {
+                provider.rename.get(name, name): value
+                for name, value in members.items()
+                if name not in provider.drop and name not in unsupported and not _is_private(name)
+            }
+        )
+    return _encode(members)
+
+
+def _is_private(name: str) -> bool:
+    """Whether a member is the client's own note, which vendors refuse."""
+    return name[:1] == "_"
 
 
 def with_model(members: dict[str, Raw], model: str) -> dict[str, Raw]:
@@ -44,8 +51,13 @@ def with_model(members: dict[str, Raw], model: str) -> dict[str, Raw]:
 
     Some vendors take ``Model`` for ``model``, so no other spelling stays beside it.
     """
-    for name in [name for name in members if name.casefold() == "model"]:
+    for name in [name for name in members if len(name) == 5 and name.casefold() == "model"]:
         if name != "model":
             del members[name]
-    members["model"] = Raw(_encode(model))
+    members["model"] = _text_of(model)
     return members
+
+
+@lru_cache(maxsize=1024)
+def _text_of(text: str) -> Raw:
+    return Raw(_encode(text))

@@ -30,7 +30,7 @@ from ..contracts.seal import is_marked
 from ..contracts.usage import Usage
 from ..contracts.wire import ClientSide, VendorSide, WireFormat
 from . import envelope
-from .addressing import JSON, request
+from .addressing import JSON, Ways, request
 from .redaction import masked, secrets_of, told
 
 
@@ -69,7 +69,7 @@ class Verbatim:
     """The client's bytes out, the vendor's bytes back; usage is overheard."""
 
     def __init__(
-        self, call: Call, target: Target, credential: Credential, wire: WireFormat
+        self, call: Call, target: Target, credential: Credential, wire: WireFormat, ways: Ways
     ) -> None:
         self.vendor = vendor_side(wire)
         self.upstream_format = wire.id
@@ -78,17 +78,14 @@ class Verbatim:
         self.relay = self.vendor.relay(call, target, members)
         if wire.model_in_body:
             envelope.with_model(members, target.model.id)
-        self.request: UpstreamRequest = request(
-            call,
-            target,
-            credential,
-            wire,
-            envelope.fitted(members, target),
-            self.vendor.path(target.model.id, call.stream),
+        path = self.vendor.path(target.model.id, call.stream)
+        self.request: UpstreamRequest = ways.find(target, credential, wire, path).request(
+            call, envelope.fitted(members, target)
         )
         self.media_type = wire.stream_type if call.stream else JSON
         self.losses = Losses()
-        self._unsupported(call, target)
+        if target.provider.drop or target.model.unsupported:
+            self._unsupported(call, target)
 
     @property
     def usage(self) -> Usage | None:

@@ -47,12 +47,11 @@ from .question import Question
 from .tables import Tables
 from .trace import Trace
 from .transport import is_over
+from .vendor_headers import passed_on
 
 log = logging.getLogger(__name__)
 
 JSON_HEADER: Header = (b"content-type", b"application/json")
-PASSED_ON = ("request-id", "retry-after")
-PASSED_ON_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-", "ratelimit-")
 
 
 async def infer(core: Core, arrival: Arrival, scope: Scope, receive: Receive, send: Send) -> None:
@@ -112,7 +111,7 @@ async def _serve(
         client.tap = trace.detail.say
     if core.interceptors.active:
         call = await core.interceptors.before(call)
-    question = Question(call, tables.registry.formats, int(trace.started_at))
+    question = Question(call, tables.registry.formats, int(trace.started_at), tables.ways)
     if route.endpoint.counting is not None:
         await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
         return
@@ -199,7 +198,8 @@ async def _deliver(
             await client.answer(200, answer.first, (kind, *headers))
     finally:
         _account(call, answer, trace)
-        await answer.response.aclose()
+        if not is_over(answer.response):
+            await answer.response.aclose()
 
 
 def _account(call: Call, answer: Answer, trace: Trace) -> None:
@@ -266,11 +266,7 @@ def _note_failure(
 
 def answer_headers(answer: Answer) -> tuple[Header, ...]:
     """The vendor's rate-limit and request-id headers, and what was lost on the way there."""
-    headers = [
-        (name.encode("latin-1"), value.encode("latin-1"))
-        for name, value in answer.response.headers.items()
-        if name in PASSED_ON or name.startswith(PASSED_ON_PREFIXES)
-    ]
+    headers = passed_on(answer.response)
     if answer.exchange.losses:
         headers.append((b"x-gateway-dropped", encode_losses(answer.exchange.losses.names)))
     return tuple(headers)

@@ -6,14 +6,22 @@ from ..contracts.conversation import Conversation
 from ..contracts.exchange import Exchange
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.wire import WireFormat
+from .addressing import Ways
 from .exchanges import Translated, Verbatim, client_side, passes_through, spoken
 
 
 class Question:
     """A call in its client's format. It is translated at most once, whoever is asked."""
 
-    def __init__(self, call: Call, formats: Mapping[str, WireFormat], now: int = 0) -> None:
+    def __init__(
+        self,
+        call: Call,
+        formats: Mapping[str, WireFormat],
+        now: int = 0,
+        ways: Ways | None = None,
+    ) -> None:
         self.call = call
+        self._ways = Ways() if ways is None else ways
         self.now = now
         """Unix seconds, for answers of vendors that do not say when."""
         self.formats = formats
@@ -30,7 +38,7 @@ class Question:
         """The most faithful way to carry this question to this target."""
         vendor = spoken(self.client, target, self.formats)
         if passes_through(self.call, self.client, vendor):
-            return Verbatim(self.call, target, credential, vendor)
+            return Verbatim(self.call, target, credential, vendor, self._ways)
         return self.translate(self.conversation(), target, credential)
 
     def translate(

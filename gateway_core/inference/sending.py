@@ -25,17 +25,25 @@ FRAMES = 4
 log = logging.getLogger(__name__)
 
 
-async def send(
+def send(
     core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest
-) -> UpstreamResponse:
+) -> Awaitable[UpstreamResponse]:
     """The answer, whose head has arrived. Raises TransportError, PluginBroken.
 
     The only way a request with a credential leaves: an executor may have to
-    exchange the credential for something that can be shown to the vendor. A
-    proxy that is not strict is gone around when it opens no way.
+    exchange the credential for something that can be shown to the vendor.
     """
     if provider.executor is None:
         core.firewall.check(provider, account.credential, request)
+        if account.proxy is None:
+            return core.network.transport().send(request)
+    return _send_by(core, provider, account, request)
+
+
+async def _send_by(
+    core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest
+) -> UpstreamResponse:
+    """By an executor or a proxy. A proxy that is not strict is gone around when it opens no way."""
     proxy = proxy_for(account.proxy, request.url)
     try:
         return await _send(core, provider, account, request, proxy)

@@ -8,6 +8,8 @@ Network ──▶ Direct ──▶ Pool ──▶ Connection ──▶ Reader �
 from .addresses import Policy
 from .answers import Answer, arrived, is_over, read_all
 from .failures import AddressForbidden, MalformedRequest, MalformedUrl
+from .fields import Fields
+from .heads import Lasting
 from .limits import BODY_BYTES, Counts, Limits
 from .network import Network
 
@@ -16,6 +18,8 @@ __all__ = [
     "AddressForbidden",
     "Answer",
     "Counts",
+    "Fields",
+    "Lasting",
     "Limits",
     "MalformedRequest",
     "MalformedUrl",

@@ -33,6 +33,20 @@ TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 UNSPEAKABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
+class Lasting(dict[str, str]):
+    """Headers that many requests share, with the head that was last made of them.
+
+    Whoever makes one does not change it any more.
+    """
+
+    __slots__ = ("written",)
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        super().__init__(fields)
+        self.written: tuple[str, str, bytes] = ("", "", b"")
+        """Method, the URL's line, and the bytes they begin."""
+
+
 class Message(Struct, frozen=True):
     """One request, ready for the wire."""
 
@@ -61,6 +75,19 @@ def write_head(method: str, line: str, headers: Mapping[str, str], length: int) 
 
     ``line`` is the URL's. Raises MalformedRequest.
     """
+    if isinstance(headers, Lasting):
+        if headers.written[0] != method or headers.written[1] != line:
+            headers.written = (method, line, _written(method, line, headers))
+        head = headers.written[2]
+    else:
+        head = _written(method, line, headers)
+    if length or method not in WITHOUT_BODY:
+        return b"%bcontent-length: %d\r\n\r\n" % (head, length)
+    return head + b"\r\n"
+
+
+def _written(method: str, line: str, headers: Mapping[str, str]) -> bytes:
+    """A head without the length of its body and its end."""
     parts = [opening(method), line]
     for name, value in headers.items():
         label = label_of(name)
@@ -70,9 +97,6 @@ def write_head(method: str, line: str, headers: Mapping[str, str], length: int) 
             parts += (label, value, "\r\n")
     if "accept-encoding" not in headers:
         parts.append("accept-encoding: identity\r\n")
-    if length or method not in WITHOUT_BODY:
-        parts.append(f"content-length: {length}\r\n")
-    parts.append("\r\n")
     try:
         return "".join(parts).encode("latin-1")
     except UnicodeEncodeError as error:

@@ -25,8 +25,6 @@ _list = msgspec.json.Decoder(list[Members]).decode
 
 def relay(call: Call, target: Target, members: Members) -> Relay:
     """Change ``members`` where this vendor insists, and watch its answer."""
-    for name in [name for name in members if name.startswith("_")]:
-        del members[name]
     if "messages" not in members and "input" in members:
         _spell_out(call, target, members)
     if is_empty_list(members.get("tools")):  # vendors refuse a list of no tools
