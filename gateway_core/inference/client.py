@@ -127,28 +127,24 @@ def inflated(body: bytes, coding: str, limit: int) -> bytes:
 class Client:
     """Writes the answer. Every method that sends raises ClientGone once the client has left."""
 
-    __slots__ = (
-        "_beat",
-        "_beating",
-        "_frame",
-        "_loop",
-        "_push",
-        "_receive",
-        "_reply",
-        "_send",
-        "_still",
-        "_task",
-        "_throughout",
-        "_timer",
-        "_watch",
-        "_watcher",
-        "early_headers",
-        "gone",
-        "opened",
-        "request_id",
-        "sent",
-        "tap",
-    )
+    # What most requests leave as it is stands here, so that nothing is done for it.
+    opened = False
+    """True once the head of the answer is out."""
+    sent = 0
+    """Bytes of the body given to the client."""
+    gone = False
+    tap: Callable[[bytes], None] | None = None
+    """Is shown every piece of the body."""
+    early_headers: tuple[Header, ...] = ()
+    _timer: asyncio.TimerHandle | None = None
+    _watch: asyncio.TimerHandle | None = None
+    _watcher: asyncio.Task[None] | None = None
+    _beating: asyncio.Task[None] | None = None
+    _beat = 0.0
+    _frame = b""
+    _throughout = False
+    _still: asyncio.Event
+    """There is one while a keep-alive beats."""
 
     def __init__(
         self,
@@ -160,25 +156,8 @@ class Client:
     ) -> None:
         self._receive, self._send, self._push, self._reply = receive, send, push, reply
         self.request_id = request_id.encode()
-        self.opened = False
-        """True once the head of the answer is out."""
-        self.sent = 0
-        """Bytes of the body given to the client."""
-        self.gone = False
-        self.tap: Callable[[bytes], None] | None = None
-        """Is shown every piece of the body."""
-        self.early_headers: tuple[Header, ...] = ()
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
-        self._timer: asyncio.TimerHandle | None = None
-        self._watch: asyncio.TimerHandle | None = None
-        self._watcher: asyncio.Task[None] | None = None
-        self._beating: asyncio.Task[None] | None = None
-        self._beat = 0.0
-        self._frame = b""
-        self._throughout = False
-        self._still: asyncio.Event
-        """There is one while a keep-alive beats."""
 
     def watch(self) -> None:
         """From now on notice when the client leaves: the request's task is cancelled then."""

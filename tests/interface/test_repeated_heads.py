@@ -1,0 +1,148 @@
+"""Requests of one connection whose heads are the same: each is judged anew (5.1, 5.2)."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from fake_vendor import Asked, Said
+from msgspec.structs import force_setattr
+from raw import call, hear, tell
+from served import Served, served
+
+from gateway_core.identity.credentials import CLI_HEADER
+
+REPLY = (
+    b'{"id":"c","object":"chat.completion","created":1,"model":"m-1","choices":[{"index":0,'
+    b'"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],'
+    b'"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}'
+)
+ENOUGH = b"completion_tokens"
+LATER = 1_930_000_000.0
+"""Unix seconds, in 2031."""
+
+
+@pytest.fixture(scope="module", params=["uvicorn", "hypercorn"])
+def here(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    scripts = {"openai": lambda asked: Said((REPLY,))}
+    folder = tmp_path_factory.mktemp("repeats")
+    with served(folder, scripts, server=request.param) as gateway:
+        operate(gateway, "PATCH", "/api/settings", {"requireApiKey": True})
+        yield gateway
+
+
+def chat(key: str, content: str, *, model: str = "v-openai/m-1") -> bytes:
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": content}]})
+    return (
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        b"Content-Type: application/json\r\nAuthorization: Bearer %b\r\n"
+        b"Content-Length: %d\r\n\r\n%b" % (key.encode(), len(body), body.encode())
+    )
+
+
+def key_of(here: Served, **more: Any) -> dict[str, Any]:
+    found: dict[str, Any] = operate(
+        here, "POST", "/api/keys", {"name": "a", "machineId": "b", **more}
+    ).json()
+    return found
+
+
+def operate(here: Served, method: str, path: str, body: object = None) -> httpx2.Response:
+    """What the operator of this machine does."""
+    shown = {CLI_HEADER: here.gateway.core.identity.cli_token}
+    done = httpx2.request(method, here.url + path, json=body, headers=shown)
+    assert done.status_code < 300, done.text
+    return done
+
+
+def test_every_body_arrives_as_it_was_sent(here: Served) -> None:
+    key = key_of(here)["key"]
+    texts = ["a", "bb" * 40, "", "é" * 9, "c" * 3000, "a"]
+
+    with call(here.url) as peer:
+        for text in texts:
+            tell(peer, chat(key, text))
+            assert hear(peer, 10, until=ENOUGH).status == 200
+
+    asked: list[Asked] = here.vendors["openai"].asked[-len(texts) :]
+    assert [json.loads(one.body)["messages"][0]["content"] for one in asked] == texts
+
+
+def test_requests_that_are_cut_anywhere_are_answered_among_whole_ones(here: Served) -> None:
+    key = key_of(here)["key"]
+    whole = chat(key, "whole")
+
+    with call(here.url) as peer:
+        for cut in range(0, len(whole), 17):
+            tell(peer, whole)
+            assert hear(peer, 10, until=ENOUGH).status == 200
+            tell(peer, whole[:cut])
+            tell(peer, whole[cut:])
+            assert hear(peer, 10, until=ENOUGH).status == 200
+
+
+def test_two_requests_in_one_piece_are_both_answered(here: Served) -> None:
+    key = key_of(here)["key"]
+
+    with call(here.url) as peer:
+        tell(peer, chat(key, "first"))
+        hear(peer, 10, until=ENOUGH)
+        tell(peer, chat(key, "second") + chat(key, "third"))
+        heard = hear(peer, 1.5)
+
+    assert heard.statuses == [200, 200]
+
+
+def test_a_key_that_was_paused_or_deleted_is_refused_on_an_open_connection(here: Served) -> None:
+    key = key_of(here)
+    paused = key_of(here)
+
+    with call(here.url) as first, call(here.url) as second:
+        for _ in range(2):
+            tell(first, chat(key["key"], "hi"))
+            tell(second, chat(paused["key"], "hi"))
+            assert hear(first, 10, until=ENOUGH).status == 200
+            assert hear(second, 10, until=ENOUGH).status == 200
+
+        operate(here, "DELETE", f"/api/keys/{key['id']}")
+        operate(here, "PUT", f"/api/keys/{paused['id']}", {"isActive": False})
+
+        tell(first, chat(key["key"], "hi"))
+        tell(second, chat(paused["key"], "hi"))
+        assert hear(first, 10, until=b"}").status == 401
+        assert hear(second, 10, until=b"}").status == 401
+
+
+def test_a_key_that_expires_is_refused_on_an_open_connection(here: Served) -> None:
+    key = key_of(here, expiresAt="2031-01-01T00:00:00Z")
+    identity = here.gateway.core.identity
+
+    with call(here.url) as peer:
+        for _ in range(2):
+            tell(peer, chat(key["key"], "hi"))
+            assert hear(peer, 10, until=ENOUGH).status == 200
+
+        before = identity.clock
+        try:
+            force_setattr(identity, "clock", lambda: LATER)
+            tell(peer, chat(key["key"], "hi"))
+            assert hear(peer, 10, until=b"}").status == 401
+        finally:
+            force_setattr(identity, "clock", before)
+
+
+def test_a_rule_that_is_added_counts_for_the_next_request(here: Served) -> None:
+    key = key_of(here)
+
+    with call(here.url) as peer:
+        for _ in range(2):
+            tell(peer, chat(key["key"], "hi"))
+            assert hear(peer, 10, until=ENOUGH).status == 200
+
+        operate(here, "PUT", f"/api/keys/{key['id']}", {"allowedModels": ["v-openai/other"]})
+
+        tell(peer, chat(key["key"], "hi"))
+        assert hear(peer, 10, until=b"}").status == 403
