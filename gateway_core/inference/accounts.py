@@ -35,6 +35,11 @@ class Wanted(Struct, frozen=True):
     session: str | None = None
     """Calls of one session stay on one account, where accounts take turns."""
 
+    @property
+    def is_choosy(self) -> bool:
+        """Whether not every account will do."""
+        return self.pinned is not None or bool(self.allowed) or bool(self.scope)
+
 
 class Turns:
     """Remembers whose turn it is, in memory and for this process.
@@ -54,12 +59,18 @@ class Turns:
         self, provider: str, accounts: Sequence[Account], settings: Settings, session: str | None
     ) -> Iterable[Account]:
         """Accounts in the order to try them; the first is the one whose turn it is."""
-        own = settings.provider_strategies.get(provider)
-        strategy = (own and own.fallback_strategy) or settings.fallback_strategy
-        if strategy != "round-robin" or len(accounts) < 2:
+        if not self.rotate(provider, accounts, settings):
             return accounts
+        own = settings.provider_strategies.get(provider)
         limit = (own and own.sticky_round_robin_limit) or settings.sticky_round_robin_limit
         return self._rotated(provider, accounts, limit, session)
+
+    def rotate(self, provider: str, accounts: Sequence[Account], settings: Settings) -> bool:
+        """Whether a provider's accounts take turns."""
+        if len(accounts) < 2:
+            return False
+        own = settings.provider_strategies.get(provider)
+        return ((own and own.fallback_strategy) or settings.fallback_strategy) == "round-robin"
 
     def used(self, provider: str, account: str, session: str | None) -> None:
         """An account has taken a call."""

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from ..contracts.wire import Endpoint, WireFormat
 from ..identity.caller import Caller
+from ..identity.keys import Key
 from ..identity.veil import veiled
 from .addressing import JSON
 
@@ -32,6 +33,11 @@ class Arrival(Struct, frozen=True, kw_only=True):
     """Names in lower case, without credentials."""
     is_json: bool
     """Whether the body says that it is JSON."""
+
+    @property
+    def key(self) -> Key | None:
+        """Whose rules hold and who is charged; nobody's for the command line."""
+        return None if self.caller.is_cli else self.caller.key
 
     def again(self, length: str) -> "Arrival":
         """The same head, but for the length of its body."""

@@ -48,6 +48,12 @@ _STREAMING: tuple[Header, ...] = (
 )
 
 
+def whole_headers(headers: Sequence[Header], body: bytes, request_id: bytes) -> tuple[Header, ...]:
+    """The headers of a whole answer, of which ``headers`` are its own."""
+    length = (b"content-length", b"%d" % len(body))
+    return (*headers, length, (b"x-request-id", request_id), _NO_STORE, _NOSNIFF)
+
+
 class Kept:
     """A place beside a head that comes again and again on a connection. What the application
     makes of the head it may leave there, and finds it with the next request."""
@@ -174,9 +180,7 @@ class Client:
         """A whole answer."""
         if self._timer is not None or self._beating is not None:
             await self.settle()
-        length = (b"content-length", b"%d" % len(body))
-        id_header = (b"x-request-id", self.request_id)
-        told = (*headers, length, id_header, _NO_STORE, _NOSNIFF)
+        told = whole_headers(headers, body, self.request_id)
         if self._reply is not None and self._reply(status, told, body):
             self.opened = True
             self._count(body)
@@ -184,12 +188,11 @@ class Client:
             await self._open(status, told)
             await self._body(body, more=False)
 
-    async def begin(self, media_type: str, headers: tuple[Header, ...], first: bytes) -> None:
+    async def begin(self, headers: tuple[Header, ...], first: bytes) -> None:
         """The head of a stream, unless it is out already, and its first bytes."""
         await self.settle(keep_beating=self._throughout)
         if not self.opened:
-            head = [(b"content-type", media_type.encode()), *headers]
-            await self._open(200, [*head, (b"x-request-id", self.request_id), *_STREAMING])
+            await self._open(200, [*headers, (b"x-request-id", self.request_id), *_STREAMING])
         await self.write(first)
 
     async def write(self, piece: bytes) -> None:

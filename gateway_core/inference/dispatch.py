@@ -5,7 +5,7 @@ something; from then on there is no other attempt.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -53,6 +53,15 @@ class Answer(Struct):
     """True when ``first`` is all there is."""
 
 
+class Opened(Struct, frozen=True):
+    """A first attempt that was begun already, for the account that is first in turn."""
+
+    account: Account
+    exchange: Exchange
+    answering: Callable[[], Awaitable[UpstreamResponse]]
+    """Waits for the head of its answer. Raises TransportError."""
+
+
 class Job(Struct, frozen=True, kw_only=True):
     """What is to be sent, and how."""
 
@@ -63,6 +72,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """Seconds for one member."""
     insist: bool = False
     """An empty whole answer is asked for once more, then counts as a failure."""
+    opened: Opened | None = None
 
 
 async def dispatch(
@@ -133,7 +143,7 @@ async def _ask_member(
     provider, model = member.target.provider.id, member.target.model.id
     for account in _accounts(core, tables, member, job, refusals):
         rest = core.health.resting(account.id, model)
-        if rest is not None:
+        if rest is not None and not _is_opened(job, account, trace):
             refusals.rests.append(rest)
             continue
         core.turns.used(provider, account.id, job.wanted.session)
@@ -194,6 +204,11 @@ async def _ask_again(
     return answer
 
 
+def _is_opened(job: Job, account: Account, trace: Trace) -> bool:
+    opened = job.opened
+    return opened is not None and trace.attempts == 0 and opened.account is account
+
+
 def is_blank(exchange: Exchange) -> bool:
     usage = exchange.usage
     return exchange.characters == 0 and (usage is None or usage.output_tokens == 0)
@@ -202,11 +217,15 @@ def is_blank(exchange: Exchange) -> bool:
 async def _ask_account(
     core: Core, member: Member, account: Account, job: Job, trace: Trace
 ) -> Answer:
-    target = member.target
-    exchange = job.opener(target, account.credential)
+    target, opened = member.target, job.opened
+    if opened is not None and _is_opened(job, account, trace):
+        exchange, answering = opened.exchange, opened.answering()
+    else:
+        exchange = job.opener(target, account.credential)
+        answering = send(core, target.provider, account, exchange.request)
     trace.attempts += 1
     trace.target, trace.connection_id = target, account.id
-    response = await send(core, target.provider, account, exchange.request)
+    response = await answering
     if trace.detail is not None:
         secrets = secrets_of(account.credential)
         response = trace.detail.hear(exchange.request, response, secrets)

@@ -16,6 +16,7 @@ import logging
 import time
 from math import ceil
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ..contracts.errors import (
@@ -25,6 +26,7 @@ from ..contracts.errors import (
     UnsupportedMedia,
     UpstreamError,
 )
+from ..contracts.exchange import Exchange, UpstreamResponse
 from ..contracts.provider import Call
 from ..contracts.usage import Usage
 from ..contracts.wire import KeepAlive, WireFormat
@@ -36,7 +38,7 @@ from .catalog import MAX_NAME
 from .client import PUSH, REPLY, Client, ClientGone, Header, Receive, Scope, Send, read_body
 from .core import Core
 from .counting import count_tokens
-from .dispatch import Answer, Job, blame_in_stream, dispatch
+from .dispatch import Answer, Job, Opened, blame_in_stream, dispatch
 from .envelope import members_of
 from .exchanges import client_side, encode_losses
 from .flowing import flow_of
@@ -54,15 +56,32 @@ log = logging.getLogger(__name__)
 JSON_HEADER: Header = (b"content-type", b"application/json")
 
 
-async def infer(core: Core, arrival: Arrival, scope: Scope, receive: Receive, send: Send) -> None:
+class Started(Struct, frozen=True):
+    """A request that is on its way to a vendor already."""
+
+    tables: Tables
+    question: Question
+    trace: Trace
+    opened: Opened
+
+
+async def infer(
+    core: Core,
+    arrival: Arrival,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    started: Started | None = None,
+) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
-    caller, route = arrival.caller, arrival.route
-    key = None if caller.is_cli else caller.key
-    trace = Trace(core.new_id(), arrival.path, route.wire.id, core.clock(), key)
+    route = arrival.route
+    trace = begun(core, arrival) if started is None else started.trace
     client = Client(receive, send, trace.request_id, scope.get(PUSH), scope.get(REPLY))
-    core.in_flight.begin(trace)
     try:
-        await _serve(core, arrival, receive, client, trace)
+        if started is None:
+            await _serve(core, arrival, receive, client, trace)
+        else:
+            await _go_on(core, started, client)
     except ClientGone:
         trace.status, trace.http_status = "client_gone", 499
     except asyncio.CancelledError:
@@ -80,13 +99,26 @@ async def infer(core: Core, arrival: Arrival, scope: Scope, receive: Receive, se
         log.exception("request %s failed", trace.request_id)
         await _refuse(route, client, trace, GatewayError("Request failed"))
     finally:
-        trace.over = time.monotonic()
-        core.in_flight.end(trace)
-        core.ledger.record(trace)
-        if trace.detail is not None:
-            core.observing.end(trace, trace.detail)
+        ended(core, trace)
         if not client.release():
             await client.close()
+
+
+def begun(core: Core, arrival: Arrival) -> Trace:
+    """A request begins."""
+    wire = arrival.route.wire.id
+    trace = Trace(core.new_id(), arrival.path, wire, core.clock(), arrival.key)
+    core.in_flight.begin(trace)
+    return trace
+
+
+def ended(core: Core, trace: Trace) -> None:
+    """A request is over, whatever became of it."""
+    trace.over = time.monotonic()
+    core.in_flight.end(trace)
+    core.ledger.record(trace)
+    if trace.detail is not None:
+        core.observing.end(trace, trace.detail)
 
 
 def _stay(task: "asyncio.Task[object] | None") -> None:
@@ -104,7 +136,8 @@ async def _serve(
     if route.endpoint.json_only and not arrival.is_json:
         raise UnsupportedMedia("Content-Type must be application/json")
     body = await read_body(receive, arrival.headers, core.max_body)
-    call = _call_of(tables, arrival, body, trace)
+    call = call_of(tables, arrival, body)
+    trace.model, trace.stream = call.model[:MAX_NAME], call.stream
     client.watch()
     if core.observing.is_on:
         trace.detail = core.observing.begin(call)
@@ -121,13 +154,19 @@ async def _serve(
     await _deliver(core, tables, answer, call, client, trace)
 
 
-def _call_of(tables: Tables, arrival: Arrival, body: bytes, trace: Trace) -> Call:
+async def _go_on(core: Core, started: Started, client: Client) -> None:
+    client.watch()
+    tables, question, trace = started.tables, started.question, started.trace
+    answer = await _answer(core, tables, question, trace, started.opened)
+    await _deliver(core, tables, answer, question.call, client, trace)
+
+
+def call_of(tables: Tables, arrival: Arrival, body: bytes) -> Call:
     """What is asked, as far as routing reads it. Raises BadRequest, MissingKey, InvalidKey."""
     members = members_of(body)
     check_key(arrival.caller, required=tables.settings.require_api_key)
     route = arrival.route
     intake = route.endpoint.read(arrival.parameters, arrival.headers, members)
-    trace.model, trace.stream = intake.model[:MAX_NAME], intake.stream
     return Call(
         kind=route.endpoint.kind,
         format=route.wire.id,
@@ -146,24 +185,19 @@ def _open_early(core: Core, wire: WireFormat, keep_alive: KeepAlive, client: Cli
     client.open_early(keep_alive, beat, wire.stream_type)
 
 
-async def _answer(core: Core, tables: Tables, question: Question, trace: Trace) -> Answer:
-    call = question.call
-    laid = plan_of(
-        tables,
-        call.model,
-        call.kind,
-        core.environment.combo_model_timeout_ms,
-        decorated=question.client.decorated_models,
-    )
+async def _answer(
+    core: Core, tables: Tables, question: Question, trace: Trace, opened: Opened | None = None
+) -> Answer:
+    call, key = question.call, trace.key
+    laid = planned(core, tables, question)
     if laid.combo is not None:
         trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
-    if trace.key is not None:
-        check_further(trace.key, call.members)
-        laid = narrowed(tables, trace.key, laid, call.model)
-        if trace.key.has_limits:
-            await core.limits.admit(trace.key)
+    if key is not None:
+        laid = permitted(tables, key, laid, call)
+        if key.has_limits:
+            await core.limits.admit(key)
             trace.is_counted = True
-    wanted = wanted_of(call, laid, trace.key)
+    wanted = wanted_of(call, laid, key)
     if laid.strategy == "fusion" and laid.combo is not None and len(laid.members) > 1:
         return await fused(core, tables, laid, question, wanted, trace)
     members = core.order.members(laid, tables, wanted.session, question.conversation)
@@ -173,8 +207,26 @@ async def _answer(core: Core, tables: Tables, question: Question, trace: Trace) 
         wanted=wanted,
         timeout=laid.timeout,
         insist=laid.combo is not None,
+        opened=opened,
     )
     return await dispatch(core, tables, members, job, trace)
+
+
+def planned(core: Core, tables: Tables, question: Question) -> Plan:
+    """What may be tried for the model that is asked for. Raises as its parts do."""
+    return plan_of(
+        tables,
+        question.call.model,
+        question.call.kind,
+        core.environment.combo_model_timeout_ms,
+        decorated=question.client.decorated_models,
+    )
+
+
+def permitted(tables: Tables, key: Key, laid: Plan, call: Call) -> Plan:
+    """The part of a plan that a key may use. Raises Forbidden."""
+    check_further(key, call.members)
+    return narrowed(tables, key, laid, call.model)
 
 
 def wanted_of(call: Call, laid: Plan, key: Key | None) -> Wanted:
@@ -189,20 +241,19 @@ async def _deliver(
     exchange = answer.exchange
     trace.first_byte = time.monotonic()
     try:
-        headers = answer_headers(answer)
+        headers = answer_headers(exchange, answer.response)
         if call.stream:
             await _stream(core, tables, answer, headers, call, client, trace)
         else:
-            kind = (b"content-type", exchange.media_type.encode())
             await _commit(core, call, answer, trace)
-            await client.answer(200, answer.first, (kind, *headers))
+            await client.answer(200, answer.first, headers)
     finally:
-        _account(call, answer, trace)
+        account_for(call, answer, trace)
         if not is_over(answer.response):
             await answer.response.aclose()
 
 
-def _account(call: Call, answer: Answer, trace: Trace) -> None:
+def account_for(call: Call, answer: Answer, trace: Trace) -> None:
     """Note what an answer used, once; its row may be written before the client has it all."""
     if not trace.is_recorded:
         trace.dropped = tuple(answer.exchange.losses.names)
@@ -213,7 +264,7 @@ def _account(call: Call, answer: Answer, trace: Trace) -> None:
 async def _commit(core: Core, call: Call, answer: Answer, trace: Trace) -> None:
     """Write the row of a limited key before its client sees the end of the answer."""
     if trace.is_counted:
-        _account(call, answer, trace)
+        account_for(call, answer, trace)
         trace.over = time.monotonic()
         await core.ledger.commit(trace)
 
@@ -230,7 +281,7 @@ async def _stream(
     exchange, response = answer.exchange, answer.response
     first, answer.first = answer.first, b""
     last = first if answer.ended or (trace.is_counted and exchange.ended) else b""
-    await client.begin(exchange.media_type, headers, b"" if last else first)
+    await client.begin(headers, b"" if last else first)
     first = b""  # What was sent is not kept while the client takes its time.
     flow = flow_of(exchange, response, client)
     try:
@@ -264,11 +315,11 @@ def _note_failure(
     blame_in_stream(core, tables, answer, failure)
 
 
-def answer_headers(answer: Answer) -> tuple[Header, ...]:
-    """The vendor's rate-limit and request-id headers, and what was lost on the way there."""
-    headers = passed_on(answer.response)
-    if answer.exchange.losses:
-        headers.append((b"x-gateway-dropped", encode_losses(answer.exchange.losses.names)))
+def answer_headers(exchange: Exchange, response: UpstreamResponse) -> tuple[Header, ...]:
+    """Its type, the vendor's rate limits and request id, and what was lost on the way there."""
+    headers = [(b"content-type", exchange.media_type.encode()), *passed_on(response)]
+    if exchange.losses:
+        headers.append((b"x-gateway-dropped", encode_losses(exchange.losses.names)))
     return tuple(headers)
 
 

@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
+from typing import Protocol
 
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 
-from ..inference.client import PUSH, REPLY
+from ..inference.client import PUSH, REPLY, Kept, Reply
 from .door import App, Message
 
 Header = tuple[bytes, bytes]
@@ -39,6 +40,22 @@ _CONTROLS = bytes(code for code in (*range(32), 127) if code != ord("\t"))
 log = logging.getLogger(__name__)
 
 
+class Express(Protocol):
+    """A request that the application serves without a task."""
+
+    def leave(self) -> None:
+        """The client has gone."""
+        ...
+
+    def go_on(self) -> None:
+        """A task is to do the rest."""
+        ...
+
+
+AtOnce = Callable[[Kept, bytes, Reply, Callable[[App], None]], Express | None]
+"""What our own application offers beside itself: to begin with a request whose head came before."""
+
+
 class Cycle:
     """What the application reads from and writes to."""
 
@@ -52,6 +69,7 @@ class Cycle:
         "_size",
         "disconnected",
         "expects_continue",
+        "express",
         "flow",
         "keep_alive",
         "more_body",
@@ -82,6 +100,8 @@ class Cycle:
         self.keep_alive = keep_alive
         self.disconnected = self.response_started = self.response_complete = False
         self.more_body = True
+        self.express: Express | None = None
+        """Who serves this request, while no task does."""
         self._pieces: list[bytes] = []
         self._size = 0
         self._has_news = False
@@ -129,6 +149,9 @@ class Cycle:
     def leave(self) -> None:
         """Nobody waits for the rest of the answer."""
         self.disconnected = not self.response_complete
+        if self.express is not None:
+            express, self.express = self.express, None
+            express.leave()
         self.wake()
 
     def wake(self) -> None:
@@ -254,7 +277,7 @@ class Cycle:
             self._end()
 
     def _end(self) -> None:
-        self.response_complete = True
+        self.response_complete, self.express = True, None
         self.wake()
         if not self.keep_alive:
             self.transport.close()

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from email.utils import formatdate
+from functools import partial
 from time import time
 from typing import Any
 from urllib.parse import unquote
@@ -13,7 +14,7 @@ from uvicorn.server import ServerState
 
 from ..inference.client import KEPT
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
-from .cycle import Cycle
+from .cycle import AtOnce, Cycle
 from .door import App, Door, Message, stopping
 from .heads import path_of
 from .limits import Limits
@@ -32,6 +33,7 @@ class Fast(Connection, HttpToolsProtocol):
         HttpToolsProtocol.__init__(self, config, state, {}, asyncio.get_running_loop())
         Connection.__init__(self, door)
         self._repeated: Repeated | None = None
+        self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
         if door.closing:
             self.app = stopping
 
@@ -72,8 +74,16 @@ class Fast(Connection, HttpToolsProtocol):
         cycle = self.cycle = self._cycle(scope, expects_continue=False, keep_alive=True)
         cycle.take(body)
         cycle.complete()
-        self._start(cycle, self.app)
+        if self._at_once is not None:
+            carry_on = partial(self._carry_on, cycle)
+            cycle.express = self._at_once(repeated.kept, body, cycle.reply, carry_on)
+        if cycle.express is None:
+            self._start(cycle, self.app)
         return True
+
+    def _carry_on(self, cycle: Cycle, app: App) -> None:
+        cycle.express = None
+        self._start(cycle, app)
 
     def on_message_begin(self) -> None:
         self.begun()
@@ -167,6 +177,8 @@ class Fast(Connection, HttpToolsProtocol):
 
     def shut(self) -> None:
         self.app = stopping
+        if self.cycle is not None and self.cycle.express is not None:
+            self.cycle.express.go_on()  # A task can be waited for, and told to come to its end.
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
         Connection.shut(self)

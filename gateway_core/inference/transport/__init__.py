@@ -7,6 +7,7 @@ Network ──▶ Direct ──▶ Pool ──▶ Connection ──▶ Reader �
 
 from .addresses import Policy
 from .answers import Answer, arrived, is_over, read_all
+from .direct import Begun
 from .failures import AddressForbidden, MalformedRequest, MalformedUrl
 from .fields import Fields
 from .heads import Lasting
@@ -17,6 +18,7 @@ __all__ = [
     "BODY_BYTES",
     "AddressForbidden",
     "Answer",
+    "Begun",
     "Counts",
     "Fields",
     "Lasting",

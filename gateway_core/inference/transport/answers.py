@@ -1,6 +1,5 @@
 """An answer as its reader sees it, filled piece by piece by the connection it comes on."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
@@ -12,6 +11,22 @@ from .limits import BODY_BYTES
 
 Taker = Callable[[bytes], bool]
 """Takes body bytes; false for no more in this way."""
+
+
+class Waiter(Protocol):
+    """Who waits for an answer: a future, or whoever wants to be told at once."""
+
+    def done(self) -> bool:
+        """Whether it waits no more."""
+        ...
+
+    def set_result(self, result: None, /) -> None:
+        """Something has come, or nothing more will."""
+        ...
+
+    def set_exception(self, error: BaseException, /) -> None:
+        """A taker failed."""
+        ...
 
 
 class Source(Protocol):
@@ -49,7 +64,7 @@ class Answer:
         self.chunks: list[bytes] = []
         self.buffered = 0
         """Bytes that brought what is in ``chunks``, framing included."""
-        self.waiter: asyncio.Future[None] | None = None
+        self.waiter: Waiter | None = None
         """Set while somebody waits for the head or for more of the body."""
         self.taker: Taker | None = None
         """Set while what comes is given on as it comes."""

@@ -71,6 +71,10 @@ class Connection(asyncio.Protocol):
         Raises Stale when a connection that was used before is found dead, else
         TransportError. Cancelling closes the connection.
         """
+        return await self.headed(self.begin(message))
+
+    def begin(self, message: Message) -> Answer:
+        """Send a request; gives the answer as it is before anything of it came. Raises Stale."""
         if self.closed or self._transport.is_closing():
             raise Stale(sent=False)
         answer = self._answer = Answer(self)
@@ -78,7 +82,12 @@ class Connection(asyncio.Protocol):
         self._patience = message.patience
         self._expect_by(self._loop.time() + message.patience)
         self._write(message.head, message.body)
-        await self._woken(answer)
+        return answer
+
+    async def headed(self, answer: Answer) -> Answer:
+        """Wait for the head of an answer that was begun. Raises Stale, TransportError."""
+        if not answer.status and answer.failure is None:
+            await self._woken(answer)
         if not answer.status:
             raise answer.failure or unanswered()
         return answer

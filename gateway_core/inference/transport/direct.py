@@ -4,15 +4,27 @@ import asyncio
 from collections.abc import Iterator
 from functools import partial
 
+from msgspec import Struct
+
 from ...contracts.errors import TransportError
 from ...contracts.exchange import UpstreamRequest
 from .answers import Answer
+from .connection import Connection
 from .dialling import Dialler
 from .failures import Stale, shutting_down
 from .heads import Message, write
 from .limits import Counts, Limits
 from .pool import Pool
 from .urls import Url, parse
+
+
+class Begun(Struct, frozen=True):
+    """A request that is on its way on a kept connection."""
+
+    url: Url
+    message: Message
+    connection: Connection
+    answer: Answer
 
 
 class Direct:
@@ -39,6 +51,29 @@ class Direct:
             return await connection.exchange(message)
         except Stale as stale:
             return await self._send_again(url, message, stale)
+
+    def begin(self, request: UpstreamRequest) -> Begun | None:
+        """Send at once; ``None``, and nothing is sent, where no kept connection is free.
+
+        Raises TransportError for a request that cannot be sent at all.
+        """
+        url = parse(request.url)
+        message = write(request, url, self._limits.first_byte)
+        pool = self._pools.get(url.origin)
+        connection = None if pool is None else pool.take()
+        if connection is None:
+            return None
+        try:
+            return Begun(url, message, connection, connection.begin(message))
+        except Stale:
+            return None
+
+    async def finish(self, begun: Begun) -> Answer:
+        """Wait for the head of an answer, as ``send`` does. Raises TransportError."""
+        try:
+            return await begun.connection.headed(begun.answer)
+        except Stale as stale:
+            return await self._send_again(begun.url, begun.message, stale)
 
     def counts(self) -> Iterator[Counts]:
         """One for every origin that has connections."""

@@ -56,6 +56,13 @@ class Network:
             return self._direct.get(policy) or self._add_direct(policy)
         return self._proxied.get((proxy, policy)) or self._add_proxied(proxy, policy)
 
+    @property
+    def direct(self) -> Direct:
+        """The way out without a proxy. Raises TransportError."""
+        if self._closed:
+            raise shutting_down()
+        return self._direct.get(Policy.OPERATOR) or self._add_direct(Policy.OPERATOR)
+
     async def permit(self, url: str, policy: Policy = Policy.PUBLIC) -> None:
         """Check a URL that somebody else will fetch.
 

@@ -126,7 +126,7 @@ def test_a_whole_answer() -> None:
 
 def test_a_stream_has_one_head_and_one_end() -> None:
     async def work(client: Client) -> None:
-        await client.begin("text/x", ((b"x-a", b"1"),), b"one")
+        await client.begin(((b"content-type", b"text/x"), (b"x-a", b"1")), b"one")
         await client.write(b"")
         await client.write(b"two")
         await client.end(b"three")
@@ -151,7 +151,7 @@ def test_a_slow_vendors_stream_opens_early_and_only_once(monkeypatch: pytest.Mon
         async with asyncio.timeout(5):
             while not client.sent:
                 await asyncio.sleep(0)
-        await client.begin("text/y", (), b"one")
+        await client.begin(((b"content-type", b"text/y"),), b"one")
         await client.end()
 
     sent = talk(work)
@@ -164,7 +164,7 @@ def test_a_slow_vendors_stream_opens_early_and_only_once(monkeypatch: pytest.Mon
 def test_a_quick_answer_is_never_preceded_by_a_keep_alive() -> None:
     async def work(client: Client) -> None:
         client.open_early(KeepAlive(frame=b": hi\n\n"), 10.0, "text/x")
-        await client.begin("text/y", (), b"one")
+        await client.begin(((b"content-type", b"text/y"),), b"one")
         await client.end()
 
     assert [each.get("body") for each in talk(work)] == [None, b"one", b""]
@@ -172,7 +172,7 @@ def test_a_quick_answer_is_never_preceded_by_a_keep_alive() -> None:
 
 def test_a_long_last_piece_goes_out_in_parts_too() -> None:
     async def work(client: Client) -> None:
-        await client.begin("text/x", (), b"")
+        await client.begin(((b"content-type", b"text/x"),), b"")
         await client.end(b"x" * (2 * module.SLICE + 1))
 
     bodies = [each["body"] for each in talk(work)[1:]]
@@ -183,7 +183,7 @@ def test_a_long_last_piece_goes_out_in_parts_too() -> None:
 def test_a_broken_connection_is_a_client_that_left() -> None:
     async def work(client: Client) -> None:
         with pytest.raises(ClientGone):
-            await client.begin("text/x", (), b"one")
+            await client.begin(((b"content-type", b"text/x"),), b"one")
         assert client.gone
         with pytest.raises(ClientGone):
             await client.write(b"two")

@@ -1,0 +1,228 @@
+"""The express way of a whole answer: asked at once, answered in the moment it comes, no task.
+
+```text
+head seen before, body whole ──▶ begin ──▶ vendor ──▶ set_result ──▶ client, ledger
+                                   │                     │
+                  None: the usual way from the start     └──▶ go_on: a task from here on
+```
+
+What is decided, and how, is the pipeline's: this is the same way without its
+waiting. Whatever is not as plain as can be, a vendor's refusal above all, is
+left to the pipeline, which takes the attempt over as its first.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from msgspec import Struct
+
+from ..contracts.exchange import Exchange
+from ..identity.keys import Key
+from .accounts import session_of
+from .arrivals import Arrival
+from .catalog import MAX_NAME
+from .client import Client, ClientGone, Header, Receive, Reply, Scope, Send, whole_headers
+from .core import Core
+from .dispatch import Answer, Opened
+from .pipeline import (
+    Started,
+    account_for,
+    answer_headers,
+    begun,
+    call_of,
+    ended,
+    infer,
+    permitted,
+    planned,
+    wanted_of,
+)
+from .plan import Member
+from .question import Question
+from .tables import Account, Tables
+from .transport import Answer as Arriving
+from .transport import Begun
+
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+CarryOn = Callable[[App], None]
+"""Has the rest of a request done by a task."""
+_STREAM = b'"stream"'
+
+
+class Asked(Struct, frozen=True):
+    """One request, and the vendor that is asked."""
+
+    arrival: Arrival
+    tables: Tables
+    question: Question
+    member: Member
+    account: Account
+    exchange: Exchange
+    sent: Begun
+
+
+def begin(
+    core: Core, arrival: Arrival, body: bytes, reply: Reply, carry_on: CarryOn
+) -> "Express | None":
+    """Ask a vendor now; ``None``, and nothing has happened, when the usual way is to be taken."""
+    if not _is_plain(core, arrival, body):
+        return None
+    try:
+        asked = _ask(core, arrival, body)
+    except (Exception, SystemExit, KeyboardInterrupt):  # the usual way says what is wrong
+        return None
+    return None if asked is None else Express(core, asked, reply, carry_on)
+
+
+def _is_plain(core: Core, arrival: Arrival, body: bytes) -> bool:
+    """Whether nothing about a request calls for more, as far as can be told without reading it."""
+    if core.is_full or core.is_stopping or core.interceptors.active or core.observing.is_on:
+        return False
+    endpoint, key = arrival.route.endpoint, arrival.caller.key
+    if endpoint.counting is not None or (key is not None and key.has_limits):
+        return False
+    if len(body) > core.max_body or "content-encoding" in arrival.headers:
+        return False
+    return arrival.is_json and not _may_stream(body)
+
+
+def _may_stream(body: bytes) -> bool:
+    """A glance that spares most streams being read twice; the last word is the format's."""
+    place = body.find(_STREAM)
+    return place >= 0 and body[place + len(_STREAM) : place + 16].lstrip(b" :")[:1] != b"f"
+
+
+def _ask(core: Core, arrival: Arrival, body: bytes) -> Asked | None:
+    """Send the request, if there is but one place to send it to. Raises whatever its parts do."""
+    tables = core.tables
+    call = call_of(tables, arrival, body)
+    if call.stream:
+        return None
+    question = Question(call, tables.registry.formats, int(core.clock()), tables.ways)
+    found = _only(core, tables, question, arrival.key)
+    if found is None:
+        return None
+    member, account = found
+    exchange = question.open(member.target, account.credential)
+    core.firewall.check(member.target.provider, account.credential, exchange.request)
+    sent = core.network.direct.begin(exchange.request)
+    if sent is None:
+        return None
+    return Asked(arrival, tables, question, member, account, exchange, sent)
+
+
+def _only(
+    core: Core, tables: Tables, question: Question, key: Key | None
+) -> tuple[Member, Account] | None:
+    """Member and account, where there is no choice to make. Raises as the plan's parts do."""
+    laid = planned(core, tables, question)
+    if laid.combo is not None or len(laid.members) > 1:
+        return None
+    if key is not None:
+        laid = permitted(tables, key, laid, question.call)
+    member, wanted = laid.members[0], wanted_of(question.call, laid, key)
+    provider = member.target.provider
+    accounts = tables.accounts.get(provider.id, ())
+    if wanted.is_choosy or not accounts or provider.executor is not None:
+        return None
+    if core.turns.rotate(provider.id, accounts, tables.settings):
+        return None
+    account = accounts[0]
+    if account.proxy is not None or core.health.resting(account.id, member.target.model.id):
+        return None
+    return member, account
+
+
+class Express:
+    """One request on its way. The connection to the vendor tells it when something has come."""
+
+    __slots__ = ("_asked", "_carry_on", "_core", "_reply", "_trace")
+
+    def __init__(self, core: Core, asked: Asked, reply: Reply, carry_on: CarryOn) -> None:
+        self._core, self._asked, self._reply, self._carry_on = core, asked, reply, carry_on
+        trace = self._trace = begun(core, asked.arrival)
+        trace.model = asked.question.call.model[:MAX_NAME]
+        trace.target, trace.connection_id = asked.member.target, asked.account.id
+        asked.sent.answer.waiter = self
+
+    # What the server tells.
+
+    def leave(self) -> None:
+        """The client has gone."""
+        answer, trace = self._asked.sent.answer, self._trace
+        answer.waiter = None
+        if answer.source is not None:
+            answer.source.drop(answer)
+        trace.status, trace.http_status, trace.attempts = "client_gone", 499, 1
+        ended(self._core, trace)
+
+    def go_on(self) -> None:
+        """Leave the rest to a task, which takes this attempt over as it is."""
+        self._asked.sent.answer.waiter = None
+        self._carry_on(partial(self._resumed, self._asked.exchange))
+
+    # What the answer tells: this is its waiter.
+
+    def done(self) -> bool:
+        return False
+
+    def set_exception(self, error: BaseException) -> None:
+        self.go_on()
+
+    def set_result(self, result: None) -> None:
+        """The answer is whole, or not what was hoped for."""
+        answer = self._asked.sent.answer
+        if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
+            self.go_on()
+            return
+        given = self._read(answer)
+        if given is None:
+            asked = self._asked
+            again = asked.question.open(asked.member.target, asked.account.credential)
+            self._carry_on(partial(self._resumed, again))
+        else:
+            self._finish(answer, given)
+
+    def _read(self, answer: Arriving) -> bytes | None:
+        """The client's bytes; ``None`` when the vendor's, which are kept, make no sense."""
+        exchange = self._asked.exchange
+        try:
+            given = exchange.feed(b"".join(answer.chunks)) + exchange.close()
+        except (Exception, SystemExit, KeyboardInterrupt):
+            return None
+        return None if exchange.failure is not None else given
+
+    def _finish(self, arriving: Arriving, given: bytes) -> None:
+        core, asked, trace = self._core, self._asked, self._trace
+        arriving.chunks.clear()
+        account, member, call = asked.account, asked.member, asked.question.call
+        core.turns.used(account.provider, account.id, session_of(call))
+        core.health.praise(account.id, member.target.model.id)
+        trace.attempts, trace.first_byte = 1, time.monotonic()
+        headers = answer_headers(asked.exchange, arriving)
+        account_for(call, Answer(member, account, asked.exchange, arriving, given, True), trace)
+        told = whole_headers(headers, given, trace.request_id.encode())
+        if self._reply(200, told, given):
+            ended(core, trace)
+        else:
+            self._carry_on(partial(self._answered, headers, given))
+
+    async def _resumed(
+        self, exchange: Exchange, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        core, asked = self._core, self._asked
+        opened = Opened(asked.account, exchange, partial(core.network.direct.finish, asked.sent))
+        started = Started(asked.tables, asked.question, self._trace, opened)
+        await infer(core, asked.arrival, scope, receive, send, started)
+
+    async def _answered(
+        self, headers: tuple[Header, ...], given: bytes, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """To a client that takes its time."""
+        trace = self._trace
+        try:
+            await Client(receive, send, trace.request_id).answer(200, given, headers)
+        except ClientGone:
+            trace.status, trace.http_status = "client_gone", 499
+        finally:
+            ended(self._core, trace)
