@@ -1,4 +1,4 @@
-"""One request and its answer on uvicorn's connection, in the place of uvicorn's own class.
+"""One request and its answer.
 
 The head of an answer waits for the first piece of its body, so that both leave
 in one write; where the body's length is not announced it waits no longer than
@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from http import HTTPStatus
 
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
-
 from ..inference.client import PUSH
 from .door import App, Message
+from .flow import HIGH_WATER, Flow
 
 Header = tuple[bytes, bytes]
 
@@ -66,7 +65,7 @@ class Cycle:
         self,
         scope: Message,
         transport: asyncio.Transport,
-        flow: FlowControl,
+        flow: Flow,
         usual: Iterable[Header],
         on_response: Callable[[], None],
         *,
@@ -114,7 +113,7 @@ class Cycle:
         """More of the request's body."""
         self._pieces.append(piece)
         self._size += len(piece)
-        if self._size > HIGH_WATER_LIMIT:
+        if self._size > HIGH_WATER:
             self.flow.pause_reading()
         self.wake()
 
@@ -126,6 +125,7 @@ class Cycle:
     def leave(self) -> None:
         """Nobody waits for the rest of the answer."""
         self.disconnected = not self.response_complete
+        self.expects_continue = False
         self.wake()
 
     def wake(self) -> None:
