@@ -31,7 +31,7 @@ def serve(
     chosen = server.choose(server_name)
     with contextlib.closing(server.listen(host, port)) as listener:
         if workers == 1:
-            server.run(lambda: _serve(environment, chosen, listener))
+            server.run(lambda: _serve(environment, chosen, listener), chosen)
         else:
             _supervise(environment, workers, partial(_work, environment, chosen, listener))
 
@@ -52,7 +52,7 @@ def _work(
 ) -> None:
     """A worker's life. The data directory's lock is the parent's."""
     try:
-        server.run(lambda: _serve(environment, chosen, listener, place))
+        server.run(lambda: _serve(environment, chosen, listener, place), chosen)
     except (StartRefused, server.ServerError, ConfigError) as error:
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(1) from None

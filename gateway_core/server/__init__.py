@@ -1,13 +1,12 @@
-"""Serving an application over a socket, by whichever server is there.
+"""Serving an application over a socket.
 
-``uvicorn`` with httptools and uvloop is quick and speaks plain HTTP/1.1; it
-comes with the ``fast`` extra. ``hypercorn`` is always there. Both stand behind
-the same edge (``connection``, ``door``), which keeps every limit of size and
-time and closes in order.
+HTTP/1.1 is read and written here, in one way on both event loops: uvloop, which
+comes with the ``fast`` extra and serves under the name ``uvicorn``, and
+asyncio's own, which is always there and serves under the name ``hypercorn``.
 
 ```text
-socket ──▶ Connection (limits, framing, time) ──▶ uvicorn or hypercorn ──▶ application
-                 └────── Door (all of them: ticks, too many, stop) ──────┘
+socket ──▶ Connection (limits, framing, time) ──▶ Fast, Cycle ──▶ application
+                 └────── Door (all of them: ticks, too many, stop)
 ```
 """
 
@@ -44,7 +43,13 @@ class ServerError(Exception):
 class Server(Protocol):
     """Serves on a listening socket until ``stop`` is set, and then closes in order."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def loop(self) -> Callable[[], asyncio.AbstractEventLoop]:
+        """Makes the event loop that it serves on."""
+        ...
 
     async def serve(
         self,
@@ -71,28 +76,23 @@ def listen(host: str, port: int) -> socket.socket:
 
 def choose(name: str | None = None) -> Server:
     """The server of that name, or the quickest that is installed. Raises ServerError."""
-    if name in (None, "uvicorn") and _is_installed("uvicorn"):
-        from .fast import Uvicorn
+    from .plain import Plain
 
-        return Uvicorn()
+    if name in (None, "uvicorn") and _is_installed("uvloop"):
+        import uvloop
+
+        return Plain("uvicorn", uvloop.new_event_loop)
     if name == "uvicorn":
-        raise ServerError("uvicorn is not installed: pip install 'model-gateway[fast]'")
+        raise ServerError("uvloop is not installed: pip install 'model-gateway[fast]'")
     if name in (None, "hypercorn"):
-        from .portable import Hypercorn
-
-        return Hypercorn()
+        return Plain("hypercorn", asyncio.new_event_loop)
     raise ServerError(f"There is no server {name}; choose uvicorn or hypercorn")
 
 
-def run(main: Callable[[], Awaitable[None]]) -> None:
-    """Run to the end on the quickest event loop that is installed."""
-    if _is_installed("uvloop"):
-        import uvloop
-
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_awaited(main))
-    else:
-        asyncio.run(_awaited(main))
+def run(main: Callable[[], Awaitable[None]], chosen: Server | None = None) -> None:
+    """Run to the end on the server's event loop, or on the quickest that is installed."""
+    with asyncio.Runner(loop_factory=(chosen or choose()).loop) as runner:
+        runner.run(_awaited(main))
 
 
 async def _awaited(main: Callable[[], Awaitable[None]]) -> None:

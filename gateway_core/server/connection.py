@@ -28,7 +28,7 @@ _END_OF_HEAD = b"\r\n\r\n"
 
 
 class Connection(ABC):
-    """What both servers' connections have in common. The parser calls back into it."""
+    """What is in order and in time on a connection. The parser calls back into it."""
 
     transport: asyncio.Transport
     url: bytes
@@ -52,7 +52,7 @@ class Connection(ABC):
         self._tail = b""
         self._chunks: Chunks | None = None
 
-    # What each server does in its own way.
+    # What depends on the requests that are being answered.
 
     @abstractmethod
     def is_behind(self) -> bool:
@@ -200,8 +200,12 @@ class Connection(ABC):
         self.deaf = self.lingering = True
         self.mark = self.door.now
         if not self.transport.is_closing():
-            self.transport.write_eof()
-            self.transport.resume_reading()
+            try:
+                self.transport.write_eof()
+            except OSError:  # The client is gone, and the loop has not heard of it yet.
+                self.transport.abort()
+            else:
+                self.transport.resume_reading()
 
 
 def refusal(refused: Refused) -> bytes:

@@ -1,4 +1,4 @@
-"""One request and its answer on uvicorn's connection, in the place of uvicorn's own class.
+"""One request and its answer.
 
 The head of an answer waits for the first piece of its body, so that both leave
 in one write; where the body's length is not announced it waits no longer than
@@ -14,10 +14,9 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Protocol
 
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
-
 from ..inference.client import PUSH, REPLY, Kept, Reply
 from .door import App, Message
+from .flow import HIGH_WATER, Flow
 
 Header = tuple[bytes, bytes]
 
@@ -85,7 +84,7 @@ class Cycle:
         self,
         scope: Message,
         transport: asyncio.Transport,
-        flow: FlowControl,
+        flow: Flow,
         usual: Iterable[Header],
         on_response: Callable[[], None],
         *,
@@ -137,7 +136,7 @@ class Cycle:
         """More of the request's body."""
         self._pieces.append(piece)
         self._size += len(piece)
-        if self._size > HIGH_WATER_LIMIT:
+        if self._size > HIGH_WATER:
             self.flow.pause_reading()
         self.wake()
 
@@ -152,6 +151,7 @@ class Cycle:
         if self.express is not None:
             express, self.express = self.express, None
             express.leave()
+        self.expects_continue = False  # Our side may be closed by now.
         self.wake()
 
     def wake(self) -> None:

@@ -1,63 +1,79 @@
-"""Serving with uvicorn's HTTP/1.1 protocol over httptools: the quick way."""
+"""The HTTP/1.1 side of every client's connection: requests in, answers out, in turn."""
 
 import asyncio
-import socket
-from email.utils import formatdate
+from collections import deque
 from functools import partial
-from time import time
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
-import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.server import ServerState
+import httptools
 
 from ..inference.client import KEPT
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
-from .cycle import AtOnce, Cycle
+from .cycle import AtOnce, Cycle, Header
 from .door import App, Door, Message, stopping
+from .flow import Flow
 from .heads import path_of
-from .limits import Limits
 from .repeats import Repeated, repeated
 
 ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
-class Fast(Connection, HttpToolsProtocol):
-    """One connection."""
+class Fast(Connection, asyncio.Protocol):
+    """One connection. Its requests stand in a line, and the first of them is being answered."""
 
-    cycle: Cycle | None  # type: ignore[assignment]
-    """The request that came last."""
+    flow: Flow
 
-    def __init__(self, config: uvicorn.Config, state: ServerState, door: Door) -> None:
-        HttpToolsProtocol.__init__(self, config, state, {}, asyncio.get_running_loop())
-        Connection.__init__(self, door)
+    def __init__(self, app: App, door: Door, usual: list[Header]) -> None:
+        """``usual`` are the headers that every answer has."""
+        super().__init__(door)
+        self.app = stopping if door.closing else app
+        self.usual = usual
+        self.loop = asyncio.get_running_loop()
+        self.parser = httptools.HttpRequestParser(self)
+        # A client may say that it closes, and still send what was to come before.
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self.server: tuple[str, int] | None = None
+        self.client: tuple[str, int] | None = None
+        self.scheme = "http"
+        self.url, self.headers = b"", []
+        self.expects_continue = False
+        self.line: deque[Cycle] = deque()
+        """Requests without an end of their answer; the last one may still be coming."""
         self._repeated: Repeated | None = None
         self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
-        if door.closing:
-            self.app = stopping
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.flow = Flow(cast(asyncio.Transport, transport))
         if self.admitted(transport):
-            HttpToolsProtocol.connection_made(self, transport)  # type: ignore[arg-type]
+            self.server = _address(transport.get_extra_info("sockname"))
+            self.client = _address(transport.get_extra_info("peername"))
+            if transport.get_extra_info("sslcontext"):
+                self.scheme = "https"
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.left()
-        cycle, self.cycle = self.cycle, None
-        if cycle is not None:
+        for cycle in self.line:
             cycle.leave()
-        HttpToolsProtocol.connection_lost(self, exc)
+        self.line.clear()
+        self.flow.resume_writing()
+        self.parser = None  # It holds this object as this object holds it.
+
+    def pause_writing(self) -> None:
+        self.flow.pause_writing()
+
+    def resume_writing(self) -> None:
+        self.flow.resume_writing()
 
     def is_behind(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
+        return bool(self.line)
 
     def may_refuse(self) -> bool:
-        cycle = self.cycle
-        if cycle is None or cycle.response_complete:
+        if not self.line:
             return True
-        if self.phase != BODY or self.pipeline or cycle.response_started:
+        if self.phase != BODY or len(self.line) > 1 or self.line[0].response_started:
             return False
-        cycle.leave()
+        self.line[0].leave()
         return True
 
     def data_received(self, data: bytes) -> None:
@@ -71,14 +87,15 @@ class Fast(Connection, HttpToolsProtocol):
             return False
         self.phase = BUSY
         scope, body = request
-        cycle = self.cycle = self._cycle(scope, expects_continue=False, keep_alive=True)
+        cycle = self._cycle(scope, expects_continue=False, keep_alive=True)
+        self.line.append(cycle)
         cycle.take(body)
         cycle.complete()
         if self._at_once is not None:
             carry_on = partial(self._carry_on, cycle)
             cycle.express = self._at_once(repeated.kept, body, cycle.reply, carry_on)
         if cycle.express is None:
-            self._start(cycle, self.app)
+            self._start(cycle)
         return True
 
     def _carry_on(self, cycle: Cycle, app: App) -> None:
@@ -88,42 +105,45 @@ class Fast(Connection, HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self.begun()
         self.url = b""
-        self.expect_100_continue = False
+        self.expects_continue = False
         self.headers = []
+
+    def on_url(self, url: bytes) -> None:
+        self.url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self.phase != HEAD:
             return  # Trailers come this way too, and are dropped.
         name = name.lower()
         if name == b"expect" and value.lower() == b"100-continue":
-            self.expect_100_continue = True
+            self.expects_continue = True
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self.checked()
-        parser, before = self.parser, self.cycle
+        parser = self.parser
         version = parser.get_http_version()
         scope = self._scope(version)
         self._repeated = repeated(self._piece, self.headers, scope) if self._fresh else None
         if self._repeated is not None:
             scope[KEPT] = self._repeated.kept
-        cycle = self.cycle = self._cycle(
+        cycle = self._cycle(
             scope,
-            expects_continue=self.expect_100_continue,
+            expects_continue=self.expects_continue,
             keep_alive=version != "1.0" and parser.should_keep_alive(),
         )
-        if before is None or before.response_complete:
-            self._start(cycle, self.app)
+        self.line.append(cycle)
+        if len(self.line) == 1:
+            self._start(cycle)
         else:
             self.flow.pause_reading()
-            self.pipeline.appendleft((cycle, self.app))  # type: ignore[arg-type]
 
     def _cycle(self, scope: Message, *, expects_continue: bool, keep_alive: bool) -> Cycle:
         return Cycle(
             scope,
             self.transport,
             self.flow,
-            self.server_state.default_headers,
+            self.usual,
             self.on_response_complete,
             expects_continue=expects_continue,
             keep_alive=keep_alive,
@@ -148,71 +168,45 @@ class Fast(Connection, HttpToolsProtocol):
             "state": {},
         }
 
-    def _start(self, cycle: Cycle, app: App) -> None:
-        task = self.loop.create_task(cycle.run(app))
-        task.add_done_callback(self.tasks.discard)
-        self.tasks.add(task)
+    def _start(self, cycle: Cycle, app: App | None = None) -> None:
+        task = self.loop.create_task(cycle.run(app or self.app))
+        tasks = self.door.tasks
+        task.add_done_callback(tasks.discard)
+        tasks.add(task)
 
     def on_body(self, body: bytes) -> None:
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.take(body)
+        if self.line:
+            self.line[-1].take(body)
 
     def on_message_complete(self) -> None:
         self.completed()
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.complete()
+        if self.line:
+            self.line[-1].complete()
 
     def passed(self, data: bytes) -> None:
-        if self.deaf and self.cycle is not None:
-            self.cycle.keep_alive = False
+        if self.deaf and self.line:
+            self.line[-1].keep_alive = False
 
     def on_response_complete(self) -> None:
         if self.transport.is_closing():
             return
+        self.line.popleft()
         self.flow.resume_reading()
-        if self.pipeline:
-            self._start(*self.pipeline.pop())  # type: ignore[arg-type]
+        if self.line:
+            self._start(self.line[0])
         else:
             self.answered()
 
     def shut(self) -> None:
         self.app = stopping
-        if self.cycle is not None and self.cycle.express is not None:
-            self.cycle.express.go_on()  # A task can be waited for, and told to come to its end.
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.keep_alive = False
-        Connection.shut(self)
+        for cycle in self.line:
+            if cycle.express is not None:
+                cycle.express.go_on()  # A task can be waited for, and told to come to its end.
+        if self.line:
+            self.line[-1].keep_alive = False
+        super().shut()
 
 
-class Uvicorn:
-    name = "uvicorn"
-
-    async def serve(
-        self,
-        app: App,
-        listener: socket.socket,
-        stop: asyncio.Event,
-        door: Door | None = None,
-    ) -> None:
-        door = door or Door(Limits())
-        config = uvicorn.Config(
-            app,
-            http="httptools",
-            ws="none",
-            loop="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-        )
-        config.load()
-        state = ServerState()
-        state.tasks = door.tasks
-
-        def tell_date() -> None:
-            state.default_headers = [(b"date", formatdate(time(), usegmt=True).encode())]
-
-        door.ticks.append(tell_date)
-        loop = asyncio.get_running_loop()
-        made = loop.create_server(lambda: Fast(config, state, door), sock=listener)
-        await door.attend(made, stop)
+def _address(found: Any) -> tuple[str, int] | None:
+    """Host and port, where a socket has them."""
+    return (str(found[0]), int(found[1])) if isinstance(found, tuple) else None

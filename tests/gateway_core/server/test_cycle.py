@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from uvicorn.protocols.http.flow_control import FlowControl
 
 from gateway_core.inference.client import PUSH
 from gateway_core.server.cycle import Cycle
+from gateway_core.server.flow import Flow
 
 Answering = Callable[[Cycle], Awaitable[None]]
 HEAD = b"HTTP/1.1 200 OK\r\ndate: now\r\n"
@@ -61,7 +61,7 @@ def made(wire: Wire, *, method: str = "POST", keep_alive: bool = True) -> Cycle:
     return Cycle(
         {"method": method},
         wire,
-        FlowControl(wire),
+        Flow(wire),
         [(b"date", b"now")],
         lambda: None,
         expects_continue=False,

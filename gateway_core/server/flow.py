@@ -1,0 +1,44 @@
+"""The two directions of a connection, and when each of them has to wait."""
+
+import asyncio
+
+HIGH_WATER = 64 * 1024
+"""Bytes of a request that nobody has taken, above which no more is read."""
+
+
+class Flow:
+    """Whether the client is listened to, and whether it takes what is written."""
+
+    __slots__ = ("_transport", "_writable", "read_paused", "write_paused")
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self.read_paused = self.write_paused = False
+        self._writable: asyncio.Event | None = None
+        """Made when somebody waits for a client that is slow."""
+
+    def pause_reading(self) -> None:
+        if not self.read_paused:
+            self.read_paused = True
+            self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        if self.read_paused:
+            self.read_paused = False
+            self._transport.resume_reading()
+
+    def pause_writing(self) -> None:
+        self.write_paused = True
+
+    def resume_writing(self) -> None:
+        self.write_paused = False
+        if self._writable is not None:
+            self._writable.set()
+            self._writable = None
+
+    async def drain(self) -> None:
+        """Wait until the client has taken most of what was written, or is gone."""
+        if self.write_paused:
+            if self._writable is None:
+                self._writable = asyncio.Event()
+            await self._writable.wait()

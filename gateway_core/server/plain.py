@@ -1,0 +1,42 @@
+"""Serving HTTP/1.1 without TLS, on either event loop."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from email.utils import formatdate
+from time import time
+
+from msgspec import Struct
+
+from .cycle import Header
+from .door import App, Door
+from .fast import Fast
+from .limits import Limits
+
+LoopFactory = Callable[[], asyncio.AbstractEventLoop]
+
+
+class Plain(Struct, frozen=True):
+    """The gateway's own HTTP/1.1, on the loop that ``loop`` makes."""
+
+    name: str
+    loop: LoopFactory
+
+    async def serve(
+        self,
+        app: App,
+        listener: socket.socket,
+        stop: asyncio.Event,
+        door: Door | None = None,
+    ) -> None:
+        door = door or Door(Limits())
+        usual: list[Header] = []
+        """What every answer says; the date is told anew at every tick."""
+
+        def tell_date() -> None:
+            usual[:] = [(b"date", formatdate(time(), usegmt=True).encode())]
+
+        door.ticks.append(tell_date)
+        loop = asyncio.get_running_loop()
+        made = loop.create_server(lambda: Fast(app, door, usual), sock=listener)
+        await door.attend(made, stop)

@@ -1,0 +1,47 @@
+"""The two directions of a connection: nobody waits for a client that keeps up."""
+
+import asyncio
+
+from gateway_core.server.flow import Flow
+
+
+class Ear(asyncio.Transport):
+    """Counts how often it is told to listen or not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def pause_reading(self) -> None:
+        self.told.append("pause")
+
+    def resume_reading(self) -> None:
+        self.told.append("resume")
+
+
+def test_a_socket_is_told_only_what_is_new() -> None:
+    ear = Ear()
+    flow = Flow(ear)
+
+    flow.resume_reading()
+    flow.pause_reading()
+    flow.pause_reading()
+    flow.resume_reading()
+    flow.resume_reading()
+
+    assert ear.told == ["pause", "resume"]
+
+
+def test_all_who_write_wait_until_the_client_goes_on() -> None:
+    async def main() -> tuple[int, int]:
+        flow = Flow(Ear())
+        flow.pause_writing()
+        waiting = [asyncio.create_task(flow.drain()) for _ in range(3)]
+        await asyncio.sleep(0)
+        before = sum(task.done() for task in waiting)
+        flow.resume_writing()
+        await asyncio.gather(*waiting)
+        await flow.drain()
+        return before, sum(task.done() for task in waiting)
+
+    assert asyncio.run(main()) == (0, 3)

@@ -1,0 +1,293 @@
+"""HTTP/1.1 over a socket, on both event loops: what the application and the client see."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from gateway_core.server import choose, listen
+from gateway_core.server.door import Door
+from gateway_core.server.fast import Fast
+from gateway_core.server.heads import Refused
+from gateway_core.server.limits import Limits
+from gateway_core.server.plain import Plain
+
+App = Callable[[Any, Any, Any], Awaitable[None]]
+Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+GET = b"GET %b HTTP/1.1\r\nHost: h\r\n\r\n"
+WITHIN = 5.0
+
+
+class House:
+    """A server that is open, and how to reach it."""
+
+    def __init__(self, port: int, door: Door, stop: asyncio.Event) -> None:
+        self.port, self.door, self.stop = port, door, stop
+
+    async def call(self) -> Client:
+        return await asyncio.open_connection("127.0.0.1", self.port)
+
+
+@pytest.fixture(params=["uvicorn", "hypercorn"])
+def server(request: pytest.FixtureRequest) -> Plain:
+    chosen = choose(request.param)
+    assert isinstance(chosen, Plain)
+    return chosen
+
+
+def run(server: Plain, main: Callable[[], Awaitable[None]]) -> None:
+    async def in_time() -> None:
+        async with asyncio.timeout(WITHIN):
+            await main()
+
+    with asyncio.Runner(loop_factory=server.loop) as runner:
+        runner.run(in_time())
+
+
+@asynccontextmanager
+async def opened(server: Plain, app: App) -> AsyncIterator[House]:
+    listener = listen("127.0.0.1", 0)
+    stop, door = asyncio.Event(), Door(Limits(drain=0.1, hurry=0.1))
+    serving = asyncio.create_task(server.serve(app, listener, stop, door))
+    await asyncio.sleep(0)
+    try:
+        yield House(listener.getsockname()[1], door, stop)
+    finally:
+        stop.set()
+        await serving
+
+
+async def say(send: Any, body: bytes) -> None:
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def heard(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
+    """The head and the body of one answer with a length."""
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    return head, await reader.readexactly(length)
+
+
+def test_each_server_has_its_own_event_loop() -> None:
+    names = {}
+    for name in ("uvicorn", "hypercorn"):
+        loop = choose(name).loop()
+        names[name] = type(loop).__module__.partition(".")[0]
+        loop.close()
+
+    assert names == {"uvicorn": "uvloop", "hypercorn": "asyncio"}
+
+
+def test_an_application_is_told_where_a_request_is_from_and_for(server: Plain) -> None:
+    seen: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append({**scope})
+        await say(send, b"")
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            reader, writer = await house.call()
+            writer.write(GET % b"http://h/a%20b?c=%20" + GET % b"/")
+            await heard(reader)
+            own, there = writer.get_extra_info("sockname"), writer.get_extra_info("peername")
+            writer.close()
+
+        assert (seen[0]["client"], seen[0]["server"]) == (own, there)
+
+    run(server, main)
+
+    first = seen[0]
+    assert (first["method"], first["scheme"], first["http_version"]) == ("GET", "http", "1.1")
+    assert (first["path"], first["raw_path"]) == ("/a b", b"/a%20b")
+    assert first["query_string"] == b"c=%20"
+    assert first["headers"] == [(b"host", b"h")]
+
+
+def test_requests_that_come_together_are_answered_one_after_the_other(server: Plain) -> None:
+    running: list[str] = []
+    together: list[int] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        running.append(scope["path"])
+        together.append(len(running))
+        await asyncio.sleep(0)
+        running.remove(scope["path"])
+        await say(send, scope["path"].encode())
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            reader, writer = await house.call()
+            writer.write(b"".join(GET % b"/%d" % number for number in range(5)))
+            answers = [(await heard(reader))[1] for _ in range(5)]
+            writer.close()
+
+        assert answers == [b"/0", b"/1", b"/2", b"/3", b"/4"]
+
+    run(server, main)
+
+    assert together == [1] * 5
+
+
+@pytest.mark.parametrize("behind", [0, 2])
+def test_a_request_hears_that_its_client_is_gone(server: Plain, behind: int) -> None:
+    told: list[str] = []
+    gone = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        while (message := await receive())["type"] != "http.disconnect":
+            continue
+        told.append(message["type"])
+        gone.set()
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            _, writer = await house.call()
+            writer.write(GET % b"/" * (1 + behind))
+            await writer.drain()
+            # A client that closes its side alone is taken for gone as well.
+            writer.write_eof()
+            await gone.wait()
+            writer.close()
+
+    run(server, main)
+
+    assert told == ["http.disconnect"]
+
+
+def test_a_client_is_told_to_go_on_when_its_body_is_asked_for(server: Plain) -> None:
+    head = b"POST /%b HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await say(send, (await receive())["body"] if scope["path"] == "/read" else b"no")
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            reader, writer = await house.call()
+            writer.write(head % b"read")
+            first = await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"ok")
+            read = await heard(reader)
+            writer.write(head % b"leave")
+            unread = await heard(reader)
+            writer.close()
+
+        assert first == b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert (read[1], unread[1]) == (b"ok", b"no")
+
+    run(server, main)
+
+
+def test_who_writes_waits_for_a_client_that_does_not_read(server: Plain) -> None:
+    sent = []
+    piece = b"x" * 65536
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(400):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            sent.append(len(piece))
+        await send({"type": "http.response.body", "body": b""})
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            reader, writer = await house.call()
+            writer.write(GET % b"/")
+            await reader.readuntil(b"\r\n\r\n")
+            before = -1
+            while before != len(sent):
+                before = len(sent)
+                for _ in range(50):
+                    await asyncio.sleep(0)
+            end = b""
+            while not end.endswith(b"\r\n0\r\n\r\n"):
+                end = end[-6:] + await reader.read(1 << 20)
+            writer.close()
+
+        assert before < 400
+
+    run(server, main)
+
+    assert len(sent) == 400
+
+
+def test_every_answer_tells_the_date_of_the_last_tick(server: Plain) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await say(send, b"")
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            reader, writer = await house.call()
+            writer.write(GET % b"/")
+            head, _ = await heard(reader)
+            writer.close()
+
+        assert head.count(b"\r\ndate: ") == 1
+        assert b" gmt\r\n" in head
+
+    run(server, main)
+
+
+def test_a_request_whose_turn_comes_after_the_stop_is_not_served(server: Plain) -> None:
+    served: list[str] = []
+    ask, stopped = asyncio.Event(), asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        served.append(scope["path"])
+        ask.set()
+        await stopped.wait()
+        await say(send, b"")
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            reader, writer = await house.call()
+            writer.write(GET % b"/first" + GET % b"/second")
+            await ask.wait()
+            house.stop.set()
+            while not house.door.closing:
+                await asyncio.sleep(0)
+            stopped.set()
+            first, second = await heard(reader), await heard(reader)
+            rest = await reader.read()
+            writer.close()
+
+        assert first[0].startswith(b"http/1.1 200 ")
+        assert second[0].startswith(b"http/1.1 503 ")
+        assert b"connection: close" in second[0]
+        assert rest == b""
+
+    run(server, main)
+
+    assert served == ["/first"]
+
+
+def test_a_refusal_for_a_client_that_is_gone_troubles_nobody(
+    server: Plain, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError("nothing was asked")
+
+    async def main() -> None:
+        listener = listen("127.0.0.1", 0)
+        client = socket.create_connection(listener.getsockname())
+        here, _ = listener.accept()
+        listener.close()
+        loop, door = asyncio.get_running_loop(), Door(Limits())
+        _, connection = await loop.connect_accepted_socket(lambda: Fast(app, door, []), here)
+        # It goes, and the loop does not come around in between.
+        client.close()
+
+        connection.refuse(Refused(408, "Too late"))
+        while door.visitors:
+            await asyncio.sleep(0)
+
+    with caplog.at_level(logging.WARNING):
+        run(server, main)
+
+    assert caplog.messages == []
