@@ -19,7 +19,6 @@ from msgspec import Struct
 
 from ..contracts.exchange import Exchange
 from ..identity.keys import Key
-from .accounts import session_of
 from .arrivals import Arrival
 from .catalog import MAX_NAME
 from .client import Client, ClientGone, Header, Receive, Reply, Scope, Send, whole_headers
@@ -196,7 +195,6 @@ class Express:
         core, asked, trace = self._core, self._asked, self._trace
         arriving.chunks.clear()
         account, member, call = asked.account, asked.member, asked.question.call
-        core.turns.used(account.provider, account.id, session_of(call))
         core.health.praise(account.id, member.target.model.id)
         trace.attempts, trace.first_byte = 1, time.monotonic()
         headers = answer_headers(asked.exchange, arriving)

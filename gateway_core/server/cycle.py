@@ -58,31 +58,25 @@ AtOnce = Callable[[Kept, bytes, Reply, Callable[[App], None]], Express | None]
 class Cycle:
     """What the application reads from and writes to."""
 
-    __slots__ = (
-        "_awaited",
-        "_has_news",
-        "_head",
-        "_is_chunked",
-        "_left",
-        "_pieces",
-        "_size",
-        "disconnected",
-        "expects_continue",
-        "express",
-        "flow",
-        "keep_alive",
-        "more_body",
-        "on_response",
-        "response_complete",
-        "response_started",
-        "scope",
-        "transport",
-        "usual",
-    )
+    # What most requests leave as it is stands here, so that nothing is done for it.
+    disconnected = response_started = response_complete = False
+    more_body = True
+    express: Express | None = None
+    """Who serves this request, while no task does."""
+    _size = 0
+    _has_news = False
+    """There is something to receive."""
+    _awaited: asyncio.Event | None = None
+    """Set while somebody waits for that."""
+    _head = b""
+    """A head that is not written yet."""
+    _is_chunked = False
+    _left = 0
+    """Bytes of the body that are still to come, where their number was announced."""
 
     def __init__(
         self,
-        scope: Message,
+        scope: Callable[[], Message],
         transport: asyncio.Transport,
         flow: Flow,
         usual: Iterable[Header],
@@ -90,33 +84,23 @@ class Cycle:
         *,
         expects_continue: bool,
         keep_alive: bool,
+        is_head: bool = False,
     ) -> None:
-        """``usual`` are the headers that every answer has."""
+        """``scope`` makes one, once that is needed; ``usual`` are the headers that every answer
+        has."""
         self.scope, self.transport, self.flow, self.usual = scope, transport, flow, usual
-        scope[PUSH], scope[REPLY] = self.push, self.reply
         self.on_response = on_response
         self.expects_continue = expects_continue
         self.keep_alive = keep_alive
-        self.disconnected = self.response_started = self.response_complete = False
-        self.more_body = True
-        self.express: Express | None = None
-        """Who serves this request, while no task does."""
+        self.is_head = is_head
         self._pieces: list[bytes] = []
-        self._size = 0
-        self._has_news = False
-        """There is something to receive."""
-        self._awaited: asyncio.Event | None = None
-        """Set while somebody waits for that."""
-        self._head = b""
-        """A head that is not written yet."""
-        self._is_chunked = False
-        self._left = 0
-        """Bytes of the body that are still to come, where their number was announced."""
 
     async def run(self, app: App) -> None:
         """Have a request answered, whatever happens to the application."""
+        scope = self.scope()
+        scope[PUSH], scope[REPLY] = self.push, self.reply
         try:
-            await app(self.scope, self.receive, self.send)
+            await app(scope, self.receive, self.send)
         except BaseException:
             log.exception("a request failed")
             await self._fail()
@@ -126,9 +110,8 @@ class Cycle:
                 await self._fail()
         finally:
             self.on_response = _nothing
-            # They hold this object as this object holds the scope.
-            self.scope.pop(PUSH, None)
-            self.scope.pop(REPLY, None)
+            scope.pop(PUSH, None)  # They hold this object, and may hold the scope in turn.
+            scope.pop(REPLY, None)
 
     # What the connection tells.
 
@@ -207,7 +190,7 @@ class Cycle:
         """
         if self.response_started or self.flow.write_paused or self.disconnected:
             return False
-        if self.scope["method"] == "HEAD" or not self.keep_alive:
+        if self.is_head or not self.keep_alive:
             return False
         head = b"".join((_opening(status), _lines((*self.usual, *headers)), b"\r\n"))
         self.response_started = True
@@ -236,7 +219,7 @@ class Cycle:
         if not (self.keep_alive or is_said):
             parts.append(b"connection: close\r\n")
         is_framed = self._is_chunked or self._left >= 0
-        if not is_framed and self.scope["method"] != "HEAD" and status not in BODILESS:
+        if not is_framed and not self.is_head and status not in BODILESS:
             self._is_chunked = True
             parts.append(b"transfer-encoding: chunked\r\n")
         parts.append(b"\r\n")
@@ -260,7 +243,7 @@ class Cycle:
 
     def _write(self, piece: bytes, *, is_last: bool) -> None:
         head, self._head = self._head, b""
-        if self.scope["method"] == "HEAD":
+        if self.is_head:
             self._left, piece = 0, b""
         elif self._is_chunked:
             parts = (_size(len(piece)), piece, b"\r\n") if piece else ()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 from urllib.parse import unquote
@@ -82,12 +83,11 @@ class Fast(Connection, asyncio.Protocol):
 
     def _again(self, repeated: Repeated, data: bytes) -> bool:
         """Serve a request whose head is the same as before, if it is that and nothing else."""
-        request = None if self.deaf else repeated.again(data)
-        if request is None:
+        body = None if self.deaf else repeated.again(data)
+        if body is None:
             return False
         self.phase = BUSY
-        scope, body = request
-        cycle = self._cycle(scope, expects_continue=False, keep_alive=True)
+        cycle = self._cycle(repeated.scope, expects_continue=False, keep_alive=True)
         self.line.append(cycle)
         cycle.take(body)
         cycle.complete()
@@ -128,9 +128,10 @@ class Fast(Connection, asyncio.Protocol):
         if self._repeated is not None:
             scope[KEPT] = self._repeated.kept
         cycle = self._cycle(
-            scope,
+            lambda: scope,
             expects_continue=self.expects_continue,
             keep_alive=version != "1.0" and parser.should_keep_alive(),
+            is_head=scope["method"] == "HEAD",
         )
         self.line.append(cycle)
         if len(self.line) == 1:
@@ -138,7 +139,14 @@ class Fast(Connection, asyncio.Protocol):
         else:
             self.flow.pause_reading()
 
-    def _cycle(self, scope: Message, *, expects_continue: bool, keep_alive: bool) -> Cycle:
+    def _cycle(
+        self,
+        scope: Callable[[], Message],
+        *,
+        expects_continue: bool,
+        keep_alive: bool,
+        is_head: bool = False,
+    ) -> Cycle:
         return Cycle(
             scope,
             self.transport,
@@ -147,6 +155,7 @@ class Fast(Connection, asyncio.Protocol):
             self.on_response_complete,
             expects_continue=expects_continue,
             keep_alive=keep_alive,
+            is_head=is_head,
         )
 
     def _scope(self, version: str) -> dict[str, Any]:

@@ -33,8 +33,8 @@ class Repeated:
         self._scope = dict(scope)
         self.kept = Kept(headers[place][1])
 
-    def again(self, data: bytes) -> tuple[Message, bytes] | None:
-        """Scope and body of a request, if ``data`` is nothing but that."""
+    def again(self, data: bytes) -> bytes | None:
+        """The body of a request, if ``data`` is nothing but that."""
         if not data.startswith(self._prefix):
             return None
         begin = len(self._prefix)
@@ -45,10 +45,14 @@ class Repeated:
         body = data[end + len(self._suffix) :]
         if len(body) != int(length):
             return None
-        headers = list(self._headers)
-        headers[self._place] = (b"content-length", length)
         self.kept.length = length
-        return {**self._scope, "headers": headers, "state": {}, KEPT: self.kept}, body
+        return body
+
+    def scope(self) -> Message:
+        """Of the request that came last."""
+        headers = list(self._headers)
+        headers[self._place] = (b"content-length", self.kept.length)
+        return {**self._scope, "headers": headers, "state": {}, KEPT: self.kept}
 
 
 def repeated(piece: bytes, headers: Headers, scope: Message) -> Repeated | None:

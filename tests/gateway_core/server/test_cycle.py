@@ -58,14 +58,16 @@ def answered(answering: Answering, *, method: str = "POST", keep_alive: bool = T
 
 
 def made(wire: Wire, *, method: str = "POST", keep_alive: bool = True) -> Cycle:
+    scope: dict[str, Any] = {"method": method}
     return Cycle(
-        {"method": method},
+        lambda: scope,
         wire,
         Flow(wire),
         [(b"date", b"now")],
         lambda: None,
         expects_continue=False,
         keep_alive=keep_alive,
+        is_head=method == "HEAD",
     )
 
 
@@ -215,8 +217,8 @@ def test_a_scope_lets_go_of_its_request_when_it_is_answered() -> None:
     scopes = []
 
     async def answering(cycle: Cycle) -> None:
-        scopes.append(cycle.scope)
-        assert cycle.scope[PUSH] == cycle.push
+        scopes.append(cycle.scope())
+        assert scopes[0][PUSH] == cycle.push
         await start(cycle, (b"content-length", b"0"))
         await body(cycle, b"")
 

@@ -57,10 +57,9 @@ def test_another_body_under_the_same_head_is_read_as_the_parser_would(
     known = learned(request(first))
     assert known is not None
 
-    found = known.again(request(second))
+    body = known.again(request(second))
 
-    assert found is not None
-    scope, body = found
+    scope = known.scope()
     assert [(scope["headers"], body)] == Parsed(request(second)).requests
     assert scope["state"] == {}
     assert scope[KEPT].length == str(len(second)).encode()
@@ -80,7 +79,7 @@ def test_what_is_not_one_whole_request_with_that_head_is_left_to_the_parser(
 
     if found is not None:
         parsed = Parsed(changed)
-        assert [(found[0]["headers"], found[1])] == parsed.requests
+        assert [(known.scope()["headers"], found)] == parsed.requests
         assert not parsed.is_open
 
 

@@ -51,7 +51,9 @@ def is_list(raw: Raw) -> bool:
 
 
 def is_empty_list(raw: Raw | None) -> bool:
-    return raw is not None and b"".join(bytes(memoryview(raw)[:64]).split()) == b"[]"
+    if raw is None or bytes(memoryview(raw)[:2]) == b"[{":  # as nearly every list begins
+        return False
+    return b"".join(bytes(memoryview(raw)[:64]).split()) == b"[]"
 
 
 def is_object(raw: Raw) -> bool:
