@@ -1,12 +1,14 @@
 """Serving an application over a socket, by whichever server is there.
 
-``uvicorn`` with httptools and uvloop is quick and speaks plain HTTP/1.1; it
-comes with the ``fast`` extra. ``hypercorn`` is always there. Both stand behind
-the same edge (``connection``, ``door``), which keeps every limit of size and
-time and closes in order.
+``uvicorn`` with httptools and uvloop is quick; it comes with the ``fast`` extra.
+``hypercorn`` is always there. Both speak HTTP/1.1 behind the same edge
+(``connection``, ``door``), which keeps every limit of size and time and closes
+in order. With a certificate (``tls``) there is HTTP/2 beside it, whichever
+server runs, with the same limits (``http2``, ``stream``).
 
 ```text
 socket ──▶ Connection (limits, framing, time) ──▶ uvicorn or hypercorn ──▶ application
+       ──▶ TLS ──▶ Connection, or Multiplexed ──▶ Stream ──────────────────────┘
                  └────── Door (all of them: ticks, too many, stop) ──────┘
 ```
 """
@@ -16,18 +18,23 @@ import importlib.util
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import Protocol
 
-from .door import App, Door
+from ..config.environment import Environment
+from ..config.errors import ConfigError
+from .door import App, Door, Entrance
 from .limits import Limits, limits_of
 
 __all__ = [
     "App",
     "Door",
+    "Entrance",
     "Limits",
     "Server",
     "ServerError",
     "choose",
+    "entrance_of",
     "limits_of",
     "listen",
     "run",
@@ -82,6 +89,22 @@ def choose(name: str | None = None) -> Server:
 
         return Hypercorn()
     raise ServerError(f"There is no server {name}; choose uvicorn or hypercorn")
+
+
+def entrance_of(environment: Environment) -> Entrance | None:
+    """The way in over TLS, where a certificate is named. Raises ConfigError."""
+    if environment.tls_cert is None:
+        if environment.tls_key is not None:
+            raise ConfigError(
+                "A TLS key needs its certificate: give --tls-cert or GATEWAY_TLS_CERT."
+            )
+        return None
+    # Imported only here, because without TLS nothing of it is needed.
+    from .tls import TlsEntrance
+
+    cert = environment.tls_cert
+    key = environment.tls_key or cert
+    return TlsEntrance(Path(cert).expanduser(), Path(key).expanduser(), http2=environment.http2)
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:

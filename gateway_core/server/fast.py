@@ -170,6 +170,4 @@ class Uvicorn:
             state.default_headers = [(b"date", formatdate(time(), usegmt=True).encode())]
 
         door.ticks.append(tell_date)
-        loop = asyncio.get_running_loop()
-        made = loop.create_server(lambda: Fast(config, state, door), sock=listener)
-        await door.attend(made, stop)
+        await door.attend(app, lambda: Fast(config, state, door), listener, stop)

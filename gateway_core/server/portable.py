@@ -119,7 +119,7 @@ class Front(Connection, asyncio.StreamReaderProtocol):
         asyncio.StreamReaderProtocol.eof_received(self)
         if self.phase in (IDLE, HEAD) or self.lingering:
             self.transport.close()
-        return True
+        return self.transport.can_write_eof()
 
     def _rest(self) -> None:
         """End hypercorn's part, which would wait for its own idle time when all is over."""
@@ -264,6 +264,4 @@ class Hypercorn:
         limits = door.limits
         config.h11_max_incomplete_size = 2 * (limits.request_line + limits.head + BUFFER)
         context = WorkerContext(None)
-        loop = asyncio.get_running_loop()
-        made = loop.create_server(lambda: Front(app, config, context, door), sock=listener)
-        await door.attend(made, stop)
+        await door.attend(app, lambda: Front(app, config, context, door), listener, stop)
