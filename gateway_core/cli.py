@@ -4,6 +4,7 @@ import gc
 import json
 import socket
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -19,6 +20,7 @@ from .config.environment import (
 )
 from .config.errors import ConfigError, StartRefused
 from .plugin_commands import plugins_group
+from .server import ALSO_CALLED, NAMES
 
 DISTRIBUTION = "model-gateway"
 
@@ -30,7 +32,12 @@ DISTRIBUTION = "model-gateway"
 )
 @click.option("--port", "-p", type=click.IntRange(0, 65535), help="Port; 0 takes any free one.")
 @click.option("--host", "-H", help="Address to listen on.")
-@click.option("--server", type=click.Choice(["uvicorn", "hypercorn"]), help="Which server runs.")
+@click.option(
+    "--server",
+    type=click.Choice((*NAMES, *ALSO_CALLED)),
+    metavar="|".join(NAMES),
+    help="The event loop to serve on.  [default: uvloop, where it is installed]",
+)
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
@@ -38,6 +45,9 @@ DISTRIBUTION = "model-gateway"
     show_default=True,
     help="How many processes serve on the port.",
 )
+@click.option("--tls-cert", metavar="FILE", help="Serve over TLS, with this certificate (PEM).")
+@click.option("--tls-key", metavar="FILE", help="Its key, if that is in a file of its own.")
+@click.option("--http2/--no-http2", default=None, help="Speak HTTP/2 over TLS.  [default: http2]")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Instead of DATA_DIR.")
 @click.option("--tray", is_flag=True, help="Show an icon in the tray, where there is one.")
 @click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser.")
@@ -49,13 +59,17 @@ def cli(
     host: str | None,
     server: str | None,
     workers: int,
+    tls_cert: str | None,
+    tls_key: str | None,
+    http2: bool | None,
     data_dir: Path | None,
     tray: bool,
     no_browser: bool,
     skip_update: bool,
 ) -> None:
     """Serve the model gateway. Without a command it starts and prints a first request to try."""
-    environment = _environment(data_dir)
+    given = {"data_dir": data_dir and str(data_dir), "tls_cert": tls_cert, "tls_key": tls_key}
+    environment = _environment({**given, "http2": http2})
     context.obj = environment
     if context.invoked_subcommand is None:
         if tray:
@@ -73,16 +87,18 @@ def main() -> None:
     cli()
 
 
-def _environment(data_dir: Path | None) -> Environment:
+def _environment(options: Mapping[str, object]) -> Environment:
+    """The process variables, and the options in their place that were given."""
     try:
         environment = from_process()
     except ConfigError as error:
         raise click.ClickException(str(error)) from None
-    if data_dir is None:
+    given = {name: value for name, value in options.items() if value is not None}
+    if not given:
         return environment
     import msgspec
 
-    return msgspec.structs.replace(environment, data_dir=str(data_dir))
+    return msgspec.structs.replace(environment, **given)
 
 
 def started_as(environment: Environment) -> Mode:
@@ -113,6 +129,12 @@ def place(environment: Environment, host: str | None, port: int | None) -> tuple
     if port is None:
         port = default_port(mode) if environment.port is None else environment.port
     return host or named or default_host(mode), port
+
+
+def own_address(environment: Environment) -> str:
+    """Where the gateway of these variables answers, seen from this machine."""
+    scheme = "http" if environment.tls_cert is None else "https"
+    return f"{scheme}://127.0.0.1:{place(environment, None, None)[1]}"
 
 
 def _serve(
@@ -150,7 +172,7 @@ def api(
     """
     from .own_desk import NoGateway, ask
 
-    base = url or f"http://127.0.0.1:{place(environment, None, None)[1]}"
+    base = url or own_address(environment)
     text = sys.stdin.read() if body == "-" else body
     try:
         told = ask(environment, base.rstrip("/"), method, path, text.encode() if text else None)
@@ -201,7 +223,7 @@ def reset_password(environment: Environment, url: str | None) -> None:
     from . import commands
     from .own_desk import NoGateway
 
-    base = url or f"http://127.0.0.1:{place(environment, None, None)[1]}"
+    base = url or own_address(environment)
     try:
         click.echo(commands.reset_password(environment, base.rstrip("/")))
     except (NoGateway, StartRefused) as error:

@@ -7,7 +7,7 @@ from .commands import load
 from .config.data_dir import DataDir
 from .config.environment import Environment
 from .config.errors import StartRefused
-from .server import ServerError, choose, listen
+from .server import UVLOOP, ServerError, choose, listen
 
 GOOD, WORSE, BAD = "good", "worse", "bad"
 Finding = dict[str, Any]
@@ -28,9 +28,11 @@ def _python() -> Finding:
 
 def _server() -> Finding:
     name = choose().name
-    if name == "uvicorn":
-        return _finding("server", GOOD, "uvicorn, the quick one")
-    return _finding("server", WORSE, f"{name}; pip install 'model-gateway[fast]' for a quicker one")
+    if name == UVLOOP:
+        return _finding("server", GOOD, f"{name}, the quicker loop")
+    return _finding(
+        "server", WORSE, f"{name}; pip install 'model-gateway[fast]' for a quicker loop"
+    )
 
 
 def _port(host: str, port: int) -> Finding:

@@ -29,11 +29,13 @@ def serve(
 ) -> None:
     """Serve until a signal asks for a stop. Raises StartRefused, ServerError, SystemExit."""
     chosen = server.choose(server_name)
+    entrance = server.entrance_of(environment)
     with contextlib.closing(server.listen(host, port)) as listener:
         if workers == 1:
-            server.run(lambda: _serve(environment, chosen, listener), chosen)
+            server.run(lambda: _serve(environment, chosen, listener, entrance), chosen)
         else:
-            _supervise(environment, workers, partial(_work, environment, chosen, listener))
+            work = partial(_work, environment, chosen, listener, entrance)
+            _supervise(environment, workers, work)
 
 
 def _supervise(environment: Environment, workers: int, work: Callable[[Place], None]) -> None:
@@ -48,11 +50,15 @@ def _supervise(environment: Environment, workers: int, work: Callable[[Place], N
 
 
 def _work(
-    environment: Environment, chosen: server.Server, listener: socket.socket, place: Place
+    environment: Environment,
+    chosen: server.Server,
+    listener: socket.socket,
+    entrance: server.Entrance | None,
+    place: Place,
 ) -> None:
     """A worker's life. The data directory's lock is the parent's."""
     try:
-        server.run(lambda: _serve(environment, chosen, listener, place), chosen)
+        server.run(lambda: _serve(environment, chosen, listener, entrance, place), chosen)
     except (StartRefused, server.ServerError, ConfigError) as error:
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(1) from None
@@ -62,13 +68,14 @@ async def _serve(
     environment: Environment,
     chosen: server.Server,
     listener: socket.socket,
+    entrance: server.Entrance | None,
     place: Place | None = None,
 ) -> None:
     stop = asyncio.Event()
     own = frozenset({listener.getsockname()[:2]})
     opening = Gateway.open(environment, listens_on=own, shares_data=place is not None)
     async with opening as gateway:
-        door = server.Door(server.limits_of(environment), partial(_cut, gateway))
+        door = server.Door(server.limits_of(environment), partial(_cut, gateway), entrance)
         _listen_for_stop(stop, door, place)
         if place is None or place.is_first:
             click.echo(greeting(gateway, chosen.name, listener))
@@ -122,7 +129,8 @@ def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str
     """What a newcomer reads first: where it listens, and a request that works."""
     tables = gateway.core.tables
     host, port = listener.getsockname()[:2]
-    base = f"http://{reachable(host)}:{port}"
+    scheme = "http" if gateway.core.environment.tls_cert is None else "https"
+    base = f"{scheme}://{reachable(host)}:{port}"
     registry = tables.registry
     failed = [plugin.name for plugin in registry.plugins if plugin.error]
     lines = [

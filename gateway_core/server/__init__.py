@@ -1,12 +1,14 @@
 """Serving an application over a socket.
 
 HTTP/1.1 is read and written here, in one way on both event loops: uvloop, which
-comes with the ``fast`` extra and serves under the name ``uvicorn``, and
-asyncio's own, which is always there and serves under the name ``hypercorn``.
+comes with the ``fast`` extra, and asyncio's own, which is always there. With a
+certificate (``tls``) there is HTTP/2 beside it, with the same limits (``http2``,
+``stream``).
 
 ```text
 socket ──▶ Connection (limits, framing, time) ──▶ Fast, Cycle ──▶ application
-                 └────── Door (all of them: ticks, too many, stop)
+       ──▶ TLS ──▶ Connection, or Multiplexed ──▶ Stream ────────────┘
+                  └────── Door (all of them: ticks, too many, stop)
 ```
 """
 
@@ -15,18 +17,23 @@ import importlib.util
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import Protocol
 
-from .door import App, Door
+from ..config.environment import Environment
+from ..config.errors import ConfigError
+from .door import App, Door, Entrance
 from .limits import Limits, limits_of
 
 __all__ = [
     "App",
     "Door",
+    "Entrance",
     "Limits",
     "Server",
     "ServerError",
     "choose",
+    "entrance_of",
     "limits_of",
     "listen",
     "run",
@@ -34,6 +41,10 @@ __all__ = [
 ]
 
 BACKLOG = 2048
+UVLOOP, ASYNCIO = "uvloop", "asyncio"
+NAMES = (UVLOOP, ASYNCIO)
+ALSO_CALLED = {"uvicorn": UVLOOP, "hypercorn": ASYNCIO}
+"""Servers that are known for the one loop or the other."""
 
 
 class ServerError(Exception):
@@ -78,15 +89,32 @@ def choose(name: str | None = None) -> Server:
     """The server of that name, or the quickest that is installed. Raises ServerError."""
     from .plain import Plain
 
-    if name in (None, "uvicorn") and _is_installed("uvloop"):
+    name = ALSO_CALLED.get(name or "", name)
+    if name in (None, UVLOOP) and _is_installed("uvloop"):
         import uvloop
 
-        return Plain("uvicorn", uvloop.new_event_loop)
-    if name == "uvicorn":
+        return Plain(UVLOOP, uvloop.new_event_loop)
+    if name == UVLOOP:
         raise ServerError("uvloop is not installed: pip install 'model-gateway[fast]'")
-    if name in (None, "hypercorn"):
-        return Plain("hypercorn", asyncio.new_event_loop)
-    raise ServerError(f"There is no server {name}; choose uvicorn or hypercorn")
+    if name in (None, ASYNCIO):
+        return Plain(ASYNCIO, asyncio.new_event_loop)
+    raise ServerError(f"There is no server {name}; choose {UVLOOP} or {ASYNCIO}")
+
+
+def entrance_of(environment: Environment) -> Entrance | None:
+    """The way in over TLS, where a certificate is named. Raises ConfigError."""
+    if environment.tls_cert is None:
+        if environment.tls_key is not None:
+            raise ConfigError(
+                "A TLS key needs its certificate: give --tls-cert or GATEWAY_TLS_CERT."
+            )
+        return None
+    # Imported only here, because without TLS nothing of it is needed.
+    from .tls import TlsEntrance
+
+    cert = environment.tls_cert
+    key = environment.tls_key or cert
+    return TlsEntrance(Path(cert).expanduser(), Path(key).expanduser(), http2=environment.http2)
 
 
 def run(main: Callable[[], Awaitable[None]], chosen: Server | None = None) -> None:

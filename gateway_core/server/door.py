@@ -10,6 +10,7 @@ open ──stop──▶ closing: no new connection, idle ones closed, new reque
 
 import asyncio
 import logging
+import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Protocol
 
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 
 App = Callable[..., Awaitable[None]]
 Message = MutableMapping[str, Any]
+Make = Callable[[], asyncio.BaseProtocol]
+"""Makes what stands at this end of a new connection."""
 TICK = 1.0
 STOPPING = b'{"error":"The gateway is stopping"}'
 
@@ -39,11 +42,32 @@ class Visitor(Protocol):
         """End it now."""
 
 
+class Listening(Protocol):
+    """A socket that connections come in by."""
+
+    def close(self) -> None: ...
+
+
+class Entrance(Protocol):
+    """A way in other than straight from the socket: over TLS."""
+
+    async def open(
+        self, door: "Door", app: App, make: Make, listener: socket.socket
+    ) -> "Listening":
+        """Let connections in; those of HTTP/1.1 are made by ``make``."""
+
+
 class Door:
     """Counts and times connections, and closes them in order."""
 
-    def __init__(self, limits: Limits, cut: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        cut: Callable[[], None] = lambda: None,
+        entrance: Entrance | None = None,
+    ) -> None:
         self.limits = limits
+        self._entrance = entrance
         self.now = 0.0
         """The loop's time at the last tick; near enough for limits of seconds."""
         self.closing = False
@@ -60,10 +84,15 @@ class Door:
     def is_full(self) -> bool:
         return len(self.visitors) >= self.limits.connections
 
-    async def attend(self, serve: Awaitable[asyncio.Server], stop: asyncio.Event) -> None:
-        """Keep a listening server open until a stop is asked for, then close in order."""
+    async def attend(
+        self, app: App, make: Make, listener: socket.socket, stop: asyncio.Event
+    ) -> None:
+        """Let clients in until a stop is asked for, then close in order.
+
+        ``make`` makes what answers a connection of HTTP/1.1.
+        """
         self.tick()
-        server = await serve
+        server = await self._open(app, make, listener)
         ticking = asyncio.create_task(self._keep_time())
         try:
             await stop.wait()
@@ -72,6 +101,11 @@ class Door:
             await self._drain()
             ticking.cancel()
             await asyncio.wait((ticking,))
+
+    async def _open(self, app: App, make: Make, listener: socket.socket) -> "Listening":
+        if self._entrance is not None:
+            return await self._entrance.open(self, app, make, listener)
+        return await asyncio.get_running_loop().create_server(make, sock=listener)
 
     def hurry(self) -> None:
         """Give running requests only a moment more."""

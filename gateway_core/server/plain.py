@@ -1,4 +1,4 @@
-"""Serving HTTP/1.1 without TLS, on either event loop."""
+"""Serving on either event loop."""
 
 import asyncio
 import socket
@@ -37,6 +37,4 @@ class Plain(Struct, frozen=True):
             usual[:] = [(b"date", formatdate(time(), usegmt=True).encode())]
 
         door.ticks.append(tell_date)
-        loop = asyncio.get_running_loop()
-        made = loop.create_server(lambda: Fast(app, door, usual), sock=listener)
-        await door.attend(made, stop)
+        await door.attend(app, lambda: Fast(app, door, usual), listener, stop)

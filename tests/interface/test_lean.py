@@ -11,7 +11,8 @@ from process import running, vendor
 HEAVY = {
     *("authlib", "joserfc", "argon2", "bcrypt", "pyotp", "segno"),  # login, but only its own ways
     *("httpx2", "httpcore2", "h2", "socksio"),  # the way through a proxy
-    *("hypercorn", "wsproto", "priority"),  # the other server
+    *("hypercorn", "uvicorn"),  # others' servers
+    *("gateway_core.server.tls", "gateway_core.server.http2"),  # TLS
     *("genai_prices", "pydantic", "mcp"),  # the table of prices, for models without one
     *("rich", "pygments", "sqlite3", "ctypes", "multiprocessing.pool", "unittest"),
     *("concurrent.futures.process", "urllib.request", "email.mime", "anyio._backends._asyncio"),

@@ -42,7 +42,7 @@ def start(data_dir: Path, *arguments: str, **variables: str) -> Running:
         printed += line
         if '-d \'{"model"' in line:
             break
-    address = re.search(r"http://[0-9.:]+", printed)
+    address = re.search(r"https?://[0-9.:]+", printed)
     assert address is not None, printed
     return Running(process, address[0], printed)
 

@@ -1,0 +1,112 @@
+"""A connection's transport over TLS, as the connections of both servers expect one to be."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+Bytes: TypeAlias = "bytes | bytearray | memoryview[Any]"
+
+QUIET = 0.2
+"""Seconds without a byte after which a client is taken to have read why it is refused."""
+HIGH_WATER = 64 * 1024
+"""Bytes that wait to be sent before nothing more is taken, as without TLS."""
+
+
+class Sealed(asyncio.Transport):
+    """Passes everything on, but for what differs over TLS.
+
+    TLS cannot close one side only: after ``write_eof`` what still comes is
+    dropped, and the connection is closed as soon as nothing comes any more.
+    ``close`` may be called again.
+    """
+
+    def __init__(self, inner: asyncio.Transport) -> None:
+        super().__init__()
+        self._inner = inner
+        self._is_closed = self._has_ended = False
+        inner.set_write_buffer_limits(high=HIGH_WATER)
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._inner.get_extra_info(name, default)
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self._inner.set_protocol(protocol)
+
+    def get_protocol(self) -> asyncio.BaseProtocol:
+        return self._inner.get_protocol()
+
+    def is_closing(self) -> bool:
+        return self._is_closed or self._inner.is_closing()
+
+    def close(self) -> None:
+        if not self.is_closing():
+            self._is_closed = True
+            self._inner.close()
+
+    def abort(self) -> None:
+        self._is_closed = True
+        self._inner.abort()
+
+    def is_reading(self) -> bool:
+        return self._inner.is_reading()
+
+    def pause_reading(self) -> None:
+        self._inner.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._inner.resume_reading()
+
+    def write(self, data: Bytes) -> None:
+        self._may_write()
+        self._inner.write(data)
+
+    def writelines(self, list_of_data: Iterable[Bytes]) -> None:
+        self._may_write()
+        self._inner.writelines(list_of_data)
+
+    def _may_write(self) -> None:
+        if self._has_ended:
+            raise RuntimeError("nothing may be written after the last word")
+
+    def can_write_eof(self) -> bool:
+        return False
+
+    def write_eof(self) -> None:
+        self._has_ended = True
+        self._inner.set_protocol(Rest(self, self._inner.get_protocol()))
+
+    def get_write_buffer_size(self) -> int:
+        return self._inner.get_write_buffer_size()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._inner.set_write_buffer_limits(high, low)
+
+
+class Rest(asyncio.Protocol):
+    """Takes the place of a connection that has said its last word, and drops what it is told."""
+
+    def __init__(self, transport: Sealed, before: asyncio.BaseProtocol) -> None:
+        self._transport, self._before = transport, before
+        self._loop = asyncio.get_running_loop()
+        self._heard = self._loop.time()
+        self._closing = self._loop.call_later(QUIET, self._close)
+
+    def data_received(self, data: bytes) -> None:
+        self._heard = self._loop.time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._closing.cancel()
+        self._before.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._before.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._before.resume_writing()
+
+    def _close(self) -> None:
+        due = self._heard + QUIET
+        if self._loop.time() < due:
+            self._closing = self._loop.call_at(due, self._close)
+        else:
+            self._transport.close()

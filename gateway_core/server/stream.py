@@ -1,0 +1,274 @@
+"""One request and its answer on an HTTP/2 connection, as the application sees them.
+
+```text
+RequestReceived ──▶ take … complete ──▶ (answered) ──▶ gone from the connection
+                        │ reset by the client, silence, the connection's end
+                        ▼
+                      leave: the application is told, and nothing more is sent
+```
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from email.utils import formatdate
+from functools import lru_cache
+from time import time
+from typing import Protocol
+
+import msgspec
+from h2.connection import H2Connection
+from h2.errors import ErrorCodes
+from h2.exceptions import ProtocolError
+
+from .door import App, Message
+from .heads import Refused
+from .limits import Limits
+
+log = logging.getLogger(__name__)
+
+Header = tuple[bytes, bytes]
+
+BODILESS = frozenset({204, 304})
+_FAILED = b"Internal Server Error"
+_TEXT = (b"content-type", b"text/plain; charset=utf-8")
+
+
+class Line(Protocol):
+    """What a stream uses of its connection."""
+
+    h2: H2Connection
+
+    @property
+    def is_writable(self) -> bool: ...
+
+    def flush(self) -> None:
+        """Send what is waiting."""
+
+    def piece_sent(self) -> None:
+        """The same after a piece of a body."""
+
+    def forget(self, stream: "Stream") -> None:
+        """The request and its answer are over."""
+
+
+class Stream:
+    """What the application reads from and writes to."""
+
+    def __init__(self, line: Line, number: int, scope: Message, now: float) -> None:
+        self.line, self.h2, self.number, self.scope = line, line.h2, number, scope
+        self.expects_continue = any(
+            name == b"expect" and value.lower() == b"100-continue"
+            for name, value in scope["headers"]
+        )
+        self.mark = now
+        """When the last piece of the body came, or the answer ended."""
+        self.more_body = True
+        self.gone = self.started = self.answered = self.is_bodiless = False
+        self._body = bytearray()
+        self._unread = 0
+        """Bytes that were not yet given back to the client's window."""
+        self._has_news = False
+        self._heard, self._opened = asyncio.Event(), asyncio.Event()
+
+    async def run(self, app: App) -> None:
+        """Have the request answered, whatever happens to the application."""
+        try:
+            await app(self.scope, self.receive, self.send)
+        except BaseException:
+            log.exception("a request failed")
+            self._fail()
+        else:
+            if not (self.answered or self.gone):
+                log.error("a request was left without an end of its answer")
+                self._fail()
+
+    # What the connection tells.
+
+    def take(self, data: bytes, size: int, now: float) -> None:
+        """More of the body; ``size`` is what it takes of the client's window."""
+        self.mark = now
+        if self.answered:
+            self.h2.acknowledge_received_data(size, self.number)
+            return
+        self._body += data
+        self._unread += size
+        self._wake()
+
+    def complete(self) -> None:
+        """The request has come whole."""
+        self.more_body = False
+        self._wake()
+        self._settle()
+
+    def leave(self) -> None:
+        """Nobody waits for the rest of the answer."""
+        self.gone = True
+        self._wake()
+        self.wake_sender()
+
+    def wake_sender(self) -> None:
+        """There may be room to send more."""
+        self._opened.set()
+
+    def look(self, now: float, limits: Limits) -> None:
+        """End it if the client takes too long with the body."""
+        waited = now - self.mark
+        if not self.more_body:
+            return
+        if self.answered:
+            if waited > limits.linger:
+                self.reset(ErrorCodes.NO_ERROR)
+        elif self._unread or not self.line.is_writable or not self.h2.inbound_flow_control_window:
+            self.mark = now  # It is us who do not listen.
+        elif waited > limits.body_silence:
+            self._refuse(Refused(408, "The request did not come in time"))
+
+    # What the application calls.
+
+    async def receive(self) -> Message:
+        if self.expects_continue and not self._is_over:
+            self.expects_continue = False
+            self.h2.send_headers(self.number, [(b":status", b"100")])
+            self.line.flush()
+        while not (self._has_news or self._is_over):
+            self._heard.clear()
+            await self._heard.wait()
+        if self._is_over:
+            return {"type": "http.disconnect"}
+        body, self._body, self._has_news = bytes(self._body), bytearray(), False
+        self._give_back()
+        return {"type": "http.request", "body": body, "more_body": self.more_body}
+
+    async def send(self, message: Message) -> None:
+        if self.gone:
+            return
+        kind = message["type"]
+        if kind == "http.response.body" and self.started and not self.answered:
+            await self._write(message.get("body", b""), is_last=not message.get("more_body"))
+        elif kind == "http.response.start" and not self.started:
+            self._begin(message["status"], message.get("headers", ()))
+        else:
+            raise RuntimeError(f"{kind} is out of turn")
+
+    @property
+    def _is_over(self) -> bool:
+        return self.gone or self.answered
+
+    def _begin(self, status: int, headers: Iterable[Header]) -> None:
+        """Raises ProtocolError for a header that cannot be sent."""
+        self.expects_continue = False
+        self.started = True
+        self.is_bodiless = self.scope["method"] == "HEAD" or status in BODILESS
+        whole = [(b":status", b"%d" % status), (b"date", _date(int(time()))), *headers]
+        self.h2.send_headers(self.number, whole)
+        asyncio.get_running_loop().call_soon(self.line.flush)
+
+    async def _write(self, piece: bytes, *, is_last: bool) -> None:
+        if self.is_bodiless:
+            piece = b""
+        while len(piece) > (room := await self._room()):
+            if self.gone:
+                return
+            self.h2.send_data(self.number, piece[:room])
+            self.line.piece_sent()
+            piece = piece[room:]
+        if self.gone or not (piece or is_last):
+            return
+        self.h2.send_data(self.number, piece, end_stream=is_last)
+        self.line.piece_sent()
+        if is_last:
+            self._end()
+
+    async def _room(self) -> int:
+        """How many bytes may be sent at once, as soon as there are any."""
+        while not self.gone:
+            room = min(
+                self.h2.local_flow_control_window(self.number), self.h2.max_outbound_frame_size
+            )
+            if room > 0 and self.line.is_writable:
+                return room
+            self._opened.clear()
+            await self._opened.wait()
+        return 0
+
+    def _end(self) -> None:
+        self.answered = True
+        self.mark = asyncio.get_running_loop().time()
+        self._give_back()
+        self._wake()
+        self._settle()
+
+    # The end.
+
+    def reset(self, code: ErrorCodes) -> None:
+        """End both directions."""
+        if not self.gone:
+            self.leave()
+            self._try(lambda: self.h2.reset_stream(self.number, code))
+            self.line.forget(self)
+
+    def _refuse(self, refused: Refused) -> None:
+        """Answer in the application's place, and hear nothing more."""
+        if self.started:
+            self.reset(ErrorCodes.CANCEL)
+        else:
+            body = msgspec.json.encode({"error": refused.message})
+            self._say(refused.status, refusal_headers(body), body)
+            self.reset(ErrorCodes.NO_ERROR)
+
+    def _fail(self) -> None:
+        """Say that it went wrong, or end in the middle of what was said already."""
+        if self._is_over:
+            return
+        if not self.started:
+            self._say(500, [_TEXT, (b"content-length", b"%d" % len(_FAILED))], _FAILED)
+        if not self.answered:
+            self.reset(ErrorCodes.INTERNAL_ERROR)
+
+    def _say(self, status: int, headers: Iterable[Header], body: bytes) -> None:
+        """A whole answer at once, if the client's window takes it."""
+
+        def say() -> None:
+            self._begin(status, headers)
+            self.h2.send_data(self.number, body, end_stream=True)
+            self._end()
+
+        self._try(say)
+
+    def _try(self, work: Callable[[], None]) -> None:
+        """Do what the client may have made impossible."""
+        try:
+            work()
+        except ProtocolError:
+            log.debug("a stream could not be ended in order", exc_info=True)
+        self.line.flush()
+
+    def _settle(self) -> None:
+        if self.answered and not self.more_body:
+            self.line.forget(self)
+
+    def _wake(self) -> None:
+        self._has_news = True
+        self._heard.set()
+
+    def _give_back(self) -> None:
+        """Let the client send as much again as was read."""
+        if self._unread:
+            self.h2.acknowledge_received_data(self._unread, self.number)
+            self._unread = 0
+            self.line.flush()
+
+
+def refusal_headers(body: bytes) -> list[Header]:
+    return [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+
+
+@lru_cache(maxsize=2)
+def _date(second: int) -> bytes:
+    return formatdate(second, usegmt=True).encode()
