@@ -8,9 +8,8 @@ import re
 
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-_USUAL_FRAME = re.compile(rb"(?:event: ([^\r\n]++)\n)?data: ([^\r\n]++)\n\n")
-_USUAL_RUN = re.compile(rb"(?:%b)++" % _USUAL_FRAME.pattern)
-"""Frames as nearly every vendor writes them; a read mostly brings one alone."""
+_NAMED = re.compile(rb"(?m)^event: ([^\n]++)\ndata: ([^\n]++)\n\n")
+"""A frame as nearly every vendor writes one that has a name."""
 _BOM = b"\xef\xbb\xbf"
 
 LIMIT = 16 * 1024 * 1024
@@ -114,14 +113,20 @@ class Decoder:
 
 def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
     """Event names and data of a run of whole frames, without the frames that have no data."""
-    if not whole:
-        return []
-    only = _USUAL_FRAME.fullmatch(whole)
-    if only is not None:
-        return [(only[1] or b"", only[2])]
-    if _USUAL_RUN.fullmatch(whole) is not None:
-        return _USUAL_FRAME.findall(whole)
+    if whole[:7] == b"event: " and b"\r" not in whole:
+        named: list[tuple[bytes, bytes]] = _NAMED.findall(whole)
+        if whole.count(b"\n") == 3 * len(named) and whole[-2:] == b"\n\n":
+            return named
     return [pair for pair in map(read_block, blocks(whole)) if pair[1]]
+
+
+def texts(whole: bytes) -> list[bytes]:
+    """The data of a run of whole frames, for formats whose data says all that a name could."""
+    if whole[:6] == b"data: " and b"\r" not in whole:
+        plain = whole[6:-2].split(b"\n\ndata: ")
+        if whole.count(b"\n") == 2 * len(plain) and whole[-2:] == b"\n\n":
+            return plain if all(plain) else list(filter(None, plain))
+    return [data for _, data in pairs(whole)]
 
 
 def frame(data: bytes, event: bytes = b"") -> bytes:

@@ -199,14 +199,14 @@ class Translated:
     def _write(self, events: Sequence[StreamEvent]) -> bytes:
         if not events or self.failure is not None:
             return b""
-        seen: list[StreamEvent] = []
-        for event in events:
-            if isinstance(event, PartGrew):
-                self.characters += len(event.text)
+        seen, grown = list(events), 0
+        for index, event in enumerate(events):
+            if type(event) is PartGrew:
+                grown += len(event.text)
                 self.started = True
-                seen.append(event)
             else:
-                seen.append(self._noted(event))
+                seen[index] = self._noted(event)
+        self.characters += grown
         return self._writer.feed(seen)
 
     def _noted(self, event: StreamEvent) -> StreamEvent:

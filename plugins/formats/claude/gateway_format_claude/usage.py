@@ -44,7 +44,8 @@ class Meter:
         if is_null(of):
             return False
         said = _decode(of)
-        self.reported = self.reported or _says_something(said)
+        if not self.reported:
+            self.reported = _is_count(said.input_tokens) or _is_count(said.output_tokens)
         self._input = _newer(said.input_tokens, self._input)
         self._output = _newer(said.output_tokens, self._output)
         self._read = _newer(said.cache_read_input_tokens, self._read)
@@ -70,13 +71,9 @@ def _is_count(value: object) -> TypeGuard[int]:
     return type(value) is int and 0 <= value <= _HIGHEST
 
 
-def _says_something(said: _Counts) -> bool:
-    return _is_count(said.input_tokens) or _is_count(said.output_tokens)
-
-
 def _newer(value: object, before: int) -> int:
     """A later total; a zero does not take back what was counted before."""
-    return value if _is_count(value) and value else before
+    return value if type(value) is int and 0 < value <= _HIGHEST else before
 
 
 def written_usage(usage: Usage | None) -> dict[str, object]:

@@ -54,11 +54,12 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         body["system"] = _short(system)
     extra = _own_members(conversation, body, native, losses)
     tools = body.get("tools")
-    limit_breakpoints(
-        (tools if isinstance(tools, list) else (), system, *(m.blocks for m in messages)),
-        1 if "cache_control" in extra else 0,
-        losses,
-    )
+    if writer.may_mark or isinstance(tools, list):
+        limit_breakpoints(
+            (tools if isinstance(tools, list) else (), system, *(m.blocks for m in messages)),
+            1 if "cache_control" in extra else 0,
+            losses,
+        )
     body["messages"] = [message.members() for message in messages]
     return encode(body)
 
@@ -90,7 +91,9 @@ def plain_messages(turns: Sequence[Turn]) -> list[Message] | None:
         is_usual = turn.role == role and turn.name is None and not turn.extra
         if not is_usual or not isinstance(part, Text) or not part.text.strip():
             return None
-        if part != Text(text=part.text):
+        if part.cache is not None or part.signature is not None or part.origin:
+            return None
+        if part.extra or part.citations:
             return None
         messages.append(Message(role, [text_block(part.text)], {}))
         role = "assistant" if role == "user" else "user"
@@ -175,6 +178,8 @@ def _tools(
     losses: Losses,
 ) -> dict[str, object]:
     native, choice = conversation.dialect == DIALECT, conversation.tool_choice
+    if not conversation.tools and choice is None:
+        return {}
     tools = write_tools(conversation.tools, choice, traits, native, losses)
     chosen = choose_tool(
         choice,
@@ -229,6 +234,8 @@ def _own_members(
     conversation: Conversation, body: dict[str, object], native: bool, losses: Losses
 ) -> Extra:
     """Put the members that have no neutral name back, or record that they are lost."""
+    if not conversation.extra:
+        return {}
     extra = {name: value for name, value in conversation.extra.items() if name != PRESERVE}
     if not native:
         losses.add_extra(extra)

@@ -168,11 +168,12 @@ def write_sampling(
 ) -> dict[str, object]:
     thinking = plan.on or (traits.thinks and plan.thinking is None)
     said = _samplers(sampling, thinking, traits, losses)
-    stop = [text for text in sampling.stop if text.strip()]
-    if len(stop) < len(sampling.stop):
-        losses.add("stop")  # the vendor refuses white space alone
-    if stop:
-        said["stop_sequences"] = stop
+    if sampling.stop:
+        stop = [text for text in sampling.stop if text.strip()]
+        if len(stop) < len(sampling.stop):
+            losses.add("stop")  # the vendor refuses white space alone
+        if stop:
+            said["stop_sequences"] = stop
     _note_others(sampling, losses)
     return said
 

@@ -148,6 +148,8 @@ def _message(
     parts: Sequence[AnyPart], asked: Conversation, legacy: bool, losses: Losses
 ) -> dict[str, Any]:
     text, annotations = spoken(parts, losses)
+    if len(parts) == 1 and type(parts[0]) is Text and not annotations:
+        return {"role": "assistant", "content": text, "refusal": None}
     calls = _calls(parts, asked, losses)
     refusal = "".join(part.text for part in parts if isinstance(part, Refusal))
     message: dict[str, Any] = {
