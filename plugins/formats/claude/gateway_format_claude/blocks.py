@@ -72,12 +72,15 @@ class BlockWriter:
                 return self._foreign(part)
 
     def _text(self, part: Text) -> dict[str, object]:
-        self._note_signature(part)
+        if part.signature is not None:
+            self._note_signature(part)
         block: dict[str, object] = {"type": "text", "text": part.text}
         if part.citations:
             citations = sent_citations(part.citations, self._losses)
             if citations:
                 block["citations"] = citations
+        if part.cache is None and not part.extra:
+            return block
         return self._marked(block, part.cache, part.extra)
 
     def _call(self, part: ToolCall) -> Block:

@@ -102,9 +102,9 @@ def _read(body: bytes) -> tuple[_Message, Extra, Extra]:
 
 
 def _choice(message: _Message, parts: tuple[AnyPart, ...], late: Extra) -> Choice:
-    refusal = refusal_in(late)
+    refusal = refusal_in(late) if late else None
     reason = message.stop_reason
-    calls = any(isinstance(part, ToolCall) for part in parts)
+    calls = ToolCall in map(type, parts)
     if reason is None:
         finish, more = default_finish(parts), NOTHING
     else:
@@ -113,7 +113,7 @@ def _choice(message: _Message, parts: tuple[AnyPart, ...], late: Extra) -> Choic
         parts=parts if refusal is None else (*parts, refusal),
         finish=finish,
         stop_sequence=message.stop_sequence,
-        extra={**late, **more},
+        extra={**late, **more} if late else more,
     )
 
 

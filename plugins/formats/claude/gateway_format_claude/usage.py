@@ -48,8 +48,10 @@ class Meter:
             self.reported = _is_count(said.input_tokens) or _is_count(said.output_tokens)
         self._input = _newer(said.input_tokens, self._input)
         self._output = _newer(said.output_tokens, self._output)
-        self._read = _newer(said.cache_read_input_tokens, self._read)
-        self._written = _newer(said.cache_creation_input_tokens, self._written)
+        if said.cache_read_input_tokens:
+            self._read = _newer(said.cache_read_input_tokens, self._read)
+        if said.cache_creation_input_tokens:
+            self._written = _newer(said.cache_creation_input_tokens, self._written)
         details = said.output_tokens_details
         if isinstance(details, dict):
             self._reasoning = _newer(details.get("thinking_tokens"), self._reasoning)

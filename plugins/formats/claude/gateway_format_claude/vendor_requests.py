@@ -49,7 +49,8 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     messages = _messages(conversation, writer, traits, losses)
     body = _body(conversation, target, traits, messages, losses)
     system = writer.texts(conversation.instructions)
-    system += _form(conversation.output, traits, native, body, losses)
+    if conversation.output is not None:
+        system += _form(conversation.output, traits, native, body, losses)
     if system:
         body["system"] = _short(system)
     extra = _own_members(conversation, body, native, losses)
@@ -141,7 +142,8 @@ def _body(
         longest=target.model.max_output,
         native=native,
     )
-    _check_loop(plan, messages, traits, losses)
+    if plan.thinking is not None:
+        _check_loop(plan, messages, traits, losses)
     body: dict[str, object] = {"model": target.model.id}
     body |= _tools(conversation, traits, plan, losses)
     body["max_tokens"] = plan.max_tokens
@@ -210,11 +212,9 @@ def _labels(conversation: Conversation, losses: Losses) -> dict[str, object]:
 
 
 def _form(
-    output: Output | None, traits: Traits, native: bool, body: dict[str, object], losses: Losses
+    output: Output, traits: Traits, native: bool, body: dict[str, object], losses: Losses
 ) -> list[dict[str, object]]:
     """Ask for the answer's form: by a member, or with the words that are given back."""
-    if output is None:
-        return []
     if output.schema is None:
         losses.add("output_json")
         return [text_block(_AS_JSON)]

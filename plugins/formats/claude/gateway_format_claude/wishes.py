@@ -166,7 +166,7 @@ def _choice(choice: ToolChoice | None, parallel: bool | None) -> dict[str, objec
 def write_sampling(
     sampling: Sampling, plan: Plan, traits: Traits, losses: Losses
 ) -> dict[str, object]:
-    thinking = plan.on or (traits.thinks and plan.thinking is None)
+    thinking = traits.thinks if plan.thinking is None else plan.on
     said = _samplers(sampling, thinking, traits, losses)
     if sampling.stop:
         stop = [text for text in sampling.stop if text.strip()]

@@ -38,32 +38,33 @@ def read_request(call: Call) -> Conversation:
     return read_rest(call, members, instructions, turns)
 
 
-_RARE = frozenset(
-    (
-        *("tool_choice", "function_call", "parallel_tool_calls", "response_format", "user"),
-        *("prompt_cache_key", "service_tier"),
-    )
-)
-"""Members that most requests do without; one look tells whether any is there."""
-
-
 def read_rest(
     call: Call, members: Members, instructions: tuple[Text, ...], turns: tuple[Turn, ...]
 ) -> Conversation:
     """Everything in a request but what was said."""
-    has_rare = not _RARE.isdisjoint(members)
+    if members.keys() <= _COMMON:
+        return Conversation(
+            instructions=instructions,
+            turns=turns,
+            sampling=_take_sampling(members),
+            thinking=_hidden(call, None),
+            stream=call.stream,
+            stream_usage=False,
+            model=_take_model(members, call.model),
+            dialect=DIALECT,
+        )
     return Conversation(
         instructions=instructions,
         turns=turns,
         tools=take_tools(members),
-        tool_choice=take_choice(members) if has_rare else None,
-        parallel_tools=take_flag(members, "parallel_tool_calls") if has_rare else None,
+        tool_choice=take_choice(members),
+        parallel_tools=take_flag(members, "parallel_tool_calls"),
         sampling=_take_sampling(members),
         thinking=_hidden(call, take_thinking(members)),
-        output=take_output(members) if has_rare else None,
-        user=take_text(members, "user") if has_rare else None,
-        cache_key=take_text(members, "prompt_cache_key") if has_rare else None,
-        service_tier=take_text(members, "service_tier") if has_rare else None,
+        output=take_output(members),
+        user=take_text(members, "user"),
+        cache_key=take_text(members, "prompt_cache_key"),
+        service_tier=take_text(members, "service_tier"),
         stream=call.stream,
         stream_usage=take_usage_wish(members),
         model=_take_model(members, call.model),
@@ -136,3 +137,5 @@ _SAMPLING: Mapping[str, tuple[Callable[[Members, str], object], str]] = {
     "top_logprobs": (take_whole, "top_logprobs"),
 }
 """How each member is taken, in this order, and what the hub calls it."""
+_COMMON = frozenset(("model", "stream", *_SAMPLING))
+"""Beside the messages, all that most requests hold."""

@@ -13,7 +13,6 @@ from gateway_core import Tool, ToolCall
 
 from .members import anything_of
 
-
 _NONE: frozenset[str] = frozenset()
 
 
