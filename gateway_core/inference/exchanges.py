@@ -201,15 +201,17 @@ class Translated:
     def _write(self, events: Sequence[StreamEvent]) -> bytes:
         if not events or self.failure is not None:
             return b""
-        seen, grown = list(events), 0
+        shown: list[StreamEvent] | None = None
         for index, event in enumerate(events):
             if type(event) is PartGrew:
-                grown += len(event.text)
+                self.characters += len(event.text)
                 self.started = True
-            else:
-                seen[index] = self._noted(event)
-        self.characters += grown
-        return self._writer.feed(seen)
+                continue
+            noted = self._noted(event)
+            if noted is not event:
+                shown = list(events) if shown is None else shown
+                shown[index] = noted
+        return self._writer.feed(events if shown is None else shown)
 
     def _noted(self, event: StreamEvent) -> StreamEvent:
         """Learn from an event and give what the client's side may see of it."""
