@@ -18,6 +18,7 @@ from gateway_core import (
 )
 
 PartEvent = PartStarted | PartGrew | PartSealed | CitationAdded | PartEnded
+_OF_PARTS = (PartStarted, PartEnded, PartSealed, CitationAdded)
 
 
 class Sequencer:
@@ -32,7 +33,13 @@ class Sequencer:
     def feed(self, events: Iterable[StreamEvent]) -> list[StreamEvent]:
         ready: list[StreamEvent] = []
         for event in events:
-            if isinstance(event, PartGrew | PartStarted | PartEnded | PartSealed | CitationAdded):
+            if isinstance(event, PartGrew):
+                if event.choice == 0:
+                    if event.index == self._open:
+                        ready.append(event)
+                    else:
+                        self._place(event, ready)
+            elif isinstance(event, _OF_PARTS):
                 if event.choice == 0:
                     self._place(event, ready)
             elif not isinstance(event, ChoiceEnded):

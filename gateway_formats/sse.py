@@ -8,9 +8,11 @@ import re
 
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
-_USUAL_FRAME = re.compile(rb"(?:event: ([^\r\n]++)\n)?data: ([^\r\n]++)\n\n")
-_USUAL_RUN = re.compile(rb"(?:%b)++" % _USUAL_FRAME.pattern)
-"""Frames as nearly every vendor writes them; a read mostly brings one alone."""
+_NAMED = re.compile(rb"(?m)^event: (.++)\ndata: (.++)\n\n")
+_PLAIN = re.compile(rb"data: (.++)\n\n")
+"""Frames as nearly every vendor writes them, with a name and without; a read mostly brings one."""
+_CR = ord("\r")
+"""Looking for a number is much quicker than looking for a byte string."""
 _BOM = b"\xef\xbb\xbf"
 
 LIMIT = 16 * 1024 * 1024
@@ -70,7 +72,7 @@ class Frames:
 
 def blocks(whole: bytes) -> list[bytes]:
     """The frames in a run of whole frames, without their blank lines."""
-    if b"\r" in whole:
+    if _CR in whole:
         if whole.count(b"\r\n") == whole.count(b"\n") == whole.count(b"\r"):
             return [block for block in whole.split(b"\r\n\r\n") if block.strip(b"\r\n")]
         return [block for block in _BLANK_LINE.split(whole) if block.strip(b"\r\n")]
@@ -79,7 +81,7 @@ def blocks(whole: bytes) -> list[bytes]:
 
 def read_block(block: bytes) -> tuple[bytes, bytes]:
     """A frame's event name and data; data is empty for a comment."""
-    if b"\r" not in block:  # The two shapes that nearly every frame has.
+    if _CR not in block:  # The two shapes that nearly every frame has.
         head, newline, rest = block.partition(b"\n")
         if not newline and head[:6] == b"data: ":
             return b"", head[6:]
@@ -114,14 +116,28 @@ class Decoder:
 
 def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
     """Event names and data of a run of whole frames, without the frames that have no data."""
-    if not whole:
-        return []
-    only = _USUAL_FRAME.fullmatch(whole)
-    if only is not None:
-        return [(only[1] or b"", only[2])]
-    if _USUAL_RUN.fullmatch(whole) is not None:
-        return _USUAL_FRAME.findall(whole)
+    if whole[:7] == b"event: " and _CR not in whole:
+        only = _NAMED.fullmatch(whole)
+        if only is not None:
+            return [(only[1], only[2])]
+        named: list[tuple[bytes, bytes]] = _NAMED.findall(whole)
+        if whole.count(b"\n") == 3 * len(named) and whole[-2:] == b"\n\n":
+            return named
     return [pair for pair in map(read_block, blocks(whole)) if pair[1]]
+
+
+def texts(whole: bytes) -> list[bytes]:
+    """The data of a run of whole frames, for formats whose data says all that a name could."""
+    if whole[:6] == b"data: ":
+        only = None if _CR in whole else _PLAIN.fullmatch(whole)
+        if only is not None:
+            return [only[1]]
+        end = b"\r\n\r\n" if whole[-4:] == b"\r\n\r\n" else b"\n\n"
+        plain = whole[6 : -len(end)].split(end + b"data: ")
+        breaks = len(plain) * len(end)
+        if whole[-2:] == end[-2:] and whole.count(b"\n") + whole.count(b"\r") == breaks:
+            return [data for data in plain if data]
+    return [data for _, data in pairs(whole)]
 
 
 def frame(data: bytes, event: bytes = b"") -> bytes:

@@ -38,7 +38,7 @@ _decode = msgspec.msgpack.Decoder(_Sealed).decode
 
 def is_marked(body: bytes) -> bool:
     """Whether a request body holds a sealed value and so cannot be passed through."""
-    return MARKS[0] in body or MARKS[1] in body
+    return body.find(MARKS[0]) >= 0 or body.find(MARKS[1]) >= 0
 
 
 def seal(origin: str, value: str) -> str:

@@ -1,12 +1,14 @@
 """How one attempt is spoken: passed through, or translated by way of the hub. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 
 from msgspec.structs import replace
 
 from ..contracts.conversation import (
     NOTHING,
     AnyPart,
+    Choice,
     Conversation,
     Extra,
     Losses,
@@ -196,15 +198,17 @@ class Translated:
     def _write(self, events: Sequence[StreamEvent]) -> bytes:
         if not events or self.failure is not None:
             return b""
-        seen: list[StreamEvent] = []
-        for event in events:
-            if isinstance(event, PartGrew):
+        shown: list[StreamEvent] | None = None
+        for index, event in enumerate(events):
+            if type(event) is PartGrew:
                 self.characters += len(event.text)
                 self.started = True
-                seen.append(event)
-            else:
-                seen.append(self._noted(event))
-        return self._writer.feed(seen)
+                continue
+            noted = self._noted(event)
+            if noted is not event:
+                shown = list(events) if shown is None else shown
+                shown[index] = noted
+        return self._writer.feed(events if shown is None else shown)
 
     def _noted(self, event: StreamEvent) -> StreamEvent:
         """Learn from an event and give what the client's side may see of it."""
@@ -230,8 +234,11 @@ class Translated:
             return b""
         self.usage = reply.usage
         identity, created = self._named(reply.id, reply.created)
-        self.reply = self.handover.reply(replace(reply, id=identity, created=created))
-        self.characters = sum(length(part) for c in reply.choices for part in c.parts)
+        if identity != reply.id or created != reply.created:
+            reply = replace(reply, id=identity, created=created)
+        self.reply = self.handover.reply(reply)
+        for choice in reply.choices:
+            self.characters += sum(map(length, choice.parts))
         self.started = True
         return self.client.write_reply(self.reply, self.conversation, self.losses)
 
@@ -274,15 +281,18 @@ class Handover:
         return event
 
     def reply(self, reply: Reply) -> Reply:
-        choices = tuple(
-            replace(
-                choice,
-                parts=tuple(self.part(part) for part in choice.parts),
-                extra=self._extra(choice.extra),
-            )
-            for choice in reply.choices
-        )
-        return replace(reply, choices=choices, extra=self._extra(reply.extra))
+        choices = tuple(map(self._choice, reply.choices))
+        extra = self._extra(reply.extra) if reply.extra else NOTHING
+        if extra == reply.extra and all(map(is_, choices, reply.choices)):
+            return reply
+        return replace(reply, choices=choices, extra=extra)
+
+    def _choice(self, choice: Choice) -> Choice:
+        parts = tuple(map(self.part, choice.parts))
+        extra = self._extra(choice.extra) if choice.extra else NOTHING
+        if extra == choice.extra and all(map(is_, parts, choice.parts)):
+            return choice
+        return replace(choice, parts=parts, extra=extra)
 
     def part(self, part: AnyPart) -> AnyPart:
         sealed = part.sealed if isinstance(part, Reasoning) else None

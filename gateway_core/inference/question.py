@@ -39,13 +39,22 @@ class Question:
         vendor = spoken(self.client, target, self.formats)
         if passes_through(self.call, self.client, vendor):
             return Verbatim(self.call, target, credential, vendor, self._ways)
-        return self.translate(self.conversation(), target, credential)
+        return self._translated(self.conversation(), target, credential, vendor)
 
     def translate(
         self, conversation: Conversation, target: Target, credential: Credential
     ) -> Translated:
         """By way of the hub, with a conversation that may have been changed."""
         vendor = spoken(self.client, target, self.formats)
+        return self._translated(conversation, target, credential, vendor)
+
+    def _translated(
+        self,
+        conversation: Conversation,
+        target: Target,
+        credential: Credential,
+        vendor: WireFormat,
+    ) -> Translated:
         return Translated(
             self.call, conversation, target, credential, self.client, vendor, self.now
         )

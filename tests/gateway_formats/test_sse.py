@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_formats.sse import Decoder, Frames, FrameTooLong, blocks, frame, pairs, read_block
+from gateway_formats.sse import (
+    Decoder,
+    Frames,
+    FrameTooLong,
+    blocks,
+    frame,
+    pairs,
+    read_block,
+    texts,
+)
 
 PIECES = [
     b"data: a",
@@ -71,6 +80,24 @@ def test_frames_are_the_same_however_bytes_are_cut(whole: bytes, data: st.DataOb
 @given(streams.filter(lambda whole: b"\xef\xbb\xbf" not in whole))
 def test_frames_are_what_the_rules_say(whole: bytes) -> None:
     assert decoded([whole]) == plainly(whole)
+
+
+usual = st.sampled_from(
+    [b"event: e\ndata: a\n\n", b"data: b\n\n", b"data: c\r\n\r\n", b"event: f\r\ndata: d\r\n\r\n"]
+)
+"""Whole frames as vendors write them, which are read the shortest way where they stand alone."""
+spoilt = st.sampled_from(
+    [b"", b"id: 1\n", b"data: x\n", b"data: \n\n", b"event: g\n\n", b": c\n\n", b"\n", b"\r", b"x"]
+)
+
+
+@given(st.lists(st.one_of(usual, usual, spoilt), max_size=6).map(b"".join))
+def test_the_shortest_way_reads_what_the_rules_say(whole: bytes) -> None:
+    found = pairs(whole + b"\n\n")
+
+    assert found == plainly(whole + b"\n\n")
+    assert texts(whole + b"\n\n") == [data for _, data in found]
+    assert texts(whole) == [data for _, data in pairs(whole)]
 
 
 @given(streams, st.data())

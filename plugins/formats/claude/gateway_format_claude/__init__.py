@@ -29,25 +29,11 @@ include them. Service tier, cache lifetimes and server tool counts inside
 when it is translated.
 """
 
-from collections.abc import Mapping
-
-from msgspec import Raw
-
 from gateway_core import (
-    Call,
     ClientSide,
-    Conversation,
     Counting,
     Endpoint,
-    GatewayError,
     KeepAlive,
-    Losses,
-    Relay,
-    Reply,
-    StreamReader,
-    StreamWriter,
-    Target,
-    UpstreamError,
     VendorSide,
     WireFormat,
     hookimpl,
@@ -69,37 +55,22 @@ from .grammar import GRAMMAR
 
 
 class _Client:
-    def read_request(self, call: Call) -> Conversation:
-        return requests.read_request(call)
-
-    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-        return replies.write_reply(reply, asked, losses)
-
-    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
-        return stream_writing.Writer(asked, losses)
-
-    def write_error(self, error: GatewayError, request_id: str) -> bytes:
-        return errors.write_error(error, request_id)
+    read_request = staticmethod(requests.read_request)
+    write_reply = staticmethod(replies.write_reply)
+    stream_writer = stream_writing.Writer
+    write_error = staticmethod(errors.write_error)
 
 
 class _Vendor:
-    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
-        return vendor_requests.write_request(conversation, target, losses)
-
-    def read_reply(self, body: bytes) -> Reply:
-        return replies.read_reply(body)
-
-    def stream_reader(self) -> StreamReader:
-        return stream_reading.Reader()
-
-    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-        return errors.read_error(status, headers, body)
+    write_request = staticmethod(vendor_requests.write_request)
+    read_reply = staticmethod(replies.read_reply)
+    stream_reader = stream_reading.Reader
+    read_error = staticmethod(errors.read_error)
 
     def path(self, model: str, stream: bool) -> str:
         return "/messages"
 
-    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
-        return watch.relay(call, target, members)
+    relay = staticmethod(watch.relay)
 
 
 _client: ClientSide = _Client()

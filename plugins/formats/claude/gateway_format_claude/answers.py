@@ -47,7 +47,7 @@ def read_block(of: Raw) -> tuple[Block, AnyPart]:
     block = _block(of)
     match block.type:
         case "text":
-            citations = tuple(read_citation(item) for item in block.citations or ())
+            citations = tuple(map(read_citation, block.citations or ()))
             return block, Text(text=block.text or "", citations=citations)
         case "thinking":
             return block, Reasoning(text=block.thinking or "", signature=block.signature or None)

@@ -40,6 +40,8 @@ class BlockWriter:
     def __init__(self, provider: str, *, native: bool, unsigned: bool, losses: Losses) -> None:
         self._provider = provider
         self.native = native
+        self.may_mark = False
+        """Whether anything that was written may hold a prompt-cache breakpoint."""
         self._unsigned = unsigned
         self._losses = losses
 
@@ -70,12 +72,15 @@ class BlockWriter:
                 return self._foreign(part)
 
     def _text(self, part: Text) -> dict[str, object]:
-        self._note_signature(part)
+        if part.signature is not None:
+            self._note_signature(part)
         block: dict[str, object] = {"type": "text", "text": part.text}
         if part.citations:
             citations = sent_citations(part.citations, self._losses)
             if citations:
                 block["citations"] = citations
+        if part.cache is None and not part.extra:
+            return block
         return self._marked(block, part.cache, part.extra)
 
     def _call(self, part: ToolCall) -> Block:
@@ -109,6 +114,7 @@ class BlockWriter:
     def _thinking(self, part: Reasoning) -> Block | None:
         """Thinking goes back only with a proof this vendor can read."""
         extra = self.own(part.extra)
+        self.may_mark = self.may_mark or bool(extra)
         if part.cache is not None:
             self._losses.add("cache_control")
         readable = readable_by(part.origin, self._provider, DIALECT)
@@ -132,6 +138,7 @@ class BlockWriter:
     def _media(self, part: Media, role: Role) -> Block | None:
         kept = kept_block(part.extra) if self.native else None
         if kept is not None:
+            self.may_mark = True
             return kept
         if role != "user":
             self._losses.add(part.kind)  # only users show things on this wire
@@ -141,6 +148,7 @@ class BlockWriter:
 
     def _foreign(self, part: Foreign) -> Block | None:
         if part.dialect == DIALECT:
+            self.may_mark = True
             return part.raw
         self._losses.add(f"part:{part.type}")
         return None
@@ -148,9 +156,11 @@ class BlockWriter:
     def _marked(
         self, block: dict[str, object], cache: str | None, extra: Extra
     ) -> dict[str, object]:
-        block |= self.own(extra)
+        if extra:
+            block |= self.own(extra)
         if cache is not None:
             block.setdefault("cache_control", written_marker(cache))
+        self.may_mark = self.may_mark or "cache_control" in block
         return block
 
     def own(self, extra: Extra) -> Extra:

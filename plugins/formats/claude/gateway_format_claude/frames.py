@@ -4,6 +4,8 @@ from gateway_formats.sse import frame
 
 from .dialect import encode
 
+_CR, _LF = b"\r\n"
+
 
 def event_frame(event: dict[str, object]) -> bytes:
     """An event in a frame of its name.
@@ -12,6 +14,6 @@ def event_frame(event: dict[str, object]) -> bytes:
     line. In JSON they can only be white space.
     """
     data = encode(event)
-    if b"\n" in data or b"\r" in data:
+    if _LF in data or _CR in data:
         data = data.replace(b"\n", b" ").replace(b"\r", b" ")
     return frame(data, str(event["type"]).encode())

@@ -77,7 +77,8 @@ _OFF_SINCE_5_5: Mapping[str, Off] = {"opus": "never", "sonnet": "between_tools"}
 
 def traits_of(model: str, options: Mapping[str, str | bool]) -> Traits:
     """The surface of a model, with the provider's own word on it."""
-    return _overridden(_by_id(model), options)
+    traits = _by_id(model)
+    return _overridden(traits, options) if options else traits
 
 
 @lru_cache(maxsize=1024)
@@ -134,8 +135,6 @@ def _newer(family: str, version: tuple[int, int]) -> Traits:
 
 
 def _overridden(traits: Traits, options: Mapping[str, str | bool]) -> Traits:
-    if not options:
-        return traits
     style = options.get("thinking")
     if style == "adaptive":
         traits = replace(traits, style="adaptive", budgets=False, efforts=_ALL_EFFORTS)

@@ -50,8 +50,20 @@ class _Message(Struct):
     usage: Raw = NULL
 
 
+class _Usual(_Message, forbid_unknown_fields=True):
+    """A message of which every member is known, and which has nothing to say late."""
+
+    type: Raw = NULL
+    role: Raw = NULL
+    container: None = None
+    context_management: None = None
+    input_transformations: None = None
+    stop_details: None = None
+
+
 NOTHING: Extra = {}
 
+_usual = msgspec.json.Decoder(_Usual).decode
 _message = msgspec.json.Decoder(_Message).decode
 
 
@@ -64,27 +76,35 @@ def read_reply(body: bytes) -> Reply:
 
 
 def _reply(body: bytes) -> Reply:
-    message, members = _message(body), members_of(body)
-    late = late_members(members)
+    message, late, rest = _read(body)
     parts = [read_block(item)[1] for item in message.content]
     choice = _choice(message, tuple(parts), late)
     meter = Meter()
     meter.take(message.usage)
-    rest = {name: value for name, value in members.items() if name not in _READ}
     return Reply(
         id=message.id or "",
         model=message.model or "",
         choices=(choice,),
         usage=meter.usage(),
         dialect=DIALECT,
-        extra=present(rest),
+        extra=rest,
     )
 
 
+def _read(body: bytes) -> tuple[_Message, Extra, Extra]:
+    """A message, its late members, and those that are not known."""
+    try:
+        return _usual(body), NOTHING, NOTHING
+    except msgspec.ValidationError:
+        message, members = _message(body), members_of(body)
+    rest = {name: value for name, value in members.items() if name not in _READ}
+    return message, late_members(members), present(rest)
+
+
 def _choice(message: _Message, parts: tuple[AnyPart, ...], late: Extra) -> Choice:
-    refusal = refusal_in(late)
+    refusal = refusal_in(late) if late else None
     reason = message.stop_reason
-    calls = any(isinstance(part, ToolCall) for part in parts)
+    calls = ToolCall in map(type, parts)
     if reason is None:
         finish, more = default_finish(parts), NOTHING
     else:
@@ -93,7 +113,7 @@ def _choice(message: _Message, parts: tuple[AnyPart, ...], late: Extra) -> Choic
         parts=parts if refusal is None else (*parts, refusal),
         finish=finish,
         stop_sequence=message.stop_sequence,
-        extra={**late, **more},
+        extra={**late, **more} if late else more,
     )
 
 

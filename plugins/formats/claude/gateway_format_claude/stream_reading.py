@@ -134,26 +134,28 @@ class Reader:
 
     def _read(self, frames: list[tuple[bytes, bytes]]) -> Sequence[StreamEvent]:
         events: list[StreamEvent] = []
-        for name, data in frames:
-            if self._done:
-                break
-            try:
-                self._take(name, data, events)
-            except Unreadable:
-                events += self._fail(ReplyFailed(RUBBISH))
+        try:
+            for name, data in frames:
+                if data != b"[DONE]":
+                    event = _event(data)
+                    if event.type == "content_block_delta":
+                        self._grow(event, data, events)
+                    else:
+                        self._take(event, name, data, events)
+                        if self._done:
+                            break
+        except Unreadable:
+            events += self._fail(ReplyFailed(RUBBISH))
         return events
 
-    def _take(self, name: bytes, data: bytes, events: list[StreamEvent]) -> None:
-        if data == b"[DONE]":
-            return
-        event = _event(data)
+    def _take(self, event: _Event, name: bytes, data: bytes, events: list[StreamEvent]) -> None:
         kind = event.type or name.decode()
-        if kind == "content_block_delta":
-            self._grow(event, data, events)
-        elif kind == "content_block_start":
+        if kind == "content_block_start":
             self._start_block(event, events)
         elif kind == "content_block_stop":
             self._stop_block(event.index, events)
+        elif kind == "content_block_delta":
+            self._grow(event, data, events)
         elif kind == "message_start":
             self._start(event.message, events)
         elif kind == "message_delta":

@@ -48,7 +48,7 @@ _BROKEN = ReplyFailed("The upstream failed before its answer was complete")
 class _OpenBlock:
     """The block that is being written. Its start may wait until there is something in it."""
 
-    __slots__ = ("begun", "empty", "head", "part", "quoted")
+    __slots__ = ("begun", "empty", "head", "is_plain", "part", "quoted")
 
     def __init__(self, part: AnyPart) -> None:
         self.part = part
@@ -58,6 +58,8 @@ class _OpenBlock:
         """What stands before the encoded text in every delta of this block."""
         self.quoted = False
         """Free text that is being wrapped in a JSON object."""
+        self.is_plain = False
+        """More text goes out as it is, because some has."""
 
 
 class Writer:
@@ -81,19 +83,27 @@ class Writer:
         if self._done:
             return b""
         out: list[bytes] = []
-        for event in events:
-            if type(event) is ChoiceEnded and event.choice:
-                self._losses.add("candidates")
+        if ChoiceEnded in map(type, events):
+            self._note_candidates(events)
         for event in self._sequence.feed(events):
             if isinstance(event, PartGrew):
-                self._grow(event, out)
+                block = self._block
+                if block is not None and block.is_plain and event.logprobs is None and event.text:
+                    out += (block.head, encode(event.text), b"}}\n\n")
+                else:
+                    self._grow(event, out)
             else:
                 self._take(event, out)
-            if self._done:
-                break
+                if self._done:
+                    break
         if not self._done:
             self._begin(out)
         return b"".join(out)
+
+    def _note_candidates(self, events: Sequence[StreamEvent]) -> None:
+        for event in events:
+            if isinstance(event, ChoiceEnded) and event.choice:
+                self._losses.add("candidates")
 
     def close(self) -> bytes:
         """The end of the message; the final counts come with it."""
@@ -216,6 +226,7 @@ class Writer:
         if block.quoted:
             text = ('{"input": "' if block.empty else "") + _inside(text)
         block.empty = False
+        block.is_plain = not block.quoted
         out.append(block.head + encode(text) + b"}}\n\n")
 
     def _cite(self, citation: Citation, out: list[bytes]) -> None:

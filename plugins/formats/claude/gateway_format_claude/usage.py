@@ -44,11 +44,14 @@ class Meter:
         if is_null(of):
             return False
         said = _decode(of)
-        self.reported = self.reported or _says_something(said)
+        if not self.reported:
+            self.reported = _is_count(said.input_tokens) or _is_count(said.output_tokens)
         self._input = _newer(said.input_tokens, self._input)
         self._output = _newer(said.output_tokens, self._output)
-        self._read = _newer(said.cache_read_input_tokens, self._read)
-        self._written = _newer(said.cache_creation_input_tokens, self._written)
+        if said.cache_read_input_tokens:
+            self._read = _newer(said.cache_read_input_tokens, self._read)
+        if said.cache_creation_input_tokens:
+            self._written = _newer(said.cache_creation_input_tokens, self._written)
         details = said.output_tokens_details
         if isinstance(details, dict):
             self._reasoning = _newer(details.get("thinking_tokens"), self._reasoning)
@@ -70,13 +73,9 @@ def _is_count(value: object) -> TypeGuard[int]:
     return type(value) is int and 0 <= value <= _HIGHEST
 
 
-def _says_something(said: _Counts) -> bool:
-    return _is_count(said.input_tokens) or _is_count(said.output_tokens)
-
-
 def _newer(value: object, before: int) -> int:
     """A later total; a zero does not take back what was counted before."""
-    return value if _is_count(value) and value else before
+    return value if type(value) is int and 0 < value <= _HIGHEST else before
 
 
 def written_usage(usage: Usage | None) -> dict[str, object]:

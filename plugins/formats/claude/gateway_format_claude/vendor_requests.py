@@ -49,16 +49,18 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     messages = _messages(conversation, writer, traits, losses)
     body = _body(conversation, target, traits, messages, losses)
     system = writer.texts(conversation.instructions)
-    system += _form(conversation.output, traits, native, body, losses)
+    if conversation.output is not None:
+        system += _form(conversation.output, traits, native, body, losses)
     if system:
         body["system"] = _short(system)
     extra = _own_members(conversation, body, native, losses)
     tools = body.get("tools")
-    limit_breakpoints(
-        (tools if isinstance(tools, list) else (), system, *(m.blocks for m in messages)),
-        1 if "cache_control" in extra else 0,
-        losses,
-    )
+    if writer.may_mark or isinstance(tools, list):
+        limit_breakpoints(
+            (tools if isinstance(tools, list) else (), system, *(m.blocks for m in messages)),
+            1 if "cache_control" in extra else 0,
+            losses,
+        )
     body["messages"] = [message.members() for message in messages]
     return encode(body)
 
@@ -90,7 +92,9 @@ def plain_messages(turns: Sequence[Turn]) -> list[Message] | None:
         is_usual = turn.role == role and turn.name is None and not turn.extra
         if not is_usual or not isinstance(part, Text) or not part.text.strip():
             return None
-        if part != Text(text=part.text):
+        if part.cache is not None or part.signature is not None or part.origin:
+            return None
+        if part.extra or part.citations:
             return None
         messages.append(Message(role, [text_block(part.text)], {}))
         role = "assistant" if role == "user" else "user"
@@ -138,7 +142,8 @@ def _body(
         longest=target.model.max_output,
         native=native,
     )
-    _check_loop(plan, messages, traits, losses)
+    if plan.thinking is not None:
+        _check_loop(plan, messages, traits, losses)
     body: dict[str, object] = {"model": target.model.id}
     body |= _tools(conversation, traits, plan, losses)
     body["max_tokens"] = plan.max_tokens
@@ -175,6 +180,8 @@ def _tools(
     losses: Losses,
 ) -> dict[str, object]:
     native, choice = conversation.dialect == DIALECT, conversation.tool_choice
+    if not conversation.tools and choice is None:
+        return {}
     tools = write_tools(conversation.tools, choice, traits, native, losses)
     chosen = choose_tool(
         choice,
@@ -205,11 +212,9 @@ def _labels(conversation: Conversation, losses: Losses) -> dict[str, object]:
 
 
 def _form(
-    output: Output | None, traits: Traits, native: bool, body: dict[str, object], losses: Losses
+    output: Output, traits: Traits, native: bool, body: dict[str, object], losses: Losses
 ) -> list[dict[str, object]]:
     """Ask for the answer's form: by a member, or with the words that are given back."""
-    if output is None:
-        return []
     if output.schema is None:
         losses.add("output_json")
         return [text_block(_AS_JSON)]
@@ -229,6 +234,8 @@ def _own_members(
     conversation: Conversation, body: dict[str, object], native: bool, losses: Losses
 ) -> Extra:
     """Put the members that have no neutral name back, or record that they are lost."""
+    if not conversation.extra:
+        return {}
     extra = {name: value for name, value in conversation.extra.items() if name != PRESERVE}
     if not native:
         losses.add_extra(extra)

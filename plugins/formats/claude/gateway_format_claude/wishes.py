@@ -166,13 +166,14 @@ def _choice(choice: ToolChoice | None, parallel: bool | None) -> dict[str, objec
 def write_sampling(
     sampling: Sampling, plan: Plan, traits: Traits, losses: Losses
 ) -> dict[str, object]:
-    thinking = plan.on or (traits.thinks and plan.thinking is None)
+    thinking = traits.thinks if plan.thinking is None else plan.on
     said = _samplers(sampling, thinking, traits, losses)
-    stop = [text for text in sampling.stop if text.strip()]
-    if len(stop) < len(sampling.stop):
-        losses.add("stop")  # the vendor refuses white space alone
-    if stop:
-        said["stop_sequences"] = stop
+    if sampling.stop:
+        stop = [text for text in sampling.stop if text.strip()]
+        if len(stop) < len(sampling.stop):
+            losses.add("stop")  # the vendor refuses white space alone
+        if stop:
+            said["stop_sequences"] = stop
     _note_others(sampling, losses)
     return said
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gateway_core import StreamEvent
 from gateway_formats.relay import CUT_SHORT
-from gateway_formats.sse import Decoder, FrameTooLong
+from gateway_formats.sse import Frames, FrameTooLong, texts
 
 from .json_pieces import JsonPieces
 from .replies import OpenReply
@@ -17,7 +17,7 @@ class GeminiStreamReader:
 
     def __init__(self) -> None:
         self._reply = OpenReply()
-        self._frames: Decoder | None = None
+        self._frames: Frames | None = None
         self._pieces: JsonPieces | None = None
         self._held = b""
 
@@ -40,7 +40,7 @@ class GeminiStreamReader:
     def close(self) -> Sequence[StreamEvent]:
         events: list[StreamEvent] = []
         if self._frames is not None:
-            for _, data in self._frames.close():
+            for data in texts(self._frames.close()):
                 events += self._reply.take(data)
         if self._pieces is not None and self._pieces.unfinished:
             events += self._reply.fail(CUT_SHORT)
@@ -56,10 +56,10 @@ class GeminiStreamReader:
         if start[:1] in (b"{", b"["):
             self._pieces = JsonPieces()
         else:
-            self._frames = Decoder()
+            self._frames = Frames()
         return start
 
     def _payloads(self, chunk: bytes) -> list[bytes]:
         if self._frames is not None:
-            return [data for _, data in self._frames.feed(chunk)]
+            return texts(self._frames.feed(chunk))
         return self._pieces.feed(chunk) if self._pieces is not None else []

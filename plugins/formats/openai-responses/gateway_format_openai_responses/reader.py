@@ -105,12 +105,13 @@ class Reader:
         event = decode_event(data)
         if event is None:
             return
-        if event.type == "error" or (name == b"error" and not event.type):
-            self._failed(events, read_failure(data))
-        elif (handle := _HANDLERS.get(event.type)) is not None:
+        handle = _HANDLERS.get(event.type)
+        if handle is not None:
             if not self._started:
                 self._start(event, events)
             handle(self, event, events)
+        elif event.type == "error" or (name == b"error" and not event.type):
+            self._failed(events, read_failure(data))
 
     def _start(self, event: Event, events: list[StreamEvent]) -> None:
         self._started = True
@@ -146,7 +147,10 @@ class Reader:
             self._begin(track, event.content_index, empty(read_content(content, {})), events)
 
     def text_grew(self, event: Event, events: list[StreamEvent]) -> None:
-        given = self._given(event, _NO_TEXT, events)
+        track = self._tracks.get(event.output_index)
+        given = None if track is None else track.parts.get(event.content_index)
+        if given is None:
+            given = self._given(event, _NO_TEXT, events)
         rows = event.logprobs
         grow(given, event.delta or "", events, wrapped(rows) if has_rows(rows) else None)
 

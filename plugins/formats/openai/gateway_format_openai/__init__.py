@@ -55,18 +55,8 @@ from msgspec import Raw
 
 from gateway_core import (
     BadRequest,
-    Call,
-    Conversation,
     Endpoint,
-    GatewayError,
     Intake,
-    Losses,
-    Relay,
-    Reply,
-    StreamReader,
-    StreamWriter,
-    Target,
-    UpstreamError,
     WireFormat,
     hookimpl,
 )
@@ -83,52 +73,33 @@ from .writer import ChatWriter
 class ChatClient:
     """Serves clients that ask for chat completions."""
 
-    def read_request(self, call: Call) -> Conversation:
-        return requests.read_request(call)
-
-    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-        return replies.write_reply(reply, asked, losses)
-
-    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
-        return ChatWriter(asked, losses)
-
-    def write_error(self, error: GatewayError, request_id: str) -> bytes:
-        return errors.write_error(error, request_id)
+    read_request = staticmethod(requests.read_request)
+    write_reply = staticmethod(replies.write_reply)
+    stream_writer = ChatWriter
+    write_error = staticmethod(errors.write_error)
 
 
-class CompletionClient(ChatClient):
+class CompletionClient:
     """Serves clients that ask for text completions."""
 
-    def read_request(self, call: Call) -> Conversation:
-        return completions.read_request(call)
-
-    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-        return completions.write_reply(reply, asked, losses)
-
-    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
-        return CompletionWriter(asked, losses)
+    read_request = staticmethod(completions.read_request)
+    write_reply = staticmethod(completions.write_reply)
+    stream_writer = CompletionWriter
+    write_error = staticmethod(errors.write_error)
 
 
 class ChatVendor:
     """Calls vendors that answer with chat completions."""
 
-    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
-        return outgoing.write_request(conversation, target, losses)
-
-    def read_reply(self, body: bytes) -> Reply:
-        return replies.read_reply(body)
-
-    def stream_reader(self) -> StreamReader:
-        return ChatReader()
-
-    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-        return errors.read_error(status, headers, body)
+    write_request = staticmethod(outgoing.write_request)
+    read_reply = staticmethod(replies.read_reply)
+    stream_reader = ChatReader
+    read_error = staticmethod(errors.read_error)
 
     def path(self, model: str, stream: bool) -> str:
         return "/chat/completions"
 
-    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
-        return passing.relay(call, target, members)
+    relay = staticmethod(passing.relay)
 
 
 def read_intake(

@@ -50,7 +50,8 @@ class Answer:
             self._take_choice(choice, out)
             if self.failed:
                 return
-        self._report(chunk, out)
+        if chunk.usage is not None or chunk.x_groq is not None:
+            self._report(chunk, out)
 
     def close(self, out: list[StreamEvent], *, marked: bool) -> None:
         """The answer is over; ``marked`` says whether the vendor said so itself."""
@@ -111,8 +112,6 @@ class Answer:
         self.fail(as_failure(error) if error else ReplyFailed(BROKEN), out)
 
     def _report(self, chunk: Chunk, out: list[StreamEvent]) -> None:
-        if chunk.usage is None and chunk.x_groq is None:
-            return
         usage = read_usage(chunk.usage)
         if usage is None and isinstance(chunk.x_groq, dict):
             usage = read_usage(chunk.x_groq.get("usage"))

@@ -90,11 +90,14 @@ class OpenChoice:
         before = len(out)
         if delta.extra_content is not None:
             self._prove(delta)
-        self._think(delta, out)
+        if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
+            self._think(delta, out)
         content = delta.content
         if content:
             if isinstance(content, str):
-                self._grow(_TEXT, content, out)
+                if self._kind != _TEXT:
+                    self._open(_TEXT, _FRESH[_TEXT], out)
+                out.append(PartGrew(self._part, content, self._index))
             else:
                 self._take_pieces(content, out)
         if delta.refusal and isinstance(delta.refusal, str):

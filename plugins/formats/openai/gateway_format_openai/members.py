@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from gateway_core import BadRequest
+from gateway_core import BadRequest, Call
 
 DIALECT = "openai"
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -66,7 +66,16 @@ def body_of(body: bytes, wrong: str = "The request body must be a JSON object") 
         members = _object.decode(body)
     except UNREADABLE:
         raise BadRequest(wrong) from None
-    return {name: raw for name, raw in members.items() if not name.startswith("_")}
+    return _public(members)
+
+
+def members_of(call: Call) -> Members:
+    """The same of a call, whose members may have been told apart already."""
+    return _public(call.members) if call.members else body_of(call.body)
+
+
+def _public(members: Mapping[str, Raw]) -> Members:
+    return {name: raw for name, raw in members.items() if name[:1] != "_"}
 
 
 def object_of(raw: Raw, where: str) -> Members:

@@ -44,8 +44,7 @@ ROLES = "system, developer, user, assistant, tool, function"
 
 def take_messages(members: Members) -> Read:
     """``messages``, or ``input`` where a client sent that instead. Raises BadRequest."""
-    raw = take(members, "messages")
-    name = "messages"
+    raw, name = take(members, "messages"), "messages"
     if raw is None:
         raw, name = take(members, "input"), "input"
     if raw is None:

@@ -124,8 +124,9 @@ def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
     }
     if reply.usage is not None:
         body["usage"] = write_usage(reply.usage)
-    own = reply.dialect == DIALECT
-    merge(body, known_tier(reply.extra) if own else shared_members(reply.extra))
+    if reply.extra:
+        own = reply.dialect == DIALECT
+        merge(body, known_tier(reply.extra) if own else shared_members(reply.extra))
     return encode(body)
 
 
@@ -148,6 +149,8 @@ def _message(
     parts: Sequence[AnyPart], asked: Conversation, legacy: bool, losses: Losses
 ) -> dict[str, Any]:
     text, annotations = spoken(parts, losses)
+    if len(parts) == 1 and type(parts[0]) is Text and not annotations:
+        return {"role": "assistant", "content": text, "refusal": None}
     calls = _calls(parts, asked, losses)
     refusal = "".join(part.text for part in parts if isinstance(part, Refusal))
     message: dict[str, Any] = {
@@ -183,11 +186,14 @@ def spoken(parts: Sequence[AnyPart], losses: Losses) -> tuple[str, list[Any]]:
         if isinstance(part, Text):
             if text and apart and part.text:
                 text += "\n\n"
-            found = (annotation(citation, len(text), losses) for citation in part.citations)
-            annotations += (written for written in found if written is not None)
+            for citation in part.citations:
+                written = annotation(citation, len(text), losses)
+                if written is not None:
+                    annotations.append(written)
             text += part.text
         apart = not isinstance(part, Text)
-        _note_lost(part, losses)
+        if apart or part.signature is not None:
+            _note_lost(part, losses)
     return text, annotations
 
 

@@ -1,5 +1,8 @@
 """A client's request, read into a conversation."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from msgspec import Raw
 from msgspec.structs import replace
 
@@ -8,11 +11,11 @@ from gateway_core import BadRequest, Call, Conversation, Sampling, Text, Thinkin
 from .members import (
     DIALECT,
     Members,
-    body_of,
     is_list,
     is_text,
     items_of,
     kept,
+    members_of,
     rest,
     take,
     take_flag,
@@ -30,7 +33,7 @@ from .tools import take_choice, take_tools
 
 def read_request(call: Call) -> Conversation:
     """Raises BadRequest, naming the member that is wrong."""
-    members = body_of(call.body)
+    members = members_of(call)
     instructions, turns = take_messages(members)
     return read_rest(call, members, instructions, turns)
 
@@ -39,6 +42,17 @@ def read_rest(
     call: Call, members: Members, instructions: tuple[Text, ...], turns: tuple[Turn, ...]
 ) -> Conversation:
     """Everything in a request but what was said."""
+    if members.keys() <= _COMMON:
+        return Conversation(
+            instructions=instructions,
+            turns=turns,
+            sampling=_take_sampling(members),
+            thinking=_hidden(call, None),
+            stream=call.stream,
+            stream_usage=False,
+            model=_take_model(members, call.model),
+            dialect=DIALECT,
+        )
     return Conversation(
         instructions=instructions,
         turns=turns,
@@ -81,33 +95,18 @@ def take_usage_wish(members: Members) -> bool:
     return bool(wished)
 
 
-_SAMPLING = frozenset(Sampling.__struct_fields__) - {"candidates"} | {"max_completion_tokens", "n"}
-_NOTHING_SAID = Sampling()
-
-
 def _take_sampling(members: Members) -> Sampling:
-    if _SAMPLING.isdisjoint(members):
+    if _SAMPLING.keys().isdisjoint(members):
         return _NOTHING_SAID
-    older = take_whole(members, "max_tokens")
-    limit = take_whole(members, "max_completion_tokens")
-    return Sampling(
-        max_tokens=older if limit is None else limit,
-        temperature=take_number(members, "temperature"),
-        top_p=take_number(members, "top_p"),
-        top_k=take_whole(members, "top_k"),
-        min_p=take_number(members, "min_p"),
-        seed=take_whole(members, "seed"),
-        stop=_take_stop(members),
-        presence_penalty=take_number(members, "presence_penalty"),
-        frequency_penalty=take_number(members, "frequency_penalty"),
-        candidates=take_whole(members, "n"),
-        logprobs=take_flag(members, "logprobs"),
-        top_logprobs=take_whole(members, "top_logprobs"),
-    )
+    said: dict[str, Any] = {}
+    for name, (taken, field) in _SAMPLING.items():
+        if name in members and (value := taken(members, name)) is not None:
+            said[field] = value
+    return Sampling(**said)
 
 
-def _take_stop(members: Members) -> tuple[str, ...]:
-    raw = take(members, "stop")
+def _take_stop(members: Members, name: str) -> tuple[str, ...]:
+    raw = take(members, name)
     if raw is None:
         return ()
     if is_text(raw):
@@ -119,3 +118,24 @@ def _take_stop(members: Members) -> tuple[str, ...]:
 
 def _stop_of(raw: Raw, index: int) -> str:
     return text_of(raw, f"stop[{index}]")
+
+
+_NOTHING_SAID = Sampling()
+_SAMPLING: Mapping[str, tuple[Callable[[Members, str], object], str]] = {
+    "max_tokens": (take_whole, "max_tokens"),
+    "max_completion_tokens": (take_whole, "max_tokens"),  # the newer name counts
+    "temperature": (take_number, "temperature"),
+    "top_p": (take_number, "top_p"),
+    "top_k": (take_whole, "top_k"),
+    "min_p": (take_number, "min_p"),
+    "seed": (take_whole, "seed"),
+    "stop": (_take_stop, "stop"),
+    "presence_penalty": (take_number, "presence_penalty"),
+    "frequency_penalty": (take_number, "frequency_penalty"),
+    "n": (take_whole, "candidates"),
+    "logprobs": (take_flag, "logprobs"),
+    "top_logprobs": (take_whole, "top_logprobs"),
+}
+"""How each member is taken, in this order, and what the hub calls it."""
+_COMMON = frozenset(("model", "stream", *_SAMPLING))
+"""Beside the messages, all that most requests hold."""

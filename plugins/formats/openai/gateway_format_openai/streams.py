@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gateway_core import ReplyFailed, StreamEvent
 from gateway_formats.relay import RUBBISH
-from gateway_formats.sse import Decoder, FrameTooLong
+from gateway_formats.sse import Frames, FrameTooLong, texts
 
 from .answers import Answer
 from .chunks import read_chunk
@@ -24,11 +24,11 @@ def is_done(data: bytes) -> bool:
 class ChatReader:
     """Frames to events. A vendor that does not stream after all is read at the end."""
 
-    __slots__ = ("_answer", "_begun", "_decoder", "_over", "_whole")
+    __slots__ = ("_answer", "_begun", "_frames", "_over", "_whole")
 
     def __init__(self) -> None:
         self._answer = Answer()
-        self._decoder = Decoder()
+        self._frames = Frames()
         self._begun = False
         self._over = False
         self._whole: list[bytes] | None = None
@@ -43,11 +43,11 @@ class ChatReader:
             return ()
         out: list[StreamEvent] = []
         try:
-            pairs = self._decoder.feed(chunk)
+            said = texts(self._frames.feed(chunk))
         except FrameTooLong as error:
             self._fail(str(error), out)
             return out
-        self._take(pairs, out)
+        self._take(said, out)
         return out
 
     def close(self) -> Sequence[StreamEvent]:
@@ -55,10 +55,10 @@ class ChatReader:
         if self._over:
             return out
         if self._whole is not None:
-            self._take([(b"", b"".join(self._whole))], out)
+            self._take([b"".join(self._whole)], out)
             marked = True
         else:
-            self._take(self._decoder.close(), out)
+            self._take(texts(self._frames.close()), out)
             marked = False
         if not self._over:
             self._over = True
@@ -74,10 +74,10 @@ class ChatReader:
                 self._whole = []
                 self._answer = Answer(is_whole=True)
 
-    def _take(self, pairs: Sequence[tuple[bytes, bytes]], out: list[StreamEvent]) -> None:
+    def _take(self, said: Sequence[bytes], out: list[StreamEvent]) -> None:
         answer = self._answer
-        for _, data in pairs:
-            if is_done(data):
+        for data in said:
+            if len(data) < LONGEST_MARK and is_done(data):
                 self._over = True
                 answer.close(out, marked=True)
                 return

@@ -55,7 +55,7 @@ def take_tools(members: Members) -> tuple[Tool, ...]:
 
 
 def is_legacy(tools: tuple[Tool, ...]) -> bool:
-    return any(tool.dialect == LEGACY for tool in tools)
+    return bool(tools) and any(tool.dialect == LEGACY for tool in tools)
 
 
 def _read_tool(raw: Raw, where: str) -> Tool:

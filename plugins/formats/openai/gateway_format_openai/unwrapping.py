@@ -13,9 +13,11 @@ from gateway_core import Tool, ToolCall
 
 from .members import anything_of
 
+_NONE: frozenset[str] = frozenset()
+
 
 def custom_names(tools: Sequence[Tool]) -> frozenset[str]:
-    return frozenset(tool.name for tool in tools if tool.custom)
+    return frozenset(tool.name for tool in tools if tool.custom) if tools else _NONE
 
 
 def unwrapped(call: ToolCall) -> ToolCall:

@@ -108,8 +108,16 @@ class ChatWriter:
 
     def feed(self, events: Sequence[StreamEvent]) -> bytes:
         out: Out = []
-        handlers = self._handlers
+        handlers, choices = self._handlers, self._choices
         for event in events:
+            if type(event) is PartGrew and event.logprobs is None:
+                state = choices[event.choice]
+                slot = state.slots[event.index]
+                if slot.is_text and not slot.gap:
+                    text = event.text
+                    state.length += len(text)
+                    out += (slot.before, encode(text), slot.after)
+                    continue
             handlers[type(event)](event, out)
         return one_line(b"".join(out))
 
