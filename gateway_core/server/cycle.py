@@ -46,6 +46,7 @@ class Cycle:
         "_has_news",
         "_head",
         "_is_chunked",
+        "_is_flowing",
         "_left",
         "_pieces",
         "_size",
@@ -90,6 +91,8 @@ class Cycle:
         self._head = b""
         """A head that is not written yet."""
         self._is_chunked = False
+        self._is_flowing = False
+        """The head is out, and pieces of a chunked body may follow."""
         self._left = 0
         """Bytes of the body that are still to come, where their number was announced."""
 
@@ -126,6 +129,7 @@ class Cycle:
     def leave(self) -> None:
         """Nobody waits for the rest of the answer."""
         self.disconnected = not self.response_complete
+        self._is_flowing = False
         self.wake()
 
     def wake(self) -> None:
@@ -167,9 +171,7 @@ class Cycle:
 
     def push(self, piece: bytes) -> bool:
         """More of a body whose head is out, at once; false for what needs ``send``."""
-        if self._head or not self._is_chunked or self.flow.write_paused or self.disconnected:
-            return False
-        if self.response_complete or not piece:
+        if not self._is_flowing or self.flow.write_paused or not piece:
             return False
         self.transport.write(b"".join((_size(len(piece)), piece, b"\r\n")))
         return True
@@ -232,11 +234,12 @@ class Cycle:
             self.transport.writelines((head, piece))
         elif head or piece:
             self.transport.write(head + piece)
+        self._is_flowing = self._is_chunked
         if is_last:
             self._end()
 
     def _end(self) -> None:
-        self.response_complete = True
+        self.response_complete, self._is_flowing = True, False
         self.wake()
         if not self.keep_alive:
             self.transport.close()
@@ -246,6 +249,7 @@ class Cycle:
         """Let the head go ahead of a body that is late."""
         if self._head and not self.disconnected:
             self.transport.write(self._head)
+            self._is_flowing = self._is_chunked
         self._head = b""
 
     async def _fail(self) -> None:
