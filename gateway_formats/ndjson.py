@@ -6,28 +6,29 @@ from .sse import LIMIT, FrameTooLong
 class Lines:
     """Holds the beginning of an unfinished line between chunks."""
 
-    __slots__ = ("_held", "_limit")
+    __slots__ = ("_limit", "held")
 
     def __init__(self, limit: int = LIMIT) -> None:
-        self._held = bytearray()
+        self.held = bytearray()
+        """The unfinished line."""
         self._limit = limit
 
     def feed(self, chunk: bytes) -> bytes:
         """The longest run of whole lines that is complete now, exactly as it came."""
         end = chunk.rfind(b"\n") + 1
         if not end:
-            self._held += chunk
-            if len(self._held) > self._limit:
+            self.held += chunk
+            if len(self.held) > self._limit:
                 raise FrameTooLong(f"a line is longer than {self._limit} bytes")
             return b""
-        whole = bytes(self._held) + chunk[:end] if self._held else chunk[:end]
-        self._held[:] = chunk[end:]
+        whole = bytes(self.held) + chunk[:end] if self.held else chunk[:end]
+        self.held[:] = chunk[end:]
         return whole
 
     def close(self) -> bytes:
         """What is left: a last line without its newline, or nothing."""
-        rest = bytes(self._held)
-        self._held.clear()
+        rest = bytes(self.held)
+        self.held.clear()
         return rest
 
 

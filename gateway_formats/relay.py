@@ -13,11 +13,14 @@ import msgspec
 from gateway_core import ReplyFailed, UpstreamError, Usage
 
 from .fold import as_failure
+from .likeness import Likeness, likeness_of
 from .ndjson import Lines, lines
-from .sse import Frames, FrameTooLong, blocks, read_block
+from .sse import CR, Frames, FrameTooLong, blocks, read_block
 
 CUT_SHORT = "The upstream ended the stream before the answer was complete"
 RUBBISH = "The upstream sent an event that could not be read"
+TRIES = 100
+"""How many frames of a stream are learnt from; in some no two are alike."""
 
 
 class Watch(Protocol):
@@ -29,11 +32,14 @@ class Watch(Protocol):
     """True once the frame that properly ends a stream has passed."""
     characters: int
 
-    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
+    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
         """Note what a frame says.
 
         True lets it pass, False leaves it out, a ReplyFailed says that the frame
-        is the vendor's own error. Raises msgspec.MsgspecError for rubbish.
+        is the vendor's own error. A text lets it pass too and says that the frame
+        did nothing but add this text to ``characters``: the next frames may differ
+        from it in their text alone, and then are not looked at but only counted.
+        Raises msgspec.MsgspecError for rubbish.
         """
         ...
 
@@ -48,8 +54,12 @@ class StreamRelay:
     def __init__(self, watch: Watch, *, lines_only: bool = False) -> None:
         self.watch = watch
         self.failure: ReplyFailed | None = None
+        self.ended = False
         self._frames: Frames | Lines = Lines() if lines_only else Frames()
         self._lines_only = lines_only
+        self._alike: Likeness | None = None
+        """What the last frames have in common, while they bring nothing but text."""
+        self._tries = TRIES
 
     @property
     def usage(self) -> Usage | None:
@@ -60,24 +70,22 @@ class StreamRelay:
         return self.watch.started
 
     @property
-    def ended(self) -> bool:
-        return self.watch.ended
-
-    @property
     def characters(self) -> int:
         return self.watch.characters
 
     def feed(self, chunk: bytes) -> bytes:
+        alike = self._alike
+        if alike is not None and not self._frames.held:
+            length = alike.length(chunk)
+            if length:
+                self.watch.characters += length
+                return chunk
         if self.failure is not None:
             return b""
         try:
             whole = self._frames.feed(chunk)
         except FrameTooLong as error:
             return self.fail(ReplyFailed(str(error)))
-        if whole[:6] == b"data: " and b"\r" not in whole and not self._lines_only:
-            texts = whole[6:-2].split(b"\n\ndata: ")
-            if whole.count(b"\n") == 2 * len(texts):
-                return self._plain(whole, texts)
         return self._passed(whole) if whole else b""
 
     def close(self) -> bytes:
@@ -87,7 +95,8 @@ class StreamRelay:
         rest = self._frames.close()
         end = b"\n" if self._lines_only else b"\n\n"
         passed = self._passed(rest + end) if rest.strip() else b""
-        if self.failure is None and not self.watch.ended:
+        self.ended = self.watch.ended
+        if self.failure is None and not self.ended:
             passed += self.fail(ReplyFailed(CUT_SHORT))
         return passed
 
@@ -95,55 +104,79 @@ class StreamRelay:
         if self.failure is not None or self.watch.ended:
             return b""
         self.failure = failure
+        self._alike = None
         return self.watch.error_frame(failure)
 
-    def _plain(self, whole: bytes, texts: list[bytes]) -> bytes:
-        """A run of frames that are one line of data each, as nearly all are."""
-        look, passing = self.watch.look, texts
-        for index, text in enumerate(texts):
-            try:
-                seen = not text or look(b"", text)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                seen = ReplyFailed(RUBBISH)
-            if seen is True:
-                if passing is not texts:
-                    passing.append(text)
-            elif seen is False:
-                passing = texts[:index] if passing is texts else passing
-            else:
-                before = texts[:index] if passing is texts else passing
-                return _framed(before) + self.fail(seen)
-        return whole if passing is texts else _framed(passing)
-
     def _passed(self, whole: bytes) -> bytes:
-        found = lines(whole) if self._lines_only else blocks(whole)
-        look, passing = self.watch.look, found
+        if not self._lines_only and CR not in whole:
+            return self._plain(whole)
+        self._alike = None
+        if self._lines_only:
+            return self._looked_through(whole, lines(whole), b"\n")
+        return self._looked_through(whole, blocks(whole), b"\n\n")
+
+    def _plain(self, whole: bytes) -> bytes:
+        """Frames with the usual ends of lines, as nearly all are."""
+        at, begin, kept = self._run(whole, 0), 0, list[bytes]()
+        while (end := whole.find(b"\n\n", at) + 2) >= 2:
+            alike, seen = self._alike, self._seen(whole[at:end])
+            if isinstance(seen, ReplyFailed):
+                return b"".join((*kept, whole[begin:at], self.fail(seen)))
+            if not seen:
+                kept.append(whole[begin:at])
+                begin = end
+            at = end if self._alike is alike else self._run(whole, end)
+        return b"".join((*kept, whole[begin:])) if begin else whole
+
+    def _run(self, whole: bytes, at: int) -> int:
+        """Pass over frames that are like the last one, if all are up to the last such; where to."""
+        if self._alike is None:
+            return at
+        end = self._alike.last_end(whole)
+        length = self._alike.length(whole[at:end])
+        self.watch.characters += length
+        return end if length else at
+
+    def _seen(self, frame: bytes) -> ReplyFailed | bool:
+        length = 0 if self._alike is None else self._alike.length(frame)
+        if length:
+            self.watch.characters += length
+            return True
+        seen = self._look(*read_block(frame[:-2]))
+        if not isinstance(seen, str):
+            self._alike = None
+            return seen
+        if self._tries:
+            self._tries -= 1
+            self._alike = likeness_of(frame, seen) or self._alike
+        return True
+
+    def _looked_through(self, whole: bytes, found: list[bytes], end: bytes) -> bytes:
+        passing = found
         for index, block in enumerate(found):
-            if self._lines_only:
-                event, data = b"", block
-            else:
-                event, data = read_block(block)
-            try:
-                seen = not data or look(event, data)
-            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                seen = ReplyFailed(RUBBISH)
-            if seen is True:
-                if passing is not found:
-                    passing.append(block)
-            elif seen is False:
-                passing = found[:index] if passing is found else passing
-            else:
+            seen = self._look(*((b"", block) if self._lines_only else read_block(block)))
+            if isinstance(seen, ReplyFailed):
                 before = found[:index] if passing is found else passing
-                return self._joined(before) + self.fail(seen)
-        return whole if passing is found else self._joined(passing)
+                return _joined(before, end) + self.fail(seen)
+            if seen is False:
+                passing = found[:index] if passing is found else passing
+            elif passing is not found:
+                passing.append(block)
+        return whole if passing is found else _joined(passing, end)
 
-    def _joined(self, found: list[bytes]) -> bytes:
-        end = b"\n" if self._lines_only else b"\n\n"
-        return b"".join(block + end for block in found)
+    def _look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
+        if not data:
+            return True
+        try:
+            seen = self.watch.look(event, data)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return ReplyFailed(RUBBISH)
+        self.ended = self.watch.ended
+        return seen
 
 
-def _framed(texts: list[bytes]) -> bytes:
-    return b"".join(b"data: %b\n\n" % text for text in texts)
+def _joined(blocks: list[bytes], end: bytes) -> bytes:
+    return b"".join(block + end for block in blocks)
 
 
 class WholeRelay:

@@ -11,9 +11,9 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _NAMED = re.compile(rb"(?m)^event: (.++)\ndata: (.++)\n\n")
 _PLAIN = re.compile(rb"data: (.++)\n\n")
 """Frames as nearly every vendor writes them, with a name and without; a read mostly brings one."""
-_CR = ord("\r")
-"""Looking for a number is much quicker than looking for a byte string."""
 _BOM = b"\xef\xbb\xbf"
+CR = 13
+"""As a number, which is looked for in bytes far more quickly than bytes are."""
 
 LIMIT = 16 * 1024 * 1024
 """Longest frame, bytes."""
@@ -26,29 +26,30 @@ class FrameTooLong(ValueError):
 class Frames:
     """Holds the beginning of an unfinished frame between chunks."""
 
-    __slots__ = ("_held", "_limit", "_searched")
+    __slots__ = ("_limit", "_searched", "held")
 
     def __init__(self, limit: int = LIMIT) -> None:
-        self._held = bytearray()
+        self.held = bytearray()
+        """The unfinished frame."""
         self._searched = 0
         self._limit = limit
 
     def feed(self, chunk: bytes) -> bytes:
         """The longest run of whole frames that is complete now, exactly as it came."""
-        if not self._held and chunk.endswith((b"\n\n", b"\r\n\r\n")):
+        if not self.held and chunk.endswith((b"\n\n", b"\r\n\r\n")):
             return chunk
-        self._held += chunk
+        self.held += chunk
         return self._take(self._last_end())
 
     def close(self) -> bytes:
         """What is left: a frame whose closing blank line never came, or nothing."""
-        rest = bytes(self._held)
-        self._held.clear()
+        rest = bytes(self.held)
+        self.held.clear()
         self._searched = 0
         return rest
 
     def _last_end(self) -> int:
-        held, start = self._held, max(0, self._searched - 3)
+        held, start = self.held, max(0, self._searched - 3)
         line, lines = held.rfind(b"\n\n", start), held.rfind(b"\r\n\r\n", start)
         end = max(line + 2 if line >= 0 else 0, lines + 4 if lines >= 0 else 0)
         if held.find(b"\r", max(start, end)) >= 0:
@@ -60,19 +61,19 @@ class Frames:
 
     def _take(self, end: int) -> bytes:
         if not end:
-            self._searched = len(self._held)
+            self._searched = len(self.held)
             if self._searched > self._limit:
                 raise FrameTooLong(f"an event is longer than {self._limit} bytes")
             return b""
-        whole = bytes(self._held[:end])
-        del self._held[:end]
+        whole = bytes(self.held[:end])
+        del self.held[:end]
         self._searched = 0
         return whole
 
 
 def blocks(whole: bytes) -> list[bytes]:
     """The frames in a run of whole frames, without their blank lines."""
-    if _CR in whole:
+    if CR in whole:
         if whole.count(b"\r\n") == whole.count(b"\n") == whole.count(b"\r"):
             return [block for block in whole.split(b"\r\n\r\n") if block.strip(b"\r\n")]
         return [block for block in _BLANK_LINE.split(whole) if block.strip(b"\r\n")]
@@ -81,7 +82,7 @@ def blocks(whole: bytes) -> list[bytes]:
 
 def read_block(block: bytes) -> tuple[bytes, bytes]:
     """A frame's event name and data; data is empty for a comment."""
-    if _CR not in block:  # The two shapes that nearly every frame has.
+    if CR not in block:  # The two shapes that nearly every frame has.
         head, newline, rest = block.partition(b"\n")
         if not newline and head[:6] == b"data: ":
             return b"", head[6:]
@@ -116,7 +117,7 @@ class Decoder:
 
 def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
     """Event names and data of a run of whole frames, without the frames that have no data."""
-    if whole[:7] == b"event: " and _CR not in whole:
+    if whole[:7] == b"event: " and CR not in whole:
         only = _NAMED.fullmatch(whole)
         if only is not None:
             return [(only[1], only[2])]
@@ -129,7 +130,7 @@ def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
 def texts(whole: bytes) -> list[bytes]:
     """The data of a run of whole frames, for formats whose data says all that a name could."""
     if whole[:6] == b"data: ":
-        only = None if _CR in whole else _PLAIN.fullmatch(whole)
+        only = None if CR in whole else _PLAIN.fullmatch(whole)
         if only is not None:
             return [only[1]]
         end = b"\r\n\r\n" if whole[-4:] == b"\r\n\r\n" else b"\n\n"

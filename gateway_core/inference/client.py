@@ -211,9 +211,12 @@ class Client:
 
     def push(self, piece: bytes) -> bool:
         """More of a stream at once, if that can be; false when it is to be written."""
-        if self._push is None or self.gone or len(piece) > SLICE or not self._push(piece):
+        push, size = self._push, len(piece)
+        if push is None or self.gone or size > SLICE or not push(piece):
             return False
-        self._count(piece)
+        self.sent += size
+        if self.tap is not None:
+            self.tap(piece)
         return True
 
     async def end(self, last: bytes = b"") -> None:

@@ -86,6 +86,8 @@ class Verbatim:
         )
         self.media_type = wire.stream_type if call.stream else JSON
         self.losses = Losses()
+        self.ended = False
+        self.failure: UpstreamError | None = None
         if target.provider.drop or target.model.unsupported:
             self._unsupported(call, target)
 
@@ -98,29 +100,32 @@ class Verbatim:
         return self.relay.started
 
     @property
-    def ended(self) -> bool:
-        return self.relay.ended
-
-    @property
     def characters(self) -> int:
         return self.relay.characters
 
-    @property
-    def failure(self) -> UpstreamError | None:
-        failed = self.relay.failure
-        return None if failed is None else error_of(safe(failed, self._credential))
-
     def feed(self, chunk: bytes) -> bytes:
-        given = self.relay.feed(chunk)
-        if self.relay.failure is None:
+        relay = self.relay
+        given = relay.feed(chunk)
+        self.ended = relay.ended
+        if relay.failure is None:
             return given
+        self._note_failure()
         return masked(given, secrets_of(self._credential))
 
     def close(self) -> bytes:
-        return self.relay.close()
+        given = self.relay.close()
+        self._note_failure()
+        return given
 
     def fail(self, error: UpstreamError) -> bytes:
-        return self.relay.fail(failure_of(error))
+        given = self.relay.fail(failure_of(error))
+        self._note_failure()
+        return given
+
+    def _note_failure(self) -> None:
+        self.ended, failed = self.relay.ended, self.relay.failure
+        if failed is not None and self.failure is None:
+            self.failure = error_of(safe(failed, self._credential))
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
         return self.vendor.read_error(status, headers, body)

@@ -33,12 +33,11 @@ class Flow:
     def _take(self, chunk: bytes) -> bool:
         exchange = self._exchange
         given = exchange.feed(chunk)
-        if not given:
-            return exchange.failure is None
-        if exchange.failure is None and not exchange.ended and self._client.push(given):
+        is_plain = exchange.failure is None and not exchange.ended
+        if is_plain and (not given or self._client.push(given)):
             return True
         self._kept = given
-        return False
+        return not given and exchange.failure is None
 
 
 def flow_of(exchange: Exchange, response: UpstreamResponse, client: Client) -> Flow | None:

@@ -73,6 +73,8 @@ class Cycle:
     _is_chunked = False
     _left = 0
     """Bytes of the body that are still to come, where their number was announced."""
+    _is_flowing = False
+    """The head is out, and pieces of a chunked body may follow."""
 
     def __init__(
         self,
@@ -135,6 +137,7 @@ class Cycle:
             express, self.express = self.express, None
             express.leave()
         self.expects_continue = False  # Our side may be closed by now.
+        self._is_flowing = False
         self.wake()
 
     def wake(self) -> None:
@@ -176,9 +179,7 @@ class Cycle:
 
     def push(self, piece: bytes) -> bool:
         """More of a body whose head is out, at once; false for what needs ``send``."""
-        if self._head or not self._is_chunked or self.flow.write_paused or self.disconnected:
-            return False
-        if self.response_complete or not piece:
+        if not self._is_flowing or self.flow.write_paused or not piece:
             return False
         self.transport.write(b"".join((_size(len(piece)), piece, b"\r\n")))
         return True
@@ -256,11 +257,12 @@ class Cycle:
             self.transport.writelines((head, piece))
         elif head or piece:
             self.transport.write(head + piece)
+        self._is_flowing = self._is_chunked
         if is_last:
             self._end()
 
     def _end(self) -> None:
-        self.response_complete, self.express = True, None
+        self.response_complete, self.express, self._is_flowing = True, None, False
         self.wake()
         if not self.keep_alive:
             self.transport.close()
@@ -270,6 +272,7 @@ class Cycle:
         """Let the head go ahead of a body that is late."""
         if self._head and not self.disconnected:
             self.transport.write(self._head)
+            self._is_flowing = self._is_chunked
         self._head = b""
 
     async def _fail(self) -> None:

@@ -32,12 +32,11 @@ class Waiter(Protocol):
 class Source(Protocol):
     """The connection an answer comes on."""
 
+    held: bool
+    """No more is read for now, because too much waits to be taken."""
+
     def more(self, answer: "Answer") -> Awaitable[None]:
         """Wait until the answer is woken."""
-        ...
-
-    def extend(self) -> None:
-        """Something has come: the wait for more begins anew."""
         ...
 
     def resume(self) -> None:
@@ -62,6 +61,7 @@ class Answer:
         self.source: Source | None = source
         self.failure: TransportError | None = None
         self.chunks: list[bytes] = []
+        """What has come and was not taken; the reader's own list until the end."""
         self.buffered = 0
         """Bytes that brought what is in ``chunks``, framing included."""
         self.waiter: Waiter | None = None
@@ -108,13 +108,13 @@ class Answer:
 
     def grown(self) -> None:
         """More of the body has come."""
-        taker, source, waiter = self.taker, self.source, self.waiter
-        if taker is None or source is None or waiter is None or waiter.done():
+        taker, waiter = self.taker, self.waiter
+        if taker is None or waiter is None or waiter.done():
             self.wake()
             return
-        source.extend()
+        chunks = self.chunks
         try:
-            goes_on = taker(self._take())
+            goes_on = taker(chunks.pop() if len(chunks) == 1 else self._take())
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # a plugin may be asked
             self.wake(error)
         else:
@@ -138,6 +138,8 @@ class Answer:
         """Nothing more will come."""
         self.source = None
         self.failure = failure
+        lent, self.chunks = self.chunks, self.chunks.copy()
+        lent.clear()
         self.wake()
 
     def _end(self) -> bytes:
@@ -150,8 +152,9 @@ class Answer:
         data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         chunks.clear()
         self.buffered = 0
-        if self.source is not None:
-            self.source.resume()
+        source = self.source
+        if source is not None and source.held:
+            source.resume()
         return data
 
 

@@ -24,6 +24,8 @@ from .reading import Reader
 
 SLICE = 256 * 1024
 """A longer body goes to the socket in pieces of this size and is never copied whole."""
+LOOKS = 4
+"""How often the alarm rings in the longest silence, to see whether anything was heard."""
 MANY = 4096
 """Reading stops above this many pieces too, because a piece may be a single byte."""
 
@@ -51,17 +53,19 @@ class Connection(asyncio.Protocol):
         self.owner: Owner | None = None
         self.closed = False
         """Closing or closed; no exchange may begin."""
+        self.held = False
         self._loop = loop
         self._limits = limits
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._reader = Reader()
         self._answer: Answer | None = None
         self._used = False
-        self._held = False
         self._unsent: memoryview | None = None
         self._full = False
         self._patience = 0.0
         self._deadline = math.inf
+        self._heard = False
+        """More of a body has come since the alarm was looked at."""
         self._alarm_at = math.inf
         self._alarm: asyncio.TimerHandle | None = None
 
@@ -96,23 +100,21 @@ class Connection(asyncio.Protocol):
         """Wait until the answer is woken. Cancelling closes the connection."""
         if answer.waiter is not None:
             raise RuntimeError("this answer is already being read")
-        self._expect_by(self._loop.time() + self._limits.silence)
+        now, silence = self._loop.time(), self._limits.silence
+        self._heard, self._deadline = False, now + silence
+        self._ring_by(now + silence / LOOKS)
         return self._woken(answer)
-
-    def extend(self) -> None:
-        """The wait for more begins anew. An alarm that rings too early is set again."""
-        self._deadline = self._loop.time() + self._limits.silence
 
     def _hold(self) -> None:
         """Read no further until somebody takes what has come."""
-        if not self._held:
-            self._held = True
+        if not self.held:
+            self.held = True
             self._transport.pause_reading()
 
     def resume(self) -> None:
         """Read on, if reading was held because nobody took what had come."""
-        if self._held and not self.closed:
-            self._held = False
+        if self.held and not self.closed:
+            self.held = False
             self._transport.resume_reading()
 
     def drop(self, answer: Answer) -> None:
@@ -182,9 +184,16 @@ class Connection(asyncio.Protocol):
         if self._reader.complete:
             self._release(answer)
         elif answer.status:
+            self._heard = True
             answer.grown()
-            if answer.buffered > self._limits.buffer or len(answer.chunks) > MANY:
-                self._hold()
+            if answer.chunks:
+                self._pile_up(answer, len(data))
+
+    def _pile_up(self, answer: Answer, size: int) -> None:
+        """Nobody takes what comes: up to a limit."""
+        answer.buffered += size
+        if answer.buffered > self._limits.buffer or len(answer.chunks) > MANY:
+            self._hold()
 
     def eof_received(self) -> None:
         answer = self._answer
@@ -240,12 +249,16 @@ class Connection(asyncio.Protocol):
         self.abort()
 
     # Time. One alarm serves all waits: it is moved only when it would ring too
-    # late, and when it rings early it is set again.
+    # late, and when it rings early it is set again. Of what flows past it is
+    # only known that something came since the last ring.
 
     def _expect_by(self, deadline: float) -> None:
-        self._deadline = deadline
-        if deadline < self._alarm_at:
-            self._set_alarm(deadline)
+        self._heard, self._deadline = False, deadline
+        self._ring_by(deadline)
+
+    def _ring_by(self, at: float) -> None:
+        if at < self._alarm_at:
+            self._set_alarm(at)
 
     def _set_alarm(self, at: float) -> None:
         if self._alarm is not None:
@@ -254,14 +267,16 @@ class Connection(asyncio.Protocol):
         self._alarm = self._loop.call_at(at, self._ring)
 
     def _ring(self) -> None:
-        now = self._loop.time()
+        now, limits = self._loop.time(), self._limits
         answer = self._answer
+        if self._heard:
+            self._heard, self._deadline = False, now + limits.silence
         waited_for = answer is None or answer.waiter is not None
         if now >= self._deadline and waited_for:
             self._expire(answer)
             return
         # Never further away than an idle connection's end, so that ends are never too late.
-        latest = now + self._limits.keep_alive
+        latest = now + min(limits.keep_alive, limits.silence / LOOKS)
         self._set_alarm(min(self._deadline, latest) if self._deadline > now else latest)
 
     def _expire(self, answer: Answer | None) -> None:

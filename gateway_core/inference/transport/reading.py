@@ -42,11 +42,16 @@ class Reader:
         self._coded = False
         self._fields: MutableSequence[Field] = []
         self._trailers: deque[Field] = deque(maxlen=0)
+        self._pieces: list[bytes] = []
+        """What of the body has come; lent to each answer for as long as it comes."""
+        self.on_body = self._pieces.append
         self._parser = HttpResponseParser(self)
 
     def begin(self, answer: Answer, *, bodiless: bool) -> None:
         """Expect an answer; ``bodiless`` when the request was a HEAD."""
         self.answer = answer
+        self._pieces.clear()
+        answer.chunks = self._pieces
         self.complete = False
         self.reusable = True
         self.quiet = 0
@@ -57,16 +62,15 @@ class Reader:
 
     def feed(self, data: bytes, answer: Answer) -> None:
         """Take the next bytes. Raises TransportError when they cannot belong to an answer."""
-        before, size = len(answer.chunks), len(data)
-        self.quiet += size
+        before = len(self._pieces)
+        self.quiet += len(data)
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             self._stop(error)
             return
-        if len(answer.chunks) != before:
+        if len(self._pieces) != before:
             self.quiet = 0
-            answer.buffered += size
         elif self.quiet > HEAD_BYTES and not self.complete:
             raise garbage() if answer.status else head_too_large()
 
@@ -108,9 +112,6 @@ class Reader:
         if self._bodiless:
             self.complete = True
             raise Enough
-
-    def on_body(self, body: bytes) -> None:
-        self.answer.chunks.append(body)
 
     def on_message_complete(self) -> None:
         if self._fields is self._trailers:

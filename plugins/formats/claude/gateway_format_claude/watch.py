@@ -60,7 +60,7 @@ class Watch:
         self._blocks = BlockOrder()
         self._meter = Meter()
 
-    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
+    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
         """Raises MsgspecError for what is no event, or stands where it cannot."""
         if self.ended:
             return ReplyFailed("The upstream went on after the end")
@@ -69,25 +69,27 @@ class Watch:
         if kind.encode() != event:
             raise msgspec.ValidationError("the event's name is not its type")
         if kind == "content_block_delta":
-            self._count(said)
-        elif kind == "message_start":
+            return self._count(said) or True
+        if kind == "message_start":
             return self._begin(said)
-        elif kind == "error":
+        if kind == "error":
             return failure_in(data)
-        elif kind != "ping":
+        if kind != "ping":
             self._proceed(said)
         return True
 
     def error_frame(self, failure: ReplyFailed) -> bytes:
         return error_frame(failure)
 
-    def _count(self, said: _Event) -> None:
+    def _count(self, said: _Event) -> str:
         self._in_order(said)
-        delta = said.delta
-        if delta is not None:
-            text = delta.text or delta.thinking or delta.partial_json or ""
-            self.characters += len(text)
         self.started = True
+        delta = said.delta
+        if delta is None:
+            return ""
+        text = delta.text or delta.thinking or delta.partial_json or ""
+        self.characters += len(text)
+        return text
 
     def _begin(self, said: _Event) -> ReplyFailed | bool:
         if self._begun:

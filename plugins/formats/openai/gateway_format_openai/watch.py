@@ -1,5 +1,6 @@
 """Passing an answer through to a client that speaks this dialect too."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -93,7 +94,7 @@ class ChatWatch:
         self.closing = True
         self.ended = self.ended or (bool(self._finished) and self._finished == self._seen)
 
-    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
+    def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
         if self.done:
             return False
         if len(data) < LONGEST_MARK and is_done(data):
@@ -107,12 +108,13 @@ class ChatWatch:
             failure = self._failure(chunk, data)
             if failure is not None:
                 return failure
+        before = self.characters
         for choice in choices:
             if choice.error is not None:
                 return _broken(choice.error)
             self._note(choice)
         if chunk.usage is None and chunk.x_groq is None:
-            return True
+            return _only_text(choices, self.characters - before) or True
         self._count(chunk)
         return bool(choices) or not self._hides_usage
 
@@ -142,6 +144,16 @@ class ChatWatch:
 
     def _count(self, chunk: _Glance) -> None:
         self.usage = _usage(chunk) or self.usage
+
+
+def _only_text(choices: Sequence[_Choice], length: int) -> str:
+    """The text of a chunk with nothing else in it that counts, which is most of them."""
+    if length and len(choices) == 1:
+        choice = choices[0]
+        content = choice.delta.content if choice.delta is not None else None
+        if isinstance(content, str) and len(content) == length and not choice.finish_reason:
+            return content
+    return ""
 
 
 def _usage(chunk: _Glance) -> Usage | None:

@@ -115,6 +115,29 @@ def test_each_piece_of_a_body_starts_the_time_anew(run, serve, open_network, fet
     run(scenario)
 
 
+def test_what_flows_is_given_up_when_it_stalls_and_not_before(run, serve, open_network):
+    async def drip_and_stall(peer):
+        await peer.request()
+        await peer.say(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n")
+        for _ in range(8):
+            await asyncio.sleep(0.05)
+            await peer.say(b"x")
+        await peer.gone()
+
+    async def scenario():
+        async with serve(drip_and_stall) as server, open_network(silence=0.25) as network:
+            response = await network.transport().send(UpstreamRequest(url=server.url()))
+            taken = []
+            async with asyncio.timeout(2):
+                await response.flow(lambda piece: taken.append(piece) is None)
+
+            assert b"".join(taken) == b"x" * 8
+            with pytest.raises(TransportError, match="fell silent"):
+                await response.next()
+
+    run(scenario)
+
+
 def test_a_slow_reader_holds_the_server_back(run, serve, open_network):
     whole, written = 50 * 2**20, 0
 
