@@ -93,10 +93,6 @@ def test_a_whole_answer_is_not_asked_for_usage(begin: Begin) -> None:
     assert "stream_options" not in begin(stream=False)[1]
 
 
-def test_members_that_begin_with_an_underscore_are_dropped(begin: Begin) -> None:
-    assert "_compact" not in begin({"_compact": True})[1]
-
-
 @pytest.mark.parametrize(
     ("said", "body", "expected"),
     [
