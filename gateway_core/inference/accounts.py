@@ -12,6 +12,8 @@ from .tables import Account
 
 MOST_SESSIONS = 5000
 LONGEST_SESSION = 256
+PIN = "x-connection-id"
+"""The header that names the account to use."""
 _SESSION_HEADERS = (
     "x-session-id",
     "session-id",
@@ -34,11 +36,6 @@ class Wanted(Struct, frozen=True):
     """The accounts of the caller's key; empty allows all."""
     session: str | None = None
     """Calls of one session stay on one account, where accounts take turns."""
-
-    @property
-    def is_choosy(self) -> bool:
-        """Whether not every account will do."""
-        return self.pinned is not None or bool(self.allowed) or bool(self.scope)
 
 
 class Turns:

@@ -5,9 +5,10 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from ..contracts.errors import GatewayError
 from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Call, Credential, Target
-from ..contracts.wire import WireFormat
+from ..contracts.wire import VendorSide, WireFormat
 from .transport import Lasting
 
 JSON = "application/json"
@@ -104,20 +105,48 @@ class Way(Struct, frozen=True):
 class Ways:
     """Remembers the ways that were worked out. What a plugin's code chooses, it chooses anew."""
 
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str, str, str], Way] = {}
+    def __init__(self, formats: Mapping[str, WireFormat]) -> None:
+        self._formats = formats
+        self._found: dict[tuple[str, str, str, str, bool], Way] = {}
 
-    def find(self, target: Target, credential: Credential, wire: WireFormat, path: str) -> Way:
-        spec = target.provider
-        if spec.url_builder is not None or spec.executor is not None:
-            return way_of(target, credential, wire, path)
-        key = spec.id, target.model.id, credential.connection_id, wire.id, path
+    def find(
+        self, target: Target, credential: Credential, client: WireFormat, *, stream: bool
+    ) -> Way:
+        """The way of a client's calls, in the format to use with this target."""
+        key = (
+            target.provider.id,
+            target.model.id,
+            credential.connection_id,
+            client.id,
+            stream,
+        )
         way = self._found.get(key)
         if way is None or way.target is not target or way.credential is not credential:
-            if len(self._found) >= MOST_WAYS:
-                self._found.clear()
-            way = self._found[key] = way_of(target, credential, wire, path)
+            wire = spoken(client, target, self._formats)
+            path = vendor_side(wire).path(target.model.id, stream)
+            way = way_of(target, credential, wire, path)
+            if target.provider.url_builder is None and target.provider.executor is None:
+                if len(self._found) >= MOST_WAYS:
+                    self._found.clear()
+                self._found[key] = way
         return way
+
+
+def spoken(client: WireFormat, target: Target, formats: Mapping[str, WireFormat]) -> WireFormat:
+    """The format to use with this target: the client's own when the vendor knows it."""
+    usual = formats[target.model.format or target.provider.format]
+    if client.vendor is None:
+        return usual
+    further = target.provider.further_formats()
+    if client.id != client.dialect:  # a variant, which a vendor of the dialect need not have
+        return client if client.id in further else usual
+    return client if client.dialect in (usual.dialect, *further) else usual
+
+
+def vendor_side(wire: WireFormat) -> VendorSide:
+    if wire.vendor is None:
+        raise GatewayError(f"format {wire.id} has no vendor side")
+    return wire.vendor
 
 
 def way_of(target: Target, credential: Credential, wire: WireFormat, path: str) -> Way:

@@ -5,12 +5,11 @@ from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Credential, Target
 from ..contracts.wire import Counting, WireFormat
 from .accounts import Wanted, eligible
-from .addressing import request
+from .addressing import request, spoken
 from .catalog import resolve
 from .client import Client, Header
 from .core import Core
 from .envelope import fitted, with_model
-from .exchanges import spoken
 from .policy import ModelForbidden, permit_model
 from .question import Question
 from .sending import broken, send

@@ -30,9 +30,9 @@ from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.seal import is_marked
 from ..contracts.usage import Usage
-from ..contracts.wire import ClientSide, VendorSide, WireFormat
+from ..contracts.wire import ClientSide, WireFormat
 from . import envelope
-from .addressing import JSON, Ways, request
+from .addressing import JSON, Way, vendor_side
 from .redaction import masked, secrets_of, told
 
 
@@ -44,46 +44,25 @@ def passes_through(call: Call, client: WireFormat, vendor: WireFormat) -> bool:
     return vendor.id == client.id and not is_marked(call.body)
 
 
-def spoken(client: WireFormat, target: Target, formats: Mapping[str, WireFormat]) -> WireFormat:
-    """The format to use with this target: the client's own when the vendor knows it."""
-    usual = formats[target.model.format or target.provider.format]
-    if client.vendor is None:
-        return usual
-    further = target.provider.further_formats()
-    if client.id != client.dialect:  # a variant, which a vendor of the dialect need not have
-        return client if client.id in further else usual
-    return client if client.dialect in (usual.dialect, *further) else usual
-
-
 def client_side(wire: WireFormat) -> ClientSide:
     if wire.client is None:
         raise GatewayError(f"format {wire.id} has no client side")
     return wire.client
 
 
-def vendor_side(wire: WireFormat) -> VendorSide:
-    if wire.vendor is None:
-        raise GatewayError(f"format {wire.id} has no vendor side")
-    return wire.vendor
-
-
 class Verbatim:
     """The client's bytes out, the vendor's bytes back; usage is overheard."""
 
-    def __init__(
-        self, call: Call, target: Target, credential: Credential, wire: WireFormat, ways: Ways
-    ) -> None:
+    def __init__(self, call: Call, way: Way) -> None:
+        target, wire = way.target, way.wire
         self.vendor = vendor_side(wire)
         self.upstream_format = wire.id
-        self._credential = credential
+        self._credential = way.credential
         members = dict(call.members)
         self.relay = self.vendor.relay(call, target, members)
         if wire.model_in_body:
             envelope.with_model(members, target.model.id)
-        path = self.vendor.path(target.model.id, call.stream)
-        self.request: UpstreamRequest = ways.find(target, credential, wire, path).request(
-            call, envelope.fitted(members, target)
-        )
+        self.request: UpstreamRequest = way.request(call, envelope.fitted(members, target))
         self.media_type = wire.stream_type if call.stream else JSON
         self.losses = Losses()
         self.ended = False
@@ -143,29 +122,21 @@ class Translated:
         self,
         call: Call,
         conversation: Conversation,
-        target: Target,
-        credential: Credential,
+        way: Way,
         client: WireFormat,
-        vendor: WireFormat,
         now: int,
     ) -> None:
+        target, vendor = way.target, way.wire
         self.client, self.vendor = client_side(client), vendor_side(vendor)
         self.losses = Losses()
         same = client.dialect == vendor.dialect
         self.handover = Handover(target.provider.id, self.losses, keeps_extra=same)
-        self._credential = credential
+        self._credential = way.credential
         self._now = now
         self.upstream_format = vendor.id
         self.conversation = conversation
         written = self.vendor.write_request(conversation, target, self.losses)
-        self.request: UpstreamRequest = request(
-            call,
-            target,
-            credential,
-            vendor,
-            self._fitted(written, target),
-            self.vendor.path(target.model.id, conversation.stream),
-        )
+        self.request: UpstreamRequest = way.request(call, self._fitted(written, target))
         self.media_type = client.stream_type if conversation.stream else JSON
         self.usage: Usage | None = None
         self.started = False

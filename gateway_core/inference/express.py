@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from ..contracts.exchange import Exchange
 from ..identity.keys import Key
+from .accounts import PIN
 from .arrivals import Arrival
 from .catalog import MAX_NAME
 from .client import Client, ClientGone, Header, Receive, Reply, Scope, Send, whole_headers
@@ -34,9 +35,9 @@ from .pipeline import (
     infer,
     permitted,
     planned,
-    wanted_of,
 )
 from .plan import Member
+from .policy import check_further
 from .question import Question
 from .tables import Account, Tables
 from .transport import Answer as Arriving
@@ -58,6 +59,13 @@ class Asked(Struct, frozen=True):
     account: Account
     exchange: Exchange
     sent: Begun
+
+
+class Only(Struct, frozen=True):
+    """The one place where a key's calls of a model go, if there is but one."""
+
+    key: Key | None
+    found: tuple[Member, Account] | None
 
 
 def begin(
@@ -114,22 +122,40 @@ def _only(
     core: Core, tables: Tables, question: Question, key: Key | None
 ) -> tuple[Member, Account] | None:
     """Member and account, where there is no choice to make. Raises as the plan's parts do."""
+    call = question.call
+    if PIN in call.headers:
+        return None
+    known = ("only", call.format, call.kind, call.model, None if key is None else key.id)
+    held: Only | None = tables.memory.get(known)
+    # A key that was changed is another value with the same id.
+    if held is None or held.key is not key:
+        held = Only(key, _alone(core, tables, question, key))
+        tables.remember(known, held)
+    elif key is not None:
+        check_further(key, call.members)
+    if held.found is None:
+        return None
+    member, account = held.found
+    return None if core.health.resting(account.id, member.target.model.id) else held.found
+
+
+def _alone(
+    core: Core, tables: Tables, question: Question, key: Key | None
+) -> tuple[Member, Account] | None:
+    """What stands in the way but an account's rest. Raises as the plan's parts do."""
     laid = planned(core, tables, question)
-    if laid.combo is not None or len(laid.members) > 1:
+    if laid.combo is not None or len(laid.members) > 1 or (key is not None and key.connections):
         return None
     if key is not None:
         laid = permitted(tables, key, laid, question.call)
-    member, wanted = laid.members[0], wanted_of(question.call, laid, key)
+    member = laid.members[0]
     provider = member.target.provider
     accounts = tables.accounts.get(provider.id, ())
-    if wanted.is_choosy or not accounts or provider.executor is not None:
+    if not accounts or core.turns.rotate(provider.id, accounts, tables.settings):
         return None
-    if core.turns.rotate(provider.id, accounts, tables.settings):
+    if provider.executor is not None or accounts[0].proxy is not None:
         return None
-    account = accounts[0]
-    if account.proxy is not None or core.health.resting(account.id, member.target.model.id):
-        return None
-    return member, account
+    return member, accounts[0]
 
 
 class Express:

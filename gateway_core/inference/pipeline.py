@@ -32,7 +32,7 @@ from ..contracts.usage import Usage
 from ..contracts.wire import KeepAlive, WireFormat
 from ..identity.credentials import check_key
 from ..identity.keys import Key
-from .accounts import Wanted, session_of
+from .accounts import PIN, Wanted, session_of
 from .arrivals import Arrival, Route
 from .catalog import MAX_NAME
 from .client import PUSH, REPLY, Client, ClientGone, Header, Receive, Scope, Send, read_body
@@ -232,7 +232,7 @@ def permitted(tables: Tables, key: Key, laid: Plan, call: Call) -> Plan:
 def wanted_of(call: Call, laid: Plan, key: Key | None) -> Wanted:
     allowed = frozenset(laid.combo.allowed_connection_ids if laid.combo else ())
     scope = frozenset[str]() if key is None else key.connections
-    return Wanted(call.headers.get("x-connection-id"), allowed, scope, session_of(call))
+    return Wanted(call.headers.get(PIN), allowed, scope, session_of(call))
 
 
 async def _deliver(

@@ -7,7 +7,7 @@ from ..contracts.exchange import Exchange
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.wire import WireFormat
 from .addressing import Ways
-from .exchanges import Translated, Verbatim, client_side, passes_through, spoken
+from .exchanges import Translated, Verbatim, client_side, passes_through
 
 
 class Question:
@@ -21,7 +21,7 @@ class Question:
         ways: Ways | None = None,
     ) -> None:
         self.call = call
-        self._ways = Ways() if ways is None else ways
+        self._ways = Ways(formats) if ways is None else ways
         self.now = now
         """Unix seconds, for answers of vendors that do not say when."""
         self.formats = formats
@@ -36,25 +36,15 @@ class Question:
 
     def open(self, target: Target, credential: Credential) -> Exchange:
         """The most faithful way to carry this question to this target."""
-        vendor = spoken(self.client, target, self.formats)
-        if passes_through(self.call, self.client, vendor):
-            return Verbatim(self.call, target, credential, vendor, self._ways)
-        return self._translated(self.conversation(), target, credential, vendor)
+        call = self.call
+        way = self._ways.find(target, credential, self.client, stream=call.stream)
+        if passes_through(call, self.client, way.wire):
+            return Verbatim(call, way)
+        return Translated(call, self.conversation(), way, self.client, self.now)
 
     def translate(
         self, conversation: Conversation, target: Target, credential: Credential
     ) -> Translated:
         """By way of the hub, with a conversation that may have been changed."""
-        vendor = spoken(self.client, target, self.formats)
-        return self._translated(conversation, target, credential, vendor)
-
-    def _translated(
-        self,
-        conversation: Conversation,
-        target: Target,
-        credential: Credential,
-        vendor: WireFormat,
-    ) -> Translated:
-        return Translated(
-            self.call, conversation, target, credential, self.client, vendor, self.now
-        )
+        way = self._ways.find(target, credential, self.client, stream=conversation.stream)
+        return Translated(self.call, conversation, way, self.client, self.now)

@@ -60,13 +60,13 @@ class Tables(Struct, frozen=True, kw_only=True):
     """Of the stored groups this picture was taken from."""
     memory: Memory = msgspec.field(default_factory=dict)
     """What was worked out from this picture alone, by whoever worked it out."""
-    ways: Ways = msgspec.field(default_factory=Ways)
+    ways: Ways = Ways({})
     """Where its accounts are called."""
 
     def __post_init__(self) -> None:
         """A changed copy has worked nothing out yet."""
         msgspec.structs.force_setattr(self, "memory", {})
-        msgspec.structs.force_setattr(self, "ways", Ways())
+        msgspec.structs.force_setattr(self, "ways", Ways(self.registry.formats))
 
     def remember(self, key: tuple[object, ...], found: Any) -> None:
         """Keep something in ``memory``, which begins anew before it gets large."""

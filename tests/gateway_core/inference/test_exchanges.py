@@ -18,6 +18,7 @@ from gateway_core import (
     ToolCall,
     seal,
 )
+from gateway_core.inference.addressing import spoken
 from gateway_core.inference.exchanges import (
     Handover,
     encode_losses,
@@ -26,7 +27,6 @@ from gateway_core.inference.exchanges import (
     is_empty,
     length,
     passes_through,
-    spoken,
 )
 
 EXTRA = {"odd": Raw(b"1")}

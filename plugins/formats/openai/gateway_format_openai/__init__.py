@@ -106,6 +106,13 @@ def read_intake(
     path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
 ) -> Intake:
     """Raises BadRequest when there are no messages."""
+    raw = members.get("messages")
+    if raw is None or bytes(memoryview(raw)[:2]) != b"[{":  # as nearly every list begins
+        _check_messages(members)
+    return model_in_body(path, headers, members)
+
+
+def _check_messages(members: Mapping[str, Raw]) -> None:
     name = "messages" if "messages" in members else "input"
     raw = members.get(name)
     if raw is None or first(raw) == b"n":
@@ -114,7 +121,6 @@ def read_intake(
         raise BadRequest(f"{name} must be an array")
     if is_empty_list(raw):
         raise BadRequest(f"{name} must not be empty")
-    return model_in_body(path, headers, members)
 
 
 CHAT = WireFormat(

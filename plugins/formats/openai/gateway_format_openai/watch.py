@@ -170,11 +170,14 @@ def read_whole(body: bytes) -> tuple[Usage | None, int]:
         error = read_failure(body)
         if error is not None or not chunk.choices:
             raise error or UpstreamError(EMPTY)
+    length = 0
     for choice in chunk.choices:
         if choice.error is not None:
             raise as_error(_broken(choice.error))
-    said = (choice.message or choice.delta for choice in chunk.choices)
-    return _usage(chunk), sum(_length(message) for message in said if message is not None)
+        said = choice.message or choice.delta
+        if said is not None:
+            length += _length(said)
+    return _usage(chunk), length
 
 
 def _broken(error: object) -> ReplyFailed:
