@@ -14,7 +14,7 @@ from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.inference import addressing
-from gateway_core.inference.exchanges import vendor_side
+from gateway_core.inference.addressing import vendor_side
 from gateway_core.inference.transport import AddressForbidden, MalformedUrl, Network, Policy
 from gateway_core.inference.transport.urls import parse
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference.exchanges import vendor_side
+from gateway_core.inference.addressing import vendor_side
 from gateway_core.storage.nodes import Node
 
 from .desk import Desk

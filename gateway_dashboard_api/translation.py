@@ -10,9 +10,9 @@ from gateway_core.contracts.exchange import Exchange
 from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.provider import Call, Credential, Target
 from gateway_core.contracts.wire import WireFormat
+from gateway_core.inference.addressing import spoken
 from gateway_core.inference.catalog import resolve, serves_chat
 from gateway_core.inference.envelope import members_of
-from gateway_core.inference.exchanges import spoken
 from gateway_core.inference.question import Question
 from gateway_core.inference.redaction import MASK
 from gateway_core.inference.tables import Account, Tables

@@ -13,8 +13,8 @@ from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.inference import addressing
+from gateway_core.inference.addressing import vendor_side
 from gateway_core.inference.core import Core
-from gateway_core.inference.exchanges import vendor_side
 from gateway_core.inference.proxies import proxy_for
 from gateway_core.inference.sending import send
 from gateway_core.inference.tables import Account

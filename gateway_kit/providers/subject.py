@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat
-from gateway_core.inference.exchanges import spoken
+from gateway_core.inference.addressing import spoken
 from gateway_core.registry import Registry
 from gateway_kit.mock_vendor import DIALECTS, Dialect
 from gateway_kit.mock_vendor.foreign import spoken_by
