@@ -15,6 +15,8 @@ from msgspec import Raw
 from ..contracts.errors import BadRequest
 from ..contracts.provider import Target
 
+_NOTE = "_"
+"""What begins a member that is the client's own note, which vendors refuse."""
 _members = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
 
@@ -30,20 +32,15 @@ def members_of(body: bytes) -> dict[str, Raw]:
 def fitted(members: Mapping[str, Raw], target: Target) -> bytes:
     """The body for this target: without what it rejects, with its own names for the rest."""
     provider, unsupported = target.provider, target.model.unsupported
-    if provider.rename or provider.drop or unsupported or any(map(_is_private, members)):
-        return _encode(
-            {
-                provider.rename.get(name, name): value
-                for name, value in members.items()
-                if name not in provider.drop and name not in unsupported and not _is_private(name)
-            }
-        )
-    return _encode(members)
-
-
-def _is_private(name: str) -> bool:
-    """Whether a member is the client's own note, which vendors refuse."""
-    return name[:1] == "_"
+    if not (provider.rename or provider.drop or unsupported or _NOTE in {n[:1] for n in members}):
+        return _encode(members)
+    return _encode(
+        {
+            provider.rename.get(name, name): value
+            for name, value in members.items()
+            if name not in provider.drop and name not in unsupported and name[:1] != _NOTE
+        }
+    )
 
 
 def with_model(members: dict[str, Raw], model: str) -> dict[str, Raw]:

@@ -19,15 +19,15 @@ from msgspec import Struct
 
 from ..contracts.exchange import Exchange
 from ..identity.keys import Key
+from .accounting import account
 from .accounts import PIN
 from .arrivals import Arrival
 from .catalog import MAX_NAME
 from .client import Client, ClientGone, Header, Receive, Reply, Scope, Send, whole_headers
 from .core import Core
-from .dispatch import Answer, Opened
+from .dispatch import Opened
 from .pipeline import (
     Started,
-    account_for,
     answer_headers,
     begun,
     call_of,
@@ -109,13 +109,11 @@ def _ask(core: Core, arrival: Arrival, body: bytes) -> Asked | None:
     found = _only(core, tables, question, arrival.key)
     if found is None:
         return None
-    member, account = found
-    exchange = question.open(member.target, account.credential)
-    core.firewall.check(member.target.provider, account.credential, exchange.request)
+    member, credential = found[0], found[1].credential
+    exchange = question.open(member.target, credential)
+    core.firewall.check(member.target.provider, credential, exchange.request)
     sent = core.network.direct.begin(exchange.request)
-    if sent is None:
-        return None
-    return Asked(arrival, tables, question, member, account, exchange, sent)
+    return None if sent is None else Asked(arrival, tables, question, *found, exchange, sent)
 
 
 def _only(
@@ -135,8 +133,8 @@ def _only(
         check_further(key, call.members)
     if held.found is None:
         return None
-    member, account = held.found
-    return None if core.health.resting(account.id, member.target.model.id) else held.found
+    member, its = held.found
+    return None if core.health.resting(its.id, member.target.model.id) else held.found
 
 
 def _alone(
@@ -220,11 +218,10 @@ class Express:
     def _finish(self, arriving: Arriving, given: bytes) -> None:
         core, asked, trace = self._core, self._asked, self._trace
         arriving.chunks.clear()
-        account, member, call = asked.account, asked.member, asked.question.call
-        core.health.praise(account.id, member.target.model.id)
+        core.health.praise(asked.account.id, asked.member.target.model.id)
         trace.attempts, trace.first_byte = 1, time.monotonic()
         headers = answer_headers(asked.exchange, arriving)
-        account_for(call, Answer(member, account, asked.exchange, arriving, given, True), trace)
+        account(asked.question.call, asked.exchange, trace, is_over=True)
         told = whole_headers(headers, given, trace.request_id.encode())
         if self._reply(200, told, given):
             ended(core, trace)

@@ -17,7 +17,6 @@ import time
 from math import ceil
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ..contracts.errors import (
     GatewayError,
@@ -28,10 +27,10 @@ from ..contracts.errors import (
 )
 from ..contracts.exchange import Exchange, UpstreamResponse
 from ..contracts.provider import Call
-from ..contracts.usage import Usage
 from ..contracts.wire import KeepAlive, WireFormat
 from ..identity.credentials import check_key
 from ..identity.keys import Key
+from .accounting import account
 from .accounts import PIN, Wanted, session_of
 from .arrivals import Arrival, Route
 from .catalog import MAX_NAME
@@ -248,23 +247,21 @@ async def _deliver(
             await _commit(core, call, answer, trace)
             await client.answer(200, answer.first, headers)
     finally:
-        account_for(call, answer, trace)
+        _account(call, answer, trace)
         if not is_over(answer.response):
             await answer.response.aclose()
 
 
-def account_for(call: Call, answer: Answer, trace: Trace) -> None:
+def _account(call: Call, answer: Answer, trace: Trace) -> None:
     """Note what an answer used, once; its row may be written before the client has it all."""
     if not trace.is_recorded:
-        trace.dropped = tuple(answer.exchange.losses.names)
-        trace.upstream_format = answer.exchange.upstream_format
-        trace.add_usage(used(call, answer))
+        account(call, answer.exchange, trace, is_over=answer.ended)
 
 
 async def _commit(core: Core, call: Call, answer: Answer, trace: Trace) -> None:
     """Write the row of a limited key before its client sees the end of the answer."""
     if trace.is_counted:
-        account_for(call, answer, trace)
+        _account(call, answer, trace)
         trace.over = time.monotonic()
         await core.ledger.commit(trace)
 
@@ -321,22 +318,6 @@ def answer_headers(exchange: Exchange, response: UpstreamResponse) -> tuple[Head
     if exchange.losses:
         headers.append((b"x-gateway-dropped", encode_losses(exchange.losses.names)))
     return tuple(headers)
-
-
-def used(call: Call, answer: Answer) -> Usage:
-    """What the vendor reported; four characters to a token where it did not.
-
-    Some vendors report the prompt first and the answer last. Of a stream that
-    broke off in between, the report so far tells less than what was heard.
-    """
-    usage, heard = answer.exchange.usage, -(-answer.exchange.characters // 4)
-    if usage is None:
-        return Usage(input_tokens=max(1, len(call.body) // 4), output_tokens=heard, estimated=True)
-    is_whole = answer.ended and answer.exchange.failure is None
-    # A complete report may be somewhat below the estimate, but never this far.
-    if is_whole or heard <= 2 * usage.output_tokens + 16:
-        return usage
-    return replace(usage, output_tokens=heard, estimated=True)
 
 
 async def _refuse(route: Route, client: Client, trace: Trace, error: GatewayError) -> None:

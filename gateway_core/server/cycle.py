@@ -298,10 +298,9 @@ def _opening(status: int) -> bytes:
 
 def _lines(headers: Sequence[Header]) -> bytes:
     """Headers as they are sent. Raises RuntimeError for one that cannot be."""
-    parts: list[bytes] = []
-    for name, value in headers:
-        parts += (_label(name), value, b"\r\n")
-    lines = b"".join(parts)
+    each = [_label(name) + value for name, value in headers]
+    each.append(b"")
+    lines = b"\r\n".join(each)
     if len(lines) - len(lines.translate(None, _CONTROLS)) != 2 * len(headers):
         raise RuntimeError("a header holds control characters")
     return lines

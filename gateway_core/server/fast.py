@@ -89,17 +89,18 @@ class Fast(Connection, asyncio.Protocol):
         self.phase = BUSY
         cycle = self._cycle(repeated.scope, expects_continue=False, keep_alive=True)
         self.line.append(cycle)
-        cycle.take(body)
-        cycle.complete()
+        carry_on = partial(self._carry_on, cycle, body)
         if self._at_once is not None:
-            carry_on = partial(self._carry_on, cycle)
             cycle.express = self._at_once(repeated.kept, body, cycle.reply, carry_on)
         if cycle.express is None:
-            self._start(cycle)
+            carry_on(self.app)
         return True
 
-    def _carry_on(self, cycle: Cycle, app: App) -> None:
+    def _carry_on(self, cycle: Cycle, body: bytes, app: App) -> None:
+        """Have a whole request answered by a task."""
         cycle.express = None
+        cycle.take(body)
+        cycle.complete()
         self._start(cycle, app)
 
     def on_message_begin(self) -> None:

@@ -1,7 +1,6 @@
 """The store of usage: one row for each finished call, read by page or summed up."""
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any, Literal
 
 import msgspec
@@ -123,12 +122,11 @@ _COLUMNS = (
 )
 """Of the table after its ``id``, in order. The statement does without their names: a text so long
 would be looked up for each row, which is dearer than the row."""
-_in_order = itemgetter(*map(UsageRecord.__struct_fields__.index, _COLUMNS))
-_DROPPED = UsageRecord.__struct_fields__.index("dropped")
+_FIELDS = UsageRecord.__struct_fields__
 _INSERT = f"""
     INSERT INTO usage VALUES (
-        (SELECT CAST(value AS BIGINT) FROM meta WHERE key = '{key_of(GROUP)}') - ?,
-        {",".join("?" * len(_COLUMNS))}
+        (SELECT CAST(value AS BIGINT) FROM meta WHERE key = '{key_of(GROUP)}') - ?1,
+        {",".join(f"?{_FIELDS.index(name) + 2}" for name in _COLUMNS)}
     )
 """
 """The group's number was raised by as many as there are rows; the last one gets it for its id."""
@@ -214,9 +212,10 @@ class UsageStore:
 
 def _row(behind: int, record: UsageRecord) -> tuple[Any, ...]:
     """A record's values as ``_INSERT`` takes them; ``behind`` it come so many others."""
-    values = list(astuple(record))
-    values[_DROPPED] = msgspec.json.encode(record.dropped).decode() if record.dropped else "[]"
-    return (behind, *_in_order(values))
+    values = astuple(record)
+    if record.dropped:
+        return (behind, *values[:-1], msgspec.json.encode(record.dropped).decode())
+    return (behind, *values[:-1], "[]")
 
 
 def _read(row: Row) -> UsageRow:
