@@ -57,7 +57,7 @@ async def _body(receive: Receive) -> bytes:
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-async def _with_uvicorn(app: Floor, port: int) -> None:
+async def by_uvicorn(app: Any, port: int) -> None:
     import uvicorn
 
     config = uvicorn.Config(
@@ -73,7 +73,7 @@ async def _with_uvicorn(app: Floor, port: int) -> None:
     await uvicorn.Server(config).serve()
 
 
-async def _with_hypercorn(app: Floor, port: int) -> None:
+async def by_hypercorn(app: Any, port: int) -> None:
     from hypercorn.asyncio import serve
     from hypercorn.config import Config
 
@@ -82,10 +82,10 @@ async def _with_hypercorn(app: Floor, port: int) -> None:
     config.accesslog = None
     config.loglevel = "WARNING"
     config.keep_alive_max_requests = 10**9
-    await serve(app, config)  # type: ignore[arg-type]
+    await serve(app, config)
 
 
-SERVERS = {"uvicorn": _with_uvicorn, "hypercorn": _with_hypercorn}
+SERVERS = {"uvicorn": by_uvicorn, "hypercorn": by_hypercorn}
 
 
 async def main(server: str, port: str, vendor: str) -> None:

@@ -28,7 +28,7 @@ COUNTED = Peer(
         *("valgrind", "--tool=callgrind", "--instr-atstart=no"),
         "--callgrind-out-file={folder}/callgrind.out",
         *("{bin}/python", "-m", "gateway_core", "--host", "127.0.0.1", "--port", "{port}"),
-        *("--server", "uvicorn"),
+        *("--server", "uvloop"),
     ),
     # The order of sets, and with it the work, is not to change from run to run.
     variables={"DATA_DIR": "{folder}", "PYTHONHASHSEED": "0"},

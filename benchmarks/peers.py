@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 _NGINX = """
 daemon off;
@@ -112,16 +113,21 @@ def nginx(name: str, settings: str) -> Peer:
 DIRECT = Peer(name="direct", path="{path}")
 NGINX = nginx("nginx", KEPT_ALIVE)
 BARE_NGINX = nginx("bare nginx", BARE)
-OWN = gateway("gateway", "--server", "uvicorn")
+OWN = gateway("gateway", "--server", "uvloop")
 LIMITED = gateway(
     "gateway, limited key",
-    *("--server", "uvicorn"),
+    *("--server", "uvloop"),
     headers={"authorization": "Bearer {limited_key}"},
 )
-HYPERCORN = gateway("gateway, hypercorn", "--server", "hypercorn")
+ASYNCIO = gateway("gateway, asyncio", "--server", "asyncio")
+HYPERCORN = replace(
+    gateway("gateway in hypercorn"),
+    command=("{bin}/python", "-m", "benchmarks.embedded", "{port}"),
+    variables={"DATA_DIR": "{folder}", "PYTHONPATH": str(ROOT)},
+)
 FLOOR = floor("floor", "uvicorn")
 HYPERCORN_FLOOR = floor("floor, hypercorn", "hypercorn")
-PEERS = (NGINX, BARE_NGINX, FLOOR, OWN, LIMITED, HYPERCORN_FLOOR, HYPERCORN, DIRECT)
+PEERS = (NGINX, BARE_NGINX, FLOOR, OWN, LIMITED, ASYNCIO, HYPERCORN_FLOOR, HYPERCORN, DIRECT)
 """All, in the order in which they take turns."""
 
 

@@ -1,6 +1,7 @@
 """What is asked of whom: the full line-up and a quick one."""
 
 from .peers import (
+    ASYNCIO,
     BARE_NGINX,
     DIRECT,
     FLOOR,
@@ -13,7 +14,14 @@ from .peers import (
 from .rounds import Scenario
 
 USUAL = (NGINX.name, BARE_NGINX.name, FLOOR.name, OWN.name, DIRECT.name)
-EVERYBODY = (*USUAL[:-1], LIMITED.name, HYPERCORN_FLOOR.name, HYPERCORN.name, DIRECT.name)
+EVERYBODY = (
+    *USUAL[:-1],
+    LIMITED.name,
+    ASYNCIO.name,
+    HYPERCORN_FLOOR.name,
+    HYPERCORN.name,
+    DIRECT.name,
+)
 THREE = (NGINX.name, OWN.name, DIRECT.name)
 FOUR = (NGINX.name, FLOOR.name, OWN.name, DIRECT.name)
 FULL = (

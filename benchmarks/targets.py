@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from .peers import DIRECT, HYPERCORN, OWN
+from .peers import ASYNCIO, DIRECT, HYPERCORN, OWN
 from .results import Results
 from .rounds import Line
 
@@ -41,6 +41,7 @@ _RATIOS = (
     ("paced", OWN.name, 2.7),
     ("messages", OWN.name, 6.0),
     ("messages-stream", OWN.name, 3.0),
+    ("plain", ASYNCIO.name, 16.0),
     ("plain", HYPERCORN.name, 16.0),
 )
 

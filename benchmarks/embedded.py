@@ -1,0 +1,25 @@
+"""The gateway inside another program, which serves its ASGI application with hypercorn.
+
+DATA_DIR=FOLDER python -m benchmarks.embedded PORT
+"""
+
+import asyncio
+import os
+import sys
+
+import uvloop
+
+from gateway_core.app import Gateway
+from gateway_core.config.environment import from_environ
+
+from .floor import by_hypercorn
+
+
+async def main(port: str) -> None:
+    async with Gateway.open(from_environ(os.environ)) as gateway:
+        await by_hypercorn(gateway.app, int(port))
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main(*sys.argv[1:]))
