@@ -1,10 +1,17 @@
 """Where a request goes and what it shows there."""
 
 import pytest
+from gateway_format_openai import CHAT
 from pictures import call, provider, target
 
 from gateway_core import Auth, Credential, WireFormat
-from gateway_core.inference.addressing import authorization, headers, request, url
+from gateway_core.inference.addressing import (
+    Ways,
+    authorization,
+    headers,
+    request,
+    url,
+)
 
 WIRE = WireFormat(id="w", dialect="w", headers={"x-version": "1"}, forward=("x-version", "x-beta"))
 OTHER = WireFormat(id="o", dialect="o", auth_header="x-api-key", auth_prefix="")
@@ -80,3 +87,47 @@ def test_a_vendors_time_is_told_in_seconds() -> None:
     made = request(call(), target(slow), account(), WIRE, b"{}", "/p")
 
     assert (made.url, made.body, made.first_byte_timeout) == ("u/p", b"{}", 1.5)
+
+
+def test_a_way_is_worked_out_once_for_each_account_model_and_format() -> None:
+    ways, one = Ways({"openai": CHAT}), account()
+    spec = target(provider("acme", format="openai", base_url="https://a/v1"))
+
+    way = ways.find(spec, one, CHAT, stream=False)
+
+    assert way.url == "https://a/v1/chat/completions"
+    assert ways.find(spec, one, CHAT, stream=False) is way
+    assert ways.find(spec, account("new"), CHAT, stream=False).headers["authorization"] == (
+        "Bearer new"
+    )
+    moved = target(provider("acme", format="openai", base_url="https://b"))
+    assert ways.find(moved, one, CHAT, stream=False).url == "https://b/chat/completions"
+
+
+def test_a_vendors_own_code_is_asked_for_each_call() -> None:
+    asked: list[str] = []
+
+    def builder(target: object, account: object, path: str) -> str:
+        asked.append(path)
+        return f"https://a/{len(asked)}"
+
+    ways, one = Ways({"openai": CHAT}), account()
+    spec = target(provider("acme", format="openai", url_builder=builder))
+
+    assert [ways.find(spec, one, CHAT, stream=False).url for _ in range(2)] == [
+        "https://a/1",
+        "https://a/2",
+    ]
+
+
+def test_what_a_client_sends_along_is_of_its_own_call_only() -> None:
+    ways, one = Ways({"openai": CHAT}), account()
+    spec = target(provider("acme", format="openai", base_url="https://a"))
+    way = ways.find(spec, one, CHAT, stream=False)
+
+    first = way.request(call(format="openai", headers={"openai-beta": "b"}), b"{}")
+    second = way.request(call(format="openai"), b"{}")
+
+    assert first.headers["openai-beta"] == "b"
+    assert "openai-beta" not in second.headers
+    assert second.headers["authorization"] == "Bearer s3"

@@ -100,6 +100,27 @@ def test_a_single_row_is_written_after_a_while(monkeypatch: pytest.MonkeyPatch) 
     assert with_ledger(work).rows == ["0"]
 
 
+def test_rows_that_come_while_others_are_written_wait_for_company(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "FLUSH_AFTER", 0.001)
+
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.gate = asyncio.Event()
+        ledger.record(trace("first"))
+        await turns(lambda: book.attempts == 1)
+        monkeypatch.setattr(module, "FLUSH_AFTER", 3600)
+        ledger.record(trace("second"))
+        book.gate.set()
+        await turns(lambda: bool(book.batches))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert book.batches == [["first"]]
+        await ledger.aclose()
+
+    assert with_ledger(work).batches == [["first"], ["second"]]
+
+
 def test_rows_wait_while_the_database_fails_and_are_written_later(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

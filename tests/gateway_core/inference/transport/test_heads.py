@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core.inference.transport.failures import MalformedRequest
-from gateway_core.inference.transport.heads import OWN, write_head
+from gateway_core.inference.transport.heads import OWN, Lasting, write_head
 from gateway_core.inference.transport.urls import parse
 
 LINE = parse("http://a.test/x").line
@@ -83,3 +83,15 @@ def test_no_header_adds_a_line_of_its_own(headers):
     own = 3 + ("accept-encoding" not in headers)
     assert head.count(b"\n") == head.count(b"\r") == len(sent) + own + 1
     assert head.endswith(b"\r\n\r\n")
+
+
+def test_shared_fields_are_written_as_others_are_whatever_was_asked_before():
+    fields = {"b": "2", "authorization": "Bearer x"}
+    lasting = Lasting(fields)
+    lines = (LINE, parse("http://b.test/y?z").line)
+
+    for line in (*lines, *lines):
+        for method in ("POST", "GET", "POST"):
+            for length in (0, 7):
+                plain = write_head(method, line, fields, length)
+                assert write_head(method, line, lasting, length) == plain
