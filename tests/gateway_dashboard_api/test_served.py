@@ -18,7 +18,7 @@ def answer(asked: Asked) -> Said:
     return Said((REPLY,), delay=0.3 if asked.json()["model"] == "slow" else 0.0)
 
 
-@pytest.fixture(scope="module", params=["uvicorn", "hypercorn"])
+@pytest.fixture(scope="module", params=["uvloop", "asyncio"])
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:

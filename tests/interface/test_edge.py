@@ -25,7 +25,7 @@ HEALTH = request("GET /api/health")
 
 @pytest.fixture(
     scope="module",
-    params=["uvicorn", "hypercorn", "uvicorn over TLS", "hypercorn over TLS"],
+    params=["uvloop", "asyncio", "uvloop over TLS", "asyncio over TLS"],
 )
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

@@ -15,7 +15,7 @@ from lab import EVENT, STREAM, add_lab
 from process import Running, running, vendor
 from raw import ask, call, chat, hear, request, sized, tell
 
-SERVERS = ["uvicorn", "hypercorn"]
+SERVERS = ["uvloop", "asyncio"]
 SHORT = 0.8
 """Seconds that the limits of time are set to; one of the door's ticks is a quarter of it."""
 LATE = 3.0

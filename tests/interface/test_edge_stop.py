@@ -15,7 +15,7 @@ from process import Running, running, vendor
 from raw import call, hear, request, sized, tell
 
 STREAMS = 50
-SERVERS = ["uvicorn", "hypercorn"]
+SERVERS = ["uvloop", "asyncio"]
 
 
 def slow(asked: Asked) -> Said:

@@ -64,7 +64,7 @@ def one_each(here: Running, data_dir: Path) -> dict[int, Talk]:
     return found
 
 
-@pytest.mark.parametrize("server", ["uvicorn", "hypercorn"])
+@pytest.mark.parametrize("server", ["uvloop", "asyncio"])
 def test_workers_share_what_is_stored_and_are_replaced(tmp_path: Path, server: str) -> None:
     with running(tmp_path, "--server", server, "--workers", str(WORKERS)) as here:
         one, other = one_each(here, tmp_path).values()

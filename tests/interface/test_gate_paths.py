@@ -158,7 +158,7 @@ def answer_of(asked: Asked) -> Said:
     return Said((REPLY,))
 
 
-@pytest.fixture(scope="module", params=["uvicorn", "hypercorn"])
+@pytest.fixture(scope="module", params=["uvloop", "asyncio"])
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:

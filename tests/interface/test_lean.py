@@ -76,7 +76,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         _install(folder / "site", PLUGIN.format(told=str(told), url=behind.url))
         variables = {"PYTHONPATH": str(folder / "site")}
         with (
-            running(folder / "data", "--server", "uvicorn", variables=variables) as here,
+            running(folder / "data", "--server", "uvloop", variables=variables) as here,
             httpx2.Client(base_url=here.url, trust_env=False, timeout=30) as client,
         ):
             healthy = client.get("/api/health")

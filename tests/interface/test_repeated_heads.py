@@ -23,7 +23,7 @@ LATER = 1_930_000_000.0
 """Unix seconds, in 2031."""
 
 
-@pytest.fixture(scope="module", params=["uvicorn", "hypercorn"])
+@pytest.fixture(scope="module", params=["uvloop", "asyncio"])
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:

@@ -388,7 +388,7 @@ def test_a_family_is_every_connected_model_of_it(
         assert here.rows()[0].model_sent == "llama-3"
 
 
-@pytest.mark.parametrize("server", ["uvicorn", "hypercorn"])
+@pytest.mark.parametrize("server", ["uvloop", "asyncio"])
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_the_vendor_is_hung_up_on_when_the_client_has_gone(
     tmp_path: Path, add_account: Add, server: str, when: str

@@ -16,7 +16,7 @@ from process import Running, running, vendor
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
 
-SERVERS = ["uvicorn", "hypercorn"]
+SERVERS = ["uvloop", "asyncio"]
 PASSWORD = "a-canary-for-the-door"
 LOGIN = {"JWT_SECRET": "a-canary-that-signs-for-an-hour-or-two", "INITIAL_PASSWORD": PASSWORD}
 CHAT = {"model": "echo/echo", "messages": [{"role": "user", "content": "hi"}]}

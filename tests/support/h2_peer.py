@@ -174,7 +174,7 @@ class Place:
 
 @asynccontextmanager
 async def place(
-    app: App, issued: Issued, *, server: str = "uvicorn", http2: bool = True, **limits: Any
+    app: App, issued: Issued, *, server: str = "uvloop", http2: bool = True, **limits: Any
 ) -> AsyncIterator[Place]:
     """Serve an application until the block ends."""
     listener, stop = listen("127.0.0.1", 0), asyncio.Event()

@@ -22,8 +22,8 @@ HOUSE_MODEL = "m-1"
 class Served:
     """A running gateway and its vendors, in a thread of their own."""
 
-    def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
         self.vendors: dict[str, FakeVendor] = {}
         self.url = ""
         self.gateway: Gateway
@@ -71,14 +71,14 @@ def served(
     scripts: Mapping[str, Script],
     *,
     specs: Callable[[Mapping[str, FakeVendor]], list[ProviderSpec]] | None = None,
-    server: str = "uvicorn",
+    server: str = "uvloop",
     variables: Mapping[str, str] = {},
 ) -> Iterator[Served]:
     """Serve a gateway with one fake vendor for each script.
 
     Without ``specs`` each script's name is a wire format, served as provider ``v-<format>``.
     """
-    here = Served()
+    here = Served(choose(server).loop())
     ready, stop = threading.Event(), asyncio.Event()
     trouble: list[BaseException] = []
 

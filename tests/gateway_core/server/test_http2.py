@@ -117,7 +117,7 @@ async def test_a_request_looks_like_any_other_to_the_application(issued: Issued)
     assert not {b"connection", b"server"} & heard.headers.keys()
 
 
-@pytest.mark.parametrize("server", ["uvicorn", "hypercorn"])
+@pytest.mark.parametrize("server", ["uvloop", "asyncio"])
 async def test_a_usual_client_sends_and_gets_much_at_once(issued: Issued, server: str) -> None:
     bodies = [bytes([n]) * (n * 20_000) for n in range(50)]
 

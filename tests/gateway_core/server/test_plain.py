@@ -32,7 +32,7 @@ class House:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
 
-@pytest.fixture(params=["uvicorn", "hypercorn"])
+@pytest.fixture(params=["uvloop", "asyncio"])
 def server(request: pytest.FixtureRequest) -> Plain:
     chosen = choose(request.param)
     assert isinstance(chosen, Plain)
@@ -76,12 +76,17 @@ async def heard(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
 
 def test_each_server_has_its_own_event_loop() -> None:
     names = {}
-    for name in ("uvicorn", "hypercorn"):
+    for name in ("uvloop", "asyncio", "uvicorn", "hypercorn"):
         loop = choose(name).loop()
         names[name] = type(loop).__module__.partition(".")[0]
         loop.close()
 
-    assert names == {"uvicorn": "uvloop", "hypercorn": "asyncio"}
+    assert names == {
+        "uvloop": "uvloop",
+        "asyncio": "asyncio",
+        "uvicorn": "uvloop",
+        "hypercorn": "asyncio",
+    }
 
 
 def test_an_application_is_told_where_a_request_is_from_and_for(server: Plain) -> None:

@@ -17,7 +17,7 @@ from gateway_core.config.environment import from_environ
 from gateway_core.server import entrance_of
 
 pytestmark = pytest.mark.anyio
-SERVERS = ["uvicorn", "hypercorn"]
+SERVERS = ["uvloop", "asyncio"]
 
 
 @pytest.fixture
