@@ -11,12 +11,14 @@ waiting. Whatever is not as plain as can be, a vendor's refusal above all, is
 left to the pipeline, which takes the attempt over as its first.
 """
 
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
 from msgspec import Struct
 
+from ..contracts.errors import GatewayError
 from ..contracts.exchange import Exchange
 from ..identity.keys import Key
 from .accounting import account
@@ -35,6 +37,7 @@ from .pipeline import (
     infer,
     permitted,
     planned,
+    refuse,
 )
 from .plan import Member
 from .policy import check_further
@@ -47,6 +50,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 CarryOn = Callable[[App], None]
 """Has the rest of a request done by a task."""
 _STREAM = b'"stream"'
+
+log = logging.getLogger(__name__)
 
 
 class Asked(Struct, frozen=True):
@@ -220,10 +225,17 @@ class Express:
         arriving.chunks.clear()
         core.health.praise(asked.account.id, asked.member.target.model.id)
         trace.attempts, trace.first_byte = 1, time.monotonic()
-        headers = answer_headers(asked.exchange, arriving)
-        account(asked.question.call, asked.exchange, trace, is_over=True)
-        told = whole_headers(headers, given, trace.request_id.encode())
-        if self._reply(200, told, given):
+        headers: tuple[Header, ...] = ()
+        try:
+            headers = answer_headers(asked.exchange, arriving)
+            account(asked.question.call, asked.exchange, trace, is_over=True)
+            told = whole_headers(headers, given, trace.request_id.encode())
+            is_told = self._reply(200, told, given)
+        except Exception:  # a plugin's relay or media type may be what fails
+            log.exception("request %s failed", trace.request_id)
+            self._carry_on(self._failed)
+            return
+        if is_told:
             ended(core, trace)
         else:
             self._carry_on(partial(self._answered, headers, given))
@@ -245,5 +257,14 @@ class Express:
             await Client(receive, send, trace.request_id).answer(200, given, headers)
         except ClientGone:
             trace.status, trace.http_status = "client_gone", 499
+        finally:
+            ended(self._core, trace)
+
+    async def _failed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        trace = self._trace
+        client = Client(receive, send, trace.request_id)
+        try:
+            error = GatewayError("Request failed")
+            await refuse(self._asked.arrival.route, client, trace, error)
         finally:
             ended(self._core, trace)

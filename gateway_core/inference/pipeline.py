@@ -86,17 +86,17 @@ async def infer(
     except asyncio.CancelledError:
         if core.is_stopping and not client.gone:
             _stay(asyncio.current_task())
-            await _refuse(route, client, trace, Unavailable("The gateway is stopping"))
+            await refuse(route, client, trace, Unavailable("The gateway is stopping"))
             return
         trace.status, trace.http_status = "client_gone", 499
         if not client.gone:
             raise
         _stay(asyncio.current_task())
     except GatewayError as error:
-        await _refuse(route, client, trace, error)
+        await refuse(route, client, trace, error)
     except (Exception, SystemExit, KeyboardInterrupt):  # what ends a process may be a plugin's
         log.exception("request %s failed", trace.request_id)
-        await _refuse(route, client, trace, GatewayError("Request failed"))
+        await refuse(route, client, trace, GatewayError("Request failed"))
     finally:
         ended(core, trace)
         if not client.release():
@@ -320,7 +320,7 @@ def answer_headers(exchange: Exchange, response: UpstreamResponse) -> tuple[Head
     return tuple(headers)
 
 
-async def _refuse(route: Route, client: Client, trace: Trace, error: GatewayError) -> None:
+async def refuse(route: Route, client: Client, trace: Trace, error: GatewayError) -> None:
     """Tell the client in its own format, whatever it has received so far."""
     if trace.status == "ok":
         trace.failed(error)
