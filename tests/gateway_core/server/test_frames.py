@@ -5,7 +5,7 @@ from h2_peer import frame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.server.frames import CREDIT, EARNED, PREFACE, Flood, Frames
+from gateway_core.server.frames import CREDIT, EARNED, PREFACE, TOLD, Flood, Frames
 
 MOST = 1000
 HEADERS, RESET, SETTINGS, PING, UPDATE, CONTINUATION = 1, 3, 4, 6, 8, 9
@@ -72,6 +72,15 @@ def test_window_updates_are_earned_with_answers() -> None:
 
     with pytest.raises(Flood):
         frames.feed(update * 5000, 0.0)
+
+
+def test_settings_are_counted_for_as_long_as_the_connection_lasts() -> None:
+    frames = begun()
+    for second in range(TOLD):
+        frames.feed(frame(SETTINGS, data=bytes(6)), float(second))
+
+    with pytest.raises(Flood, match="settings"):
+        frames.feed(frame(SETTINGS, data=bytes(6)), TOLD)
 
 
 def test_a_body_and_its_end_cost_nothing() -> None:
