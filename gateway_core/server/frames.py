@@ -12,6 +12,8 @@ ENDED = 0x1
 DATA, HEADERS, RESET, SETTINGS, WINDOW_UPDATE, CONTINUATION = 0x0, 0x1, 0x3, 0x4, 0x8, 0x9
 HEADER = 9
 """Bytes before what a frame holds."""
+LONGEST = 16 * 1024
+"""Bytes that a frame may hold: a longer one is nowhere looked at before all of it has come."""
 PREFACE = 24
 """Bytes before the first frame."""
 CREDIT = 1000
@@ -101,6 +103,8 @@ class Frames:
             self._head = head
             return len(data)
         self._head, self._left = b"", int.from_bytes(head[:3], "big")
+        if self._left > LONGEST:
+            raise Flood("a frame is too long")
         self._look(head[3], head[4])
         return stop
 

@@ -83,6 +83,17 @@ def test_settings_are_counted_for_as_long_as_the_connection_lasts() -> None:
         frames.feed(frame(SETTINGS, data=bytes(6)), TOLD)
 
 
+@pytest.mark.parametrize("kind", [0, HEADERS, SETTINGS, 99])
+def test_a_long_frame_is_noticed_before_it_has_come(kind: int) -> None:
+    longest, longer = (size.to_bytes(3, "big") + bytes((kind, 0)) for size in (2**14, 2**14 + 1))
+
+    with pytest.raises(Flood, match="too long"):
+        begun().feed(longer + bytes(4), 0.0)
+
+    if kind in (0, 99):
+        begun().feed(longest + bytes(4), 0.0)
+
+
 def test_a_body_and_its_end_cost_nothing() -> None:
     frames = begun()
 

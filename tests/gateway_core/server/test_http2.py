@@ -1,6 +1,7 @@
 """HTTP/2 at the edge: what is served, and what a client cannot do to us."""
 
 import asyncio
+import gc
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -10,6 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 from certificates import Issued, issue
+from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
 from h2_peer import Place, frame, place
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 
 from gateway_core.server import Door, Limits
 from gateway_core.server.http2 import Multiplexed
+from gateway_core.server.stream import Stream
 
 pytestmark = pytest.mark.anyio
 
@@ -275,6 +278,7 @@ async def test_headers_that_unpack_to_too_much_end_the_connection(issued: Issued
 
 SETTINGS, PING, UPDATE = frame(4), frame(6, data=b"12345678"), frame(8, data=b"\0\0\0\1")
 FLOODS = {
+    "a frame that is too long": b"\0\x40\1" + bytes(16_000),
     "pings": PING * 2000,
     "settings": SETTINGS * 2000,
     "priorities": frame(2, number=9, data=b"\0\0\0\0\x10") * 2000,
@@ -832,3 +836,35 @@ async def test_a_stop_cuts_off_what_does_not_end(issued: Issued) -> None:
         await here.serving
 
     assert heard.status == 500
+
+
+# What is left of a connection.
+
+
+def kept() -> int:
+    gc.collect()
+    return sum(isinstance(each, Multiplexed | Stream | H2Connection) for each in gc.get_objects())
+
+
+async def test_nothing_is_kept_of_connections_that_ended(issued: Issued) -> None:
+    before, complaints = kept(), []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: complaints.append(said))
+
+    async with place(echo, issued) as here:
+        for ending in ("answered", "reset", "in the middle", "a flood", "nonsense"):
+            async with here.peer() as peer:
+                number = await peer.request(method=b"POST", ends=False)
+                await peer.body(number, b"a" * 1000, ends=ending == "answered")
+                if ending == "answered":
+                    await peer.answer(number)
+                elif ending == "reset":
+                    peer.h2.reset_stream(number)
+                    await peer.flush()
+                elif ending != "in the middle":
+                    await peer.send(PING * 2000 if ending == "a flood" else b"nonsense" * 10)
+                    await peer.end()
+            await settle(lambda: not here.door.visitors | here.door.tasks)
+        del peer
+        await settle(lambda: kept() == before)
+
+    assert not complaints
