@@ -666,6 +666,25 @@ async def test_an_answer_waits_its_turn_while_others_are_taken(issued: Issued) -
     assert stream.gone
 
 
+async def test_a_long_answer_is_not_copied_for_each_of_its_frames(issued: Issued) -> None:
+    copied = []
+
+    class Copied(bytes):
+        def __getitem__(self, part: Any) -> Any:
+            copied.append(len(bytes(self)[part]))
+            return bytes(self)[part]
+
+    async def long(scope: Any, receive: Any, send: Send) -> None:
+        await start(send)
+        await say(send, Copied(200_000))
+
+    async with place(long, issued) as here, here.peer() as peer:
+        heard = await peer.answer(await peer.request())
+
+    assert len(heard.body) == 200_000
+    assert max(copied) <= 16 * 1024
+
+
 async def test_answers_take_turns(issued: Issued) -> None:
     async with place(much, issued) as here, here.peer() as peer:
         first = await stuck(here, peer)
