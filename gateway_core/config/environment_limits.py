@@ -40,7 +40,7 @@ class LimitVariables(Struct, frozen=True, kw_only=True):
         int,
         variable(
             "GATEWAY_BODY_TIMEOUT_MS",
-            "How long a client may pause while it sends the body of a request.",
+            "How long a client may pause while it sends a body, or take nothing of an answer.",
             SOME_MS,
         ),
     ] = 30_000

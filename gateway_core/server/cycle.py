@@ -26,10 +26,10 @@ BODILESS = frozenset({204, 304})
 _LENGTH, _CODING, _CONNECTION = b"content-length: ", b"transfer-encoding: ", b"connection: "
 _FRAMING = frozenset({_LENGTH, _CODING, _CONNECTION})
 _END = b"0\r\n\r\n"
-_FAILED = b"Internal Server Error"
-_FAILED_HEADERS = (
+FAILED = b"Internal Server Error"
+FAILED_HEADERS = (
     (b"content-type", b"text/plain; charset=utf-8"),
-    (b"content-length", str(len(_FAILED)).encode()),
+    (b"content-length", str(len(FAILED)).encode()),
     (b"connection", b"close"),
 )
 _is_name = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+").fullmatch
@@ -193,7 +193,7 @@ class Cycle:
             return False
         if self.is_head or not self.keep_alive:
             return False
-        head = b"".join((_opening(status), _lines((*self.usual, *headers)), b"\r\n"))
+        head = b"".join((_opening(status), lines((*self.usual, *headers)), b"\r\n"))
         self.response_started = True
         if len(body) > LONG:
             self.transport.writelines((head, body))
@@ -213,7 +213,7 @@ class Cycle:
         self._is_chunked, self._left = False, -1
         is_said = False
         told = (*self.usual, *headers)
-        parts = [_opening(status), _lines(told)]
+        parts = [_opening(status), lines(told)]
         for name, value in told:
             if (label := _label(name)) in _FRAMING:
                 is_said |= self._follow(label, value)
@@ -282,9 +282,9 @@ class Cycle:
         if self.response_started:
             self.transport.close()
             return
-        start = {"type": "http.response.start", "status": 500, "headers": _FAILED_HEADERS}
+        start = {"type": "http.response.start", "status": 500, "headers": FAILED_HEADERS}
         await self.send(start)
-        await self.send({"type": "http.response.body", "body": _FAILED, "more_body": False})
+        await self.send({"type": "http.response.body", "body": FAILED, "more_body": False})
 
 
 @lru_cache(maxsize=64)
@@ -296,7 +296,7 @@ def _opening(status: int) -> bytes:
     return f"HTTP/1.1 {status} {phrase}\r\n".encode()
 
 
-def _lines(headers: Sequence[Header]) -> bytes:
+def lines(headers: Sequence[Header]) -> bytes:
     """Headers as they are sent. Raises RuntimeError for one that cannot be."""
     each = [_label(name) + value for name, value in headers]
     each.append(b"")

@@ -123,7 +123,11 @@ class Door:
         for work in self.ticks:
             work()
         for visitor in tuple(self.visitors):
-            visitor.look(self.now)
+            try:
+                visitor.look(self.now)
+            except Exception:  # The others are to be looked at all the same.
+                log.exception("a connection could not be looked after")
+                visitor.abort()
 
     async def _keep_time(self) -> None:
         limits = self.limits

@@ -207,6 +207,12 @@ class Fast(Connection, asyncio.Protocol):
         else:
             self.answered()
 
+    def look(self, now: float) -> None:
+        if self.flow.silence(now) > self.door.limits.body_silence:
+            self.transport.abort()
+        else:
+            super().look(now)
+
     def shut(self) -> None:
         self.app = stopping
         for cycle in self.line:

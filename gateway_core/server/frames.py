@@ -9,9 +9,11 @@ CONTINUED = 0x4
 """The flag that ends a block of headers."""
 ENDED = 0x1
 """The flag that ends a stream."""
-DATA, HEADERS, RESET, WINDOW_UPDATE, CONTINUATION = 0x0, 0x1, 0x3, 0x8, 0x9
+DATA, HEADERS, RESET, SETTINGS, WINDOW_UPDATE, CONTINUATION = 0x0, 0x1, 0x3, 0x4, 0x8, 0x9
 HEADER = 9
 """Bytes before what a frame holds."""
+LONGEST = 16 * 1024
+"""Bytes that a frame may hold: a longer one is nowhere looked at before all of it has come."""
 PREFACE = 24
 """Bytes before the first frame."""
 CREDIT = 1000
@@ -20,6 +22,10 @@ EARNED = 100
 """How many more with each second."""
 RESET_COST = 5
 """A reset counts for so many: the request before it had to be begun."""
+SETTING = 6
+"""Bytes of one setting."""
+TOLD = 256
+"""How many settings a client may tell in all: each new one is kept."""
 UPDATES = 1000
 """How many window updates a client may send at first."""
 UPDATES_EARNED = 4
@@ -42,6 +48,7 @@ class Frames:
         "_left",
         "_most",
         "_seen",
+        "_told",
         "_updates",
     )
 
@@ -58,7 +65,7 @@ class Frames:
         """The size so far of a block of headers that has not ended."""
         self._begun = self._seen = now
         self._credit = float(CREDIT)
-        self._updates = UPDATES
+        self._updates, self._told = UPDATES, 0
 
     def feed(self, data: bytes, now: float) -> None:
         """Raises Flood. ``now`` is a time in seconds that never goes back."""
@@ -96,6 +103,8 @@ class Frames:
             self._head = head
             return len(data)
         self._head, self._left = b"", int.from_bytes(head[:3], "big")
+        if self._left > LONGEST:
+            raise Flood("a frame is too long")
         self._look(head[3], head[4])
         return stop
 
@@ -107,10 +116,18 @@ class Frames:
             self._updates -= 1
             if self._updates < 0:
                 raise Flood("too many window updates")
+        elif kind == SETTINGS:
+            self._told += self._left // SETTING
+            if self._told > TOLD:
+                raise Flood("too many settings")
+            self._spend(1)
         elif kind != DATA or not (self._left or flags & ENDED):
-            self._credit -= RESET_COST if kind == RESET else 1
-            if self._credit < 0:
-                raise Flood("too many frames without a request")
+            self._spend(RESET_COST if kind == RESET else 1)
+
+    def _spend(self, cost: int) -> None:
+        self._credit -= cost
+        if self._credit < 0:
+            raise Flood("too many frames without a request")
 
     def _measure(self, flags: int) -> None:
         size = (self._block or 0) + self._left + HEADER

@@ -6,7 +6,8 @@ bytes ──▶ Frames (floods, slow heads) ──▶ h2 (protocol, flow control
 ```
 
 Running requests are at most as many as there may be streams, also when clients
-reset them: one that is reset counts until the application has let go of it.
+reset them: one that is reset counts until the application has let go of it. All
+connections together run no more requests than there may be connections.
 """
 
 import asyncio
@@ -27,6 +28,7 @@ from h2.events import (
     RequestReceived,
     StreamEnded,
     StreamReset,
+    TrailersReceived,
     WindowUpdated,
 )
 from h2.exceptions import ProtocolError, StreamClosedError
@@ -48,6 +50,8 @@ WINDOW = 256 * KIB
 """How much of one body a client may send before it is read."""
 LINE_WINDOW = 1024 * KIB
 """The same of all bodies of a connection."""
+TABLE = 4096
+"""How many bytes of headers are remembered to shorten answers, however many the client offers."""
 ENTRY = 32
 """What HTTP/2 counts for each header besides its name and value."""
 
@@ -63,6 +67,8 @@ class Multiplexed(asyncio.Protocol):
         self.is_writable = True
         self.deaf = False
         """What comes is dropped: nothing more is wanted."""
+        self.sent = door.now
+        """When the last piece of an answer was sent."""
         self.mark = door.now
         """When the last request ended, or this side was closed."""
         self._running: set[asyncio.Task[None]] = set()
@@ -118,7 +124,7 @@ class Multiplexed(asyncio.Protocol):
 
     def _take_request(self, event: RequestReceived) -> None:
         number = event.stream_id
-        if len(self._running) >= STREAMS:
+        if self._is_busy():
             with suppress(StreamClosedError):  # The client has reset it in the same breath.
                 self.h2.reset_stream(number, ErrorCodes.REFUSED_STREAM)
             return
@@ -135,6 +141,10 @@ class Multiplexed(asyncio.Protocol):
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
+    def _is_busy(self) -> bool:
+        door = self.door
+        return len(self._running) >= STREAMS or len(door.tasks) >= door.limits.connections
+
     def _take_data(self, event: DataReceived) -> None:
         stream = self.streams.get(event.stream_id)
         data, size = event.data, event.flow_controlled_length
@@ -142,6 +152,12 @@ class Multiplexed(asyncio.Protocol):
             stream.take(data, size, self.door.now)
         else:
             self.h2.acknowledge_received_data(size, event.stream_id)
+
+    def _take_trailers(self, event: TrailersReceived) -> None:
+        """They are dropped; but behind them the protocol does not look at the body's length."""
+        stream = self.streams.get(event.stream_id)
+        if stream is not None and stream.is_short:
+            stream.reset(ErrorCodes.PROTOCOL_ERROR)
 
     def _take_end(self, event: StreamEnded) -> None:
         stream = self.streams.get(event.stream_id)
@@ -151,10 +167,14 @@ class Multiplexed(asyncio.Protocol):
     def _take_reset(self, event: StreamReset) -> None:
         stream = self.streams.get(event.stream_id)
         if stream is not None:
-            stream.leave()
-            self.forget(stream)
+            stream.drop()
 
-    def _take_room(self, event: Event) -> None:
+    def _take_settings(self, event: RemoteSettingsChanged) -> None:
+        if self.h2.encoder.header_table_size > TABLE:
+            self.h2.encoder.header_table_size = TABLE
+        self._wake_senders()
+
+    def _take_room(self, event: WindowUpdated) -> None:
         self._wake_senders()
 
     def _take_farewell(self, event: ConnectionTerminated) -> None:
@@ -190,8 +210,10 @@ class Multiplexed(asyncio.Protocol):
         if data and not self.transport.is_closing():
             self.transport.write(data)
 
-    def piece_sent(self) -> None:
+    def piece_sent(self, stream: Stream) -> None:
         self.frames.answered()
+        self.sent = self.door.now
+        self.streams[stream.number] = self.streams.pop(stream.number)  # Now it is others' turn.
         self.flush()
 
     def forget(self, stream: Stream) -> None:
@@ -253,15 +275,23 @@ _TAKES: dict[type[Event], Callable[[Multiplexed, Any], None]] = {
     StreamEnded: Multiplexed._take_end,
     StreamReset: Multiplexed._take_reset,
     WindowUpdated: Multiplexed._take_room,
-    RemoteSettingsChanged: Multiplexed._take_room,
+    TrailersReceived: Multiplexed._take_trailers,
+    RemoteSettingsChanged: Multiplexed._take_settings,
     ConnectionTerminated: Multiplexed._take_farewell,
 }
-"""Trailers are dropped, and priorities are not kept."""
+"""Priorities are not kept."""
+
+
+class Engine(H2Connection):
+    """The protocol by itself."""
+
+    MAX_CLOSED_STREAMS = 10 * STREAMS
+    """Of so many it is known how they ended."""
 
 
 def _engine(limits: Limits) -> H2Connection:
-    """The protocol by itself, told what may be asked of us."""
-    engine = H2Connection(H2Configuration(client_side=False, header_encoding=None))
+    """Tells the client what may be asked of us."""
+    engine = Engine(H2Configuration(client_side=False, header_encoding=None))
     engine.local_settings = Settings(
         client=False,
         initial_values={

@@ -21,17 +21,12 @@ from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
 
+from .cycle import BODILESS, FAILED, FAILED_HEADERS, Header, lines
 from .door import App, Message
 from .heads import Refused
 from .limits import Limits
 
 log = logging.getLogger(__name__)
-
-Header = tuple[bytes, bytes]
-
-BODILESS = frozenset({204, 304})
-_FAILED = b"Internal Server Error"
-_TEXT = (b"content-type", b"text/plain; charset=utf-8")
 
 
 class Line(Protocol):
@@ -42,10 +37,15 @@ class Line(Protocol):
     @property
     def is_writable(self) -> bool: ...
 
+    @property
+    def sent(self) -> float:
+        """When it last sent a piece of any body."""
+        ...
+
     def flush(self) -> None:
         """Send what is waiting."""
 
-    def piece_sent(self) -> None:
+    def piece_sent(self, stream: "Stream") -> None:
         """The same after a piece of a body."""
 
     def forget(self, stream: "Stream") -> None:
@@ -66,6 +66,10 @@ class Stream:
         self.more_body = True
         self.gone = self.started = self.answered = self.is_bodiless = False
         self._body = bytearray()
+        self._came = 0
+        """How long the body is so far."""
+        self._stuck: float | None = None
+        """Since when the answer waits for the client to take more of it."""
         self._unread = 0
         """Bytes that were not yet given back to the client's window."""
         self._has_news = False
@@ -88,6 +92,7 @@ class Stream:
     def take(self, data: bytes, size: int, now: float) -> None:
         """More of the body; ``size`` is what it takes of the client's window."""
         self.mark = now
+        self._came += len(data)
         if self.answered:
             self.h2.acknowledge_received_data(size, self.number)
             return
@@ -101,9 +106,22 @@ class Stream:
         self._wake()
         self._settle()
 
+    @property
+    def is_short(self) -> bool:
+        """Whether the body that has come is not as long as was announced."""
+        lengths = (int(v) for name, v in self.scope["headers"] if name == b"content-length")
+        return next(lengths, self._came) != self._came
+
+    def drop(self) -> None:
+        """Nobody waits for the answer, and the connection goes on."""
+        self.leave()
+        self._give_back()
+        self.line.forget(self)
+
     def leave(self) -> None:
         """Nobody waits for the rest of the answer."""
         self.gone = True
+        self._body.clear()
         self._wake()
         self.wake_sender()
 
@@ -112,9 +130,11 @@ class Stream:
         self._opened.set()
 
     def look(self, now: float, limits: Limits) -> None:
-        """End it if the client takes too long with the body."""
+        """End it if the client takes too long with the body, or with taking the answer."""
         waited = now - self.mark
-        if not self.more_body:
+        if self._is_stuck(now, limits):
+            self.reset(ErrorCodes.CANCEL)
+        if self.gone or not self.more_body:
             return
         if self.answered:
             if waited > limits.linger:
@@ -123,6 +143,14 @@ class Stream:
             self.mark = now  # It is us who do not listen.
         elif waited > limits.body_silence:
             self._refuse(Refused(408, "The request did not come in time"))
+
+    def _is_stuck(self, now: float, limits: Limits) -> bool:
+        since = self._stuck
+        if since is None:
+            return False
+        if self.h2.outbound_flow_control_window <= 0 or not self.line.is_writable:
+            since = max(since, self.line.sent)  # Others are sent to, and it waits for its turn.
+        return now - since > limits.body_silence
 
     # What the application calls.
 
@@ -156,29 +184,28 @@ class Stream:
         return self.gone or self.answered
 
     def _begin(self, status: int, headers: Iterable[Header]) -> None:
-        """Raises ProtocolError for a header that cannot be sent."""
+        """Raises RuntimeError for a header that cannot be sent."""
         self.expects_continue = False
-        self.started = True
         self.is_bodiless = self.scope["method"] == "HEAD" or status in BODILESS
         whole = [(b":status", b"%d" % status), (b"date", _date(int(time()))), *headers]
+        lines(whole[1:])
+        self.started = True
         self.h2.send_headers(self.number, whole)
         asyncio.get_running_loop().call_soon(self.line.flush)
 
     async def _write(self, piece: bytes, *, is_last: bool) -> None:
-        if self.is_bodiless:
-            piece = b""
-        while len(piece) > (room := await self._room()):
+        at, end = 0, 0 if self.is_bodiless else len(piece)
+        while at < end or is_last:
+            room = await self._room() if end else 0  # What is empty needs none.
             if self.gone:
                 return
-            self.h2.send_data(self.number, piece[:room])
-            self.line.piece_sent()
-            piece = piece[room:]
-        if self.gone or not (piece or is_last):
-            return
-        self.h2.send_data(self.number, piece, end_stream=is_last)
-        self.line.piece_sent()
-        if is_last:
-            self._end()
+            begun, at = at, min(at + room, end)
+            is_end = is_last and at == end
+            self.h2.send_data(self.number, piece[begun:at], end_stream=is_end)
+            self.line.piece_sent(self)
+            if is_end:
+                self._end()
+                return
 
     async def _room(self) -> int:
         """How many bytes may be sent at once, as soon as there are any."""
@@ -187,7 +214,10 @@ class Stream:
                 self.h2.local_flow_control_window(self.number), self.h2.max_outbound_frame_size
             )
             if room > 0 and self.line.is_writable:
+                self._stuck = None
                 return room
+            if self._stuck is None:
+                self._stuck = asyncio.get_running_loop().time()
             self._opened.clear()
             await self._opened.wait()
         return 0
@@ -204,9 +234,8 @@ class Stream:
     def reset(self, code: ErrorCodes) -> None:
         """End both directions."""
         if not self.gone:
-            self.leave()
             self._try(lambda: self.h2.reset_stream(self.number, code))
-            self.line.forget(self)
+            self.drop()
 
     def _refuse(self, refused: Refused) -> None:
         """Answer in the application's place, and hear nothing more."""
@@ -222,7 +251,7 @@ class Stream:
         if self._is_over:
             return
         if not self.started:
-            self._say(500, [_TEXT, (b"content-length", b"%d" % len(_FAILED))], _FAILED)
+            self._say(500, FAILED_HEADERS, FAILED)
         if not self.answered:
             self.reset(ErrorCodes.INTERNAL_ERROR)
 
@@ -231,7 +260,7 @@ class Stream:
 
         def say() -> None:
             self._begin(status, headers)
-            self.h2.send_data(self.number, body, end_stream=True)
+            self.h2.send_data(self.number, b"" if self.is_bodiless else body, end_stream=True)
             self._end()
 
         self._try(say)

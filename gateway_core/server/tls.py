@@ -48,7 +48,9 @@ class TlsEntrance:
 
 def _context(cert: Path, key: Path) -> ssl.SSLContext:
     for name, path in (("certificate", cert), ("key", key)):
-        if not path.is_file():
+        if "-----BEGIN" in str(path):  # What it holds may be secret, and is not repeated.
+            raise ConfigError(f"The TLS {name} is given as the name of a file, not as text.")
+        if not os.path.isfile(path):  # Also false for what cannot be the name of a file.
             raise ConfigError(f"There is no file {path} with the TLS {name}.")
         if not os.access(path, os.R_OK):
             raise ConfigError(f"The file {path} with the TLS {name} cannot be read.")

@@ -11,12 +11,16 @@ class Ear(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
         self.told: list[str] = []
+        self.waiting = 0
 
     def pause_reading(self) -> None:
         self.told.append("pause")
 
     def resume_reading(self) -> None:
         self.told.append("resume")
+
+    def get_write_buffer_size(self) -> int:
+        return self.waiting
 
 
 def test_a_socket_is_told_only_what_is_new() -> None:
@@ -30,6 +34,18 @@ def test_a_socket_is_told_only_what_is_new() -> None:
     flow.resume_reading()
 
     assert ear.told == ["pause", "resume"]
+
+
+def test_a_client_that_takes_nothing_is_silent() -> None:
+    ear = Ear()
+    flow = Flow(ear)
+    silences = []
+
+    for now, waiting in enumerate([0, 9, 9, 9, 8, 8, 0, 0], start=100):
+        ear.waiting = waiting
+        silences.append(flow.silence(float(now)))
+
+    assert silences == [0, 0, 1, 2, 0, 1, 0, 0]
 
 
 def test_all_who_write_wait_until_the_client_goes_on() -> None:

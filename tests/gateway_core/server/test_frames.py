@@ -5,7 +5,7 @@ from h2_peer import frame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.server.frames import CREDIT, EARNED, PREFACE, Flood, Frames
+from gateway_core.server.frames import CREDIT, EARNED, PREFACE, TOLD, Flood, Frames
 
 MOST = 1000
 HEADERS, RESET, SETTINGS, PING, UPDATE, CONTINUATION = 1, 3, 4, 6, 8, 9
@@ -72,6 +72,26 @@ def test_window_updates_are_earned_with_answers() -> None:
 
     with pytest.raises(Flood):
         frames.feed(update * 5000, 0.0)
+
+
+def test_settings_are_counted_for_as_long_as_the_connection_lasts() -> None:
+    frames = begun()
+    for second in range(TOLD):
+        frames.feed(frame(SETTINGS, data=bytes(6)), float(second))
+
+    with pytest.raises(Flood, match="settings"):
+        frames.feed(frame(SETTINGS, data=bytes(6)), TOLD)
+
+
+@pytest.mark.parametrize("kind", [0, HEADERS, SETTINGS, 99])
+def test_a_long_frame_is_noticed_before_it_has_come(kind: int) -> None:
+    longest, longer = (size.to_bytes(3, "big") + bytes((kind, 0)) for size in (2**14, 2**14 + 1))
+
+    with pytest.raises(Flood, match="too long"):
+        begun().feed(longer + bytes(4), 0.0)
+
+    if kind in (0, 99):
+        begun().feed(longest + bytes(4), 0.0)
 
 
 def test_a_body_and_its_end_cost_nothing() -> None:

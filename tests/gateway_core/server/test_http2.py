@@ -1,6 +1,7 @@
 """HTTP/2 at the edge: what is served, and what a client cannot do to us."""
 
 import asyncio
+import gc
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -10,13 +11,16 @@ from typing import Any
 import httpx2
 import pytest
 from certificates import Issued, issue
+from h2.connection import H2Connection
 from h2.errors import ErrorCodes
+from h2.settings import SettingCodes
 from h2_peer import Place, frame, place
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core.server import Door, Limits
 from gateway_core.server.http2 import Multiplexed
+from gateway_core.server.stream import Stream
 
 pytestmark = pytest.mark.anyio
 
@@ -219,6 +223,21 @@ async def test_a_bad_head_is_refused_and_the_rest_is_served(
     assert served.status == 200
 
 
+async def test_a_body_must_be_as_long_as_announced_also_with_trailers(issued: Issued) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        codes = []
+        for length in (b"3", b"4"):
+            announced = (b"content-length", length)
+            number = await peer.request(b"/", announced, method=b"POST", ends=False)
+            await peer.body(number, b"abc")
+            peer.h2.send_headers(number, [(b"a", b"b")], end_stream=True)
+            await peer.flush()
+            heard = await peer.answer(number)
+            codes.append((heard.body, heard.reset))
+
+    assert codes == [(b"abc", None), (b"", ErrorCodes.PROTOCOL_ERROR)]
+
+
 FORBIDDEN: dict[str, list[tuple[bytes, bytes]]] = {
     "a large letter in a name": [(b"A", b"b")],
     "a line feed": [(b"a", b"b\nc: d")],
@@ -259,6 +278,7 @@ async def test_headers_that_unpack_to_too_much_end_the_connection(issued: Issued
 
 SETTINGS, PING, UPDATE = frame(4), frame(6, data=b"12345678"), frame(8, data=b"\0\0\0\1")
 FLOODS = {
+    "a frame that is too long": b"\0\x40\1" + bytes(16_000),
     "pings": PING * 2000,
     "settings": SETTINGS * 2000,
     "priorities": frame(2, number=9, data=b"\0\0\0\0\x10") * 2000,
@@ -288,6 +308,49 @@ async def test_pieces_of_a_body_that_hold_nothing_are_a_flood(issued: Issued) ->
         await peer.send(frame(0, number=number) * 2000)
 
         assert await peer.end() in (CALM, None)
+
+
+async def test_settings_that_nobody_knows_are_not_heaped_up(issued: Issued) -> None:
+    told = b"".join(n.to_bytes(2, "big") + bytes(4) for n in range(1000, 3000))
+
+    async with place(echo, issued) as here, here.peer() as peer:
+        await peer.send(frame(4, data=told))
+
+        assert await peer.end() in (CALM, None)
+
+
+async def test_answers_are_shortened_with_no_more_memory_than_usual(issued: Issued) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        (line,) = here.door.visitors
+        assert isinstance(line, Multiplexed)
+        sizes = []
+        for offered in (2**31, 100):
+            peer.h2.update_settings({SettingCodes.HEADER_TABLE_SIZE: offered})
+            heard = await peer.answer(await peer.request())
+            sizes.append(line.h2.encoder.header_table_size)
+
+    assert heard.status == 200
+    assert sizes == [4096, 100]
+
+
+async def test_all_connections_run_no_more_requests_than_there_may_be_connections(
+    issued: Issued,
+) -> None:
+    held = Held()
+
+    async with place(held, issued, connections=5) as here, AsyncExitStack() as stack:
+        peers = [await stack.enter_async_context(here.peer()) for _ in range(2)]
+        for peer in peers * 2:
+            await peer.request()
+        await settle(lambda: held.begun == 4)
+        await peers[0].request()
+        refused = await peers[1].answer(await peers[1].request())
+        held.go.set()
+        await settle(lambda: held.ended == 5)
+        served = await peers[1].answer(await peers[1].request())
+
+    assert refused.reset == ErrorCodes.REFUSED_STREAM
+    assert served.body == b"held"
 
 
 async def test_requests_that_are_reset_run_no_more_than_others(issued: Issued) -> None:
@@ -515,6 +578,132 @@ async def test_a_client_sends_no_more_than_is_read(issued: Issued) -> None:
     assert left == 0
 
 
+async def test_what_a_reset_leaves_unread_makes_room_again(issued: Issued) -> None:
+    held = Held()
+
+    async with place(held, issued) as here, here.peer() as peer:
+        for _ in range(8):
+            number = await peer.request(method=b"POST", ends=False)
+            await peer.body(number, b"a" * 200_000)
+            await settle(lambda: streams(here) and streams(here)[0]._unread == 200_000)
+            (stream,) = streams(here)
+            peer.h2.reset_stream(number)
+            await peer.flush()
+            await settle(lambda: not streams(here))
+            assert not stream._body
+        held.go.set()
+        number = await peer.request(method=b"POST", ends=False)
+        await peer.body(number, b"a" * 1000, ends=True)
+        heard = await peer.answer(number)
+
+    assert heard.body == b"held"
+
+
+async def much(scope: Any, receive: Any, send: Send) -> None:
+    """Answers at great length."""
+    await start(send)
+    await say(send, b"a" * MIB)
+
+
+async def stuck(here: Place, peer: Any) -> int:
+    """The number of a stream that waits for its client to take more."""
+    peer.takes = False
+    number = await peer.request()
+    await settle(lambda: streams(here) and streams(here)[-1]._stuck)
+    return int(number)
+
+
+@pytest.mark.parametrize("room", [0, MIB])
+async def test_an_answer_that_is_not_taken_is_given_up(issued: Issued, room: int) -> None:
+    async with place(much, issued) as here, here.peer() as peer:
+        number = await stuck(here, peer)
+        if room:  # The connection has it, and the stream has none.
+            peer.h2.increment_flow_control_window(room)
+            await peer.flush()
+        here.pass_time(29)
+        is_patient = len(here.door.tasks) == 1
+        here.pass_time(LATER)
+        heard = await peer.answer(number)
+        await settle(lambda: not here.door.tasks)
+
+    assert is_patient
+    assert heard.reset == ErrorCodes.CANCEL
+
+
+async def test_an_answer_that_is_taken_slowly_goes_on(issued: Issued) -> None:
+    async with place(much, issued) as here, here.peer() as peer:
+        number = await stuck(here, peer)
+        (stream,) = streams(here)
+        since = stream._stuck
+        peer.h2.increment_flow_control_window(10)
+        peer.h2.increment_flow_control_window(10, number)
+        await peer.flush()
+        await settle(lambda: stream._stuck not in (None, since))
+        here.pass_time(29)
+        peer.takes = True
+        peer.h2.increment_flow_control_window(MIB)
+        peer.h2.increment_flow_control_window(MIB, number)
+        await peer.flush()
+        heard = await peer.answer(number)
+
+    assert len(heard.body) == MIB
+
+
+async def test_an_answer_waits_its_turn_while_others_are_taken(issued: Issued) -> None:
+    async with place(much, issued) as here, here.peer() as peer:
+        number = await stuck(here, peer)
+        peer.h2.increment_flow_control_window(MIB, number)
+        await peer.flush()
+        (stream,) = streams(here)
+        await settle(lambda: stream.h2.streams[number].outbound_flow_control_window >= MIB)
+        ahead = asyncio.get_running_loop().time() + LATER
+        stream.line.sent = ahead - 1
+        stream.look(ahead, here.door.limits)
+        is_patient = not stream.gone
+        stream.look(ahead + LATER, here.door.limits)
+
+    assert is_patient
+    assert stream.gone
+
+
+async def test_a_long_answer_is_not_copied_for_each_of_its_frames(issued: Issued) -> None:
+    copied = []
+
+    class Copied(bytes):
+        def __getitem__(self, part: Any) -> Any:
+            copied.append(len(bytes(self)[part]))
+            return bytes(self)[part]
+
+    async def long(scope: Any, receive: Any, send: Send) -> None:
+        await start(send)
+        await say(send, Copied(200_000))
+
+    async with place(long, issued) as here, here.peer() as peer:
+        heard = await peer.answer(await peer.request())
+
+    assert len(heard.body) == 200_000
+    assert max(copied) <= 16 * 1024
+
+
+async def test_answers_take_turns(issued: Issued) -> None:
+    async with place(much, issued) as here, here.peer() as peer:
+        first = await stuck(here, peer)
+        second = await peer.request()
+        await settle(lambda: len(streams(here)) == 2 and streams(here)[-1]._stuck)
+        for number in (first, second):
+            peer.h2.increment_flow_control_window(MIB, number)
+        for wanted in range(1, 9):
+            peer.h2.increment_flow_control_window(10_000)
+            await peer.flush()
+            while len(peer.heard(first).body + peer.heard(second).body) < 65_535 + wanted * 10_000:
+                await peer.hear()
+
+        taken = len(peer.heard(second).body)
+
+    assert taken == 40_000
+
+
+# The end of an answer.
 # The end of an answer.
 
 
@@ -564,6 +753,38 @@ async def test_an_application_that_fails_ends_its_stream_only(issued: Issued) ->
     assert (early.status, early.body, early.reset) == (500, b"Internal Server Error", None)
     assert (late.body, late.reset) == (b"a", ErrorCodes.INTERNAL_ERROR)
     assert silent.status == 500
+
+
+async def test_the_end_of_an_answer_needs_no_room(issued: Issued) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        peer.h2.update_settings({SettingCodes.INITIAL_WINDOW_SIZE: 0})
+        heard = [await peer.answer(await peer.request(method=m)) for m in (b"HEAD", b"GET")]
+
+    assert [(each.status, each.reset) for each in heard] == [(200, None)] * 2
+
+
+async def test_a_failure_of_head_has_no_body(issued: Issued) -> None:
+    async def fail(scope: Any, receive: Any, send: Send) -> None:
+        raise ValueError("a test")
+
+    async with place(fail, issued) as here, here.peer() as peer:
+        heard = await peer.answer(await peer.request(method=b"HEAD"))
+
+    assert (heard.status, heard.body, heard.reset) == (500, b"", None)
+
+
+@pytest.mark.parametrize("header", [(b"a", b"b\r\nc: d"), (b"a b", b"c"), (b"a", b"\0")])
+async def test_a_header_that_cannot_be_sent_is_a_failure(
+    issued: Issued, header: tuple[bytes, bytes]
+) -> None:
+    async def split(scope: Any, receive: Any, send: Send) -> None:
+        await start(send, header)
+        await say(send, b"a")
+
+    async with place(split, issued) as here, here.peer() as peer:
+        heard = await peer.answer(await peer.request())
+
+    assert (heard.status, heard.body) == (500, b"Internal Server Error")
 
 
 async def test_an_answer_that_waits_for_room_is_given_up_with_its_client(issued: Issued) -> None:
@@ -634,3 +855,35 @@ async def test_a_stop_cuts_off_what_does_not_end(issued: Issued) -> None:
         await here.serving
 
     assert heard.status == 500
+
+
+# What is left of a connection.
+
+
+def kept() -> int:
+    gc.collect()
+    return sum(isinstance(each, Multiplexed | Stream | H2Connection) for each in gc.get_objects())
+
+
+async def test_nothing_is_kept_of_connections_that_ended(issued: Issued) -> None:
+    before, complaints = kept(), []
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: complaints.append(said))
+
+    async with place(echo, issued) as here:
+        for ending in ("answered", "reset", "in the middle", "a flood", "nonsense"):
+            async with here.peer() as peer:
+                number = await peer.request(method=b"POST", ends=False)
+                await peer.body(number, b"a" * 1000, ends=ending == "answered")
+                if ending == "answered":
+                    await peer.answer(number)
+                elif ending == "reset":
+                    peer.h2.reset_stream(number)
+                    await peer.flush()
+                elif ending != "in the middle":
+                    await peer.send(PING * 2000 if ending == "a flood" else b"nonsense" * 10)
+                    await peer.end()
+            await settle(lambda: not here.door.visitors | here.door.tasks)
+        del peer
+        await settle(lambda: kept() == before)
+
+    assert not complaints

@@ -140,6 +140,37 @@ def test_requests_that_come_together_are_answered_one_after_the_other(server: Pl
     assert together == [1] * 5
 
 
+@pytest.mark.parametrize("last", [b"", b"Connection: close\r\n"])
+def test_a_client_that_takes_nothing_of_its_answer_is_let_go(server: Plain, last: bytes) -> None:
+    much = b"a" * (32 << 20)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await say(send, much)
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            reader, writer = await house.call()
+            writer.write(b"GET / HTTP/1.1\r\nHost: h\r\n" + last + b"\r\n")
+            await reader.readexactly(1)
+            now = asyncio.get_running_loop().time()
+            (line,) = house.door.visitors
+            line.look(now)
+            taken = len(await reader.read(4 << 20))
+            while taken < 12 << 20:
+                taken += len(await reader.read(1 << 20))
+            line.look(now + 31)
+            is_patient = bool(house.door.visitors)
+            line.look(now + 61)
+            line.look(now + 92)
+            while house.door.visitors:
+                await asyncio.sleep(0.001)
+            writer.transport.abort()
+
+        assert is_patient
+
+    run(server, main)
+
+
 @pytest.mark.parametrize("behind", [0, 2])
 def test_a_request_hears_that_its_client_is_gone(server: Plain, behind: int) -> None:
     told: list[str] = []

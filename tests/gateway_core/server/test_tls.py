@@ -14,6 +14,7 @@ from h2_peer import Place, place
 
 from gateway_core.cli import cli
 from gateway_core.config.environment import from_environ
+from gateway_core.config.errors import ConfigError
 from gateway_core.server import entrance_of
 
 pytestmark = pytest.mark.anyio
@@ -84,6 +85,22 @@ def test_a_certificate_that_is_no_good_is_one_sentence(
         assert told.output.startswith(f"Error: {sentence}")
         assert told.output.count("\n") == 1
         assert not (tmp_path / "data").exists()
+
+
+def test_a_key_that_is_given_itself_is_not_repeated(issued: Issued) -> None:
+    cert, key = str(issued.cert), issued.key.read_text()
+
+    for options in (("--tls-cert", cert, "--tls-key", key), ("--tls-cert", key)):
+        told = CliRunner().invoke(cli, ["--port", "0", *options])
+
+        assert told.exit_code == 1
+        assert "as the name of a file" in told.output
+        assert key.splitlines()[1] not in told.output
+
+
+def test_what_cannot_be_a_file_is_none(issued: Issued) -> None:
+    with pytest.raises(ConfigError, match="There is no file aaa"):
+        entrance_of(from_environ({"GATEWAY_TLS_CERT": "a" * 5000}))
 
 
 def test_a_key_alone_is_refused(issued: Issued) -> None:

@@ -1,0 +1,39 @@
+"""What connections share: one that goes wrong is no harm to the others."""
+
+import asyncio
+
+from gateway_core.server import Door, Limits
+
+
+class Guest:
+    """A connection that notes what is done to it."""
+
+    def __init__(self, *, is_broken: bool) -> None:
+        self.is_broken = is_broken
+        self.looked = self.aborted = False
+
+    def look(self, now: float) -> None:
+        self.looked = True
+        if self.is_broken:
+            raise ValueError("a test")
+
+    def close_idle(self) -> None: ...
+
+    def shut(self) -> None: ...
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def test_a_connection_that_fails_does_not_keep_others_from_being_timed() -> None:
+    async def main() -> list[Guest]:
+        door = Door(Limits())
+        guests = [Guest(is_broken=number < 5) for number in range(10)]
+        door.visitors.update(guests)
+        door.tick()
+        return guests
+
+    guests = asyncio.run(main())
+
+    assert all(each.looked for each in guests)
+    assert [each.aborted for each in guests] == [True] * 5 + [False] * 5
