@@ -1,10 +1,13 @@
 """Where a request goes and what it shows there."""
 
 import pytest
+from msgspec.structs import replace
 from pictures import call, provider, target
 
 from gateway_core import Auth, Credential, WireFormat
-from gateway_core.inference.addressing import authorization, headers, request, url
+from gateway_core.inference.addressing import Ways, authorization, headers, request, url
+from gateway_core.inference.transport import Lasting
+from gateway_core.inference.transport.heads import write_head
 
 WIRE = WireFormat(id="w", dialect="w", headers={"x-version": "1"}, forward=("x-version", "x-beta"))
 OTHER = WireFormat(id="o", dialect="o", auth_header="x-api-key", auth_prefix="")
@@ -80,3 +83,33 @@ def test_a_vendors_time_is_told_in_seconds() -> None:
     made = request(call(), target(slow), account(), WIRE, b"{}", "/p")
 
     assert (made.url, made.body, made.first_byte_timeout) == ("u/p", b"{}", 1.5)
+
+
+def test_what_an_executor_changes_in_the_headers_is_sent() -> None:
+    def execute() -> None: ...
+
+    plain, executed = provider("p", base_url="https://a"), provider("e", base_url="https://a")
+    executed = replace(executed, executor=execute)
+    for spec, is_shared in ((plain, True), (executed, False)):
+        asked = Ways().find(target(spec), account(), WIRE, "/p").request(call(), b"{}")
+
+        assert isinstance(asked.headers, Lasting) is is_shared
+
+    shown = asked.headers
+    assert isinstance(shown, dict)
+    first = write_head("POST", "/p HTTP/1.1\r\n", shown, 2)
+    shown["authorization"] = "Bearer renewed"
+    second = write_head("POST", "/p HTTP/1.1\r\n", shown, 2)
+
+    assert b"s3" in first
+    assert b"renewed" in second
+
+
+def test_a_way_is_worked_out_anew_for_an_account_that_was_changed() -> None:
+    ways, spec = Ways(), target(provider("p", base_url="https://a"))
+
+    for secret in ("old", "new"):
+        asked = ways.find(spec, account(secret), WIRE, "/p").request(call(), b"{}")
+        head = write_head("POST", "/p HTTP/1.1\r\n", asked.headers, 2)
+
+        assert f"authorization: Bearer {secret}\r\n".encode() in head
