@@ -11,17 +11,20 @@ waiting. Whatever is not as plain as can be, a vendor's refusal above all, is
 left to the pipeline, which takes the attempt over as its first.
 """
 
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
 from msgspec import Struct
 
+from ..contracts.errors import GatewayError
 from ..contracts.exchange import Exchange
 from ..identity.keys import Key
+from .accounts import Wanted
 from .arrivals import Arrival
 from .catalog import MAX_NAME
-from .client import Client, ClientGone, Header, Receive, Reply, Scope, Send, whole_headers
+from .client import Receive, Reply, Scope, Send, whole_headers
 from .core import Core
 from .dispatch import Answer, Opened
 from .pipeline import (
@@ -47,6 +50,8 @@ CarryOn = Callable[[App], None]
 """Has the rest of a request done by a task."""
 _STREAM = b'"stream"'
 
+log = logging.getLogger(__name__)
+
 
 class Asked(Struct, frozen=True):
     """One request, and the vendor that is asked."""
@@ -56,6 +61,7 @@ class Asked(Struct, frozen=True):
     question: Question
     member: Member
     account: Account
+    wanted: Wanted
     exchange: Exchange
     sent: Begun
 
@@ -68,7 +74,7 @@ def begin(
         return None
     try:
         asked = _ask(core, arrival, body)
-    except (Exception, SystemExit, KeyboardInterrupt):  # the usual way says what is wrong
+    except BaseException:  # No task is told to end here; the usual way says what is wrong.
         return None
     return None if asked is None else Express(core, asked, reply, carry_on)
 
@@ -101,19 +107,22 @@ def _ask(core: Core, arrival: Arrival, body: bytes) -> Asked | None:
     found = _only(core, tables, question, arrival.key)
     if found is None:
         return None
-    member, account = found
+    member, account, wanted = found
     exchange = question.open(member.target, account.credential)
     core.firewall.check(member.target.provider, account.credential, exchange.request)
     sent = core.network.direct.begin(exchange.request)
     if sent is None:
         return None
-    return Asked(arrival, tables, question, member, account, exchange, sent)
+    return Asked(arrival, tables, question, member, account, wanted, exchange, sent)
 
 
 def _only(
     core: Core, tables: Tables, question: Question, key: Key | None
-) -> tuple[Member, Account] | None:
-    """Member and account, where there is no choice to make. Raises as the plan's parts do."""
+) -> tuple[Member, Account, Wanted] | None:
+    """Where there is no choice to make: member, account, and what is said about accounts.
+
+    Raises as the plan's parts do.
+    """
     laid = planned(core, tables, question)
     if laid.combo is not None or len(laid.members) > 1:
         return None
@@ -129,7 +138,7 @@ def _only(
     account = accounts[0]
     if account.proxy is not None or core.health.resting(account.id, member.target.model.id):
         return None
-    return member, account
+    return member, account, wanted
 
 
 class Express:
@@ -153,12 +162,13 @@ class Express:
         if answer.source is not None:
             answer.source.drop(answer)
         trace.status, trace.http_status, trace.attempts = "client_gone", 499, 1
+        self._note_turn()
         ended(self._core, trace)
 
     def go_on(self) -> None:
         """Leave the rest to a task, which takes this attempt over as it is."""
         self._asked.sent.answer.waiter = None
-        self._carry_on(partial(self._resumed, self._asked.exchange))
+        self._hand_over(self._asked.exchange)
 
     # What the answer tells: this is its waiter.
 
@@ -173,54 +183,53 @@ class Express:
         answer = self._asked.sent.answer
         if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
             self.go_on()
-            return
-        given = self._read(answer)
-        if given is None:
-            asked = self._asked
-            again = asked.question.open(asked.member.target, asked.account.credential)
-            self._carry_on(partial(self._resumed, again))
+        elif self._is_told(answer):
+            self._finish(answer)
         else:
-            self._finish(answer, given)
+            self._hand_over(None)  # The answer is whole, and is read once more.
 
-    def _read(self, answer: Arriving) -> bytes | None:
-        """The client's bytes; ``None`` when the vendor's, which are kept, make no sense."""
+    def _is_told(self, answer: Arriving) -> bool:
+        """Whether the client has its answer now. It has nothing when the vendor's, which is
+        kept, makes no sense, and when the client takes its time."""
         exchange = self._asked.exchange
         try:
             given = exchange.feed(b"".join(answer.chunks)) + exchange.close()
-        except (Exception, SystemExit, KeyboardInterrupt):
-            return None
-        return None if exchange.failure is not None else given
+            if exchange.failure is not None or type(given) is not bytes:
+                return False
+            headers = answer_headers(exchange, answer)
+            told = whole_headers(headers, given, self._trace.request_id.encode())
+            return self._reply(200, told, given)
+        except BaseException:  # No task is told to end here, so this is what a plugin does.
+            return False
 
-    def _finish(self, arriving: Arriving, given: bytes) -> None:
+    def _finish(self, arriving: Arriving) -> None:
         core, asked, trace = self._core, self._asked, self._trace
         arriving.chunks.clear()
         account, member, call = asked.account, asked.member, asked.question.call
         core.health.praise(account.id, member.target.model.id)
+        self._note_turn()
         trace.attempts, trace.first_byte = 1, time.monotonic()
-        headers = answer_headers(asked.exchange, arriving)
-        account_for(call, Answer(member, account, asked.exchange, arriving, given, True), trace)
-        told = whole_headers(headers, given, trace.request_id.encode())
-        if self._reply(200, told, given):
-            ended(core, trace)
-        else:
-            self._carry_on(partial(self._answered, headers, given))
+        try:
+            account_for(call, Answer(member, account, asked.exchange, arriving, b"", True), trace)
+        except BaseException:
+            log.exception("request %s failed", trace.request_id)
+            trace.failed(GatewayError("Request failed"))
+        ended(core, trace)
+
+    def _note_turn(self) -> None:
+        asked = self._asked
+        self._core.turns.used(
+            asked.member.target.provider.id, asked.account.id, asked.wanted.session
+        )
+
+    def _hand_over(self, exchange: Exchange | None) -> None:
+        """To a task, which reads the answer with ``exchange``, or with a new one."""
+        self._carry_on(partial(self._resumed, exchange))
 
     async def _resumed(
-        self, exchange: Exchange, scope: Scope, receive: Receive, send: Send
+        self, exchange: Exchange | None, scope: Scope, receive: Receive, send: Send
     ) -> None:
         core, asked = self._core, self._asked
         opened = Opened(asked.account, exchange, partial(core.network.direct.finish, asked.sent))
         started = Started(asked.tables, asked.question, self._trace, opened)
         await infer(core, asked.arrival, scope, receive, send, started)
-
-    async def _answered(
-        self, headers: tuple[Header, ...], given: bytes, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """To a client that takes its time."""
-        trace = self._trace
-        try:
-            await Client(receive, send, trace.request_id).answer(200, given, headers)
-        except ClientGone:
-            trace.status, trace.http_status = "client_gone", 499
-        finally:
-            ended(self._core, trace)

@@ -89,12 +89,12 @@ class Fast(Connection, asyncio.Protocol):
         self.phase = BUSY
         cycle = self._cycle(repeated.scope, expects_continue=False, keep_alive=True)
         self.line.append(cycle)
-        cycle.take(body)
-        cycle.complete()
         if self._at_once is not None:
             carry_on = partial(self._carry_on, cycle)
             cycle.express = self._at_once(repeated.kept, body, cycle.reply, carry_on)
         if cycle.express is None:
+            cycle.take(body)
+            cycle.complete()
             self._start(cycle)
         return True
 
@@ -138,6 +138,8 @@ class Fast(Connection, asyncio.Protocol):
             self._start(cycle)
         else:
             self.flow.pause_reading()
+            if self.line[0].express is not None:
+                self.line[0].express.go_on()  # A task reads on, to hear of the client's leaving.
 
     def _cycle(
         self,
@@ -207,7 +209,7 @@ class Fast(Connection, asyncio.Protocol):
             self.answered()
 
     def shut(self) -> None:
-        self.app = stopping
+        self.app, self._at_once = stopping, None
         for cycle in self.line:
             if cycle.express is not None:
                 cycle.express.go_on()  # A task can be waited for, and told to come to its end.
