@@ -85,7 +85,7 @@ class Way(Struct, frozen=True):
     credential: Credential
     wire: WireFormat
     url: str
-    headers: Lasting
+    headers: Mapping[str, str]
     """Without what comes from the client."""
 
     def request(self, call: Call, body: bytes) -> UpstreamRequest:
@@ -151,8 +151,10 @@ def vendor_side(wire: WireFormat) -> VendorSide:
 
 def way_of(target: Target, credential: Credential, wire: WireFormat, path: str) -> Way:
     """Work out a way; ``path`` is the format's own."""
-    fixed = _headers({}, target, credential, wire)
-    return Way(target, credential, wire, url(target, credential, wire, path), Lasting(fixed))
+    fixed: Mapping[str, str] = _headers({}, target, credential, wire)
+    if target.provider.executor is None:  # An executor is a plugin's, and may change them.
+        fixed = Lasting(fixed)
+    return Way(target, credential, wire, url(target, credential, wire, path), fixed)
 
 
 def request(

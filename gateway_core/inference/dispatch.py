@@ -57,7 +57,8 @@ class Opened(Struct, frozen=True):
     """A first attempt that was begun already, for the account that is first in turn."""
 
     account: Account
-    exchange: Exchange
+    exchange: Exchange | None
+    """``None`` when a new one is to read the answer."""
     answering: Callable[[], Awaitable[UpstreamResponse]]
     """Waits for the head of its answer. Raises TransportError."""
 
@@ -219,7 +220,8 @@ async def _ask_account(
 ) -> Answer:
     target, opened = member.target, job.opened
     if opened is not None and _is_opened(job, account, trace):
-        exchange, answering = opened.exchange, opened.answering()
+        exchange = opened.exchange or job.opener(target, account.credential)
+        answering = opened.answering()
     else:
         exchange = job.opener(target, account.credential)
         answering = send(core, target.provider, account, exchange.request)

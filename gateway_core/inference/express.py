@@ -22,10 +22,10 @@ from ..contracts.errors import GatewayError
 from ..contracts.exchange import Exchange
 from ..identity.keys import Key
 from .accounting import account
-from .accounts import PIN
+from .accounts import PIN, session_of
 from .arrivals import Arrival
 from .catalog import MAX_NAME
-from .client import Client, ClientGone, Header, Receive, Reply, Scope, Send, whole_headers
+from .client import Receive, Reply, Scope, Send, whole_headers
 from .core import Core
 from .dispatch import Opened
 from .pipeline import (
@@ -37,7 +37,6 @@ from .pipeline import (
     infer,
     permitted,
     planned,
-    refuse,
 )
 from .plan import Member
 from .policy import check_further
@@ -81,7 +80,7 @@ def begin(
         return None
     try:
         asked = _ask(core, arrival, body)
-    except (Exception, SystemExit, KeyboardInterrupt):  # the usual way says what is wrong
+    except BaseException:  # No task is told to end here; the usual way says what is wrong.
         return None
     return None if asked is None else Express(core, asked, reply, carry_on)
 
@@ -182,12 +181,13 @@ class Express:
         if answer.source is not None:
             answer.source.drop(answer)
         trace.status, trace.http_status, trace.attempts = "client_gone", 499, 1
+        self._note_turn()
         ended(self._core, trace)
 
     def go_on(self) -> None:
         """Leave the rest to a task, which takes this attempt over as it is."""
         self._asked.sent.answer.waiter = None
-        self._carry_on(partial(self._resumed, self._asked.exchange))
+        self._hand_over(self._asked.exchange)
 
     # What the answer tells: this is its waiter.
 
@@ -202,69 +202,51 @@ class Express:
         answer = self._asked.sent.answer
         if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
             self.go_on()
-            return
-        given = self._read(answer)
-        if given is None:
-            asked = self._asked
-            again = asked.question.open(asked.member.target, asked.account.credential)
-            self._carry_on(partial(self._resumed, again))
+        elif self._is_told(answer):
+            self._finish(answer)
         else:
-            self._finish(answer, given)
+            self._hand_over(None)  # The answer is whole, and is read once more.
 
-    def _read(self, answer: Arriving) -> bytes | None:
-        """The client's bytes; ``None`` when the vendor's, which are kept, make no sense."""
+    def _is_told(self, answer: Arriving) -> bool:
+        """Whether the client has its answer now. It has nothing when the vendor's, which is
+        kept, makes no sense, and when the client takes its time."""
         exchange = self._asked.exchange
         try:
             given = exchange.feed(b"".join(answer.chunks)) + exchange.close()
-        except (Exception, SystemExit, KeyboardInterrupt):
-            return None
-        return None if exchange.failure is not None else given
+            if exchange.failure is not None or type(given) is not bytes:
+                return False
+            headers = answer_headers(exchange, answer)
+            told = whole_headers(headers, given, self._trace.request_id.encode())
+            return self._reply(200, told, given)
+        except BaseException:  # No task is told to end here, so this is what a plugin does.
+            return False
 
-    def _finish(self, arriving: Arriving, given: bytes) -> None:
+    def _finish(self, arriving: Arriving) -> None:
         core, asked, trace = self._core, self._asked, self._trace
         arriving.chunks.clear()
         core.health.praise(asked.account.id, asked.member.target.model.id)
+        self._note_turn()
         trace.attempts, trace.first_byte = 1, time.monotonic()
-        headers: tuple[Header, ...] = ()
         try:
-            headers = answer_headers(asked.exchange, arriving)
             account(asked.question.call, asked.exchange, trace, is_over=True)
-            told = whole_headers(headers, given, trace.request_id.encode())
-            is_told = self._reply(200, told, given)
-        except Exception:  # a plugin's relay or media type may be what fails
+        except BaseException:
             log.exception("request %s failed", trace.request_id)
-            self._carry_on(self._failed)
-            return
-        if is_told:
-            ended(core, trace)
-        else:
-            self._carry_on(partial(self._answered, headers, given))
+            trace.failed(GatewayError("Request failed"))
+        ended(core, trace)
+
+    def _note_turn(self) -> None:
+        asked = self._asked
+        session = session_of(asked.question.call)
+        self._core.turns.used(asked.account.provider, asked.account.id, session)
+
+    def _hand_over(self, exchange: Exchange | None) -> None:
+        """To a task, which reads the answer with ``exchange``, or with a new one."""
+        self._carry_on(partial(self._resumed, exchange))
 
     async def _resumed(
-        self, exchange: Exchange, scope: Scope, receive: Receive, send: Send
+        self, exchange: Exchange | None, scope: Scope, receive: Receive, send: Send
     ) -> None:
         core, asked = self._core, self._asked
         opened = Opened(asked.account, exchange, partial(core.network.direct.finish, asked.sent))
         started = Started(asked.tables, asked.question, self._trace, opened)
         await infer(core, asked.arrival, scope, receive, send, started)
-
-    async def _answered(
-        self, headers: tuple[Header, ...], given: bytes, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """To a client that takes its time."""
-        trace = self._trace
-        try:
-            await Client(receive, send, trace.request_id).answer(200, given, headers)
-        except ClientGone:
-            trace.status, trace.http_status = "client_gone", 499
-        finally:
-            ended(self._core, trace)
-
-    async def _failed(self, scope: Scope, receive: Receive, send: Send) -> None:
-        trace = self._trace
-        client = Client(receive, send, trace.request_id)
-        try:
-            error = GatewayError("Request failed")
-            await refuse(self._asked.arrival.route, client, trace, error)
-        finally:
-            ended(self._core, trace)

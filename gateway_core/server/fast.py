@@ -139,6 +139,8 @@ class Fast(Connection, asyncio.Protocol):
             self._start(cycle)
         else:
             self.flow.pause_reading()
+            if self.line[0].express is not None:
+                self.line[0].express.go_on()  # A task reads on, to hear of the client's leaving.
 
     def _cycle(
         self,
@@ -214,7 +216,7 @@ class Fast(Connection, asyncio.Protocol):
             super().look(now)
 
     def shut(self) -> None:
-        self.app = stopping
+        self.app, self._at_once = stopping, None
         for cycle in self.line:
             if cycle.express is not None:
                 cycle.express.go_on()  # A task can be waited for, and told to come to its end.

@@ -61,7 +61,7 @@ def repeated(piece: bytes, headers: Headers, scope: Message) -> Repeated | None:
     ``piece`` begins with the head, which was parsed and checked.
     """
     end = piece.find(_END)
-    if not 0 <= end <= SMALL or scope["http_version"] != "1.1":
+    if not 0 <= end <= SMALL or scope["http_version"] != "1.1" or scope["method"] == "HEAD":
         return None
     head = piece[: end + len(_END)]
     found = _length.search(head)

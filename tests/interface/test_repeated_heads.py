@@ -146,3 +146,19 @@ def test_a_rule_that_is_added_counts_for_the_next_request(here: Served) -> None:
 
         tell(peer, chat(key["key"], "hi"))
         assert hear(peer, 10, until=b"}").status == 403
+
+
+def test_a_head_of_an_answer_is_followed_by_no_body_however_often_it_is_asked(
+    here: Served,
+) -> None:
+    asked = b"HEAD /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
+
+    with call(here.url) as peer:
+        heard = []
+        for _ in range(3):
+            tell(peer, asked)
+            heard.append(hear(peer, 0.4))
+
+    assert [each.status for each in heard] == [200, 200, 200]
+    assert [each.body for each in heard] == [b"", b"", b""]
+    assert not any(each.closed for each in heard)

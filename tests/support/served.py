@@ -26,6 +26,8 @@ class Served:
         self.loop = loop
         self.vendors: dict[str, FakeVendor] = {}
         self.url = ""
+        self.stop = asyncio.Event()
+        """Set where the gateway runs, it stops."""
         self.gateway: Gateway
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
@@ -79,7 +81,7 @@ def served(
     Without ``specs`` each script's name is a wire format, served as provider ``v-<format>``.
     """
     here = Served(choose(server).loop())
-    ready, stop = threading.Event(), asyncio.Event()
+    ready, stop = threading.Event(), here.stop
     trouble: list[BaseException] = []
 
     async def main() -> None:
@@ -128,7 +130,8 @@ def served(
     try:
         yield here
     finally:
-        here.loop.call_soon_threadsafe(stop.set)
+        if not here.loop.is_closed():
+            here.loop.call_soon_threadsafe(stop.set)
         thread.join(40)
         if trouble:
             raise trouble[0]

@@ -85,7 +85,11 @@ class Connection(asyncio.Protocol):
         self._reader.begin(answer, bodiless=message.bodiless)
         self._patience = message.patience
         self._expect_by(self._loop.time() + message.patience)
-        self._write(message.head, message.body)
+        try:
+            self._write(message.head, message.body)
+        except BaseException:  # A plugin's body may be anything.
+            self.drop(answer)
+            raise
         return answer
 
     async def headed(self, answer: Answer) -> Answer:

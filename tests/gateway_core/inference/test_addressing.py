@@ -2,16 +2,13 @@
 
 import pytest
 from gateway_format_openai import CHAT
+from msgspec.structs import replace
 from pictures import call, provider, target
 
 from gateway_core import Auth, Credential, WireFormat
-from gateway_core.inference.addressing import (
-    Ways,
-    authorization,
-    headers,
-    request,
-    url,
-)
+from gateway_core.inference.addressing import Ways, authorization, headers, request, url
+from gateway_core.inference.transport import Lasting
+from gateway_core.inference.transport.heads import write_head
 
 WIRE = WireFormat(id="w", dialect="w", headers={"x-version": "1"}, forward=("x-version", "x-beta"))
 OTHER = WireFormat(id="o", dialect="o", auth_header="x-api-key", auth_prefix="")
@@ -131,3 +128,24 @@ def test_what_a_client_sends_along_is_of_its_own_call_only() -> None:
     assert first.headers["openai-beta"] == "b"
     assert "openai-beta" not in second.headers
     assert second.headers["authorization"] == "Bearer s3"
+
+
+def test_what_an_executor_changes_in_the_headers_is_sent() -> None:
+    def execute() -> None: ...
+
+    plain = provider("p", format="openai", base_url="https://a")
+    executed = replace(plain, executor=execute)
+    for spec, is_shared in ((plain, True), (executed, False)):
+        way = Ways({"openai": CHAT}).find(target(spec), account(), CHAT, stream=False)
+        asked = way.request(call(format="openai"), b"{}")
+
+        assert isinstance(asked.headers, Lasting) is is_shared
+
+    shown = asked.headers
+    assert isinstance(shown, dict)
+    first = write_head("POST", "/p HTTP/1.1\r\n", shown, 2)
+    shown["authorization"] = "Bearer renewed"
+    second = write_head("POST", "/p HTTP/1.1\r\n", shown, 2)
+
+    assert b"s3" in first
+    assert b"renewed" in second

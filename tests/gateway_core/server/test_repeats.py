@@ -13,6 +13,7 @@ HEAD = (
     b"POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nContent-Length: %b\r\n"
     b"Authorization: Bearer sk-1\r\n\r\n"
 )
+SCOPE: dict[str, Any] = {"type": "http", "method": "POST", "http_version": "1.1", "path": "/"}
 
 
 class Parsed:
@@ -42,7 +43,7 @@ class Parsed:
 
 def learned(data: bytes) -> Repeated | None:
     headers = Parsed(data).requests[0][0]
-    scope: dict[str, Any] = {"type": "http", "http_version": "1.1", "path": "/", "headers": headers}
+    scope: dict[str, Any] = {**SCOPE, "headers": headers}
     return repeated(data, headers, scope)
 
 
@@ -111,7 +112,7 @@ def test_heads_that_say_more_than_a_length_are_read_each_time() -> None:
     ):
         head = HEAD.replace(b"Host:", line + b"\r\nHost:")
         headers = [(b"content-length", b"2"), tuple(line.lower().split(b": "))]
-        scope: dict[str, Any] = {"http_version": "1.1", "headers": headers}
+        scope: dict[str, Any] = {**SCOPE, "headers": headers}
         assert repeated(head % b"2" + b"{}", headers, scope) is None
 
 
@@ -119,15 +120,19 @@ def test_a_head_without_a_length_or_of_an_older_protocol_is_read_each_time() -> 
     plain: list[tuple[bytes, bytes]] = [(b"host", b"gateway")]
     sized = [*plain, (b"content-length", b"2")]
 
-    assert (
-        repeated(b"GET / HTTP/1.1\r\nHost: gateway\r\n\r\n", plain, {"http_version": "1.1"}) is None
-    )
-    assert repeated(request(b"{}"), sized, {"http_version": "1.0"}) is None
+    assert repeated(b"GET / HTTP/1.1\r\nHost: gateway\r\n\r\n", plain, SCOPE) is None
+    assert repeated(request(b"{}"), sized, {**SCOPE, "http_version": "1.0"}) is None
 
 
 def test_a_head_that_did_not_come_whole_or_is_large_is_read_each_time() -> None:
     headers = [(b"content-length", b"2")]
     long = HEAD.replace(b"sk-1", b"k" * 9000) % b"2"
 
-    assert repeated(request(b"{}")[:50], headers, {"http_version": "1.1"}) is None
-    assert repeated(long, headers, {"http_version": "1.1"}) is None
+    assert repeated(request(b"{}")[:50], headers, SCOPE) is None
+    assert repeated(long, headers, SCOPE) is None
+
+
+def test_a_head_whose_answer_has_no_body_is_read_each_time() -> None:
+    headers = [(b"content-length", b"2")]
+
+    assert repeated(request(b"{}"), headers, {**SCOPE, "method": "HEAD"}) is None

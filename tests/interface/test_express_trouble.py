@@ -1,0 +1,366 @@
+"""Whole answers without a task when something is in the way: plugins, clients, vendors, stops."""
+
+import asyncio
+import gc
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fake_vendor import Asked, FakeVendor, Said
+from raw import call, hear, tell
+from served import Served, served
+
+from gateway_core import Auth, ProviderSpec
+from gateway_core.inference import express
+from gateway_core.inference.exchanges import Verbatim
+from gateway_core.inference.question import Question
+from gateway_core.storage.connection import NewConnection
+
+MESSAGE = {"role": "assistant", "content": "Hi"}
+REPLY = json.dumps(
+    {
+        "id": "c",
+        "choices": [{"index": 0, "message": MESSAGE, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4},
+    }
+).encode()
+DISGUISED = b'{"error":{"message":"no","type":"x"}}'
+HUGE = json.dumps(
+    {"id": "c", "choices": [{"index": 0, "message": {**MESSAGE, "content": "x" * 200_000}}]}
+).encode()
+ENOUGH = b'"total_tokens"'
+PROVIDERS = ("usual", "express", "other", "turns")
+
+
+def script(asked: Asked) -> Said:
+    name = asked.json()["model"]
+    if name.startswith("cut"):
+        return Said((REPLY[: int(name[3:])],), cut=True)
+    said = {
+        "late": Said((REPLY,), delay=0.6),
+        "never": Said((REPLY,), delay=20.0),
+        "disguised": Said((DISGUISED,)),
+        "huge": Said((HUGE,)),
+        "closing": Said((REPLY,), headers={"connection": "close"}),
+    }
+    return said.get(name, Said((REPLY,)))
+
+
+def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
+    url, keyless = vendors["any"].url, Auth(type="none")
+    plain = [
+        ProviderSpec(id=name, name=name, format="openai", base_url=url, auth=keyless)
+        for name in PROVIDERS[:-1]
+    ]
+    return [*plain, ProviderSpec(id="turns", name="turns", format="openai", base_url=url)]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("trouble"), {"any": script}, specs=specs) as gateway:
+        yield gateway
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request whose head came before: whether it went the express way."""
+    ways: list[bool] = []
+    begin = express.begin
+
+    def noted(*words: Any) -> Any:
+        found = begin(*words)
+        ways.append(found is not None)
+        return found
+
+    monkeypatch.setattr(express, "begin", noted)
+    return ways
+
+
+def asking(model: str, *headers: bytes, content: str = "hello") -> bytes:
+    members = {"model": model, "messages": [{"role": "user", "content": content}]}
+    body = json.dumps(members).encode()
+    lines = b"".join(header + b"\r\n" for header in headers)
+    return (
+        b"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\n%b"
+        b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (lines, len(body), body)
+    )
+
+
+def answered(
+    here: Served, model: str, way: str, meanwhile: Callable[[], None] = lambda: None
+) -> tuple[int, bytes]:
+    """Status and body of one request that goes this way; before it goes, ``meanwhile``."""
+    with call(here.url) as peer:
+        if way == "express":
+            tell(peer, asking("other/m"))
+            hear(peer, 10, until=ENOUGH)
+            _rested(here)
+        meanwhile()
+        tell(peer, asking(f"{way}/{model}"))
+        data = b""
+        until = time.monotonic() + 5
+        while not _is_whole(data) and time.monotonic() < until:
+            heard = hear(peer, 0.2, until=b"}")
+            data += heard.data
+            if heard.closed:
+                break
+    body = data.partition(b"\r\n\r\n")[2]
+    _rested(here)
+    return int(data[9:12] or 0), _ID.sub(b"ID", body.replace(way.encode(), b"WAY"))
+
+
+_ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f-]{27}")
+
+
+def _is_whole(data: bytes) -> bool:
+    head, end, body = data.partition(b"\r\n\r\n")
+    length = re.search(rb"content-length: ([0-9]+)", head)
+    return bool(end) and length is not None and len(body) >= int(length[1])
+
+
+def row_of(here: Served, provider: str) -> tuple[object, ...]:
+    row = next(row for row in here.rows() if row.provider == provider)
+    names = "status http_status error_code input_tokens output_tokens attempts upstream_format"
+    return tuple(getattr(row, name) for name in names.split())
+
+
+def _rested(here: Served) -> None:
+    """Every request is over."""
+    _until(lambda: not here.gateway.core.in_flight)
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 10
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert is_so()
+
+
+@pytest.mark.parametrize(
+    "fault", [RuntimeError, SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit]
+)
+@pytest.mark.parametrize("place", ["feed", "close", "usage", "media_type"])
+def test_a_plugin_that_breaks_ends_its_request(
+    here: Served, taken: list[bool], place: str, fault: type[BaseException]
+) -> None:
+    def broken(self: Any, *words: Any) -> Any:
+        raise fault("broken")
+
+    def break_it() -> None:
+        made = broken if place in ("feed", "close") else property(broken, _ignore)
+        patch.setattr(Verbatim, place, made, raising=False)
+
+    found = []
+    for way in ("usual", "express"):
+        with pytest.MonkeyPatch.context() as patch:
+            found.append((*answered(here, "m", way, break_it), row_of(here, way)))
+
+    assert taken == [True]
+    _rested(here)
+    if issubclass(fault, Exception):
+        assert found[0][1:] == found[1][1:]
+
+
+def _ignore(self: object, value: object) -> None:
+    """Takes what a constructor sets."""
+
+
+def test_a_second_look_at_an_answer_may_fail_too(here: Served, taken: list[bool]) -> None:
+    opened, usual = list[str](), Question.open
+
+    def once(self: Question, target: Any, credential: Any) -> Any:
+        opened.append(target.provider.id)
+        if len(opened) > 1:
+            raise RuntimeError("broken")
+        return usual(self, target, credential)
+
+    with pytest.MonkeyPatch.context() as patch:
+        status, _ = answered(
+            here, "disguised", "express", lambda: patch.setattr(Question, "open", once)
+        )
+
+    assert taken == [True]
+    assert opened == ["express", "express"]
+    assert status >= 500
+    _rested(here)
+
+
+@pytest.mark.parametrize("length", range(0, len(REPLY), 23))
+def test_a_vendor_that_hangs_up_is_told_of_alike(
+    here: Served, taken: list[bool], length: int
+) -> None:
+    model = f"cut{length}"
+
+    usual = answered(here, model, "usual"), row_of(here, "usual")
+    express_way = answered(here, model, "express"), row_of(here, "express")
+    here.gateway.core.health.clear(["usual:public", "express:public"], "__all")
+
+    assert taken == [True]
+    assert usual == express_way
+
+
+def test_a_vendor_may_close_after_its_answer(here: Served, taken: list[bool]) -> None:
+    for _ in range(2):
+        assert answered(here, "closing", "express")[0] == 200
+
+    assert taken == [True, True]
+
+
+def test_a_client_with_a_large_request_is_heard_leaving(here: Served, taken: list[bool]) -> None:
+    vendor, large = here.vendors["any"], "x" * 90_000
+    gone = vendor.gone
+    with call(here.url) as peer:
+        for _ in range(4):  # By then the system takes such a request at once.
+            tell(peer, asking("other/m", content=large))
+            hear(peer, 10, until=ENOUGH)
+        _rested(here)
+        taken.clear()
+        here.loop.call_soon_threadsafe(time.sleep, 0.2)
+        tell(peer, asking("express/never", content=large))
+        _until(lambda: taken == [True])
+
+    _until(lambda: vendor.gone > gone)
+
+    assert row_of(here, "express")[:2] == ("client_gone", 499)
+
+
+def test_a_client_that_asks_for_more_and_leaves_is_heard_too(
+    here: Served, taken: list[bool]
+) -> None:
+    vendor = here.vendors["any"]
+    gone = vendor.gone
+    with call(here.url) as peer:
+        tell(peer, asking("other/m"))
+        hear(peer, 10, until=ENOUGH)
+        tell(peer, asking("express/never"))
+        _until(lambda: taken == [True])
+        tell(peer, asking("other/m"))
+
+    _until(lambda: vendor.gone > gone)
+
+    assert row_of(here, "express")[:2] == ("client_gone", 499)
+
+
+def test_requests_behind_one_without_a_task_are_answered_in_their_order(
+    here: Served, taken: list[bool]
+) -> None:
+    with call(here.url) as peer:
+        tell(peer, asking("other/m"))
+        hear(peer, 10, until=ENOUGH)
+        tell(peer, asking("express/late"))
+        _until(lambda: taken == [True])
+        tell(peer, asking("other/closing"), asking("other/unknown/"))
+        heard = hear(peer, 1.5)
+
+    assert heard.statuses[:2] == [200, 200]
+    assert len(heard.statuses) == 3
+
+
+def test_a_client_that_does_not_read_has_its_answers_whole(here: Served, taken: list[bool]) -> None:
+    asked = 40
+    with call(here.url) as peer:
+        for _ in range(asked):
+            tell(peer, asking("express/huge"))
+            time.sleep(0.03)
+        data, until = b"", time.monotonic() + 10
+        while data.count(HUGE) < asked and time.monotonic() < until:
+            data += peer.recv(1 << 20)
+
+    assert data.count(HUGE) == asked
+    assert True in taken
+    _rested(here)
+
+
+def test_a_session_stays_where_it_was_when_accounts_begin_to_take_turns(
+    here: Served, taken: list[bool]
+) -> None:
+    shown: list[str] = []
+
+    def note(asked: Asked) -> Said:
+        shown.append(asked.headers["authorization"])
+        return Said((REPLY,))
+
+    async def add(key: str, **settings: Any) -> None:
+        stores = here.gateway.core.stores
+        await stores.connections.create(
+            NewConnection(provider="turns", name=key, data={"apiKey": key})
+        )
+        await stores.settings.patch({"fallbackStrategy": "round-robin", **settings})
+        await here.gateway.core.refresh()
+
+    vendor = here.vendors["any"]
+    here.do(add("one"))
+    with call(here.url) as peer:
+        tell(peer, asking("other/m", b"x-session-id: s"))
+        hear(peer, 10, until=ENOUGH)
+        vendor.script = note
+        try:
+            for _ in range(2):
+                tell(peer, asking("turns/m", b"x-session-id: s"))
+                hear(peer, 10, until=ENOUGH)
+            here.do(add("two", stickyRoundRobinLimit=1))
+            for session in (b"other", b"s", b"other", b"s"):
+                tell(peer, asking("turns/m", b"x-session-id: " + session))
+                hear(peer, 10, until=ENOUGH)
+        finally:
+            vendor.script = script
+
+    assert taken == [True, True]
+    assert shown[:2] == ["Bearer one"] * 2
+    assert shown[2:] == ["Bearer two", "Bearer one"] * 2
+
+
+def test_a_stop_lets_a_request_without_a_task_come_to_its_end(
+    tmp_path_factory: pytest.TempPathFactory, taken: list[bool]
+) -> None:
+    with (
+        served(tmp_path_factory.mktemp("stop"), {"any": script}, specs=specs) as here,
+        call(here.url) as peer,
+    ):
+        tell(peer, asking("other/m"))
+        hear(peer, 10, until=ENOUGH)
+        tell(peer, asking("express/late"))
+        _until(lambda: taken == [True])
+        here.loop.call_soon_threadsafe(here.stop.set)
+        heard = hear(peer, 5)
+
+    assert heard.status == 200
+    assert heard.body == REPLY
+    assert b"connection: close" in heard.data
+    assert heard.closed
+
+
+def test_nothing_is_left_behind_that_only_the_collector_would_find(
+    here: Served, taken: list[bool]
+) -> None:
+    kinds = ("Cycle", "Express", "Answer", "Trace", "Question", "Begun", "Verbatim")
+
+    def alive() -> Counter[str]:
+        names = (type(each).__name__ for each in gc.get_objects())
+        return Counter(name for name in names if name in kinds)
+
+    def ask(peer: Any, model: str) -> None:
+        tell(peer, asking(model))
+        hear(peer, 10, until=b"}")
+
+    with call(here.url) as peer:
+        for model in ("other/m", "express/m", "express/disguised"):
+            ask(peer, model)
+        time.sleep(0.6)
+        gc.collect()
+        gc.disable()
+        try:
+            before = alive()
+            for _ in range(20):
+                ask(peer, "express/m")
+            _rested(here)
+            after = alive()
+        finally:
+            gc.enable()
+
+    assert taken.count(True) >= 20
+    assert sum((after - before).values()) <= 2, after - before
