@@ -2,44 +2,48 @@
 
     data: {"id":"a1","choices":[{"delta":{"content":" the"},"index":0}]}
     data: {"id":"a1","choices":[{"delta":{"content":" end"},"index":0}]}
-    └────────────────── before ─────────────────────┘text└── after ────┘
+    └────────────────── before ────────────────────┘ text └── after ───┘
 
 Once the first has been read, the second needs no reading: if what stands
-between is the plain inside of a JSON string, it says the same with another text.
+between is a JSON string, it says the same with another text.
 """
 
-QUOTE, BACKSLASH = b'"\\'
+import msgspec
+
+BACKSLASH = ord("\\")
+_string = msgspec.json.Decoder(str).decode
 
 
 class Likeness:
-    """What such frames have before and after the text, its quotes included."""
+    """What such frames have before and after the text, whose quotes belong to neither."""
 
-    __slots__ = ("_after", "_before", "_between", "_end", "_start")
+    __slots__ = ("_after", "_around", "_before", "_between")
 
     def __init__(self, before: bytes, after: bytes) -> None:
         self._before, self._after = before, after
-        self._between = after + before
-        self._start, self._end = len(before), -len(after)
+        self._between = b'"%b%b"' % (after, before)
+        self._around = len(before) + len(after)
 
     def length(self, whole: bytes) -> int:
         """Characters of text in one or more frames; 0 where anything is not like this."""
-        if not (whole.startswith(self._before) and whole.endswith(self._after)):
+        text = whole.removeprefix(self._before).removesuffix(self._after)
+        size = len(text)
+        if size + self._around != len(whole):
             return 0
-        inside = whole[self._start : self._end]
-        if QUOTE in inside:
-            inside = inside.replace(self._between, b"")
-        if QUOTE in inside or BACKSLASH in inside:
-            return 0
+        if size > self._around:  # Else it cannot hold the sides of two more frames.
+            text = text.replace(self._between, b"")
+            if BACKSLASH in text:  # What it begins may be in another frame than its end.
+                return 0
         try:
-            text = inside.decode()
-        except UnicodeDecodeError:
+            return len(_string(text))
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return 0
-        return len(text) if text.isprintable() else 0
 
     def last_end(self, whole: bytes) -> int:
         """Where the last frame ends that ends like this; 0 for none."""
-        found = whole.rfind(self._after)
-        return found - self._end if found >= 0 else 0
+        end = b'"' + self._after
+        found = whole.rfind(end)
+        return found + len(end) if found >= 0 else 0
 
 
 def likeness_of(frame: bytes, text: str) -> Likeness | None:
@@ -48,4 +52,4 @@ def likeness_of(frame: bytes, text: str) -> Likeness | None:
     start = frame.find(value)
     if start < 0 or frame.rfind(value) != start or BACKSLASH in frame:
         return None
-    return Likeness(frame[: start + 1], frame[start + len(value) - 1 :])
+    return Likeness(frame[:start], frame[start + len(value) :])

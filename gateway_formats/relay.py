@@ -73,13 +73,25 @@ class StreamRelay:
     def characters(self) -> int:
         return self.watch.characters
 
-    def feed(self, chunk: bytes) -> bytes:
+    @property
+    def skim(self) -> Callable[[bytes], bool] | None:
+        """Tells of a chunk whether ``feed`` would give it back as it is and learn nothing from it
+        but its length, which is counted then. ``None`` for a relay with a ``feed`` of its own."""
+        return self._skimmed if type(self).feed is StreamRelay.feed else None
+
+    def _skimmed(self, chunk: bytes) -> bool:
         alike = self._alike
-        if alike is not None and not self._frames.held:
-            length = alike.length(chunk)
-            if length:
-                self.watch.characters += length
-                return chunk
+        if alike is None or self._frames.held:
+            return False
+        length = alike.length(chunk)
+        if not length:
+            return False
+        self.watch.characters += length
+        return True
+
+    def feed(self, chunk: bytes) -> bytes:
+        if self._skimmed(chunk):
+            return chunk
         if self.failure is not None:
             return b""
         try:

@@ -21,12 +21,16 @@ Header = tuple[bytes, bytes]
 
 Push = Callable[[bytes], bool]
 Reply = Callable[[int, tuple[Header, ...], bytes], bool]
+Leaving = Callable[[Callable[[], None]], None]
 
 PUSH = "model_gateway.push"
 """Key of the scope under which our own server offers to send more of a stream at once.
-It gives false for what has to be sent in the usual way, a head or to a slow client."""
+It gives false for what has to be sent in the usual way: a head, a long piece, to a slow client."""
 REPLY = "model_gateway.reply"
 """The same for a whole answer: its status, headers (its length among them) and body."""
+LEAVING = "model_gateway.leaving"
+"""Key of the scope under which our own server takes what is to be called once, when the client
+leaves before the end of the answer; at once if it has left."""
 KEPT = "model_gateway.kept"
 """Key of the scope for the :class:`Kept` of a head, where the server offers one."""
 WATCH_AFTER = 0.25
@@ -159,15 +163,23 @@ class Client:
         request_id: str,
         push: Push | None = None,
         reply: Reply | None = None,
+        leaving: Leaving | None = None,
     ) -> None:
         self._receive, self._send, self._push, self._reply = receive, send, push, reply
+        self._leaving = leaving
         self.request_id = request_id.encode()
         self._loop = asyncio.get_running_loop()
-        self._task = asyncio.current_task()
+        self._task = asyncio.current_task(self._loop)
 
     def watch(self) -> None:
-        """From now on notice when the client leaves: the request's task is cancelled then."""
-        self._watch = self._loop.call_later(WATCH_AFTER, self._start_watching)
+        """From now on notice when the client leaves: the request's task is cancelled then.
+
+        Our own server says so; with another one a task waits for it, once that is worth it.
+        """
+        if self._leaving is None:
+            self._watch = self._loop.call_later(WATCH_AFTER, self._start_watching)
+        else:
+            self._leaving(self._leave)
 
     def open_early(self, keep_alive: KeepAlive, every: float, media_type: str) -> None:
         """Open the stream by itself if nothing has been sent in two seconds."""
@@ -205,18 +217,18 @@ class Client:
         for begin in range(0, len(piece), SLICE):
             await self._body(piece[begin : begin + SLICE], more=True)
 
-    @property
-    def can_push(self) -> bool:
-        return self._push is not None
+    def quick(self) -> Push | None:
+        """What sends more of a stream at once, if that can be; false when it is to be written.
 
-    def push(self, piece: bytes) -> bool:
-        """More of a stream at once, if that can be; false when it is to be written."""
-        push, size = self._push, len(piece)
-        if push is None or self.gone or size > SLICE or not push(piece):
+        It is the server's own where nobody wants to know what is sent.
+        """
+        is_watched = self.tap is not None or self._timer is not None or self._beating is not None
+        return self._pushed if is_watched and self._push is not None else self._push
+
+    def _pushed(self, piece: bytes) -> bool:
+        if self._push is None or not self._push(piece):
             return False
-        self.sent += size
-        if self.tap is not None:
-            self.tap(piece)
+        self._count(piece)
         return True
 
     async def end(self, last: bytes = b"") -> None:
@@ -245,6 +257,7 @@ class Client:
 
     def release(self) -> bool:
         """Leave nothing behind, if that needs no waiting; false when ``close`` is to be called."""
+        self._task = None  # It may have more to do, which is not for this client alone.
         if self._watch is not None:
             self._watch.cancel()
         return self._watcher is None and self._timer is None and self._beating is None
@@ -281,6 +294,10 @@ class Client:
     async def _watch_client(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             continue
+        self._leave()
+
+    def _leave(self) -> None:
+        """The client has left before the end: nothing more is to be done for it."""
         self.gone = True
         if self._task is not None:
             self._task.cancel()

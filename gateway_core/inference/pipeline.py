@@ -34,7 +34,18 @@ from .accounting import account
 from .accounts import PIN, Wanted, session_of
 from .arrivals import Arrival, Route
 from .catalog import MAX_NAME
-from .client import PUSH, REPLY, Client, ClientGone, Header, Receive, Scope, Send, read_body
+from .client import (
+    LEAVING,
+    PUSH,
+    REPLY,
+    Client,
+    ClientGone,
+    Header,
+    Receive,
+    Scope,
+    Send,
+    read_body,
+)
 from .core import Core
 from .counting import count_tokens
 from .dispatch import Answer, Job, Opened, blame_in_stream, dispatch
@@ -75,7 +86,8 @@ async def infer(
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
     route = arrival.route
     trace = begun(core, arrival) if started is None else started.trace
-    client = Client(receive, send, trace.request_id, scope.get(PUSH), scope.get(REPLY))
+    offered = scope.get(PUSH), scope.get(REPLY), scope.get(LEAVING)
+    client = Client(receive, send, trace.request_id, *offered)
     try:
         if started is None:
             await _serve(core, arrival, receive, client, trace)

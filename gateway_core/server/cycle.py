@@ -14,7 +14,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Protocol
 
-from ..inference.client import PUSH, REPLY, Kept, Reply
+from ..inference.client import LEAVING, PUSH, REPLY, Kept, Reply
 from .door import App, Message
 from .flow import HIGH_WATER, Flow
 
@@ -75,6 +75,8 @@ class Cycle:
     """Bytes of the body that are still to come, where their number was announced."""
     _is_flowing = False
     """The head is out, and pieces of a chunked body may follow."""
+    _told: Callable[[], None] | None = None
+    """Is called if the client leaves."""
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ class Cycle:
     async def run(self, app: App) -> None:
         """Have a request answered, whatever happens to the application."""
         scope = self.scope()
-        scope[PUSH], scope[REPLY] = self.push, self.reply
+        scope[PUSH], scope[REPLY], scope[LEAVING] = self.push, self.reply, self.leaving
         try:
             await app(scope, self.receive, self.send)
         except BaseException:
@@ -111,9 +113,9 @@ class Cycle:
                 log.error("a request was left without an end of its answer")
                 await self._fail()
         finally:
-            self.on_response = _nothing
-            scope.pop(PUSH, None)  # They hold this object, and may hold the scope in turn.
-            scope.pop(REPLY, None)
+            self.on_response, self._told = _nothing, None
+            for key in (PUSH, REPLY, LEAVING):
+                scope.pop(key, None)  # It holds this object, and may hold the scope in turn.
 
     # What the connection tells.
 
@@ -139,6 +141,9 @@ class Cycle:
         self.expects_continue = False  # Our side may be closed by now.
         self._is_flowing = False
         self.wake()
+        if self._told is not None and self.disconnected:
+            told, self._told = self._told, None
+            told()
 
     def wake(self) -> None:
         """Something has come, or nothing will come any more."""
@@ -179,10 +184,18 @@ class Cycle:
 
     def push(self, piece: bytes) -> bool:
         """More of a body whose head is out, at once; false for what needs ``send``."""
-        if not self._is_flowing or self.flow.write_paused or not piece:
+        size = len(piece)
+        if not self._is_flowing or self.flow.write_paused or not 0 < size <= LONG:
             return False
-        self.transport.write(b"".join((_size(len(piece)), piece, b"\r\n")))
+        self.transport.write(b"%x\r\n%b\r\n" % (size, piece))
         return True
+
+    def leaving(self, told: Callable[[], None]) -> None:
+        """Have ``told`` called once, if the client leaves before the answer has ended."""
+        if self.disconnected:
+            told()
+        else:
+            self._told = told
 
     def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
         """A whole answer at once, which names its length; false for what needs ``send``.

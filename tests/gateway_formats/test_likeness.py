@@ -11,7 +11,7 @@ from gateway_core import ReplyFailed, Usage
 from gateway_formats.likeness import Likeness, likeness_of
 from gateway_formats.relay import StreamRelay
 
-BEFORE, AFTER = b'data: {"id":1,"text":"', b'"}\n\n'
+BEFORE, AFTER = b'data: {"id":1,"text":', b"}\n\n"
 ALIKE = Likeness(BEFORE, AFTER)
 
 
@@ -110,23 +110,38 @@ def test_a_byte_out_of_place_is_seen(frames: list[bytes], data: st.DataObject) -
 
 @pytest.mark.parametrize(
     ("texts", "length"),
-    [([b"a b"], 3), (["é".encode()], 1), ([b"ab", b"", b"c"], 3)],
-    ids=["one", "not ASCII", "many"],
+    [
+        ([b"a b"], 3),
+        (["é".encode()], 1),
+        ([b'\\"\\n\\ud83d\\ude00'], 3),
+        ([b"ab", b"", b"c"], 3),
+        ([b"long " * 100], 500),
+    ],
+    ids=["one", "not ASCII", "escaped", "many", "long"],
 )
 def test_texts_are_counted_in_characters(texts: list[bytes], length: int) -> None:
-    assert ALIKE.length(b"".join(BEFORE + text + AFTER for text in texts)) == length
+    assert ALIKE.length(b"".join(BEFORE + b'"%b"' % text + AFTER for text in texts)) == length
 
 
 @pytest.mark.parametrize(
     "inside",
-    [b"", b'"', b"\\n", b"\\", b"\xff", b"\n", b"\0", b'x"}\n\n: y\n\ndata: {"id":1,"text":"'],
+    [
+        *(b"", b'"', b"\\x", b"\\", b"\xff", b"\n", b"\0", b"\\ud83d"),
+        b'x"}\n\n: y\n\ndata: {"id":1,"text":"',
+        b'x\\"}\n\ndata: {"id":1,"text":"n',
+    ],
 )
 def test_what_may_say_something_else_has_no_length(inside: bytes) -> None:
-    assert ALIKE.length(BEFORE + inside + AFTER) == 0
+    assert ALIKE.length(BEFORE + b'"%b"' % inside + AFTER) == 0
+
+
+@pytest.mark.parametrize("whole", [b'"x"', BEFORE + b'"x"', b'"x"' + AFTER])
+def test_a_text_without_both_its_sides_has_no_length(whole: bytes) -> None:
+    assert ALIKE.length(whole) == 0
 
 
 def test_a_frame_whose_two_sides_overlap_has_no_length() -> None:
-    alike = Likeness(b'data: {"a":"', b'":"')
+    alike = Likeness(b'data: {"a":', b'":"')
 
     assert alike.length(b'data: {"a":"') == alike.length(b'data: {"a":":"') == 0
 
@@ -146,7 +161,7 @@ def test_nothing_is_learnt_where_the_place_of_the_text_is_in_doubt(frame: bytes,
 
 
 def test_where_the_last_like_frame_ends() -> None:
-    frame = BEFORE + b"x" + AFTER
+    frame = BEFORE + b'"x"' + AFTER
 
     assert ALIKE.last_end(frame + frame + b"data: [DONE]\n\n") == 2 * len(frame)
     assert ALIKE.last_end(b"data: [DONE]\n\n") == 0

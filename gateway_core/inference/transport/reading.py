@@ -35,7 +35,7 @@ class Reader:
         self.reusable = False
         """Another answer may follow on the same connection."""
         self.quiet = 0
-        """Bytes since the exchange began, or since the body last grew."""
+        """Bytes since the exchange began, or since there was last some of its body to take."""
         self.until_close = False
         """The answer ends when the connection does."""
         self._bodiless = False
@@ -46,6 +46,7 @@ class Reader:
         """What of the body has come; lent to each answer for as long as it comes."""
         self.on_body = self._pieces.append
         self._parser = HttpResponseParser(self)
+        self._parse = self._parser.feed_data
 
     def begin(self, answer: Answer, *, bodiless: bool) -> None:
         """Expect an answer; ``bodiless`` when the request was a HEAD."""
@@ -62,21 +63,20 @@ class Reader:
 
     def feed(self, data: bytes, answer: Answer) -> None:
         """Take the next bytes. Raises TransportError when they cannot belong to an answer."""
-        before = len(self._pieces)
         self.quiet += len(data)
         try:
-            self._parser.feed_data(data)
+            self._parse(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             self._stop(error)
             return
-        if len(self._pieces) != before:
+        if self._pieces:
             self.quiet = 0
         elif self.quiet > HEAD_BYTES and not self.complete:
             raise garbage() if answer.status else head_too_large()
 
     def close(self) -> None:
         """Let go of the parser, which holds this object as it is held by it."""
-        del self._parser
+        del self._parser, self._parse
 
     def _stop(self, error: Exception) -> None:
         self.reusable = False

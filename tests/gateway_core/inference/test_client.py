@@ -201,3 +201,22 @@ def test_a_client_that_leaves_cancels_its_request(monkeypatch: pytest.MonkeyPatc
         assert client.gone
 
     talk(work)
+
+
+def test_a_server_that_says_that_its_client_leaves_cancels_the_request() -> None:
+    async def never(*message: object) -> Any:
+        raise AssertionError("nothing is to be read or sent")
+
+    async def main() -> tuple[bool, bool]:
+        left: list[Callable[[], None]] = []
+        client = Client(never, never, "id-1", leaving=left.append)
+        client.watch()
+        asyncio.get_running_loop().call_soon(left[0])
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        before = client.gone, client.release()
+        left[0]()
+        await asyncio.sleep(0)  # It is not cancelled once more.
+        return before
+
+    assert asyncio.run(main()) == (True, True)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.inference.client import PUSH
-from gateway_core.server.cycle import Cycle
+from gateway_core.inference.client import LEAVING, PUSH
+from gateway_core.server.cycle import LONG, Cycle
 from gateway_core.server.flow import Flow
 
 Answering = Callable[[Cycle], Awaitable[None]]
@@ -225,6 +225,51 @@ def test_a_scope_lets_go_of_its_request_when_it_is_answered() -> None:
     answered(answering)
 
     assert PUSH not in scopes[0]
+    assert LEAVING not in scopes[0]
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["before it leaves", "after"])
+def test_who_asked_for_it_is_told_once_that_the_client_left(is_late: bool) -> None:
+    told: list[str] = []
+
+    async def answering(cycle: Cycle) -> None:
+        if is_late:
+            cycle.leave()
+        cycle.leaving(lambda: told.append("left"))
+        cycle.leave()
+        cycle.leave()
+
+    answered(answering)
+
+    assert told == ["left"]
+
+
+def test_nobody_is_told_of_a_client_that_has_its_answer() -> None:
+    told: list[str] = []
+
+    async def answering(cycle: Cycle) -> None:
+        cycle.leaving(lambda: told.append("left"))
+        await start(cycle, (b"content-length", b"5"))
+        await body(cycle, b"hello")
+        cycle.leave()
+
+    answered(answering)
+
+    assert told == []
+
+
+def test_a_long_piece_is_not_pushed() -> None:
+    pushed: list[bool] = []
+
+    async def answering(cycle: Cycle) -> None:
+        await start(cycle)
+        await body(cycle, b"one", more=True)
+        pushed.extend(cycle.push(b"x" * size) for size in (LONG, LONG + 1))
+        await body(cycle, b"")
+
+    answered(answering)
+
+    assert pushed == [True, False]
 
 
 def test_a_request_is_received_as_it_came() -> None:
