@@ -17,6 +17,9 @@ from .flow import Flow
 from .heads import path_of
 from .repeats import Repeated, repeated
 
+AHEAD = 2
+"""Requests of a connection that are read, the running one among them, before reading stops. While
+it is stopped nobody hears that the client leaves."""
 ASGI = {"version": "3.0", "spec_version": "2.3"}
 
 
@@ -137,10 +140,8 @@ class Fast(Connection, asyncio.Protocol):
         self.line.append(cycle)
         if len(self.line) == 1:
             self._start(cycle)
-        else:
+        elif len(self.line) > AHEAD:
             self.flow.pause_reading()
-            if self.line[0].express is not None:
-                self.line[0].express.go_on()  # A task reads on, to hear of the client's leaving.
 
     def _cycle(
         self,

@@ -244,25 +244,6 @@ def test_a_refusal_is_followed_by_the_next_account(
     assert row_of(here, "keyed")["attempts"] == "2"
 
 
-def test_a_failure_of_the_last_step_is_told_in_the_clients_format(
-    here: Served, taken: list[bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*words: Any, **more: Any) -> None:
-        raise RuntimeError("a plugin's doing")
-
-    with call(here.url) as peer:
-        ask(peer, asking("other-express/good"))
-        with monkeypatch.context() as broken:
-            broken.setattr(express, "account", fail)
-            status, _, body = ask(peer, asking("other-express/good"))
-        after = ask(peer, asking("other-express/good"))
-
-    assert taken == [True, True]
-    assert (status, json.loads(body)["error"]["message"]) == (500, "Request failed")
-    assert after[0] == 200
-    assert {row.status for row in here.rows()[:3]} == {"ok", "error"}
-
-
 def test_a_client_that_leaves_is_noted_and_the_vendor_is_left_too(
     here: Served, taken: list[bool]
 ) -> None:
