@@ -14,6 +14,7 @@ from ..contracts.conversation import (
     Losses,
     Reasoning,
     Reply,
+    Text,
 )
 from ..contracts.errors import GatewayError, UpstreamError
 from ..contracts.events import (
@@ -214,7 +215,8 @@ class Translated:
             reply = replace(reply, id=identity, created=created)
         self.reply = self.handover.reply(reply)
         for choice in reply.choices:
-            self.characters += sum(map(length, choice.parts))
+            for part in choice.parts:
+                self.characters += length(part)
         self.started = True
         return self.client.write_reply(self.reply, self.conversation, self.losses)
 
@@ -257,6 +259,8 @@ class Handover:
         return event
 
     def reply(self, reply: Reply) -> Reply:
+        if is_plain(reply):
+            return reply
         choices = tuple(map(self._choice, reply.choices))
         extra = self._extra(reply.extra) if reply.extra else NOTHING
         if extra == reply.extra and all(map(is_, choices, reply.choices)):
@@ -285,6 +289,19 @@ class Handover:
         return NOTHING
 
 
+def is_plain(reply: Reply) -> bool:
+    """Whether nothing in a reply is for its vendor's clients alone."""
+    if reply.extra:
+        return False
+    for choice in reply.choices:
+        if choice.extra:
+            return False
+        for part in choice.parts:
+            if part.signature is not None or part.extra or type(part) is Reasoning:
+                return False
+    return True
+
+
 def is_empty(part: AnyPart) -> bool:
     """Whether a part that has just started shows nothing yet."""
     text = getattr(part, "text", None)
@@ -295,6 +312,8 @@ def is_empty(part: AnyPart) -> bool:
 
 def length(part: AnyPart) -> int:
     """Characters of a part's text, thinking or arguments."""
+    if type(part) is Text:
+        return len(part.text)
     return len(getattr(part, "text", None) or "") + len(getattr(part, "arguments", ""))
 
 

@@ -45,17 +45,26 @@ _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
 def read_block(of: Raw) -> tuple[Block, AnyPart]:
     """A block and the part it amounts to. Raises MsgspecError for rubbish."""
     block = _block(of)
+    part = spoken(block)
+    if part is not None:
+        return block, part
+    if block.type == "tool_use":
+        return block, _call(block, of)
+    return block, Foreign(dialect=DIALECT, type=block.type, raw=of)
+
+
+def spoken(block: Block) -> Text | Reasoning | None:
+    """The part that a block of words amounts to; ``None`` for one that takes more to read."""
     match block.type:
         case "text":
-            citations = tuple(map(read_citation, block.citations or ()))
-            return block, Text(text=block.text or "", citations=citations)
+            if not block.citations:
+                return Text(text=block.text or "")
+            return Text(text=block.text or "", citations=tuple(map(read_citation, block.citations)))
         case "thinking":
-            return block, Reasoning(text=block.thinking or "", signature=block.signature or None)
+            return Reasoning(text=block.thinking or "", signature=block.signature or None)
         case "redacted_thinking":
-            return block, Reasoning(sealed=block.data or "")
-        case "tool_use":
-            return block, _call(block, of)
-    return block, Foreign(dialect=DIALECT, type=block.type, raw=of)
+            return Reasoning(sealed=block.data or "")
+    return None
 
 
 def is_foreign(block: Block) -> bool:

@@ -29,15 +29,17 @@ _FROM_HUB: Mapping[Finish, str] = {
     "error": "max_tokens",  # the nearest word for an answer that is not whole
 }
 
+NOTHING: Extra = {}
+
 _reason = msgspec.json.Decoder(str).decode
 
 
 def read_finish(reason: str, *, has_calls: bool) -> tuple[Finish, Extra]:
     """The hub's word, and the vendor's own where the hub's would be written as another."""
     finish = _TO_HUB.get(reason, "stop")
-    usual = reason in (_FROM_HUB[finish], "stop_sequence")
+    usual = reason == _FROM_HUB[finish] or reason == "stop_sequence"
     if usual and not (has_calls and finish == "stop"):
-        return finish, {}
+        return finish, NOTHING
     return finish, {"stop_reason": raw(reason)}
 
 

@@ -19,14 +19,15 @@ from gateway_core import (
 )
 from gateway_formats.fold import default_finish
 
-from .answers import LATE, late_members, read_block, refusal_in
+from .answers import LATE, Block, late_members, read_block, refusal_in, spoken
 from .arguments import as_object
 from .carried import data_slot, signature_slot
 from .citations import shown_citation
-from .dialect import DIALECT, NULL, Block, Extra, Unreadable, encode, members_of, present
+from .dialect import DIALECT, NULL, Extra, Unreadable, encode, members_of, present
+from .dialect import Block as Written
 from .errors import UNREADABLE, error_in
-from .finish import read_finish, written_finish
-from .usage import Meter, written_usage
+from .finish import NOTHING, read_finish, written_finish
+from .usage import Counts, usage_of, written_usage
 
 _READ = (
     "id",
@@ -42,12 +43,12 @@ _READ = (
 
 
 class _Message(Struct):
-    content: list[Raw]
+    content: list[Block]
     id: str | None = None
     model: str | None = None
     stop_reason: str | None = None
     stop_sequence: str | None = None
-    usage: Raw = NULL
+    usage: Counts | None = None
 
 
 class _Usual(_Message, forbid_unknown_fields=True):
@@ -61,10 +62,15 @@ class _Usual(_Message, forbid_unknown_fields=True):
     stop_details: None = None
 
 
-NOTHING: Extra = {}
+class _Blocks(Struct):
+    """The content of a message as it came."""
+
+    content: list[Raw]
+
 
 _usual = msgspec.json.Decoder(_Usual).decode
 _message = msgspec.json.Decoder(_Message).decode
+_blocks_of = msgspec.json.Decoder(_Blocks).decode
 
 
 def read_reply(body: bytes) -> Reply:
@@ -77,18 +83,26 @@ def read_reply(body: bytes) -> Reply:
 
 def _reply(body: bytes) -> Reply:
     message, late, rest = _read(body)
-    parts = [read_block(item)[1] for item in message.content]
-    choice = _choice(message, tuple(parts), late)
-    meter = Meter()
-    meter.take(message.usage)
+    parts = _parts(message, body)
     return Reply(
         id=message.id or "",
         model=message.model or "",
-        choices=(choice,),
-        usage=meter.usage(),
+        choices=(_choice(message, parts, late),),
+        usage=None if message.usage is None else usage_of(message.usage),
         dialect=DIALECT,
         extra=rest,
     )
+
+
+def _parts(message: _Message, body: bytes) -> tuple[AnyPart, ...]:
+    """What the blocks say; those that are more than words are read as they came."""
+    parts: list[AnyPart] = []
+    for block in message.content:
+        part = spoken(block)
+        if part is None:
+            return tuple(read_block(item)[1] for item in _blocks_of(body).content)
+        parts.append(part)
+    return tuple(parts)
 
 
 def _read(body: bytes) -> tuple[_Message, Extra, Extra]:
@@ -104,11 +118,10 @@ def _read(body: bytes) -> tuple[_Message, Extra, Extra]:
 def _choice(message: _Message, parts: tuple[AnyPart, ...], late: Extra) -> Choice:
     refusal = refusal_in(late) if late else None
     reason = message.stop_reason
-    calls = ToolCall in map(type, parts)
     if reason is None:
         finish, more = default_finish(parts), NOTHING
     else:
-        finish, more = read_finish(reason, has_calls=calls)
+        finish, more = read_finish(reason, has_calls=ToolCall in map(type, parts))
     return Choice(
         parts=parts if refusal is None else (*parts, refusal),
         finish=finish,
@@ -190,12 +203,12 @@ _MARKS = {
 _CALL_MEMBERS = ("caller", "toolset_name")
 
 
-def _blocks(parts: tuple[AnyPart, ...], reply_id: str, losses: Losses) -> list[Block]:
+def _blocks(parts: tuple[AnyPart, ...], reply_id: str, losses: Losses) -> list[Written]:
     written = (_written(part, reply_id, index, losses) for index, part in enumerate(parts))
     return [block for block in written if block is not None]
 
 
-def _written(part: AnyPart, reply_id: str, position: int, losses: Losses) -> Block | None:
+def _written(part: AnyPart, reply_id: str, position: int, losses: Losses) -> Written | None:
     match part:
         case Text():
             return _text(part, losses)

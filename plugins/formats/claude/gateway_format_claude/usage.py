@@ -17,7 +17,7 @@ from .dialect import is_null
 _HIGHEST = 1_000_000_000
 
 
-class _Counts(Struct):
+class Counts(Struct):
     """The wire's own counts, not yet checked."""
 
     input_tokens: object = None
@@ -27,7 +27,7 @@ class _Counts(Struct):
     output_tokens_details: object = None
 
 
-_decode = msgspec.json.Decoder(_Counts).decode
+_decode = msgspec.json.Decoder(Counts).decode
 
 
 class Meter:
@@ -43,7 +43,10 @@ class Meter:
         """Note a report; false while nothing was counted. Raises MsgspecError for rubbish."""
         if is_null(of):
             return False
-        said = _decode(of)
+        return self.add(_decode(of))
+
+    def add(self, said: Counts) -> bool:
+        """The same with counts that have been read."""
         if not self.reported:
             self.reported = _is_count(said.input_tokens) or _is_count(said.output_tokens)
         self._input = _newer(said.input_tokens, self._input)
@@ -67,6 +70,17 @@ class Meter:
             cache_write_tokens=self._written,
             reasoning_tokens=min(self._reasoning, self._output),
         )
+
+
+def usage_of(said: Counts) -> Usage | None:
+    """What the counts of a whole answer amount to; ``None`` when nothing was counted."""
+    cached = said.cache_read_input_tokens or said.cache_creation_input_tokens
+    asked, answered = said.input_tokens, said.output_tokens
+    if _is_count(asked) and _is_count(answered) and not (cached or said.output_tokens_details):
+        return Usage(input_tokens=asked, output_tokens=answered)
+    meter = Meter()
+    meter.add(said)
+    return meter.usage()
 
 
 def _is_count(value: object) -> TypeGuard[int]:

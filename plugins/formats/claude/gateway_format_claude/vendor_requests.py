@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TypedDict
 
 from gateway_core import (
     AnyPart,
@@ -26,7 +27,7 @@ from .history import Message, arranged, is_thinking, of_type, text_block, thinki
 from .models import Traits, traits_of
 from .prefill import with_ending
 from .schemas import fitted_schema
-from .wishes import Plan, choose_tool, plan_thinking, write_sampling
+from .wishes import Plan, choose_tool, limit_of, plan_thinking, write_sampling
 
 _TIERS = {"auto": "auto", "default": "standard_only", "standard_only": "standard_only"}
 _MERGED = ("thinking", "output_config", "tool_choice", "metadata")
@@ -39,10 +40,21 @@ _AS_JSON = "Answer with a single valid JSON object and nothing else."
 _AS_SCHEMA = "Answer with a single JSON value and nothing else. It must match this JSON schema:\n"
 
 
+class PlainMessage(TypedDict):
+    """A message of one text."""
+
+    role: Role
+    content: str
+
+
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
     """Raises BadRequest when nothing of the conversation can be said on this wire."""
-    native = conversation.dialect == DIALECT
     traits = traits_of(target.model.id, target.provider.options)
+    if is_plain(conversation):
+        plain = plain_body(conversation, target, traits, losses)
+        if plain is not None:
+            return encode(plain)
+    native = conversation.dialect == DIALECT
     writer = BlockWriter(
         target.provider.id, native=native, unsigned=traits.unsigned_thinking, losses=losses
     )
@@ -68,8 +80,9 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
 def _messages(
     conversation: Conversation, writer: BlockWriter, traits: Traits, losses: Losses
 ) -> list[Message]:
-    messages = plain_messages(conversation.turns)
-    if messages is not None:
+    plain = plain_messages(conversation.turns)
+    if plain is not None:
+        messages = [Message(each["role"], [text_block(each["content"])]) for each in plain]
         return messages if PRESERVE in conversation.extra else with_ending(messages)
     turns = [m for turn in conversation.turns for m in _written(turn, writer, traits, losses)]
     if not any(message.blocks for message in turns) and (
@@ -80,25 +93,65 @@ def _messages(
     return messages if PRESERVE in conversation.extra else with_ending(messages)
 
 
-def plain_messages(turns: Sequence[Turn]) -> list[Message] | None:
-    """The messages of a conversation in which user and assistant take turns with one text each.
+def is_plain(conversation: Conversation) -> bool:
+    """Whether nothing is asked for but words."""
+    asked = conversation
+    if asked.thinking is not None or asked.output is not None or asked.tool_choice is not None:
+        return False
+    return not (asked.tools or asked.extra)
 
-    Most are like that, and long. ``None`` for any other.
+
+def plain_body(
+    conversation: Conversation, target: Target, traits: Traits, losses: Losses
+) -> dict[str, object] | None:
+    """The request of a plain conversation of plain texts; ``None`` for any other."""
+    system: list[dict[str, object]] = []
+    for part in conversation.instructions:
+        if not is_words(part):
+            return None
+        system.append(text_block(part.text))
+    messages = plain_messages(conversation.turns)
+    if messages is None or messages[-1]["role"] == "assistant":
+        return None
+    sampling = conversation.sampling
+    limit = limit_of(sampling.max_tokens, target.model.max_output, losses)
+    body: dict[str, object] = {
+        "model": target.model.id,
+        "max_tokens": limit,
+        **write_sampling(sampling, None, traits, losses),
+    }
+    if conversation.stream:
+        body["stream"] = True
+    body.update(_labels(conversation, losses))
+    if system:
+        body["system"] = _short(system)
+    body["messages"] = messages
+    return body
+
+
+def plain_messages(turns: Sequence[Turn]) -> list[PlainMessage] | None:
+    """What is said where user and assistant take turns with one plain text each.
+
+    Most conversations are like that, and long. ``None`` for any other.
     """
-    messages: list[Message] = []
+    messages: list[PlainMessage] = []
     role: Role = "user"
     for turn in turns:
-        part = turn.parts[0] if len(turn.parts) == 1 else None
-        is_usual = turn.role == role and turn.name is None and not turn.extra
-        if not is_usual or not isinstance(part, Text) or not part.text.strip():
+        if turn.role != role or turn.name is not None or turn.extra or len(turn.parts) != 1:
             return None
-        if part.cache is not None or part.signature is not None or part.origin:
+        part = turn.parts[0]
+        if type(part) is not Text or not is_words(part):
             return None
-        if part.extra or part.citations:
-            return None
-        messages.append(Message(role, [text_block(part.text)], {}))
+        messages.append({"role": role, "content": part.text})
         role = "assistant" if role == "user" else "user"
     return messages or None
+
+
+def is_words(part: Text) -> bool:
+    """Whether a text is no more than its words, and not only white space."""
+    if part.cache is not None or part.signature is not None or part.origin:
+        return False
+    return not (part.extra or part.citations or part.text.isspace() or not part.text)
 
 
 def _written(turn: Turn, writer: BlockWriter, traits: Traits, losses: Losses) -> Iterator[Message]:
@@ -252,4 +305,4 @@ def _own_members(
 def _short(blocks: list[dict[str, object]]) -> object:
     """One plain text goes as a string, which every vendor of this wire takes."""
     only = blocks[0]
-    return only["text"] if len(blocks) == 1 and set(only) == {"type", "text"} else blocks
+    return only["text"] if len(blocks) == 1 and len(only) == 2 else blocks

@@ -42,7 +42,7 @@ def plan_thinking(
     native: bool,
 ) -> Plan:
     """Thinking within the token limit: ``asked`` by the client, ``longest`` of the model."""
-    plan = Plan(_limit(asked, longest, losses))
+    plan = Plan(limit_of(asked, longest, losses))
     if wish is None or (_only_shows(wish) and not traits.thinks):
         return plan
     if wish.enabled is False or wish.effort == "none" or wish.budget == 0:
@@ -72,7 +72,8 @@ def _only_shows(wish: Thinking) -> bool:
     return wish.enabled is None and wish.effort is None and wish.budget is None
 
 
-def _limit(asked: int | None, longest: int | None, losses: Losses) -> int:
+def limit_of(asked: int | None, longest: int | None, losses: Losses) -> int:
+    """The longest answer: what is asked for, as far as the model goes."""
     if asked is None:
         return longest or USUAL_MAX_TOKENS
     if longest is not None and asked > longest:
@@ -164,9 +165,10 @@ def _choice(choice: ToolChoice | None, parallel: bool | None) -> dict[str, objec
 
 
 def write_sampling(
-    sampling: Sampling, plan: Plan, traits: Traits, losses: Losses
+    sampling: Sampling, plan: Plan | None, traits: Traits, losses: Losses
 ) -> dict[str, object]:
-    thinking = traits.thinks if plan.thinking is None else plan.on
+    """Its members; no plan says nothing of thinking."""
+    thinking = traits.thinks if plan is None or plan.thinking is None else plan.on
     said = _samplers(sampling, thinking, traits, losses)
     if sampling.stop:
         stop = [text for text in sampling.stop if text.strip()]

@@ -23,7 +23,8 @@ _object = msgspec.json.Decoder(Members)
 _items = msgspec.json.Decoder(list[Raw])
 _text = msgspec.json.Decoder(str)
 _text_or_null = msgspec.json.Decoder(str | None)
-_number = msgspec.json.Decoder(float)
+_whole_or_null = msgspec.json.Decoder(int | None)
+_number_or_null = msgspec.json.Decoder(float | None)
 _flag = msgspec.json.Decoder(bool)
 _anything = msgspec.json.Decoder()
 
@@ -145,29 +146,31 @@ def take_flag(members: Members, name: str, where: str = "") -> bool | None:
 
 
 def take_number(members: Members, name: str, where: str = "") -> float | None:
-    raw = take(members, name)
+    raw = members.pop(name, None)
     if raw is None:
         return None
     try:
-        value = _number.decode(raw)
+        value: float | None = _number_or_null.decode(raw)
     except UNREADABLE:
         raise BadRequest(f"{where}{name} must be a number") from None
-    if not math.isfinite(value):
+    if value is not None and not math.isfinite(value):
         raise BadRequest(f"{where}{name} must be a finite number")
     return value
 
 
 def take_whole(members: Members, name: str, where: str = "") -> int | None:
     """An integer, also one that was written with a fraction of zero."""
-    raw = take(members, name)
+    raw = members.pop(name, None)
     if raw is None:
         return None
-    value = anything_of(raw)
+    try:
+        whole: int | None = _whole_or_null.decode(raw)
+        return whole
+    except UNREADABLE:
+        value = anything_of(raw)
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise BadRequest(f"{where}{name} must be an integer")
-    return value
+    raise BadRequest(f"{where}{name} must be an integer")
 
 
 def rest(members: Members) -> Members:

@@ -44,6 +44,10 @@ ROLES = "system, developer, user, assistant, tool, function"
 
 def take_messages(members: Members) -> Read:
     """``messages``, or ``input`` where a client sent that instead. Raises BadRequest."""
+    plain = read_plain(members["messages"]) if "messages" in members else None
+    if plain is not None:
+        del members["messages"]
+        return plain
     raw, name = take(members, "messages"), "messages"
     if raw is None:
         raw, name = take(members, "input"), "input"
@@ -53,7 +57,7 @@ def take_messages(members: Members) -> Read:
         return (), (Turn("user", (Text(text=text_of(raw, name)),)),)
     if not is_list(raw):
         raise BadRequest(f"{name} must be an array")
-    return read_plain(raw) or read_messages(items_of(raw, name), name)
+    return read_messages(items_of(raw, name), name)
 
 
 class _Plain(Struct, forbid_unknown_fields=True, gc=False):
@@ -75,12 +79,14 @@ def read_plain(raw: Raw) -> Read | None:
     instructions: list[Text] = []
     turns: list[Turn] = []
     for message in messages:
-        parts = (Text(text=message.content),) if message.content else ()
-        role = "system" if message.role == "developer" else message.role
-        if role == "system" and not turns:
-            instructions += parts
-        else:
+        role, text = message.role, message.content
+        parts = (Text(text=text),) if text else ()
+        if role == "user" or role == "assistant":
             turns.append(Turn(role, parts))
+        elif turns:
+            turns.append(Turn("system", parts))
+        else:
+            instructions += parts
     return (tuple(instructions), tuple(turns)) if messages else None
 
 

@@ -1,7 +1,7 @@
 """A vendor's whole answer, read; and any vendor's answer, written whole for the client."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -148,9 +148,9 @@ def _choice(
 def _message(
     parts: Sequence[AnyPart], asked: Conversation, legacy: bool, losses: Losses
 ) -> dict[str, Any]:
+    if len(parts) == 1 and is_plain(parts[0]):
+        return {"role": "assistant", "content": parts[0].text, "refusal": None}
     text, annotations = spoken(parts, losses)
-    if len(parts) == 1 and type(parts[0]) is Text and not annotations:
-        return {"role": "assistant", "content": text, "refusal": None}
     calls = _calls(parts, asked, losses)
     refusal = "".join(part.text for part in parts if isinstance(part, Refusal))
     message: dict[str, Any] = {
@@ -171,6 +171,11 @@ def _message(
     elif calls:
         message["tool_calls"] = calls
     return message
+
+
+def is_plain(part: AnyPart) -> TypeGuard[Text]:
+    """Whether a part is a text of which only the words are to be told."""
+    return type(part) is Text and not part.citations and part.signature is None
 
 
 def is_hidden(asked: Conversation) -> bool:

@@ -33,26 +33,32 @@ from .tools import take_choice, take_tools
 
 def read_request(call: Call) -> Conversation:
     """Raises BadRequest, naming the member that is wrong."""
+    if call.members and call.members.keys() <= _COMMON:
+        return _read_common(call, dict(call.members))
     members = members_of(call)
     instructions, turns = take_messages(members)
     return read_rest(call, members, instructions, turns)
+
+
+def _read_common(call: Call, members: Members) -> Conversation:
+    """A request without anything but messages and sampling."""
+    instructions, turns = take_messages(members)
+    return Conversation(
+        instructions=instructions,
+        turns=turns,
+        sampling=_take_sampling(members),
+        thinking=_hidden(call, None),
+        stream=call.stream,
+        stream_usage=False,
+        model=take_text(members, "model") or call.model,
+        dialect=DIALECT,
+    )
 
 
 def read_rest(
     call: Call, members: Members, instructions: tuple[Text, ...], turns: tuple[Turn, ...]
 ) -> Conversation:
     """Everything in a request but what was said."""
-    if members.keys() <= _COMMON:
-        return Conversation(
-            instructions=instructions,
-            turns=turns,
-            sampling=_take_sampling(members),
-            thinking=_hidden(call, None),
-            stream=call.stream,
-            stream_usage=False,
-            model=_take_model(members, call.model),
-            dialect=DIALECT,
-        )
     return Conversation(
         instructions=instructions,
         turns=turns,
@@ -80,7 +86,7 @@ def _take_model(members: Members, default: str) -> str:
 
 def _hidden(call: Call, thinking: Thinking | None) -> Thinking | None:
     """A header of the gateway's own asks for whole answers without their thinking."""
-    if call.stream or call.headers.get("x-gateway-reasoning") != "off":
+    if call.headers.get("x-gateway-reasoning") != "off" or call.stream:
         return thinking
     return replace(thinking or Thinking(), show=False)
 
@@ -96,8 +102,12 @@ def take_usage_wish(members: Members) -> bool:
 
 
 def _take_sampling(members: Members) -> Sampling:
-    if _SAMPLING.keys().isdisjoint(members):
-        return _NOTHING_SAID
+    if members.keys() <= _COMMONEST:
+        return Sampling(
+            max_tokens=take_whole(members, "max_tokens"),
+            temperature=take_number(members, "temperature"),
+            top_p=take_number(members, "top_p"),
+        )
     said: dict[str, Any] = {}
     for name, (taken, field) in _SAMPLING.items():
         if name in members and (value := taken(members, name)) is not None:
@@ -120,7 +130,6 @@ def _stop_of(raw: Raw, index: int) -> str:
     return text_of(raw, f"stop[{index}]")
 
 
-_NOTHING_SAID = Sampling()
 _SAMPLING: Mapping[str, tuple[Callable[[Members, str], object], str]] = {
     "max_tokens": (take_whole, "max_tokens"),
     "max_completion_tokens": (take_whole, "max_tokens"),  # the newer name counts
@@ -137,5 +146,7 @@ _SAMPLING: Mapping[str, tuple[Callable[[Members, str], object], str]] = {
     "top_logprobs": (take_whole, "top_logprobs"),
 }
 """How each member is taken, in this order, and what the hub calls it."""
-_COMMON = frozenset(("model", "stream", *_SAMPLING))
-"""Beside the messages, all that most requests hold."""
+_COMMON = frozenset(("messages", "model", "stream", *_SAMPLING))
+"""All that most requests hold."""
+_COMMONEST = frozenset(("model", "stream", "max_tokens", "temperature", "top_p"))
+"""All that many hold beside their messages."""

@@ -1,13 +1,17 @@
 """A conversation in which user and assistant take turns is written in one step, just the same."""
 
 from gateway_format_claude.blocks import BlockWriter
+from gateway_format_claude.dialect import PRESERVE
 from gateway_format_claude.history import Message, arranged
 from gateway_format_claude.models import Traits
-from gateway_format_claude.vendor_requests import _written, plain_messages
+from gateway_format_claude.vendor_requests import _written, plain_messages, write_request
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw
+from msgspec.structs import replace
+from pictures import provider, target
 
-from gateway_core import Losses, Text, Turn
+from gateway_core import Conversation, Losses, Model, Sampling, Text, Turn
 
 roles = st.sampled_from(["user", "assistant", "system"])
 parts = st.builds(
@@ -43,9 +47,52 @@ def test_the_quick_way_writes_what_the_slow_way_writes(said: list[Turn]) -> None
     quick = plain_messages(said)
 
     slow, losses = written(said)
-    assert quick is None or (quick, bool(losses)) == (slow, False)
+    shown = [message.members() for message in slow]
+    assert quick is None or (quick, bool(losses)) == (shown, False)
 
 
 @given(alternating)
 def test_turns_that_alternate_go_the_quick_way(said: list[Turn]) -> None:
     assert plain_messages(said) is not None
+
+
+@given(
+    st.lists(parts, max_size=3),
+    alternating.filter(lambda said: said[-1].role == "user"),
+    st.one_of(
+        st.just(Sampling()),
+        st.builds(
+            Sampling,
+            max_tokens=st.sampled_from([None, 5, 5000]),
+            temperature=st.sampled_from([None, 0.5, 1.5]),
+            top_k=st.sampled_from([None, 3]),
+            stop=st.sampled_from([(), ("a", " ")]),
+            seed=st.sampled_from([None, 1]),
+        ),
+    ),
+    st.sampled_from([None, "u"]),
+    st.booleans(),
+)
+def test_a_plain_request_is_written_as_one_with_more_to_it(
+    instructions: list[Text], said: list[Turn], sampling: Sampling, user: str | None, stream: bool
+) -> None:
+    plain = Conversation(
+        instructions=tuple(instructions),
+        turns=tuple(said),
+        sampling=sampling,
+        user=user,
+        service_tier=user,
+        stream=stream,
+    )
+    more = replace(plain, extra={PRESERVE: Raw(b'"preserve"')})
+
+    quick, slow = (asked_of(each) for each in (plain, more))
+
+    assert quick == slow
+
+
+def asked_of(conversation: Conversation) -> tuple[bytes, list[str]]:
+    losses = Losses()
+    model = Model("claude-sonnet-4-5", max_output=1000)
+    spec = provider("acme", format="claude", base_url="http://x")
+    return write_request(conversation, target(spec, model), losses), list(losses.names)
