@@ -75,8 +75,8 @@ def _run(words: argparse.Namespace) -> int:
     parts: dict[str, Part] = {
         "modes": lambda stage, results: _modes(stage, results, FULL),
         "lifetime": lambda stage, results: _lifetime(stage, results, words.requests),
-        "workers": _workers,
         "scale": lambda stage, results: _scale(stage, results, words.ledger_rows),
+        "workers": _workers,  # last, because the vendor sleeps from then on
     }
     results, start = begun(), time.monotonic()
     with set_up(os.sched_getaffinity(0)) as stage:

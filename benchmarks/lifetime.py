@@ -1,5 +1,7 @@
 """How soon a gateway answers, what it holds when idle, and whether that grows; and workers."""
 
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -84,6 +86,7 @@ def compare_workers(stage: Stage) -> Workers | None:
     if not offers_workers():
         return None
     every = stage.cores.all
+    os.kill(stage.vendor.pid, signal.SIGUSR1)  # Workers want the cores on which it would not sleep.
     with ExitStack() as stack:
         pair = [
             stack.enter_context(stage.standing(_with_workers(count), where=every))
@@ -97,7 +100,7 @@ def compare_workers(stage: Stage) -> Workers | None:
 
 
 def _with_workers(count: str) -> Peer:
-    return gateway(f"gateway, {count} workers", "--server", "uvicorn", "--workers", count)
+    return gateway(f"gateway, {count} workers", "--server", "uvloop", "--workers", count)
 
 
 def _seconds(standing: Standing) -> float:
@@ -110,7 +113,8 @@ def _load(stage: Stage, standing: Standing, count: int) -> Sample:
 
 
 def _turn(stage: Stage, standing: Standing) -> Sample:
-    return stage.sample(standing, BY_NAME["plain"], 1024, connections=64, seconds=SECONDS)
+    plain = BY_NAME["plain"]
+    return stage.sample(standing, plain, 1024, connections=64, seconds=SECONDS, sleeps=True)
 
 
 def _rate(sample: Sample) -> float:

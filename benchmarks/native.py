@@ -57,10 +57,11 @@ def ask(
     connections: int,
     seconds: float = 600.0,
     answers: int = 0,
+    sleeps: bool = False,
 ) -> Load:
     """Send load until the time is over or, unless 0, so many are answered. Raises LoadFailed."""
     words = (port, connections, seconds, answers, request)
-    command = [str(native.load), *map(str, words)]
+    command = [str(native.load), *map(str, words), *(["sleep"] if sleeps else [])]
     with on(where):
         done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:

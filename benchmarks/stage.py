@@ -113,6 +113,7 @@ class Stage:
         connections: int,
         seconds: float = 600.0,
         count: int = 0,
+        sleeps: bool = False,
     ) -> Sample:
         """Send load to a peer and see what it costs. Raises LoadFailed."""
         pid = self.vendor.pid if standing.started is None else standing.pid
@@ -126,6 +127,7 @@ class Stage:
             connections=connections,
             seconds=seconds,
             answers=count,
+            sleeps=sleeps,
         )
         time.sleep(SETTLE)
         used = cpu_seconds(pid) - before

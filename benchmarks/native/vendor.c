@@ -6,6 +6,7 @@
  * A file is a 32-bit pause, then pieces, each a 32-bit length and its bytes, in the byte order of
  * the machine. The pause is in microseconds between two pieces: 0 sends each piece with a write of
  * its own, one behind the other; the first piece is sent at once. One thread, one epoll.
+ * It never sleeps, until SIGUSR1 says that it may.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -13,6 +14,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,7 +242,15 @@ static int listen_on(int port) {
     return listener;
 }
 
+static volatile sig_atomic_t patience;
+
+static void may_sleep(int number) {
+    (void)number;
+    patience = -1;
+}
+
 int main(int count, char **words) {
+    signal(SIGUSR1, may_sleep);
     if (count != 3) return fprintf(stderr, "usage: vendor PORT FOLDER\n"), 2;
     load_all(words[2]);
     int listener = listen_on(atoi(words[1]));
@@ -252,8 +262,8 @@ int main(int count, char **words) {
     epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &timing);
     for (;;) {
         struct epoll_event events[EVENTS];
-        int ready = epoll_wait(epoll, events, EVENTS, 0);
-        if (!ready) { /* Never asleep, so that nobody pays for waking it. */
+        int ready = epoll_wait(epoll, events, EVENTS, patience);
+        if (ready <= 0) { /* Never asleep, so that nobody pays for waking it. */
             sched_yield();
             continue;
         }
