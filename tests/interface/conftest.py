@@ -7,6 +7,7 @@ import httpx2
 import pytest
 from served import Served
 
+from gateway_core.inference import express
 from gateway_core.storage.combos import ComboChange
 from gateway_core.storage.connection import NewConnection
 
@@ -50,3 +51,18 @@ def add_combo() -> Callable[..., None]:
         here.do(work())
 
     return add
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request whose head came before: whether it went the express way."""
+    ways: list[bool] = []
+    begin = express.begin
+
+    def noted(*words: Any) -> Any:
+        found = begin(*words)
+        ways.append(found is not None)
+        return found
+
+    monkeypatch.setattr(express, "begin", noted)
+    return ways

@@ -18,7 +18,6 @@ from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.inference import express
 
 USUAL, EXPRESS = "usual", "express"
 ENOUGH = 1.5
@@ -109,21 +108,6 @@ def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("express"), {"any": script}, specs=specs) as gateway:
         yield gateway
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request whose head came before: whether it went the express way."""
-    ways: list[bool] = []
-    begin = express.begin
-
-    def noted(*words: Any) -> Any:
-        found = begin(*words)
-        ways.append(found is not None)
-        return found
-
-    monkeypatch.setattr(express, "begin", noted)
-    return ways
 
 
 def asking(model: str, **more: Any) -> bytes:

@@ -15,7 +15,6 @@ from raw import call, hear, tell
 from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
-from gateway_core.inference import express
 from gateway_core.inference.exchanges import Verbatim
 from gateway_core.inference.question import Question
 from gateway_core.storage.connection import NewConnection
@@ -63,21 +62,6 @@ def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served(tmp_path_factory.mktemp("trouble"), {"any": script}, specs=specs) as gateway:
         yield gateway
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request whose head came before: whether it went the express way."""
-    ways: list[bool] = []
-    begin = express.begin
-
-    def noted(*words: Any) -> Any:
-        found = begin(*words)
-        ways.append(found is not None)
-        return found
-
-    monkeypatch.setattr(express, "begin", noted)
-    return ways
 
 
 def asking(model: str, *headers: bytes, content: str = "hello") -> bytes:

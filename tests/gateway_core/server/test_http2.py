@@ -5,12 +5,11 @@ import gc
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from certificates import Issued, issue
+from certificates import Issued
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
@@ -34,12 +33,6 @@ Send = Callable[[Any], Awaitable[None]]
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def issued(tmp_path_factory: pytest.TempPathFactory) -> Issued:
-    folder: Path = tmp_path_factory.mktemp("certificate")
-    return issue(folder)
 
 
 async def start(send: Send, *headers: tuple[bytes, bytes], status: int = 200) -> None:

@@ -26,12 +26,6 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="module")
-def issued(tmp_path_factory: pytest.TempPathFactory) -> Issued:
-    folder: Path = tmp_path_factory.mktemp("certificate")
-    return issue(folder)
-
-
 async def tell(scope: Any, receive: Any, send: Any) -> None:
     """Answers with what was spoken, by whom and over what."""
     said = f"{scope['http_version']} {scope['scheme']} {scope['client'][0]}".encode()
