@@ -51,7 +51,7 @@ from .counting import count_tokens
 from .dispatch import Answer, Job, Opened, blame_in_stream, dispatch
 from .envelope import members_of
 from .exchanges import client_side, encode_losses
-from .flowing import flow_of
+from .flowing import flow
 from .fusion import fused
 from .plan import Plan, plan_of
 from .policy import check_further, narrowed
@@ -66,13 +66,23 @@ log = logging.getLogger(__name__)
 JSON_HEADER: Header = (b"content-type", b"application/json")
 
 
+class Underway(Struct, frozen=True):
+    """An answer that means something, of which ``answer.first`` is still to be sent."""
+
+    answer: Answer
+    is_open: bool
+    """Whether the client has its head."""
+    error: BaseException | None = None
+    """What stopped it, if something did."""
+
+
 class Started(Struct, frozen=True):
-    """A request that is on its way to a vendor already."""
+    """A request that is on its way already, and how far it has come."""
 
     tables: Tables
     question: Question
     trace: Trace
-    opened: Opened
+    at: Opened | Underway
 
 
 async def infer(
@@ -168,8 +178,12 @@ async def _serve(
 async def _go_on(core: Core, started: Started, client: Client) -> None:
     client.watch()
     tables, question, trace = started.tables, started.question, started.trace
-    answer = await _answer(core, tables, question, trace, started.opened)
-    await _deliver(core, tables, answer, question.call, client, trace)
+    error = None
+    if isinstance(started.at, Underway):
+        answer, client.opened, error = started.at.answer, started.at.is_open, started.at.error
+    else:
+        answer = await _answer(core, tables, question, trace, started.at)
+    await _deliver(core, tables, answer, question.call, client, trace, error)
 
 
 def call_of(tables: Tables, arrival: Arrival, body: bytes) -> Call:
@@ -247,11 +261,19 @@ def wanted_of(call: Call, laid: Plan, key: Key | None) -> Wanted:
 
 
 async def _deliver(
-    core: Core, tables: Tables, answer: Answer, call: Call, client: Client, trace: Trace
+    core: Core,
+    tables: Tables,
+    answer: Answer,
+    call: Call,
+    client: Client,
+    trace: Trace,
+    error: BaseException | None = None,
 ) -> None:
     exchange = answer.exchange
-    trace.first_byte = time.monotonic()
+    trace.first_byte = trace.first_byte or time.monotonic()
     try:
+        if error is not None:
+            raise error
         headers = answer_headers(exchange, answer.response)
         if call.stream:
             await _stream(core, tables, answer, headers, call, client, trace)
@@ -292,10 +314,9 @@ async def _stream(
     last = first if answer.ended or (trace.is_counted and exchange.ended) else b""
     await client.begin(headers, b"" if last else first)
     first = b""  # What was sent is not kept while the client takes its time.
-    flow = flow_of(exchange, response, client)
     try:
         while not answer.ended and exchange.failure is None:
-            given = b"" if flow is None else await flow.run()
+            given = await flow(exchange, response, client)
             if not given and exchange.failure is None:
                 chunk = await response.next()
                 if not chunk:
