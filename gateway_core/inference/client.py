@@ -208,12 +208,18 @@ class Client:
         else:
             self._leaving(self._leave)
 
-    def open_early(self, keep_alive: KeepAlive, every: float, media_type: str) -> None:
-        """Open the stream by itself if nothing has been sent in two seconds."""
+    def open_early(
+        self, keep_alive: KeepAlive, every: float, media_type: str, *, is_late: bool = False
+    ) -> None:
+        """Open the stream by itself if nothing has been sent in two seconds; at once when it is
+        late already, and then a stream that is open gets its first frame at once too."""
         self._frame, self._beat = keep_alive.frame, every
         self._throughout = keep_alive.throughout
         self.early_headers = ((b"content-type", media_type.encode()),)
-        self._timer = self._loop.call_later(EARLY_AFTER, self._start_beating)
+        if is_late:
+            self._start_beating()
+        else:
+            self._timer = self._loop.call_later(EARLY_AFTER, self._start_beating)
 
     async def answer(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
         """A whole answer."""
@@ -271,7 +277,7 @@ class Client:
         if keep_beating and self._beat > 0:
             if self._beating is None and self._timer is not None:
                 self._timer.cancel()
-                self._timer = self._loop.call_later(self._beat, self._start_beating)
+                self._look(-1)
             return
         if self._timer is not None:
             self._timer.cancel()
@@ -328,6 +334,13 @@ class Client:
         self.gone = True
         if self._task is not None:
             self._task.cancel()
+
+    def _look(self, sent: int) -> None:
+        """Begin to beat if nothing went out since there were ``sent`` bytes."""
+        if self.sent == sent:
+            self._start_beating()
+        else:
+            self._timer = self._loop.call_later(self._beat, self._look, self.sent)
 
     def _start_beating(self) -> None:
         self._timer = None

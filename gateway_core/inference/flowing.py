@@ -23,6 +23,8 @@ class Flow:
         self._push = push
         self._skim = _skim_of(exchange)
         self._kept = b""
+        self.pieces = 0
+        """How many were sent."""
 
     @property
     def taker(self) -> Callable[[bytes], bool]:
@@ -42,6 +44,7 @@ class Flow:
         if self._skim is None or not self._skim(chunk):
             return self._take(chunk)
         if self._push(chunk):
+            self.pieces += 1
             return True
         self._kept = chunk
         return False
@@ -51,6 +54,7 @@ class Flow:
         given = exchange.feed(chunk)
         is_plain = exchange.failure is None and not exchange.ended
         if is_plain and (not given or self._push(given)):
+            self.pieces += 1 if given else 0
             return True
         self._kept = given
         return not given and exchange.failure is None

@@ -83,6 +83,8 @@ class Started(Struct, frozen=True):
     question: Question
     trace: Trace
     at: Opened | Underway
+    is_late: bool = False
+    """Whether the client has waited long for a sign of life."""
 
 
 async def infer(
@@ -102,7 +104,7 @@ async def infer(
         if started is None:
             await _serve(core, arrival, receive, client, trace)
         else:
-            await _go_on(core, started, client)
+            await _go_on(core, started, route.wire, client)
     except ClientGone:
         trace.status, trace.http_status = "client_gone", 499
     except asyncio.CancelledError:
@@ -169,18 +171,19 @@ async def _serve(
     if route.endpoint.counting is not None:
         await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
         return
-    if call.stream and route.wire.keep_alive is not None:
-        _open_early(core, route.wire, route.wire.keep_alive, client)
+    _open_early(core, route.wire, call, client)
     answer = await _answer(core, tables, question, trace)
     await _deliver(core, tables, answer, call, client, trace)
 
 
-async def _go_on(core: Core, started: Started, client: Client) -> None:
+async def _go_on(core: Core, started: Started, wire: WireFormat, client: Client) -> None:
+    client.opened = isinstance(started.at, Underway) and started.at.is_open
     client.watch()
+    _open_early(core, wire, started.question.call, client, is_late=started.is_late)
     tables, question, trace = started.tables, started.question, started.trace
     error = None
     if isinstance(started.at, Underway):
-        answer, client.opened, error = started.at.answer, started.at.is_open, started.at.error
+        answer, error = started.at.answer, started.at.error
     else:
         answer = await _answer(core, tables, question, trace, started.at)
     await _deliver(core, tables, answer, question.call, client, trace, error)
@@ -204,10 +207,18 @@ def call_of(tables: Tables, arrival: Arrival, body: bytes) -> Call:
     )
 
 
-def _open_early(core: Core, wire: WireFormat, keep_alive: KeepAlive, client: Client) -> None:
-    usual = core.environment.keepalive_ms / 1000
-    beat = usual if keep_alive.every is None else keep_alive.every
-    client.open_early(keep_alive, beat, wire.stream_type)
+def _open_early(
+    core: Core, wire: WireFormat, call: Call, client: Client, *, is_late: bool = False
+) -> None:
+    """Keep the client of a slow stream from giving up, in a format that knows how."""
+    if call.stream and wire.keep_alive is not None:
+        beat = beat_of(core, wire.keep_alive)
+        client.open_early(wire.keep_alive, beat, wire.stream_type, is_late=is_late)
+
+
+def beat_of(core: Core, keep_alive: KeepAlive) -> float:
+    """Seconds of silence between the frames that keep a stream alive; 0 for one frame only."""
+    return core.environment.keepalive_ms / 1000 if keep_alive.every is None else keep_alive.every
 
 
 async def _answer(

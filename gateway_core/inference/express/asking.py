@@ -13,8 +13,6 @@ from ..question import Question
 from ..tables import Account, Tables
 from .attempt import Asked
 
-_STREAM = b'"stream"'
-
 
 class Only(Struct, frozen=True):
     """The one place where a key's calls of a model go, if there is but one."""
@@ -32,23 +30,13 @@ def is_plain(core: Core, arrival: Arrival, body: bytes) -> bool:
         return False
     if len(body) > core.max_body or "content-encoding" in arrival.headers:
         return False
-    if arrival.route.wire.keep_alive is not None and _may_stream(body):
-        return False
     return arrival.is_json
-
-
-def _may_stream(body: bytes) -> bool:
-    """A glance that spares most streams being read twice; the last word is the format's."""
-    place = body.find(_STREAM)
-    return place >= 0 and body[place + len(_STREAM) : place + 16].lstrip(b" :")[:1] != b"f"
 
 
 def asked(core: Core, arrival: Arrival, body: bytes) -> Asked | None:
     """Send the request, if there is but one place to send it to. Raises whatever its parts do."""
     tables = core.tables
     call = call_of(tables, arrival, body)
-    if call.stream and arrival.route.wire.keep_alive is not None:
-        return None
     question = Question(call, tables.registry.formats, int(core.clock()), tables.ways)
     found = _only(core, tables, question, arrival.key)
     if found is None:

@@ -113,19 +113,19 @@ class Attempt(ABC):
         session = session_of(asked.question.call)
         self._core.turns.used(asked.account.provider, asked.account.id, session)
 
-    def _hand_over(self, at: Opened | Underway) -> None:
+    def _hand_over(self, at: Opened | Underway, *, is_late: bool = False) -> None:
         """Leave the rest to a task."""
         answer = self._asked.sent.answer
         answer.waiter = answer.taker = None
-        self._carry_on(partial(self._resumed, at))
+        self._carry_on(partial(self._resumed, at, is_late))
 
     def _answering(self) -> Awaitable[Answer]:
         """The head of the answer, which may have come. Raises TransportError."""
         return self._core.network.direct.finish(self._asked.sent)
 
     async def _resumed(
-        self, at: Opened | Underway, scope: Scope, receive: Receive, send: Send
+        self, at: Opened | Underway, is_late: bool, scope: Scope, receive: Receive, send: Send
     ) -> None:
         asked = self._asked
-        started = Started(asked.tables, asked.question, self._trace, at)
+        started = Started(asked.tables, asked.question, self._trace, at, is_late)
         await infer(self._core, asked.arrival, scope, receive, send, started)
