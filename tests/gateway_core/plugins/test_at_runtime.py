@@ -18,11 +18,6 @@ pytestmark = pytest.mark.anyio
 [OPENAI] = [w for w in gateway_format_openai.register_formats() if w.id == "openai"]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 WAYS = {
     "raises": raising(RuntimeError("a bug")),
     "ends the process": raising(SystemExit(3)),

@@ -18,11 +18,6 @@ from gateway_core.plugins import State
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Told(Struct, frozen=True, kw_only=True):
     api_key: str = "canary-of-settings"
 

@@ -14,11 +14,6 @@ from gateway_core.contracts.errors import UpstreamError
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Lost(BaseException):
     """An error that hardly anybody catches."""
 

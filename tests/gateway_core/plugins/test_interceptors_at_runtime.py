@@ -17,11 +17,6 @@ from gateway_core import Call, Kind, hookimpl
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Faulty:
     """An interceptor that fails when it is told to."""
 
