@@ -165,7 +165,12 @@ async def _assembled(
     limits = KeyLimits(stores.key_usage.spent, ledger.still, clock)
     ledger.count = limits.record
     secret = jwt_secret(environment, data_dir)
-    sessions = Sessions(secret, lambda: core.tables.settings.password_session_epoch, clock)
+    sessions = Sessions(
+        secret,
+        lambda: core.tables.settings.password_session_epoch,
+        clock,
+        lambda: core.tables.ended_sessions,
+    )
     health = _health(environment, tables, clock)
     core = Core(
         environment=environment,

@@ -11,6 +11,7 @@ from .combos import ComboStore
 from .connection_groups import ConnectionGroupStore
 from .connections import ConnectionStore
 from .database import Database
+from .ended_sessions import EndedSessionStore
 from .key_groups import KeyGroupStore
 from .key_usage import KeyUsageStore
 from .keys import KeyStore
@@ -46,6 +47,7 @@ class Stores(Struct, frozen=True, kw_only=True):
     key_groups: KeyGroupStore
     key_usage: KeyUsageStore
     audit: AuditStore
+    ended_sessions: EndedSessionStore
 
     async def close(self) -> None:
         await self.database.close()
@@ -71,6 +73,7 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         key_groups=KeyGroupStore(database, clock=clock),
         key_usage=KeyUsageStore(database),
         audit=AuditStore(database, clock=clock),
+        ended_sessions=EndedSessionStore(database, clock=clock),
     )
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import Forbidden
 from gateway_core.identity.access import Access
-from gateway_core.identity.credentials import COOKIE, is_same_origin
+from gateway_core.identity.credentials import COOKIE, cookie, is_same_origin
 from gateway_core.identity.lockout import Attempt
 from gateway_core.identity.oidc import client_of
 from gateway_core.identity.passwords import is_public_initial
@@ -143,9 +143,15 @@ def _must_change(desk: Desk, request: Request, before: Settings, attempt: Attemp
 
 
 async def logout(desk: Desk, request: Request) -> Response:
-    """The token itself stays good until it expires: only the browser forgets it."""
-    if not is_same_origin(headers_of(request.scope), origin(desk, request)):
+    """End the session for every copy of its token, and a login that is half-way."""
+    headers = headers_of(request.scope)
+    if not is_same_origin(headers, origin(desk, request)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
+    session = desk.caller(request).session
+    if session is not None:
+        async with desk.writing():
+            await desk.stores.ended_sessions.add(session.id, session.expires_at)
+    desk.login.pending.take(cookie(headers, PENDING) or "")
     answer = json_answer({"success": True})
     for name in (COOKIE, PENDING):
         clear_cookie(desk, request, answer, name)

@@ -104,6 +104,18 @@ async def test_a_code_is_good_once(house: House) -> None:
     await verify(await half_way(house), code(house, drift=1))
 
 
+async def test_signing_out_half_way_ends_the_login(house: House) -> None:
+    await enrolled(house)
+    browser = await half_way(house)
+    ticket = browser.cookies["mfa_pending"]
+    await browser.ask("POST", "/api/auth/logout")
+    browser.cookies.set("mfa_pending", ticket)
+
+    refused = await verify(browser, code(house), status=401)
+
+    assert refused["code"] == "mfa_not_pending"
+
+
 async def test_the_code_of_the_enrolment_signs_nobody_in(house: House) -> None:
     browser = await house.browser()
     await browser.enter(PASSWORD)
