@@ -168,8 +168,7 @@ def _verified(claims: Mapping[str, Any], now: float, id: str) -> _Verified | Non
 
 
 def id_of(token: str) -> str:
-    """The id of a token's session, made of what is signed: a signature can be spelled in
-    several ways."""
+    """The id of a token's session: made of what is signed, as nothing else in it is protected."""
     return hashlib.sha256(token.rpartition(".")[0].encode()).hexdigest()
 
 

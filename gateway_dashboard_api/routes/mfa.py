@@ -17,6 +17,7 @@ from gateway_core.contracts.errors import BadRequest, Conflict, Unauthorized
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import cookie
 from gateway_core.identity.mfa import (
+    OFF,
     accepted_step,
     enrolment_uri,
     hash_backup_codes,
@@ -34,7 +35,7 @@ from ..desk import Desk
 from ..endpoint import endpoint
 from ..login import begin, check_origin, check_readable, check_tunnel, counted, prove, signed_in
 from ..requests import read
-from ..second_factor import OFF, find, spend, wrong_code
+from ..second_factor import find, reset, spend, wrong_code
 from .auth import PATH, PasswordBody
 
 EXAMPLE = {"password": "a long password", "code": "123456"}
@@ -142,6 +143,15 @@ def _of_use(desk: Desk) -> list[Guarded]:
             answer=dict[str, bool],
             example=EXAMPLE,
         ),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/mfa/reset",
+            take_away,
+            "take a lost second factor away",
+            access=Access.COMMAND_LINE,
+            answer=dict[str, bool],
+        ),
     ]
 
 
@@ -217,6 +227,11 @@ async def disable(desk: Desk, request: Request) -> Response:
     await desk.audit(request, "mfa.disable")
     await spend(desk, attempt, factor, OFF)
     desk.login.lockout.succeed(attempt)
+    return json_answer({"success": True})
+
+
+async def take_away(desk: Desk, request: Request) -> Response:
+    await reset(desk, request)
     return json_answer({"success": True})
 
 

@@ -318,6 +318,35 @@ async def test_switching_it_off_wants_the_password_and_a_live_code(house: House)
     assert (await (await house.browser()).enter(PASSWORD))["success"] is True
 
 
+async def test_the_command_line_takes_a_lost_factor_away_without_a_code(house: House) -> None:
+    await enrolled(house, ["abcd-efgh-ijkm"])
+    waiting = await half_way(house, REMOTE)
+    for _ in range(5):
+        await verify(waiting, "000000", status=401)
+
+    answer = await (await house.command_line()).ask("POST", f"{MFA}/reset")
+
+    assert answer == {"success": True}
+    assert await house.core.stores.settings.document() == {"mfaEnabled": False}
+    assert await house.audited() == ["mfa.reset"]
+    await verify(waiting, code(house), status=401)
+    assert (await waiting.enter(PASSWORD))["success"] is True
+
+
+async def test_nobody_else_takes_the_factor_away_without_a_code(house: House) -> None:
+    await enrolled(house)
+    signed_in = await half_way(house)
+    await verify(signed_in, code(house))
+    away = await half_way(house, REMOTE)
+    await house.store(requireLogin=False)
+
+    for browser in (signed_in, await house.browser(), away):
+        await browser.ask("POST", f"{MFA}/reset", status=403)
+
+    assert house.settings.mfa_enabled
+    assert await house.audited() == []
+
+
 async def test_a_secret_that_cannot_be_opened_leaves_the_backup_codes(house: House) -> None:
     await enrolled(house, ["abcd-efgh-ijkm"])
     await house.damage("secrets", '{"mfaSecret": "v1.broken"}')
