@@ -23,6 +23,7 @@ from .plugin_settings import PluginSettingsStore
 from .proxy_pools import ProxyPoolStore
 from .request_details import RequestDetailStore
 from .settings import SettingsStore
+from .tickets import TicketStore
 from .usage import UsageStore
 from .usage_reports import UsageReports
 from .vault import Vault
@@ -48,6 +49,7 @@ class Stores(Struct, frozen=True, kw_only=True):
     key_usage: KeyUsageStore
     audit: AuditStore
     ended_sessions: EndedSessionStore
+    tickets: TicketStore
 
     async def close(self) -> None:
         await self.database.close()
@@ -74,6 +76,7 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         key_usage=KeyUsageStore(database),
         audit=AuditStore(database, clock=clock),
         ended_sessions=EndedSessionStore(database, clock=clock),
+        tickets=TicketStore(database, vault, clock=clock),
     )
 
 

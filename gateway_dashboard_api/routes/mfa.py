@@ -202,13 +202,13 @@ async def verify(desk: Desk, request: Request) -> Response:
     check_readable(settings)
     body = await read(request, _read_code)
     ticket = cookie(headers_of(request.scope), PENDING) or ""
-    pending = desk.login.pending.look(ticket)
+    pending = await desk.login.pending.look(ticket)
     if pending is None or pending.epoch != settings.password_session_epoch:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
     attempt = begin(desk, request)
     factor = await find(desk, attempt, body.code)
     after = await spend(desk, attempt, factor)
-    if desk.login.pending.take(ticket) is None:
+    if await desk.login.pending.take(ticket) is None:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
     desk.login.lockout.succeed(attempt)
     left = None if factor.backup is None else len(after.mfa_backup_codes)

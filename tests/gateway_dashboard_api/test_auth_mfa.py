@@ -1,9 +1,11 @@
 """The second factor: enrolment, both kinds of codes, and what a half-way login is (S19)."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import anyio
+import front_door
 import pyotp
 import pytest
 from front_door import LOGIN, PASSWORD, Browser, House
@@ -102,6 +104,22 @@ async def test_a_code_is_good_once(house: House) -> None:
     for drift in (0, -1):
         await verify(await half_way(house), code(house, drift=drift), status=401)
     await verify(await half_way(house), code(house, drift=1))
+
+
+async def test_the_second_step_may_reach_another_worker_and_counts_once(
+    house: House, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    await enrolled(house)
+    browser = await half_way(house)
+    ticket = browser.cookies["mfa_pending"]
+    async with front_door.opened(tmp_path, variables, shares_data=True) as worker:
+        other = await worker.browser()
+        other.cookies.set("mfa_pending", ticket)
+
+        assert await verify(other, code(house)) == {"success": True}
+
+        assert await other.is_in()
+    await verify(browser, code(house, drift=1), status=401)
 
 
 async def test_signing_out_half_way_ends_the_login(house: House) -> None:
