@@ -110,6 +110,7 @@ class Gateway:
             core = await _core(
                 stack, environment, data_dir, loaded, plugin_settings, listens_on, clock
             )
+            core.shares_data = shares_data
             routes = await _extensions(stack, core, loaded)
             yield cls(core, App(core, routes))
 

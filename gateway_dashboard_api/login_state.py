@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from gateway_core.identity.lockout import Lockout
 from gateway_core.identity.oidc import Journey, Provider
 from gateway_core.identity.passwords import Passwords
 from gateway_core.inference.core import Core
 from gateway_core.storage.tickets import Purpose
 
+from .attempts import Attempts
 from .login_tickets import Tickets
 
 PENDING = Purpose(name="pending", lifetime=300.0)
@@ -41,7 +41,7 @@ class LoginState:
     def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.monotonic = monotonic
         self.passwords = Passwords()
-        self.lockout = Lockout(monotonic)
+        self.lockout = Attempts(core, monotonic)
         self.pending = Tickets(core, Pending, PENDING, size=16)
         self.proofs = Tickets(core, Proof, PROOF)
         self.journeys = Tickets(core, Journey, JOURNEY, size=16)

@@ -83,4 +83,4 @@ async def reset(desk: Desk, request: Request) -> None:
     await desk.audit(request, RESET)
     async with desk.writing():
         await desk.stores.settings.patch(OFF)
-    desk.login.lockout.clear()
+    await desk.login.lockout.clear()

@@ -16,6 +16,7 @@ from .key_groups import KeyGroupStore
 from .key_usage import KeyUsageStore
 from .keys import KeyStore
 from .kv import KeyValueStore
+from .lockouts import LockoutStore
 from .moments import Clock
 from .nodes import NodeStore
 from .opening import open_storage
@@ -50,6 +51,7 @@ class Stores(Struct, frozen=True, kw_only=True):
     audit: AuditStore
     ended_sessions: EndedSessionStore
     tickets: TicketStore
+    lockouts: LockoutStore
 
     async def close(self) -> None:
         await self.database.close()
@@ -77,6 +79,7 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         audit=AuditStore(database, clock=clock),
         ended_sessions=EndedSessionStore(database, clock=clock),
         tickets=TicketStore(database, vault, clock=clock),
+        lockouts=LockoutStore(database),
     )
 
 

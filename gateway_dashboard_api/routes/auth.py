@@ -115,9 +115,9 @@ async def login(desk: Desk, request: Request) -> Response:
         return await _must_change(desk, request, before, attempt)
     await renew(desk, password, before.password)
     if desk.tables.settings.mfa_enabled:
-        desk.login.lockout.withdraw(attempt)
+        await desk.login.lockout.withdraw(attempt)
         return await half_way(desk, request, before.password_session_epoch)
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     body = {"success": True, "mustChangePassword": False}
     return signed_in(desk, request, body, before.password_session_epoch)
 
@@ -134,7 +134,7 @@ async def _must_change(
     desk: Desk, request: Request, before: Settings, attempt: Attempt
 ) -> Response:
     """Nobody signs in with a password that everybody knows; from this machine it can be changed."""
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     body: dict[str, Any] = {"success": True, "mustChangePassword": True}
     caller = desk.caller(request)
     if caller.is_local:

@@ -159,7 +159,7 @@ async def setup(desk: Desk, request: Request) -> Response:
     """A secret to enrol with; nothing of it is stored."""
     body = await read(request, _read_password)
     _check_off(desk.tables.settings)
-    desk.login.lockout.succeed(await prove(desk, request, body.password))
+    await desk.login.lockout.succeed(await prove(desk, request, body.password))
     secret = new_secret()
     uri = enrolment_uri(secret)
     return json_answer(Setup(secret=secret, otpauth_uri=uri, qr_code=qr_code(uri)))
@@ -189,7 +189,7 @@ async def enable(desk: Desk, request: Request) -> Response:
     await desk.audit(request, "mfa.enable")
     async with desk.writing():
         await desk.stores.settings.revise(decide)
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     return json_answer(Enabled(backup_codes=codes))
 
 
@@ -205,12 +205,12 @@ async def verify(desk: Desk, request: Request) -> Response:
     pending = await desk.login.pending.look(ticket)
     if pending is None or pending.epoch != settings.password_session_epoch:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
-    attempt = begin(desk, request)
+    attempt = await begin(desk, request)
     factor = await find(desk, attempt, body.code)
     after = await spend(desk, attempt, factor)
     if await desk.login.pending.take(ticket) is None:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     left = None if factor.backup is None else len(after.mfa_backup_codes)
     done = Verified(success=True, backup_codes_remaining=left)
     answer = signed_in(desk, request, msgspec.to_builtins(done), pending.epoch)
@@ -226,7 +226,7 @@ async def disable(desk: Desk, request: Request) -> Response:
     factor = await find(desk, attempt, body.code)
     await desk.audit(request, "mfa.disable")
     await spend(desk, attempt, factor, OFF)
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     return json_answer({"success": True})
 
 

@@ -401,7 +401,7 @@ async def test_of_two_parallel_uses_of_an_apps_code_one_fails(house: House) -> N
 
 
 async def test_nothing_is_spent_on_what_was_switched_off_meanwhile(house: House) -> None:
-    attempt = house.desk.login.lockout.begin(REMOTE)
+    attempt = await house.desk.login.lockout.begin(REMOTE)
 
     with pytest.raises(WrongCredential):
         await spend(house.desk, attempt, Factor(step=1))

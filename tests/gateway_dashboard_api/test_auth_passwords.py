@@ -311,7 +311,7 @@ async def test_the_command_line_takes_the_password_away_and_leaves_the_second_fa
     hashed = await house.desk.login.passwords.hash(NEW)
     await house.store(password=hashed, mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXP")
     for _ in range(5):
-        house.desk.login.lockout.begin("127.0.0.1")
+        await house.desk.login.lockout.begin("127.0.0.1")
     operator = await house.command_line()
 
     await operator.ask("POST", RESET)
