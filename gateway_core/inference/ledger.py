@@ -92,15 +92,23 @@ class Ledger:
         return True
 
     async def commit(self, trace: Trace) -> None:
-        """Take a finished request and write it before going on, as far as that is possible.
+        """Take a finished request and write it before going on, as far as that is possible."""
+        written = self.committing(trace)
+        if written is not None:
+            await written
+
+    def committing(self, trace: Trace) -> "asyncio.Future[None] | None":
+        """Take a finished request, and tell when it is written, as far as that is possible;
+        ``None`` for one that need not be waited for.
 
         Requests that end while others are being written share the next commit.
         """
-        if self._take(trace):
-            written = asyncio.get_running_loop().create_future()
-            self._committing.append((self._taken, written))
-            self._start()
-            await written
+        if not self._take(trace):
+            return None
+        written = asyncio.get_running_loop().create_future()
+        self._committing.append((self._taken, written))
+        self._start()
+        return written
 
     @asynccontextmanager
     async def still(self) -> AsyncIterator[None]:

@@ -152,9 +152,22 @@ class Limits:
 
     async def admit(self, key: Key) -> None:
         """Let one call in and count it, in one step. Raises LimitExceeded, Unavailable."""
+        if not self.admit_now(key):
+            self._count_in(key, await self._load(key.id))
+
+    def admit_now(self, key: Key) -> bool:
+        """The same; false, and nothing is counted, when the sums have to be read first."""
         count = self._counts.get(key.id)
         if count is None or self._is_stale(count):
-            count = await self._load(key.id)
+            return False
+        self._count_in(key, count)
+        return True
+
+    def withdraw(self, key: Key) -> None:
+        """The call that was let in last is not made."""
+        self._counts[key.id].requests.pop()
+
+    def _count_in(self, key: Key, count: Count) -> None:
         now = self._monotonic()
         count.slide(now)
         self._check(key.policy, count, now)

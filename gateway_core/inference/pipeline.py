@@ -74,6 +74,8 @@ class Underway(Struct, frozen=True):
     """Whether the client has its head."""
     error: BaseException | None = None
     """What stopped it, if something did."""
+    written: "asyncio.Future[None] | None" = None
+    """Done once its row is written, where that comes first."""
 
 
 class Started(Struct, frozen=True):
@@ -184,6 +186,8 @@ async def _go_on(core: Core, started: Started, wire: WireFormat, client: Client)
     error = None
     if isinstance(started.at, Underway):
         answer, error = started.at.answer, started.at.error
+        if started.at.written is not None:
+            await started.at.written
     else:
         answer = await _answer(core, tables, question, trace, started.at)
     await _deliver(core, tables, answer, question.call, client, trace, error)
@@ -230,7 +234,7 @@ async def _answer(
         trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
     if key is not None:
         laid = permitted(tables, key, laid, call)
-        if key.has_limits:
+        if key.has_limits and not trace.is_counted:
             await core.limits.admit(key)
             trace.is_counted = True
     wanted = wanted_of(call, laid, key)

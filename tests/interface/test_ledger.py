@@ -90,36 +90,43 @@ def request_of(client: str, vendor: str, *, stream: bool) -> tuple[str, dict[str
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("client", CLIENTS)
 def test_the_row_of_a_capped_key_is_there_before_the_end_is_seen(
-    here: Served, http: httpx2.Client, client: str, vendor: str
+    here: Served, http: httpx2.Client, taken: list[bool], client: str, vendor: str
 ) -> None:
     key_id, text = new_key(here, "capped", monthlyTokenLimit=10**6)
     path, body = request_of(client, vendor, stream=True)
-    seen, rows = b"", None
 
-    with http.stream(
-        "POST", here.url + path, json=body, headers={"authorization": f"Bearer {text}"}
-    ) as stream:
-        for piece in stream.iter_bytes():
-            seen += piece
-            if rows is None and CLIENTS[client][2] in seen.replace(b'": ', b'":'):
-                rows = stored(here, key_id)
+    for number in (1, 2):
+        seen, rows = b"", None
+        with http.stream(
+            "POST", here.url + path, json=body, headers={"authorization": f"Bearer {text}"}
+        ) as stream:
+            for piece in stream.iter_bytes():
+                seen += piece
+                if rows is None and CLIENTS[client][2] in seen.replace(b'": ', b'":'):
+                    rows = stored(here, key_id)
 
-    assert rows is not None, seen
-    assert [row[:3] for row in rows] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)]
-    assert stored(here, key_id) == rows
+        assert rows is not None, seen
+        assert [row[:3] for row in rows] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)] * number
+        assert stored(here, key_id) == rows
+
+    assert taken == [True]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_whole_answer_is_counted_once_and_before_it_is_seen(
-    here: Served, http: httpx2.Client, client: str
+    here: Served, http: httpx2.Client, taken: list[bool], client: str
 ) -> None:
     key_id, text = new_key(here, "capped", maxTokens=10**6)
     path, body = request_of(client, "openai", stream=False)
 
-    said = http.post(here.url + path, json=body, headers={"authorization": f"Bearer {text}"})
+    for number in (1, 2, 3):
+        said = http.post(here.url + path, json=body, headers={"authorization": f"Bearer {text}"})
+        rows = stored(here, key_id)
 
-    assert said.status_code == 200, said.text
-    assert [row[:3] for row in stored(here, key_id)] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)]
+        assert said.status_code == 200, said.text
+        assert [row[:3] for row in rows] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)] * number
+
+    assert taken == [True, True]
 
 
 def test_a_limit_that_is_spent_refuses_the_next_call_at_once(

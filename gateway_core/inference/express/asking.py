@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from ...contracts.exchange import UpstreamRequest
 from ...identity.keys import Key
 from ..accounts import PIN
 from ..arrivals import Arrival
@@ -11,6 +12,7 @@ from ..plan import Member
 from ..policy import check_further
 from ..question import Question
 from ..tables import Account, Tables
+from ..transport import Begun
 from .attempt import Asked
 
 
@@ -25,8 +27,7 @@ def is_plain(core: Core, arrival: Arrival, body: bytes) -> bool:
     """Whether nothing about a request calls for more, as far as can be told without reading it."""
     if core.is_full or core.is_stopping or core.interceptors.active or core.observing.is_on:
         return False
-    endpoint, key = arrival.route.endpoint, arrival.caller.key
-    if endpoint.counting is not None or (key is not None and key.has_limits):
+    if arrival.route.endpoint.counting is not None:
         return False
     if len(body) > core.max_body or "content-encoding" in arrival.headers:
         return False
@@ -44,8 +45,26 @@ def asked(core: Core, arrival: Arrival, body: bytes) -> Asked | None:
     member, credential = found[0], found[1].credential
     exchange = question.open(member.target, credential)
     core.firewall.check(member.target.provider, credential, exchange.request)
-    sent = core.network.direct.begin(exchange.request)
+    sent = _sent(core, arrival.key, exchange.request)
     return None if sent is None else Asked(arrival, tables, question, *found, exchange, sent)
+
+
+def _sent(core: Core, key: Key | None, request: UpstreamRequest) -> Begun | None:
+    """Send, and count it where a key has limits; ``None`` when neither was done.
+
+    Raises LimitExceeded, TransportError.
+    """
+    if key is None or not key.has_limits:
+        return core.network.direct.begin(request)
+    if not core.limits.admit_now(key):
+        return None
+    sent = None
+    try:
+        sent = core.network.direct.begin(request)
+    finally:
+        if sent is None:
+            core.limits.withdraw(key)
+    return sent
 
 
 def _only(

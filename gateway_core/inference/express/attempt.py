@@ -53,6 +53,8 @@ class Attempt(ABC):
         call = asked.question.call
         trace = self._trace = begun(core, asked.arrival)
         trace.model, trace.stream = call.model[:MAX_NAME], call.stream
+        if trace.key is not None and trace.key.has_limits:
+            trace.is_counted = True
         trace.target, trace.connection_id = asked.member.target, asked.account.id
         asked.sent.answer.waiter = self
 
@@ -102,7 +104,8 @@ class Attempt(ABC):
         """The request has ended; ``is_over`` when its vendor has said all of the answer."""
         asked, trace = self._asked, self._trace
         try:
-            account(asked.question.call, asked.exchange, trace, is_over=is_over)
+            if not trace.is_recorded:
+                account(asked.question.call, asked.exchange, trace, is_over=is_over)
         except BaseException:
             log.exception("request %s failed", trace.request_id)
             trace.failed(GatewayError("Request failed"))

@@ -85,8 +85,9 @@ class Streaming(Attempt):
         self._answers()
         headers = answer_headers(exchange, answer)
         told = stream_headers(headers, self._trace.request_id.encode())
-        is_failed = exchange.failure is not None
-        if is_failed or not self._outlet.open(told, given, is_last=is_over):
+        is_held = self._trace.is_counted and (is_over or exchange.ended)
+        is_for_a_task = is_held or exchange.failure is not None
+        if is_for_a_task or not self._outlet.open(told, given, is_last=is_over):
             self._leave_rest(given, is_over=is_over)
         elif is_over:
             self._done()
@@ -103,6 +104,8 @@ class Streaming(Attempt):
         kept = flow.kept()
         if exchange.failure is not None or answer.failure is not None:
             self._leave_rest(kept)
+        elif self._trace.is_counted:
+            self._leave_rest(kept)  # Its end waits until its row is written.
         elif answer.source is None:
             self._end(kept)
         elif exchange.ended and (not kept or self._outlet.push(kept)):

@@ -1,20 +1,39 @@
 """A whole answer without a task: given to the client in the moment in which it is complete."""
 
-from ..client import whole_headers
-from ..dispatch import Opened
-from ..pipeline import answer_headers
-from ..transport import Answer
-from .attempt import Attempt
+import asyncio
+import time
+
+from ..accounting import account
+from ..client import Header, Outlet, whole_headers
+from ..core import Core
+from ..dispatch import Answer, Opened
+from ..pipeline import Underway, answer_headers, ended
+from ..transport import Answer as Arriving
+from .attempt import Asked, Attempt, CarryOn
+
+Told = tuple[tuple[Header, ...], bytes]
+"""Headers and body, as the client gets them."""
 
 
 class Whole(Attempt):
-    """Waits for all of the answer."""
+    """Waits for all of the answer; that of a limited key waits until its row is written."""
 
-    __slots__ = ()
+    __slots__ = ("_told", "_written")
+
+    def __init__(self, core: Core, asked: Asked, outlet: Outlet, carry_on: CarryOn) -> None:
+        super().__init__(core, asked, outlet, carry_on)
+        self._written: asyncio.Future[None] | None = None
+        """There is one while the client's answer waits for it."""
 
     def go_on(self) -> None:
-        asked = self._asked
-        self._hand_over(Opened(asked.account, asked.exchange, self._answering))
+        if self._written is not None:
+            self._leave_told(self._written)
+        else:
+            self._leave_all(again=False)
+
+    def leave(self) -> None:
+        self._written = None
+        super().leave()
 
     def set_exception(self, error: BaseException, /) -> None:
         self.go_on()
@@ -23,23 +42,67 @@ class Whole(Attempt):
         answer = self._asked.sent.answer
         if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
             self.go_on()
-        elif self._is_told(answer):
-            answer.chunks.clear()
+            return
+        try:
+            told = self._read(answer)
+            is_done = told is not None and self._is_given(answer, told)
+        except BaseException:  # No task is told to end here, so this is what a plugin does.
+            is_done = False
+        if not is_done:
+            self._leave_all(again=True)
+
+    def _read(self, answer: Arriving) -> Told | None:
+        """What the client gets; ``None`` when the vendor's answer, which is kept, makes no
+        sense."""
+        exchange = self._asked.exchange
+        given = exchange.feed(b"".join(answer.chunks)) + exchange.close()
+        if exchange.failure is not None or type(given) is not bytes:
+            return None
+        headers = answer_headers(exchange, answer)
+        return whole_headers(headers, given, self._trace.request_id.encode()), given
+
+    def _is_given(self, answer: Arriving, told: Told) -> bool:
+        """Whether the client has its answer now, or will have it once its row is written."""
+        if self._trace.is_counted:
+            self._write_row(told)
+        elif not self._outlet.reply(200, *told):
+            return False
+        else:
             self._answers()
             self._finish(is_over=True)
-        else:  # The answer is whole, and is read once more.
-            self._hand_over(Opened(self._asked.account, None, self._answering))
+        answer.chunks.clear()
+        return True
 
-    def _is_told(self, answer: Answer) -> bool:
-        """Whether the client has its answer now. It has nothing when the vendor's, which is
-        kept, makes no sense, and when the client takes its time."""
-        exchange = self._asked.exchange
-        try:
-            given = exchange.feed(b"".join(answer.chunks)) + exchange.close()
-            if exchange.failure is not None or type(given) is not bytes:
-                return False
-            headers = answer_headers(exchange, answer)
-            told = whole_headers(headers, given, self._trace.request_id.encode())
-            return self._outlet.reply(200, told, given)
-        except BaseException:  # No task is told to end here, so this is what a plugin does.
-            return False
+    def _write_row(self, told: Told) -> None:
+        core, asked, trace = self._core, self._asked, self._trace
+        account(asked.question.call, asked.exchange, trace, is_over=True)
+        self._answers()
+        self._told, trace.over = told, time.monotonic()
+        self._written = core.ledger.committing(trace)
+        if self._written is None:
+            self._tell(None)
+        else:
+            self._written.add_done_callback(self._tell)
+
+    def _tell(self, written: "asyncio.Future[None] | None") -> None:
+        """The row is written, as far as that is possible."""
+        if written is not self._written:
+            return  # The client has left, or a task is to tell it.
+        self._written = None
+        if self._outlet.reply(200, *self._told):
+            ended(self._core, self._trace)
+        else:
+            self._leave_told(None)
+
+    def _leave_told(self, written: "asyncio.Future[None] | None") -> None:
+        asked, self._written = self._asked, None
+        answer = Answer(
+            asked.member, asked.account, asked.exchange, asked.sent.answer, self._told[1], True
+        )
+        self._hand_over(Underway(answer, is_open=False, written=written))
+
+    def _leave_all(self, *, again: bool) -> None:
+        """To a task, which reads the answer, with a new exchange when that is the second time."""
+        asked = self._asked
+        exchange = None if again else asked.exchange
+        self._hand_over(Opened(asked.account, exchange, self._answering))

@@ -1,0 +1,206 @@
+"""Calls of limited keys that are served without a task: counted once, their rows written first."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from answers import WHOLE
+from fake_vendor import Asked, FakeVendor, Said
+from served import Served, served
+
+from gateway_core import Auth, ProviderSpec
+from gateway_core.storage.keys import KeyChange
+
+GOOD, STREAM = "good", "stream"
+FRAMES = (
+    b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n',
+    b"data: [DONE]\n\n",
+)
+
+
+def script(asked: Asked) -> Said:
+    body = asked.json()
+    if body["model"] == "refuses":
+        return Said((b'{"error":{"message":"no"}}',), 400)
+    if body.get("stream"):
+        return Said.stream(*FRAMES, pause=0.02)
+    return Said((WHOLE["openai"],))
+
+
+def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
+    url, keyless = vendors["any"].url, Auth(type="none")
+    return [ProviderSpec(id="p", name="p", format="openai", base_url=url, auth=keyless)]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("limits"), {"any": script}, specs=specs) as gateway:
+        yield gateway
+
+
+@pytest.fixture
+def client(here: Served) -> Iterator[httpx2.Client]:
+    limits = httpx2.Limits(max_connections=1)
+    with httpx2.Client(base_url=here.url, trust_env=False, limits=limits) as connected:
+        yield connected
+
+
+def new_key(here: Served, **policy: Any) -> tuple[str, str]:
+    """A key's id and text."""
+
+    async def make() -> tuple[str, str]:
+        core = here.gateway.core
+        mint = core.identity.keys.mint
+        text = mint.new()
+        change = KeyChange(name="limited", policy=policy)
+        row = await core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, change)
+        await core.refresh()
+        return row.id, text
+
+    return here.do(make())
+
+
+def ask(client: httpx2.Client, key: str, model: str = "m", **more: Any) -> httpx2.Response:
+    body = {"model": f"p/{model}", "messages": [{"role": "user", "content": "hi"}], **more}
+    return client.post(
+        "/v1/chat/completions", json=body, headers={"authorization": f"Bearer {key}"}
+    )
+
+
+def statuses(here: Served, key_id: str) -> list[str]:
+    """What the database file says of a key, read by another connection."""
+    path = here.gateway.core.data_dir.database
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        rows = database.execute(
+            "SELECT status FROM usage WHERE api_key_id = ? ORDER BY rowid", (key_id,)
+        )
+        return [status for (status,) in rows]
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 10
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert is_so()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_each_call_counts_once(
+    here: Served, client: httpx2.Client, taken: list[bool], stream: bool
+) -> None:
+    _, key = new_key(here, rpmLimit=4)
+
+    said = [ask(client, key, stream=stream).status_code for _ in range(6)]
+
+    assert said == [200] * 4 + [429] * 2
+    assert taken == [True] * 3 + [False] * 2
+
+
+def test_a_call_that_a_task_takes_over_counts_once(
+    here: Served, client: httpx2.Client, taken: list[bool]
+) -> None:
+    _, key = new_key(here, rpmLimit=3)
+
+    said = [ask(client, key, model).status_code for model in ("m", "refuses", "m", "m")]
+
+    assert said == [200, 400, 200, 429]
+    assert taken == [True, True, False]
+
+
+def test_a_call_for_which_no_connection_is_free_counts_once(
+    here: Served, client: httpx2.Client, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, key = new_key(here, rpmLimit=3)
+    ask(client, key)
+    direct = here.gateway.core.network.direct
+    monkeypatch.setattr(direct, "begin", lambda request: None)
+
+    said = [ask(client, key).status_code for _ in range(3)]
+
+    assert said == [200, 200, 429]
+    assert taken == [False] * 3
+
+
+def test_a_client_that_leaves_before_its_row_is_written_is_charged(
+    here: Served, client: httpx2.Client, taken: list[bool]
+) -> None:
+    key_id, key = new_key(here, maxTokens=10**6)
+    ask(client, key)
+    held = hold(here)
+    try:
+        client.timeout = httpx2.Timeout(0.3)
+        with pytest.raises(httpx2.ReadTimeout):
+            ask(client, key)
+        client.close()
+        _until(lambda: not here.gateway.core.in_flight)
+    finally:
+        held()
+    _until(lambda: len(statuses(here, key_id)) == 2)
+
+    assert taken == [True]
+    assert statuses(here, key_id) == ["ok", "ok"]
+
+
+def test_an_answer_waits_for_its_row(
+    here: Served, client: httpx2.Client, taken: list[bool]
+) -> None:
+    key_id, key = new_key(here, maxTokens=10**6)
+    ask(client, key)
+    held = hold(here)
+    loop = here.loop
+    loop.call_soon_threadsafe(loop.call_later, 0.4, held)
+
+    began = time.monotonic()
+    said = ask(client, key)
+
+    assert time.monotonic() - began > 0.3
+    assert said.status_code == 200
+    assert taken == [True]
+    assert len(statuses(here, key_id)) == 2
+
+
+def hold(here: Served) -> Callable[[], None]:
+    """Keep the ledger from writing, until what is given back is called."""
+
+    async def begin() -> asyncio.Event:
+        let_go, begun = asyncio.Event(), asyncio.Event()
+
+        async def still() -> None:
+            async with here.gateway.core.ledger.still():
+                begun.set()
+                await let_go.wait()
+
+        tasks.append(asyncio.create_task(still()))
+        await begun.wait()
+        return let_go
+
+    tasks: list[asyncio.Task[None]] = []
+    let_go = here.do(begin())
+    return lambda: here.loop.call_soon_threadsafe(let_go.set) and None
+
+
+def test_a_stop_while_rows_are_written_loses_no_answer(
+    tmp_path_factory: pytest.TempPathFactory, taken: list[bool]
+) -> None:
+    folder = tmp_path_factory.mktemp("stop")
+    with (
+        served(folder, {"any": script}, specs=specs) as here,
+        httpx2.Client(base_url=here.url, trust_env=False) as client,
+    ):
+        key_id, key = new_key(here, maxTokens=10**6)
+        ask(client, key)
+        held = hold(here)
+        loop = here.loop
+        loop.call_soon_threadsafe(loop.call_later, 0.2, here.stop.set)
+        loop.call_soon_threadsafe(loop.call_later, 0.5, held)
+        said = ask(client, key)
+        rows = statuses(here, key_id)
+
+    assert taken == [True]
+    assert said.status_code == 200
+    assert said.content == WHOLE["openai"]
+    assert rows == ["ok", "ok"]
