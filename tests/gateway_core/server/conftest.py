@@ -11,3 +11,8 @@ def issued(tmp_path_factory: pytest.TempPathFactory) -> Issued:
     """A certificate for this machine."""
     folder: Path = tmp_path_factory.mktemp("certificate")
     return issue(folder)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

@@ -1,0 +1,142 @@
+"""What takes too long on a connection of HTTP/2."""
+
+import asyncio
+
+import pytest
+from certificates import Issued
+from h2.errors import ErrorCodes
+from h2_apps import CALM, FINE, MIB, Held, echo, much, settle, streams, stuck
+from h2_peer import Place, frame, place
+
+pytestmark = pytest.mark.anyio
+LATE, LATER = 11.0, 31.0
+"""Seconds after which a head, and after which a body, is late."""
+
+
+async def test_a_head_that_does_not_end_is_late(issued: Issued) -> None:
+    begun = frame(1, number=1, data=b"\x82")
+
+    for unfinished in (begun, begun[:5], begun[:9]):
+        async with place(echo, issued) as here, here.peer() as peer:
+            await peer.send(unfinished)
+            await peer.send(b"")
+            await settle(lambda: late(here))
+            here.pass_time(LATE)
+
+            assert await peer.end() == CALM
+
+
+def late(here: Place) -> bool:
+    """Whether the server has seen the beginning of something."""
+    now = asyncio.get_running_loop().time()
+    return any(each.frames.is_late(now + LATE, 10) for each in here.door.visitors)  # type: ignore
+
+
+async def test_an_idle_connection_is_closed_also_if_it_sends_pings(issued: Issued) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        await peer.answer(await peer.request())
+        here.pass_time(14)
+        peer.h2.ping(b"12345678")
+        await peer.flush()
+        await peer.hear()
+        here.pass_time(16)
+
+        assert await peer.end() == FINE
+
+
+async def test_a_connection_with_a_request_is_not_idle(issued: Issued) -> None:
+    held = Held()
+
+    async with place(held, issued) as here, here.peer() as peer:
+        number = await peer.request()
+        await settle(lambda: held.begun)
+        here.pass_time(1000)
+        held.go.set()
+        heard = await peer.answer(number)
+
+    assert heard.body == b"held"
+
+
+async def test_a_body_that_stops_coming_is_refused(issued: Issued) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        number = await peer.request(method=b"POST", ends=False)
+        await peer.body(number, b"a")
+        other = await peer.request(method=b"POST", ends=False)
+        await settle(lambda: len(streams(here)) == 2)
+        await settle(lambda: not any(each._unread for each in streams(here)))
+        here.pass_time(29)
+        await peer.body(other, b"", ends=True)
+        served = await peer.answer(other)
+        here.pass_time(LATER)
+        refused = await peer.answer(number)
+
+    assert served.status == 200
+    assert refused.status == 408
+
+
+async def test_a_body_that_nobody_reads_is_not_late(issued: Issued) -> None:
+    held = Held()
+
+    async with place(held, issued) as here, here.peer() as peer:
+        number = await peer.request(method=b"POST", ends=False)
+        await peer.body(number, b"a" * 1000)
+        await settle(lambda: streams(here) and streams(here)[0]._unread)
+        here.pass_time(LATER)
+        held.go.set()
+        await peer.body(number, b"", ends=True)
+        heard = await peer.answer(number)
+
+    assert heard.body == b"held"
+
+
+@pytest.mark.parametrize("room", [0, MIB])
+async def test_an_answer_that_is_not_taken_is_given_up(issued: Issued, room: int) -> None:
+    async with place(much, issued) as here, here.peer() as peer:
+        number = await stuck(here, peer)
+        if room:  # The connection has it, and the stream has none.
+            peer.h2.increment_flow_control_window(room)
+            await peer.flush()
+        here.pass_time(29)
+        is_patient = len(here.door.tasks) == 1
+        here.pass_time(LATER)
+        heard = await peer.answer(number)
+        await settle(lambda: not here.door.tasks)
+
+    assert is_patient
+    assert heard.reset == ErrorCodes.CANCEL
+
+
+async def test_an_answer_that_is_taken_slowly_goes_on(issued: Issued) -> None:
+    async with place(much, issued) as here, here.peer() as peer:
+        number = await stuck(here, peer)
+        (stream,) = streams(here)
+        since = stream._stuck
+        peer.h2.increment_flow_control_window(10)
+        peer.h2.increment_flow_control_window(10, number)
+        await peer.flush()
+        await settle(lambda: stream._stuck not in (None, since))
+        here.pass_time(29)
+        peer.takes = True
+        peer.h2.increment_flow_control_window(MIB)
+        peer.h2.increment_flow_control_window(MIB, number)
+        await peer.flush()
+        heard = await peer.answer(number)
+
+    assert len(heard.body) == MIB
+
+
+async def test_an_answer_waits_its_turn_while_others_are_taken(issued: Issued) -> None:
+    async with place(much, issued) as here, here.peer() as peer:
+        number = await stuck(here, peer)
+        peer.h2.increment_flow_control_window(MIB, number)
+        await peer.flush()
+        (stream,) = streams(here)
+        await settle(lambda: stream.h2.streams[number].outbound_flow_control_window >= MIB)
+        ahead = asyncio.get_running_loop().time() + LATER
+        stream.line.sent = ahead - 1
+        stream.look(ahead, here.door.limits)
+        is_patient = not stream.gone
+        stream.look(ahead + LATER, here.door.limits)
+
+    assert is_patient
+    assert stream.gone
