@@ -10,46 +10,27 @@ RequestReceived ──▶ take … complete ──▶ (answered) ──▶ gone 
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from email.utils import formatdate
 from functools import lru_cache
 from time import time
-from typing import Protocol
 
 import msgspec
-from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
 
-from .cycle import BODILESS, FAILED, FAILED_HEADERS, Header, lines
+from ..inference.client import LEAVING, PUSH, REPLY
+from .cycle import BODILESS, FAILED, FAILED_HEADERS, LONG, Header, lines
 from .door import App, Message
+from .frames import LONGEST
 from .heads import Refused
-from .limits import Limits
+from .limits import KIB, Limits
+from .line import Line
 
 log = logging.getLogger(__name__)
 
-
-class Line(Protocol):
-    """What a stream uses of its connection."""
-
-    h2: H2Connection
-
-    @property
-    def is_writable(self) -> bool: ...
-
-    @property
-    def sent(self) -> float:
-        """When it last sent a piece of any body."""
-        ...
-
-    def flush(self) -> None:
-        """Send what is waiting."""
-
-    def piece_sent(self, stream: "Stream") -> None:
-        """The same after a piece of a body."""
-
-    def forget(self, stream: "Stream") -> None:
-        """The request and its answer are over."""
+LEAST = KIB
+"""Bytes of a body that must come in the time that a body may be silent, if it does not end."""
 
 
 class Stream:
@@ -62,14 +43,22 @@ class Stream:
             for name, value in scope["headers"]
         )
         self.mark = now
-        """When the last piece of the body came, or the answer ended."""
+        """When so much of the body had come that it is not late, or the answer ended."""
         self.more_body = True
         self.gone = self.started = self.answered = self.is_bodiless = False
         self._body = bytearray()
         self._came = 0
         """How long the body is so far."""
+        self._recent = 0
+        """How much of it has come since ``mark``."""
         self._stuck: float | None = None
         """Since when the answer waits for the client to take more of it."""
+        self._stuck_at = 0
+        """How much the connection had sent by then."""
+        self._left: int | None = None
+        """How much of the answer's body is still to come, if it was announced."""
+        self._told: Callable[[], None] | None = None
+        """Is called if the client leaves."""
         self._unread = 0
         """Bytes that were not yet given back to the client's window."""
         self._has_news = False
@@ -78,7 +67,7 @@ class Stream:
     async def run(self, app: App) -> None:
         """Have the request answered, whatever happens to the application."""
         try:
-            await app(self.scope, self.receive, self.send)
+            await self._serve(app)
         except BaseException:
             log.exception("a request failed")
             self._fail()
@@ -87,15 +76,27 @@ class Stream:
                 log.error("a request was left without an end of its answer")
                 self._fail()
 
+    async def _serve(self, app: App) -> None:
+        scope = self.scope
+        scope[PUSH], scope[REPLY], scope[LEAVING] = self.push, self.reply, self.leaving
+        try:
+            await app(scope, self.receive, self.send)
+        finally:
+            self._told = None
+            for key in (PUSH, REPLY, LEAVING):
+                scope.pop(key, None)  # It holds this object, which holds the scope in turn.
+
     # What the connection tells.
 
     def take(self, data: bytes, size: int, now: float) -> None:
         """More of the body; ``size`` is what it takes of the client's window."""
-        self.mark = now
         self._came += len(data)
         if self.answered:
             self.h2.acknowledge_received_data(size, self.number)
             return
+        self._recent += len(data)
+        if self._recent >= LEAST:
+            self.mark, self._recent = now, 0
         self._body += data
         self._unread += size
         self._wake()
@@ -116,7 +117,7 @@ class Stream:
         """Nobody waits for the answer, and the connection goes on."""
         self.leave()
         self._give_back()
-        self.line.forget(self)
+        self.line.forget(self.number)
 
     def leave(self) -> None:
         """Nobody waits for the rest of the answer."""
@@ -124,6 +125,9 @@ class Stream:
         self._body.clear()
         self._wake()
         self.wake_sender()
+        told, self._told = self._told, None
+        if told is not None and not self.answered:
+            told()
 
     def wake_sender(self) -> None:
         """There may be room to send more."""
@@ -148,6 +152,8 @@ class Stream:
         since = self._stuck
         if since is None:
             return False
+        if self.line.delivered < self._stuck_at:  # What it waits for may be on its way yet.
+            self._stuck = since = max(since, self.line.moved)
         if self.h2.outbound_flow_control_window <= 0 or not self.line.is_writable:
             since = max(since, self.line.sent)  # Others are sent to, and it waits for its turn.
         return now - since > limits.body_silence
@@ -179,21 +185,71 @@ class Stream:
         else:
             raise RuntimeError(f"{kind} is out of turn")
 
+    def push(self, piece: bytes) -> bool:
+        """More of a body whose head is out, at once; false for what needs ``send``."""
+        is_flowing = self.started and not self.is_bodiless and self._left is None
+        if not piece or not is_flowing or not self._takes(len(piece)):
+            return False
+        self._pour(piece, is_last=False)
+        return True
+
+    def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
+        """A whole answer at once, which names its length; false for what needs ``send``.
+
+        Raises RuntimeError for a header that cannot be sent.
+        """
+        if self.started or self.scope["method"] == "HEAD" or not self._takes(len(body)):
+            return False
+        self._head(status, headers)
+        self._pour(body, is_last=True)
+        self._end()
+        return True
+
+    def leaving(self, told: Callable[[], None]) -> None:
+        """Have ``told`` called once, if the client leaves before the answer has ended."""
+        if self.gone:
+            told()
+        else:
+            self._told = told
+
     @property
     def _is_over(self) -> bool:
         return self.gone or self.answered
 
-    def _begin(self, status: int, headers: Iterable[Header]) -> None:
+    def _begin(self, status: int, headers: Sequence[Header]) -> None:
+        """Raises RuntimeError for a header that cannot be sent."""
+        self._head(status, headers)
+        asyncio.get_running_loop().call_soon(self.line.flush)
+
+    def _head(self, status: int, headers: Sequence[Header]) -> None:
         """Raises RuntimeError for a header that cannot be sent."""
         self.expects_continue = False
         self.is_bodiless = self.scope["method"] == "HEAD" or status in BODILESS
         whole = [(b":status", b"%d" % status), (b"date", _date(int(time()))), *headers]
         lines(whole[1:])
+        for name, value in headers:
+            if name.lower() == b"content-length" and not self.is_bodiless:
+                self._left = int(value)
         self.started = True
-        self.h2.send_headers(self.number, whole)
-        asyncio.get_running_loop().call_soon(self.line.flush)
+        self.h2.send_headers(self.number, [each for each in whole if each[0].lower() != b"te"])
+
+    def _takes(self, size: int) -> bool:
+        """Whether so much can be sent at once, and nobody else waits for room."""
+        if self._is_over or self.line.waiting or not self.line.is_writable or size > LONG:
+            return False
+        return size <= self.h2.local_flow_control_window(self.number)
+
+    def _pour(self, piece: bytes, *, is_last: bool) -> None:
+        """Send what there is room for."""
+        at, end, frames = 0, len(piece), 0
+        while at < end or not frames:
+            begun, at, frames = at, min(at + LONGEST, end), frames + 1
+            is_end = is_last and at == end
+            self.h2.send_data(self.number, piece[begun:at], end_stream=is_end)
+        self.line.piece_sent(self.number, frames)
 
     async def _write(self, piece: bytes, *, is_last: bool) -> None:
+        self._count(len(piece), is_last=is_last)
         at, end = 0, 0 if self.is_bodiless else len(piece)
         while at < end or is_last:
             room = await self._room() if end else 0  # What is empty needs none.
@@ -202,25 +258,39 @@ class Stream:
             begun, at = at, min(at + room, end)
             is_end = is_last and at == end
             self.h2.send_data(self.number, piece[begun:at], end_stream=is_end)
-            self.line.piece_sent(self)
+            self.line.piece_sent(self.number)
             if is_end:
                 self._end()
                 return
 
+    def _count(self, size: int, *, is_last: bool) -> None:
+        """Raises RuntimeError for a body of another length than was announced."""
+        if self._left is not None:
+            self._left -= size
+            if self._left < 0 or (is_last and self._left):
+                raise RuntimeError("the body is not as long as was announced")
+
     async def _room(self) -> int:
-        """How many bytes may be sent at once, as soon as there are any."""
+        """How many bytes may be sent in one frame, as soon as there are any."""
         while not self.gone:
-            room = min(
-                self.h2.local_flow_control_window(self.number), self.h2.max_outbound_frame_size
-            )
+            room = min(self.h2.local_flow_control_window(self.number), LONGEST)
             if room > 0 and self.line.is_writable:
                 self._stuck = None
                 return room
             if self._stuck is None:
                 self._stuck = asyncio.get_running_loop().time()
-            self._opened.clear()
-            await self._opened.wait()
+                self._stuck_at = self.line.written
+            await self._more_room()
         return 0
+
+    async def _more_room(self) -> None:
+        """Wait until there may be more."""
+        self._opened.clear()
+        self.line.waiting += 1
+        try:
+            await self._opened.wait()
+        finally:
+            self.line.waiting -= 1
 
     def _end(self) -> None:
         self.answered = True
@@ -255,7 +325,7 @@ class Stream:
         if not self.answered:
             self.reset(ErrorCodes.INTERNAL_ERROR)
 
-    def _say(self, status: int, headers: Iterable[Header], body: bytes) -> None:
+    def _say(self, status: int, headers: Sequence[Header], body: bytes) -> None:
         """A whole answer at once, if the client's window takes it."""
 
         def say() -> None:
@@ -275,7 +345,7 @@ class Stream:
 
     def _settle(self) -> None:
         if self.answered and not self.more_body:
-            self.line.forget(self)
+            self.line.forget(self.number)
 
     def _wake(self) -> None:
         self._has_news = True

@@ -14,5 +14,8 @@ def issued(tmp_path_factory: pytest.TempPathFactory) -> Issued:
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """The event loop that a test asks for with its ``server``."""
+    called = getattr(request.node, "callspec", None)
+    server = called.params.get("server", "uvloop") if called else "uvloop"
+    return "asyncio", {"use_uvloop": server == "uvloop"}

@@ -8,8 +8,10 @@ from typing import Any
 import httpx2
 import pytest
 from certificates import Issued
-from h2_apps import FINE, Held, Send, echo, say, settle, start
-from h2_peer import place
+from h2.errors import ErrorCodes
+from h2.events import PingAckReceived
+from h2_apps import FINE, MIB, PING, Held, Send, echo, read, say, settle, start
+from h2_peer import frame, place
 
 pytestmark = pytest.mark.anyio
 
@@ -98,6 +100,48 @@ async def test_a_client_that_asks_whether_to_go_on_is_told(issued: Issued) -> No
         heard = await peer.answer(number)
 
     assert heard.body == b"go"
+
+
+FAREWELL = frame(7, data=bytes(8))
+
+
+async def test_requests_that_run_outlive_their_clients_farewell(issued: Issued) -> None:
+    go = asyncio.Event()
+
+    async def long(scope: Any, receive: Any, send: Send) -> None:
+        await go.wait()
+        body = await read(receive)
+        await start(send)
+        await say(send, body + b"a" * MIB)
+
+    async with place(long, issued) as here, here.peer() as peer:
+        number = await peer.request(method=b"POST", ends=False)
+        await peer.send(PING + FAREWELL)
+        while not any(isinstance(each, PingAckReceived) for each in peer.events):
+            await peer.hear()
+        await peer.body(number, b"told after the farewell", ends=True)
+        go.set()
+        heard = await peer.answer(number)
+        code = await peer.end()
+
+    assert heard.status == 200
+    assert heard.body == b"told after the farewell" + b"a" * MIB
+    assert code == FINE
+
+
+async def test_a_client_that_gives_up_for_an_error_is_let_go(issued: Issued) -> None:
+    held = Held()
+
+    async with place(held, issued) as here, here.peer() as peer:
+        await peer.request()
+        await settle(lambda: held.begun)
+        await peer.send(frame(7, data=bytes(4) + ErrorCodes.INTERNAL_ERROR.to_bytes(4, "big")))
+        code = await peer.end()
+        held.go.set()
+        await settle(lambda: not here.door.tasks)
+
+    assert code == FINE
+    assert held.heard == ["http.disconnect"]
 
 
 async def test_a_client_that_says_farewell_is_let_go(issued: Issued) -> None:

@@ -99,6 +99,31 @@ async def test_a_header_that_cannot_be_sent_is_a_failure(
     assert (heard.status, heard.body) == (500, b"Internal Server Error")
 
 
+async def test_an_answer_of_another_length_than_announced_is_a_failure(issued: Issued) -> None:
+    async def wrong(scope: Any, receive: Any, send: Send) -> None:
+        await start(send, (b"Content-Length", b"3"))
+        await say(send, b"a", more=True)
+        await say(send, b"b" if scope["path"] == "/short" else b"bcd")
+
+    async with place(wrong, issued) as here, here.peer() as peer:
+        heard = [await peer.answer(await peer.request(path)) for path in (b"/short", b"/long")]
+
+    assert [(each.body, each.reset) for each in heard] == [(b"a", ErrorCodes.INTERNAL_ERROR)] * 2
+
+
+async def test_what_one_answer_may_not_say_does_not_garble_the_next(issued: Issued) -> None:
+    async def odd(scope: Any, receive: Any, send: Send) -> None:
+        own = scope["path"].encode()
+        await start(send, (b"own", own), (b"TE", b"gzip"), (b"upgrade", b"h2c"), (b"last", own))
+        await say(send, b"a")
+
+    async with place(odd, issued) as here, here.peer() as peer:
+        heard = [await peer.answer(await peer.request(path)) for path in (b"/a", b"/b", b"/a")]
+
+    assert [each.headers[b"own"] for each in heard] == [b"/a", b"/b", b"/a"]
+    assert not any({b"te", b"upgrade"} & each.headers.keys() for each in heard)
+
+
 async def test_an_answer_that_waits_for_room_is_given_up_with_its_client(issued: Issued) -> None:
     gone = asyncio.Event()
 

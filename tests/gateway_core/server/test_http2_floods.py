@@ -10,6 +10,7 @@ from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
 from h2_apps import CALM, PING, Held, echo, settle
 from h2_peer import frame, place
+from h2_wire import Pair, Wire
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,38 @@ async def test_pieces_of_a_body_that_hold_nothing_are_a_flood(issued: Issued) ->
         assert await peer.end() in (CALM, None)
 
 
+async def test_pieces_of_a_body_that_hold_padding_only_are_a_flood(issued: Issued) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        number = await peer.request(method=b"POST", ends=False)
+        await peer.send(frame(0, flags=8, number=number, data=b"\1\0") * 2000)
+
+        assert await peer.end() in (CALM, None)
+
+
+OVERFLOW = (2**31 - 1).to_bytes(4, "big")
+SPOILED = {
+    "a window that is too large": frame(8, data=OVERFLOW),
+    "trailers before all of the body": frame(1, flags=5, data=b"\0\1a\1b"),
+}
+
+
+@pytest.mark.parametrize("spoiled", SPOILED.values(), ids=SPOILED.keys())
+async def test_requests_that_are_spoiled_without_end_end_the_connection(spoiled: bytes) -> None:
+    pair = Pair(echo)
+    begun = 0
+
+    while not pair.wire.closed and begun < 300:
+        begun += 1
+        number = await pair.request("POST", (b"content-length", b"9"), ends=False)
+        pair.line.data_received(spoiled[:5] + number.to_bytes(4, "big") + spoiled[9:])
+        pair.hear()
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    assert begun == 200
+    assert pair.farewell == CALM
+
+
 async def test_settings_that_nobody_knows_are_not_heaped_up(issued: Issued) -> None:
     told = b"".join(n.to_bytes(2, "big") + bytes(4) for n in range(1000, 3000))
 
@@ -87,6 +120,7 @@ async def test_all_connections_run_no_more_requests_than_there_may_be_connection
             await peer.request()
         await settle(lambda: held.begun == 4)
         await peers[0].request()
+        await settle(lambda: held.begun == 5)
         refused = await peers[1].answer(await peers[1].request())
         held.go.set()
         await settle(lambda: held.ended == 5)
@@ -132,21 +166,6 @@ async def test_more_streams_than_were_offered_end_the_connection(issued: Issued)
             await peer.request(method=b"POST", ends=False)
 
         assert await peer.end() == ErrorCodes.PROTOCOL_ERROR
-
-
-class Wire(asyncio.Transport):
-    """Takes everything, until it is closed."""
-
-    closed = False
-
-    def write(self, data: Any) -> None:
-        assert not self.closed
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-    def close(self) -> None:
-        self.closed = True
 
 
 FRAMES = st.builds(

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 from certificates import Issued
+from h2.events import DataReceived
+from h2.settings import SettingCodes
 from h2_apps import MIB, Held, Send, echo, much, say, settle, start, streams, stuck
 from h2_peer import place
 
@@ -129,3 +131,15 @@ async def test_answers_take_turns(issued: Issued) -> None:
         taken = len(peer.heard(second).body)
 
     assert taken == 40_000
+
+
+async def test_frames_are_short_however_long_a_client_takes_them(issued: Issued) -> None:
+    async with place(much, issued) as here, here.peer() as peer:
+        wide = {SettingCodes.MAX_FRAME_SIZE: 2**24 - 1, SettingCodes.INITIAL_WINDOW_SIZE: 2**30}
+        peer.h2.update_settings(wide)
+        peer.h2.increment_flow_control_window(2**30)
+        heard = await peer.answer(await peer.request())
+        sizes = {len(each.data) for each in peer.events if isinstance(each, DataReceived)}
+
+    assert len(heard.body) == MIB
+    assert max(sizes) == 16 * 1024

@@ -1,12 +1,14 @@
 """What takes too long on a connection of HTTP/2."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from certificates import Issued
 from h2.errors import ErrorCodes
-from h2_apps import CALM, FINE, MIB, Held, echo, much, settle, streams, stuck
+from h2_apps import CALM, FINE, MIB, Held, Send, echo, much, say, settle, start, streams, stuck
 from h2_peer import Place, frame, place
+from h2_wire import Pair
 
 pytestmark = pytest.mark.anyio
 LATE, LATER = 11.0, 31.0
@@ -140,3 +142,75 @@ async def test_an_answer_waits_its_turn_while_others_are_taken(issued: Issued) -
 
     assert is_patient
     assert stream.gone
+
+
+async def later(here: Place, peer: Any, number: int, seconds: float, data: bytes) -> None:
+    """Send a piece of a body when so much time has passed, and have it read."""
+    (stream,) = streams(here)
+    before = stream._came
+    here.door.now = asyncio.get_running_loop().time() + seconds
+    await peer.body(number, data)
+    await settle(lambda: stream._came > before and not stream._unread)
+
+
+@pytest.mark.parametrize(("size", "is_refused"), [(1, True), (1023, True), (1024, False)])
+async def test_a_body_that_trickles_is_late(issued: Issued, size: int, is_refused: bool) -> None:
+    async with place(echo, issued) as here, here.peer() as peer:
+        number = await peer.request(method=b"POST", ends=False)
+        await settle(lambda: streams(here))
+        await later(here, peer, number, 29, b"a" * size)
+        here.pass_time(LATER)
+        if not is_refused:
+            await peer.body(number, b"", ends=True)
+        heard = await peer.answer(number)
+
+    assert heard.status == (408 if is_refused else 200)
+
+
+async def test_a_body_that_comes_on_after_the_answer_is_ended_all_the_same(issued: Issued) -> None:
+    async def refuse(scope: Any, receive: Any, send: Send) -> None:
+        await start(send, status=413)
+        await say(send)
+
+    async with place(refuse, issued) as here, here.peer() as peer:
+        number = await peer.request(method=b"POST", ends=False)
+        await peer.answer(number)
+        await later(here, peer, number, 4, b"a" * 2000)
+        here.pass_time(6)
+        left = streams(here)
+        while peer.heard(number).reset is None:
+            await peer.hear()
+
+    assert not left
+    assert peer.heard(number).reset == FINE
+
+
+async def test_an_answer_is_not_given_up_while_the_last_of_it_is_on_its_way() -> None:
+    pair = Pair(much)
+    number = await pair.request()
+    pair.wire.waiting = sum(map(len, pair.wire.writes))
+    is_patient = []
+    for second in range(0, 100, 20):
+        pair.wire.waiting -= 1
+        pair.line.look(now := asyncio.get_running_loop().time() + second)
+        is_patient.append(number in pair.line.streams)
+    pair.line.look(now + 29)
+    is_patient.append(number in pair.line.streams)
+    pair.line.look(now + 31)
+    pair.hear()
+
+    assert all(is_patient)
+    assert pair.reset(number) == ErrorCodes.CANCEL
+
+
+async def test_what_is_on_its_way_to_others_keeps_no_answer() -> None:
+    pair = Pair(much)
+    number = await pair.request()
+    begun = pair.line.written
+    for second in range(0, 50, 10):
+        pair.line.written = begun + second
+        pair.wire.waiting = 10
+        pair.line.look(asyncio.get_running_loop().time() + second)
+    pair.hear()
+
+    assert pair.reset(number) == ErrorCodes.CANCEL
