@@ -24,13 +24,11 @@ from .cycle import BODILESS, FAILED, FAILED_HEADERS, LONG, Header, lines
 from .door import App, Message
 from .frames import LONGEST
 from .heads import Refused
-from .limits import KIB, Limits
+from .incoming import Incoming
+from .limits import Limits
 from .line import Line
 
 log = logging.getLogger(__name__)
-
-LEAST = KIB
-"""Bytes of a body that must come in the time that a body may be silent, if it does not end."""
 
 
 class Stream:
@@ -42,15 +40,10 @@ class Stream:
             name == b"expect" and value.lower() == b"100-continue"
             for name, value in scope["headers"]
         )
-        self.mark = now
-        """When so much of the body had come that it is not late, or the answer ended."""
-        self.more_body = True
+        self.body = Incoming(line, number, now)
         self.gone = self.started = self.answered = self.is_bodiless = False
-        self._body = bytearray()
-        self._came = 0
-        """How long the body is so far."""
-        self._recent = 0
-        """How much of it has come since ``mark``."""
+        self._ended = 0.0
+        """When the answer ended."""
         self._stuck: float | None = None
         """Since when the answer waits for the client to take more of it."""
         self._stuck_at = 0
@@ -59,8 +52,6 @@ class Stream:
         """How much of the answer's body is still to come, if it was announced."""
         self._told: Callable[[], None] | None = None
         """Is called if the client leaves."""
-        self._unread = 0
-        """Bytes that were not yet given back to the client's window."""
         self._has_news = False
         self._heard, self._opened = asyncio.Event(), asyncio.Event()
 
@@ -90,20 +81,15 @@ class Stream:
 
     def take(self, data: bytes, size: int, now: float) -> None:
         """More of the body; ``size`` is what it takes of the client's window."""
-        self._came += len(data)
+        self.body.take(data, size, now)
         if self.answered:
-            self.h2.acknowledge_received_data(size, self.number)
-            return
-        self._recent += len(data)
-        if self._recent >= LEAST:
-            self.mark, self._recent = now, 0
-        self._body += data
-        self._unread += size
-        self._wake()
+            self.body.read()
+        else:
+            self._wake()
 
     def complete(self) -> None:
         """The request has come whole."""
-        self.more_body = False
+        self.body.is_whole = True
         self._wake()
         self._settle()
 
@@ -111,18 +97,18 @@ class Stream:
     def is_short(self) -> bool:
         """Whether the body that has come is not as long as was announced."""
         lengths = (int(v) for name, v in self.scope["headers"] if name == b"content-length")
-        return next(lengths, self._came) != self._came
+        return next(lengths, self.body.size) != self.body.size
 
     def drop(self) -> None:
         """Nobody waits for the answer, and the connection goes on."""
         self.leave()
-        self._give_back()
+        self.body.give_back()
         self.line.forget(self.number)
 
     def leave(self) -> None:
         """Nobody waits for the rest of the answer."""
         self.gone = True
-        self._body.clear()
+        self.body.drop()
         self._wake()
         self.wake_sender()
         told, self._told = self._told, None
@@ -135,17 +121,14 @@ class Stream:
 
     def look(self, now: float, limits: Limits) -> None:
         """End it if the client takes too long with the body, or with taking the answer."""
-        waited = now - self.mark
         if self._is_stuck(now, limits):
             self.reset(ErrorCodes.CANCEL)
-        if self.gone or not self.more_body:
+        if self.gone or self.body.is_whole:
             return
         if self.answered:
-            if waited > limits.linger:
+            if now - self._ended > limits.linger:
                 self.reset(ErrorCodes.NO_ERROR)
-        elif self._unread or not self.line.is_writable or not self.h2.inbound_flow_control_window:
-            self.mark = now  # It is us who do not listen.
-        elif waited > limits.body_silence:
+        elif self.body.silence(now) > limits.body_silence:
             self._refuse(Refused(408, "The request did not come in time"))
 
     def _is_stuck(self, now: float, limits: Limits) -> bool:
@@ -170,9 +153,9 @@ class Stream:
             await self._heard.wait()
         if self._is_over:
             return {"type": "http.disconnect"}
-        body, self._body, self._has_news = bytes(self._body), bytearray(), False
-        self._give_back()
-        return {"type": "http.request", "body": body, "more_body": self.more_body}
+        self._has_news = False
+        is_last = self.body.is_whole
+        return {"type": "http.request", "body": self.body.read(), "more_body": not is_last}
 
     async def send(self, message: Message) -> None:
         if self.gone:
@@ -294,8 +277,8 @@ class Stream:
 
     def _end(self) -> None:
         self.answered = True
-        self.mark = asyncio.get_running_loop().time()
-        self._give_back()
+        self._ended = asyncio.get_running_loop().time()
+        self.body.read()
         self._wake()
         self._settle()
 
@@ -344,19 +327,12 @@ class Stream:
         self.line.flush()
 
     def _settle(self) -> None:
-        if self.answered and not self.more_body:
+        if self.answered and self.body.is_whole:
             self.line.forget(self.number)
 
     def _wake(self) -> None:
         self._has_news = True
         self._heard.set()
-
-    def _give_back(self) -> None:
-        """Let the client send as much again as was read."""
-        if self._unread:
-            self.h2.acknowledge_received_data(self._unread, self.number)
-            self._unread = 0
-            self.line.flush()
 
 
 def refusal_headers(body: bytes) -> list[Header]:

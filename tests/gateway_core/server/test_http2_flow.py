@@ -68,7 +68,7 @@ async def test_a_client_sends_no_more_than_is_read(issued: Issued) -> None:
         number = await peer.request(method=b"POST", ends=False)
         room = peer.h2.local_flow_control_window(number)
         await peer.body(number, b"a" * room)
-        await settle(lambda: streams(here) and streams(here)[0]._unread == room)
+        await settle(lambda: streams(here) and streams(here)[0].body.unread == room)
         left = peer.h2.local_flow_control_window(number)
 
     assert room == 256 * 1024
@@ -82,12 +82,12 @@ async def test_what_a_reset_leaves_unread_makes_room_again(issued: Issued) -> No
         for _ in range(8):
             number = await peer.request(method=b"POST", ends=False)
             await peer.body(number, b"a" * 200_000)
-            await settle(lambda: streams(here) and streams(here)[0]._unread == 200_000)
+            await settle(lambda: streams(here) and streams(here)[0].body.unread == 200_000)
             (stream,) = streams(here)
             peer.h2.reset_stream(number)
             await peer.flush()
             await settle(lambda: not streams(here))
-            assert not stream._body
+            assert not stream.body._kept
         held.go.set()
         number = await peer.request(method=b"POST", ends=False)
         await peer.body(number, b"a" * 1000, ends=True)

@@ -65,7 +65,7 @@ async def test_a_body_that_stops_coming_is_refused(issued: Issued) -> None:
         await peer.body(number, b"a")
         other = await peer.request(method=b"POST", ends=False)
         await settle(lambda: len(streams(here)) == 2)
-        await settle(lambda: not any(each._unread for each in streams(here)))
+        await settle(lambda: not any(each.body.unread for each in streams(here)))
         here.pass_time(29)
         await peer.body(other, b"", ends=True)
         served = await peer.answer(other)
@@ -82,7 +82,7 @@ async def test_a_body_that_nobody_reads_is_not_late(issued: Issued) -> None:
     async with place(held, issued) as here, here.peer() as peer:
         number = await peer.request(method=b"POST", ends=False)
         await peer.body(number, b"a" * 1000)
-        await settle(lambda: streams(here) and streams(here)[0]._unread)
+        await settle(lambda: streams(here) and streams(here)[0].body.unread)
         here.pass_time(LATER)
         held.go.set()
         await peer.body(number, b"", ends=True)
@@ -112,11 +112,11 @@ async def test_an_answer_that_is_taken_slowly_goes_on(issued: Issued) -> None:
     async with place(much, issued) as here, here.peer() as peer:
         number = await stuck(here, peer)
         (stream,) = streams(here)
-        since = stream._stuck
+        before = stream._stuck_at
         peer.h2.increment_flow_control_window(10)
         peer.h2.increment_flow_control_window(10, number)
         await peer.flush()
-        await settle(lambda: stream._stuck not in (None, since))
+        await settle(lambda: stream._stuck and stream._stuck_at > before)
         here.pass_time(29)
         peer.takes = True
         peer.h2.increment_flow_control_window(MIB)
@@ -147,10 +147,10 @@ async def test_an_answer_waits_its_turn_while_others_are_taken(issued: Issued) -
 async def later(here: Place, peer: Any, number: int, seconds: float, data: bytes) -> None:
     """Send a piece of a body when so much time has passed, and have it read."""
     (stream,) = streams(here)
-    before = stream._came
+    before = stream.body.size
     here.door.now = asyncio.get_running_loop().time() + seconds
     await peer.body(number, data)
-    await settle(lambda: stream._came > before and not stream._unread)
+    await settle(lambda: stream.body.size > before and not stream.body.unread)
 
 
 @pytest.mark.parametrize(("size", "is_refused"), [(1, True), (1023, True), (1024, False)])
