@@ -235,7 +235,8 @@ class Multiplexed(asyncio.Protocol):
 
     def look(self, now: float) -> None:
         waited, limits = now - self.mark, self.door.limits
-        self._see_what_moves(now)
+        if self.waiting:
+            self._see_what_moves(now)
         if self.is_writable and self.frames.is_late(now, limits.head_time):
             self.hang_up(ErrorCodes.ENHANCE_YOUR_CALM)
         elif not self.streams and waited > limits.keep_alive:

@@ -117,10 +117,13 @@ class Peer:
 
     async def answer(self, number: int) -> Answer:
         """All of an answer."""
-        while not any(self._of(number, StreamEnded, StreamReset)):
-            if not await self.hear():
-                break
+        while not self.ended(number) and await self.hear():
+            pass
         return self.heard(number)
+
+    def ended(self, number: int) -> bool:
+        """Whether there is no more to come of an answer."""
+        return any(self._of(number, StreamEnded, StreamReset))
 
     def heard(self, number: int) -> Answer:
         """What there is of an answer."""
