@@ -127,7 +127,7 @@ class Rest(asyncio.Protocol):
         self._before.connection_lost(exc)
 
     def pause_writing(self) -> None:
-        self._before.pause_writing()
+        """Nobody has more to write."""
 
     def resume_writing(self) -> None:
         self._before.resume_writing()

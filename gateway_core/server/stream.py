@@ -184,7 +184,7 @@ class Stream:
         if self.started or self.scope["method"] == "HEAD" or not self._takes(len(body)):
             return False
         self._head(status, headers)
-        self._pour(body, is_last=True)
+        self._pour(b"" if self.is_bodiless else body, is_last=True)
         self._end()
         return True
 

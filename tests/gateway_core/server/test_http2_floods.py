@@ -8,13 +8,14 @@ import pytest
 from certificates import Issued
 from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
-from h2_apps import CALM, PING, Held, echo, settle
+from h2_apps import CALM, PING, Held, Send, echo, say, settle, start
 from h2_peer import frame, place
 from h2_wire import Pair, Wire
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.server import Door, Limits
+from gateway_core.inference.client import PUSH, REPLY
+from gateway_core.server import App, Door, Limits
 from gateway_core.server.http2 import Multiplexed
 
 pytestmark = pytest.mark.anyio
@@ -173,16 +174,30 @@ FRAMES = st.builds(
     st.integers(0, 10),
     flags=st.sampled_from([0, 1, 4, 5, 8, 32, 37, 255]),
     number=st.sampled_from([0, 1, 3, 5]),
-    data=st.sampled_from([b"", b"\0\0\0\1", b"\0\0\0\0\x10", b"12345678", b"\x82\x87\x84\x41\x01a"])
+    data=st.sampled_from(
+        [b"", bytes(8), b"\0\0\0\1", b"\0\0\0\0\x10", b"12345678", b"\x82\x87\x84\x41\x01a"]
+    )
     | st.binary(max_size=20),
 )
 
 
-@given(st.lists(FRAMES, max_size=12))
-def test_whatever_comes_is_served_or_ends_the_connection(frames: list[bytes]) -> None:
+async def hasty(scope: Any, receive: Any, send: Send) -> None:
+    """Sends what it can in the moment it has it, and waits where it must."""
+    if scope["path"] == "/" and scope[REPLY](200, (), b"whole"):
+        return
+    await start(send)
+    for _ in range(3):
+        await asyncio.sleep(0)
+        if not scope[PUSH](b"a" * 30):
+            await say(send, b"a" * 30, more=True)
+    await say(send)
+
+
+@given(st.sampled_from([echo, hasty]), st.lists(FRAMES, max_size=12))
+def test_whatever_comes_is_served_or_ends_the_connection(app: App, frames: list[bytes]) -> None:
     async def main() -> set[Any]:
         door, wire = Door(Limits()), Wire()
-        line = Multiplexed(echo, door)
+        line = Multiplexed(app, door)
         line.connection_made(wire)
         for data in (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", frame(4), *frames):
             line.data_received(data)

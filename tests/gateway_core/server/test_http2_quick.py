@@ -164,6 +164,18 @@ def test_a_whole_answer_leaves_in_one_write() -> None:
     run(main())
 
 
+def test_a_whole_answer_that_has_no_body_says_none() -> None:
+    async def main() -> None:
+        app, pair, number = await begun()
+
+        assert app.scopes[0][REPLY](304, [], b"ignored")
+        pair.hear()
+        assert pair.body(number) == b""
+        assert pair.has_ended(number)
+
+    run(main())
+
+
 def test_an_answer_that_is_no_plain_one_is_left_to_send() -> None:
     async def main() -> None:
         app, pair, number = await begun("HEAD")
