@@ -1,11 +1,16 @@
 """The protocol of HTTP/2 by itself, as h2 keeps it, with what we offer to a client."""
 
+import logging
+
 from h2.config import H2Configuration
 from h2.connection import ConnectionInputs, H2Connection, H2ConnectionStateMachine
 from h2.events import Event
 from h2.settings import SettingCodes, Settings
 
 from .limits import KIB, Limits
+
+# At DEBUG it writes out the headers of every request.
+logging.getLogger("hpack").setLevel(logging.INFO)
 
 STREAMS = 100
 """How many requests of a connection may run."""

@@ -1,6 +1,7 @@
 """Heads over HTTP/2: what is refused, and what ends the connection."""
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -65,6 +66,21 @@ async def test_a_body_must_be_as_long_as_announced_also_with_trailers(issued: Is
             codes.append((heard.body, heard.reset))
 
     assert codes == [(b"abc", None), (b"", ErrorCodes.PROTOCOL_ERROR)]
+
+
+async def test_headers_are_not_written_to_the_log(
+    issued: Issued, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    secret = [(b"authorization", b"Bearer canary"), (b"cookie", b"auth_token=canary")]
+
+    async with place(echo, issued) as here, here.peer() as peer:
+        logging.getLogger("hpack").debug("is not written either")
+        heard = await peer.answer(await peer.request(b"/", *secret))
+
+    assert heard.status == 200
+    assert "canary" not in caplog.text
+    assert "is not written" not in caplog.text
 
 
 FORBIDDEN: dict[str, list[tuple[bytes, bytes]]] = {
