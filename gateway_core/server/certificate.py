@@ -37,9 +37,9 @@ class Certificate:
         try:
             self.context = self._made()
         except ConfigError as error:
-            log.error("The old TLS certificate is served with on. %s", error)
+            log.error("TLS goes on with the old certificate. %s", error)
         else:
-            log.info("The TLS certificate in %s is a new one, and served with.", self._cert)
+            log.info("TLS goes on with the new certificate in %s.", self._cert)
 
     def _stamps(self) -> tuple[Stamp, Stamp]:
         return _stamp(self._cert), _stamp(self._key)
@@ -55,7 +55,7 @@ def _stamp(path: Path) -> Stamp:
         found = os.stat(path)
     except (OSError, ValueError):
         return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
 
 
 def _context(cert: Path, key: Path) -> ssl.SSLContext:

@@ -89,6 +89,21 @@ def test_a_folder_that_is_changed_for_another_is_noticed(
     assert looked(here)
 
 
+def test_a_file_that_may_be_read_now_is_tried_again(
+    served: Issued, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = certificate(served)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.access", lambda *_: False)
+        served.key.chmod(0o400)
+        assert not looked(here)
+    assert "cannot be read" in caplog.text
+
+    served.key.chmod(0o600)
+
+    assert looked(here)
+
+
 SPOILED = {
     "a key that belongs to another": (b"", "does not belong to the certificate"),
     "a key that is none": (b"nonsense", "cannot be used with the certificate"),
@@ -114,7 +129,7 @@ def test_what_is_no_good_changes_nothing_and_is_said_once(
 
     assert not looked(here, times=5)
     (message,) = caplog.messages
-    assert message.startswith("The old TLS certificate is served with on. ")
+    assert message.startswith("TLS goes on with the old certificate. ")
     assert said in message
     replace(served, renewed, "key")
     assert looked(here)
