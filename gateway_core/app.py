@@ -110,6 +110,7 @@ class Gateway:
             core = await _core(
                 stack, environment, data_dir, loaded, plugin_settings, listens_on, clock
             )
+            core.shares_data = shares_data
             routes = await _extensions(stack, core, loaded)
             yield cls(core, App(core, routes))
 
@@ -165,7 +166,12 @@ async def _assembled(
     limits = KeyLimits(stores.key_usage.spent, ledger.still, clock)
     ledger.count = limits.record
     secret = jwt_secret(environment, data_dir)
-    sessions = Sessions(secret, lambda: core.tables.settings.password_session_epoch, clock)
+    sessions = Sessions(
+        secret,
+        lambda: core.tables.settings.password_session_epoch,
+        clock,
+        lambda: core.tables.ended_sessions,
+    )
     health = _health(environment, tables, clock)
     core = Core(
         environment=environment,

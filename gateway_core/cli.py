@@ -6,6 +6,7 @@ import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,6 +22,9 @@ from .config.environment import (
 from .config.errors import ConfigError, StartRefused
 from .plugin_commands import plugins_group
 from .server import ALSO_CALLED, NAMES
+
+if TYPE_CHECKING:
+    from .resets import Reset
 
 DISTRIBUTION = "model-gateway"
 
@@ -220,11 +224,28 @@ def doctor(environment: Environment, as_json: bool) -> None:
 @click.pass_obj
 def reset_password(environment: Environment, url: str | None) -> None:
     """Take a forgotten dashboard password away; the initial one counts again."""
-    from . import commands
+    from .resets import PASSWORD
+
+    _reset(PASSWORD, environment, url)
+
+
+@cli.command("reset-second-factor")
+@click.option("--url", help="Where the gateway is, if one runs not at its usual port.")
+@click.pass_obj
+def reset_second_factor(environment: Environment, url: str | None) -> None:
+    """Switch the second factor off, when app and backup codes are lost; the password stays."""
+    from .resets import SECOND_FACTOR
+
+    _reset(SECOND_FACTOR, environment, url)
+
+
+def _reset(reset: "Reset", environment: Environment, url: str | None) -> None:
     from .own_desk import NoGateway
+    from .resets import carry_out
 
     base = url or own_address(environment)
     try:
-        click.echo(commands.reset_password(environment, base.rstrip("/")))
+        carry_out(reset, environment, base.rstrip("/"))
     except (NoGateway, StartRefused) as error:
         raise click.ClickException(str(error)) from None
+    click.echo(reset.told)

@@ -1,6 +1,5 @@
 """What the sub-commands show and do."""
 
-import asyncio
 import logging
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,10 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from . import plugins, registry
-from .config.data_dir import DataDir
 from .config.environment import Environment, from_process
-from .config.errors import ConfigError, DataDirInUse
-from .own_desk import NoGateway, ask
+from .config.errors import ConfigError
 from .plugins import Loaded, PluginFolder, PluginSettings, Problem
 from .registry import Registry
 
@@ -109,39 +106,3 @@ def add_plugin_commands(cli: click.Group) -> None:
         return {"cli": cli, **found.settings.given(plugin)}
 
     plugins.replies(found.loaded.manager.hook.register_commands, problems, given)
-
-
-RESET_ROUTE = "/api/auth/reset-password"
-
-
-def reset_password(environment: Environment, base: str) -> str:
-    """Take the dashboard password away and say what counts now.
-
-    ``base`` is where a gateway answers that uses the data directory, if one
-    does. Raises StartRefused, NoGateway.
-    """
-    try:
-        with DataDir(environment.data_path) as data_dir:
-            asyncio.run(_reset_here(data_dir))
-    except DataDirInUse:
-        told = ask(environment, base, "POST", RESET_ROUTE)
-        if told.status != 200:
-            raise NoGateway(
-                f"What answers at {base} is not the gateway that uses {environment.data_path}."
-            ) from None
-    return (
-        "The dashboard password is taken away and every session has ended; a second factor stays. "
-        "Sign in with INITIAL_PASSWORD, or from this machine with the built-in password."
-    )
-
-
-async def _reset_here(data_dir: DataDir) -> None:
-    from .identity.passwords import RESET, forgotten
-    from .storage.stores import open_stores
-
-    stores = await open_stores(data_dir)
-    try:
-        await stores.audit.write("cli", "local", RESET)
-        await stores.settings.patch(forgotten())
-    finally:
-        await stores.close()

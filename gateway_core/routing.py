@@ -24,7 +24,7 @@ from .identity.targets import check_host, path_of
 from .identity.web_login import isolated_host
 from .inference import express
 from .inference.arrivals import Arrival, Route, arrival_of
-from .inference.client import KEPT, Kept, Message, Receive, Reply, Scope, Send, headers_of
+from .inference.client import KEPT, Kept, Message, Outlet, Receive, Scope, Send, headers_of
 from .inference.core import Core
 from .inference.exchanges import client_side
 from .inference.pipeline import infer
@@ -111,18 +111,18 @@ class App:
         return infer(self.core, arrival, scope, receive, send)
 
     def at_once(
-        self, kept: Kept, body: bytes, reply: Reply, carry_on: express.CarryOn
-    ) -> express.Express | None:
+        self, kept: Kept, body: bytes, outlet: Outlet, carry_on: express.CarryOn
+    ) -> express.Attempt | None:
         """Begin to serve a request whose head came before without a task, where that can be.
 
-        ``reply`` and ``carry_on`` are for its end, or for the task that goes on with it.
+        ``outlet`` and ``carry_on`` are for its answer, or for the task that goes on with it.
         """
         if not isinstance(kept.made, _Seen):
             return None
         arrival = self._again(kept.made, kept.length)
         if arrival is None:
             return None
-        return express.begin(self.core, arrival, body, reply, carry_on)
+        return express.begin(self.core, arrival, body, outlet, carry_on)
 
     def _again(self, seen: _Seen, length: bytes) -> Arrival | None:
         """A head that was let in before, if it still may pass."""

@@ -75,6 +75,8 @@ async def _serve(
     own = frozenset({listener.getsockname()[:2]})
     opening = Gateway.open(environment, listens_on=own, shares_data=place is not None)
     async with opening as gateway:
+        if place is not None and place.is_first:
+            await gateway.core.stores.lockouts.clear()
         door = server.Door(server.limits_of(environment), partial(_cut, gateway), entrance)
         _listen_for_stop(stop, door, place)
         if place is None or place.is_first:

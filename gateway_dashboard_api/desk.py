@@ -24,7 +24,7 @@ class Desk:
 
     def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.core = core
-        self.login = LoginState(monotonic)
+        self.login = LoginState(core, monotonic)
         self._writing = asyncio.Lock()
 
     @property

@@ -97,9 +97,9 @@ def check_readable(settings: Settings) -> None:
         raise Unavailable("What is stored about the login cannot be read", code="login_unreadable")
 
 
-def begin(desk: Desk, request: Request) -> Attempt:
+async def begin(desk: Desk, request: Request) -> Attempt:
     """Count an attempt from where the caller is. Raises LockedOut."""
-    return desk.login.lockout.begin(address(desk, request))
+    return await desk.login.lockout.begin(address(desk, request))
 
 
 def address(desk: Desk, request: Request) -> str:
@@ -120,7 +120,7 @@ async def prove(desk: Desk, request: Request, password: str) -> Attempt:
     settings = desk.tables.settings
     check_readable(settings)
     check_length(password)
-    attempt = begin(desk, request)
+    attempt = await begin(desk, request)
     if not await _is_right(desk, settings.password, password):
         raise WrongCredential("Invalid password", attempt.left)
     return attempt
@@ -128,7 +128,7 @@ async def prove(desk: Desk, request: Request, password: str) -> Attempt:
 
 async def confirm(desk: Desk, request: Request, password: str) -> None:
     """The same for a route that asks for the password and nothing else."""
-    desk.login.lockout.succeed(await prove(desk, request, password))
+    await desk.login.lockout.succeed(await prove(desk, request, password))
 
 
 async def _is_right(desk: Desk, stored: str | None, password: str) -> bool:

@@ -1,21 +1,23 @@
-"""What the login of one gateway remembers. Nothing of it outlives the process."""
+"""What the login of one gateway remembers: attempts in the process, tickets in the database."""
 
 import time
 from collections.abc import Callable
 
 from msgspec import Struct
 
-from gateway_core.identity.lockout import Lockout
 from gateway_core.identity.oidc import Journey, Provider
 from gateway_core.identity.passwords import Passwords
-from gateway_core.identity.tickets import Tickets
+from gateway_core.inference.core import Core
+from gateway_core.storage.tickets import Purpose
 
-PENDING_LIFETIME = 300.0
-PROOF_LIFETIME = 300.0
-MOST_PROOFS = 500
-JOURNEY_LIFETIME = 600.0
+from .attempts import Attempts
+from .login_tickets import Tickets
+
+PENDING = Purpose(name="pending", lifetime=300.0)
+PROOF = Purpose(name="proof", lifetime=300.0, most=500)
+JOURNEY = Purpose(name="journey", lifetime=600.0)
 DISCOVERY_LIFETIME = 300.0
-"""Seconds, all of these but the proofs' number."""
+"""Seconds."""
 
 
 class Pending(Struct, frozen=True):
@@ -36,12 +38,12 @@ class Proof(Struct, frozen=True):
 class LoginState:
     """Attempts, and those who are half-way in. ``monotonic`` gives seconds."""
 
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.monotonic = monotonic
         self.passwords = Passwords()
-        self.lockout = Lockout(monotonic)
-        self.pending = Tickets[Pending](PENDING_LIFETIME, monotonic, size=16)
-        self.proofs = Tickets[Proof](PROOF_LIFETIME, monotonic, most=MOST_PROOFS)
-        self.journeys = Tickets[Journey](JOURNEY_LIFETIME, monotonic, size=16)
+        self.lockout = Attempts(core, monotonic)
+        self.pending = Tickets(core, Pending, PENDING, size=16)
+        self.proofs = Tickets(core, Proof, PROOF)
+        self.journeys = Tickets(core, Journey, JOURNEY, size=16)
         self.providers: dict[str, tuple[float, Provider]] = {}
         """The last discovery by issuer, and until when it counts."""

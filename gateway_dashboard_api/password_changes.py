@@ -54,7 +54,7 @@ async def change_knowing(
     stored = desk.tables.settings.password
     attempt = await prove(desk, request, choice.current)
     await change(desk, request, choice.new, stored, others)
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
 
 
 def renewed(desk: Desk, request: Request, answer: Response) -> Response:
@@ -101,7 +101,7 @@ async def reset(desk: Desk, request: Request) -> None:
     await desk.audit(request, RESET)
     async with desk.writing():
         await desk.stores.settings.patch(forgotten())
-    desk.login.lockout.clear()
+    await desk.login.lockout.clear()
 
 
 async def renew(desk: Desk, password: str, stored: str | None) -> None:

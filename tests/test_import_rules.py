@@ -25,7 +25,8 @@ ALLOWED = {
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | "
     "plugins shapes validation registry manifest | "
-    "inference | surfaces | routing | app | server serving | commands doctor own_desk log_lines | "
+    "inference | surfaces | routing | app | server serving | "
+    "commands doctor own_desk resets log_lines | "
     "command_group plugin_commands | "
     "cli __main__"
 )

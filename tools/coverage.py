@@ -14,7 +14,9 @@ import msgspec
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from features import FORMATS, MODELS, REQUESTS, Feature, asked  # noqa: E402
+from dialects import FORMATS, MODELS, asked  # noqa: E402
+from features import REQUESTS  # noqa: E402
+from probes import Feature  # noqa: E402
 from replies import REPLIES, Answered  # noqa: E402
 
 from gateway_core import plugins, registry  # noqa: E402

@@ -28,6 +28,7 @@ class Access(StrEnum):
     SESSION = "session"
     PROTECTED = "protected"
     LOCAL = "local"
+    COMMAND_LINE = "command-line"
     SURFACE = "surface"
     ISOLATED = "isolated"
 
@@ -80,6 +81,10 @@ RULES: Mapping[Access, Rule] = {
         about="Only for this machine: the CLI token, or a local caller who is let in anyway.",
         session=True,
         open=True,
+        here=True,
+    ),
+    Access.COMMAND_LINE: Rule(
+        about="Only for the command line, which needs no proof that a person would be asked for.",
         here=True,
     ),
     Access.SURFACE: Rule(

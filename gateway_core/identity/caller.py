@@ -15,6 +15,8 @@ class Session(Struct, frozen=True, kw_only=True):
     email: str | None = None
     expires_at: int = 0
     """Unix seconds."""
+    id: str = ""
+    """Tells its token from all others, and gives nothing of it away."""
 
 
 class Caller(Struct, frozen=True, kw_only=True):

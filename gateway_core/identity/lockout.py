@@ -16,6 +16,7 @@ from collections.abc import Callable
 import msgspec
 
 from ..contracts.errors import LimitExceeded
+from ..storage.lockouts import Lock
 
 FAILURES = 5
 STEPS = (30.0, 120.0, 600.0, 1800.0)
@@ -102,6 +103,25 @@ class Lockout:
     def clear(self) -> None:
         """Forget everybody."""
         self._records.clear()
+
+    def lock_of(self, key: str) -> Lock | None:
+        """How the addresses of a bucket stand, once they were locked out; ``None`` before."""
+        record = self._records.get(key)
+        if record is None or not record.locks:
+            return None
+        return Lock(locks=record.locks, until=max(0.0, record.until), last=record.last)
+
+    def adopt(self, key: str, lock: Lock | None) -> None:
+        """Let a bucket stand as another table says. Raises LockedOut when there is no room."""
+        now = self._monotonic()
+        if lock is not None and now - lock.last < QUIET:
+            record = self._record(key, now)
+            if lock.locks > record.locks:
+                record.failures = 0
+            record.locks, record.until = lock.locks, lock.until
+            record.last = max(record.last, lock.last)
+        elif key in self._records:
+            self._records[key].locks, self._records[key].until = 0, -math.inf
 
     def _record(self, key: str, now: float) -> _Record:
         record = self._records.get(key)

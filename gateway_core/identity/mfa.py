@@ -12,7 +12,7 @@ import base64
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote, urlencode
 
 STEP = 30
@@ -27,6 +27,15 @@ BACKUP_CODES = 10
 BACKUP_COST = 10
 """bcrypt's."""
 LONGEST_CODE = 64
+RESET = "mfa.reset"
+"""The act in the audit trail."""
+OFF: Mapping[str, bool | None] = {
+    "mfaEnabled": False,
+    "mfaSecret": None,
+    "mfaBackupCodes": None,
+    "mfaLastStep": None,
+}
+"""The settings of an installation without a second factor."""
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 """Five bits a character, and no two that look alike."""
 _GROUPS, _GROUP = 3, 4

@@ -1,18 +1,21 @@
-"""Dashboard sessions: a signed token in a cookie, good for a day or until the password changes.
+"""Dashboard sessions: a signed token in a cookie, good for a day, until it is signed out of or
+until the password changes.
 
 ```text
-{authenticated: true, iat, exp, passwordSessionEpoch?, oidc?: true, oidcName?, oidcEmail?}
+{authenticated: true, iat, exp, jti, passwordSessionEpoch?, oidc?: true, oidcName?, oidcEmail?}
 HS256 over JWT_SECRET
 ```
 
-Nothing is stored for a session. The epoch is a random word in the settings
-that every change of the password replaces; a token of another epoch is worth
-nothing.
+Nothing is stored for a session while it lasts. The epoch is a random word in
+the settings that every change of the password replaces; a token of another
+epoch is worth nothing, and so is one whose session has been ended.
 """
 
+import hashlib
 import logging
+import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -28,6 +31,8 @@ LIFETIME = 24 * 3600
 SHORTEST_SECRET = 32
 """Bytes."""
 LONGEST_TOKEN = 4096
+ID_BYTES = 16
+"""Random bytes that tell apart what is issued within one second."""
 LONGEST_CLAIM = 200
 """Characters of a name or address that are kept; the rest is cut off."""
 LEGACY_FILE = "jwt-secret"
@@ -57,17 +62,20 @@ class _Verified(Struct, frozen=True):
 
 
 class Sessions:
-    """Issues and reads tokens. ``epoch`` gives the one in force, ``clock`` Unix seconds."""
+    """Issues and reads tokens. ``epoch`` gives the one in force, ``clock`` Unix seconds, ``ended``
+    the ids of sessions that are over."""
 
     def __init__(
         self,
         secret: str | None,
         epoch: Callable[[], str | None],
         clock: Callable[[], float],
+        ended: Callable[[], Container[str]] = frozenset,
     ) -> None:
         self._secret = None if secret is None else secret.encode()
         self._epoch = epoch
         self._clock = clock
+        self._ended = ended
         self._verified: OrderedDict[str, _Verified] = OrderedDict()
 
     def __repr__(self) -> str:
@@ -89,6 +97,7 @@ class Sessions:
         """A token of the epoch in force; ``method`` as in Session. Raises NoSecret."""
         now = int(self._clock())
         claims: dict[str, Any] = {"authenticated": True, "iat": now, "exp": now + LIFETIME}
+        claims["jti"] = secrets.token_urlsafe(ID_BYTES)
         epoch = self._epoch()
         if epoch is not None:
             claims["passwordSessionEpoch"] = epoch
@@ -103,10 +112,15 @@ class Sessions:
         verified = self._verified.get(token) or self._verify(token)
         if verified is None:
             return None
-        if verified.epoch != self._epoch() or verified.session.expires_at <= self._clock():
+        if self._is_over(verified):
             self._verified.pop(token, None)
             return None
         return verified.session
+
+    def _is_over(self, verified: _Verified) -> bool:
+        session = verified.session
+        is_late = session.expires_at <= self._clock()
+        return is_late or verified.epoch != self._epoch() or session.id in self._ended()
 
     def _signed(self, claims: dict[str, Any]) -> str:
         # Most starts need no tokens, and the library takes long to load.
@@ -132,7 +146,7 @@ class Sessions:
             return None
         if "crit" in found.header:
             return None
-        verified = _verified(found.claims, self._clock())
+        verified = _verified(found.claims, self._clock(), id_of(token))
         if verified is not None:
             self._keep(token, verified)
         return verified
@@ -143,25 +157,31 @@ class Sessions:
             self._verified.popitem(last=False)
 
 
-def _verified(claims: Mapping[str, Any], now: float) -> _Verified | None:
+def _verified(claims: Mapping[str, Any], now: float, id: str) -> _Verified | None:
     issued, expires = _time(claims, "iat"), _time(claims, "exp")
     if claims.get("authenticated") is not True or issued is None or expires is None:
         return None
     if issued > now + CLOCK_SKEW:
         return None
     epoch = claims.get("passwordSessionEpoch")
-    return _Verified(_session(claims, expires), None if epoch is None else str(epoch))
+    return _Verified(_session(claims, expires, id), None if epoch is None else str(epoch))
 
 
-def _session(claims: Mapping[str, Any], expires: int) -> Session:
+def id_of(token: str) -> str:
+    """The id of a token's session: made of what is signed, as nothing else in it is protected."""
+    return hashlib.sha256(token.rpartition(".")[0].encode()).hexdigest()
+
+
+def _session(claims: Mapping[str, Any], expires: int, id: str) -> Session:
     if claims.get("oidc") is not True:
-        return Session(expires_at=expires)
+        return Session(expires_at=expires, id=id)
     name, email = claims.get("oidcName"), claims.get("oidcEmail")
     return Session(
         method="oidc",
         name=str(name) if name else None,
         email=str(email) if email else None,
         expires_at=expires,
+        id=id,
     )
 
 

@@ -8,7 +8,7 @@ request or response stands on this path.
 import asyncio
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
 from ..contracts.wire import KeepAlive
@@ -56,6 +56,33 @@ def whole_headers(headers: Sequence[Header], body: bytes, request_id: bytes) -> 
     """The headers of a whole answer, of which ``headers`` are its own."""
     length = (b"content-length", b"%d" % len(body))
     return (*headers, length, (b"x-request-id", request_id), _NO_STORE, _NOSNIFF)
+
+
+def stream_headers(headers: Sequence[Header], request_id: bytes) -> tuple[Header, ...]:
+    """The headers of a stream, of which ``headers`` are its own."""
+    return (*headers, (b"x-request-id", request_id), *_STREAMING)
+
+
+class Outlet(Protocol):
+    """What our own server offers to those who answer without a task. Each gives false, and
+    nothing has happened, where it is to be done in the usual way instead."""
+
+    def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
+        """A whole answer. Raises RuntimeError for a header that cannot be sent."""
+        ...
+
+    def open(self, headers: Sequence[Header], first: bytes, *, is_last: bool) -> bool:
+        """The head of a stream, its first bytes, and its end if they are all of it. Raises
+        RuntimeError for a header that cannot be sent."""
+        ...
+
+    def push(self, piece: bytes) -> bool:
+        """More of a stream that was opened."""
+        ...
+
+    def end(self, last: bytes) -> bool:
+        """The last of a stream, maybe nothing, and its end."""
+        ...
 
 
 class Kept:
@@ -181,12 +208,18 @@ class Client:
         else:
             self._leaving(self._leave)
 
-    def open_early(self, keep_alive: KeepAlive, every: float, media_type: str) -> None:
-        """Open the stream by itself if nothing has been sent in two seconds."""
+    def open_early(
+        self, keep_alive: KeepAlive, every: float, media_type: str, *, is_late: bool = False
+    ) -> None:
+        """Open the stream by itself if nothing has been sent in two seconds; at once when it is
+        late already, and then a stream that is open gets its first frame at once too."""
         self._frame, self._beat = keep_alive.frame, every
         self._throughout = keep_alive.throughout
         self.early_headers = ((b"content-type", media_type.encode()),)
-        self._timer = self._loop.call_later(EARLY_AFTER, self._start_beating)
+        if is_late:
+            self._start_beating()
+        else:
+            self._timer = self._loop.call_later(EARLY_AFTER, self._start_beating)
 
     async def answer(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
         """A whole answer."""
@@ -204,7 +237,7 @@ class Client:
         """The head of a stream, unless it is out already, and its first bytes."""
         await self.settle(keep_beating=self._throughout)
         if not self.opened:
-            await self._open(200, [*headers, (b"x-request-id", self.request_id), *_STREAMING])
+            await self._open(200, stream_headers(headers, self.request_id))
         await self.write(first)
 
     async def write(self, piece: bytes) -> None:
@@ -244,7 +277,7 @@ class Client:
         if keep_beating and self._beat > 0:
             if self._beating is None and self._timer is not None:
                 self._timer.cancel()
-                self._timer = self._loop.call_later(self._beat, self._start_beating)
+                self._look(-1)
             return
         if self._timer is not None:
             self._timer.cancel()
@@ -302,6 +335,13 @@ class Client:
         if self._task is not None:
             self._task.cancel()
 
+    def _look(self, sent: int) -> None:
+        """Begin to beat if nothing went out since there were ``sent`` bytes."""
+        if self.sent == sent:
+            self._start_beating()
+        else:
+            self._timer = self._loop.call_later(self._beat, self._look, self.sent)
+
     def _start_beating(self) -> None:
         self._timer = None
         self._still = asyncio.Event()
@@ -310,8 +350,7 @@ class Client:
     async def _keep_alive(self) -> None:
         """The head if it is not out yet, then a frame now and at every beat of silence."""
         if not self.opened:
-            head = [*self.early_headers, (b"x-request-id", self.request_id), *_STREAMING]
-            await self._open(200, head)
+            await self._open(200, stream_headers(self.early_headers, self.request_id))
         await self._body(self._frame, more=True)
         while self._beat > 0 and not await self._is_still():
             await self._body(self._frame, more=True)

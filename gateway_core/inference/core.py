@@ -61,6 +61,8 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     """Largest request body of an inference route, bytes."""
     manifest: bytes = b""
     """The provider manifest, encoded once."""
+    shares_data: bool = False
+    """Other processes use the same database."""
     is_full: bool = False
     """Memory is short: new inference requests are told to come back."""
     is_stopping: bool = False

@@ -61,6 +61,10 @@ class Opened(Struct, frozen=True):
     """``None`` when a new one is to read the answer."""
     answering: Callable[[], Awaitable[UpstreamResponse]]
     """Waits for the head of its answer. Raises TransportError."""
+    given: bytes = b""
+    """Of a stream: what the exchange has made of what was read, which means nothing yet."""
+    taken: int = 0
+    """Bytes that were read."""
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -237,7 +241,8 @@ async def _ask_account(
                 response.status, response.headers, await _beginning(response, ERROR_BODY_LIMIT)
             )
         if job.stream:
-            first, ended = await _begin_stream(core, exchange, response)
+            begun = (opened.given, opened.taken) if opened is not None else (b"", 0)
+            first, ended = await _begin_stream(exchange, response, *begun)
         else:
             body = arrived(response)
             first, ended = _read(exchange, await _whole(core, response) if body is None else body)
@@ -263,10 +268,9 @@ async def _whole(core: Core, response: UpstreamResponse) -> bytes:
 
 
 async def _begin_stream(
-    core: Core, exchange: Exchange, response: UpstreamResponse
+    exchange: Exchange, response: UpstreamResponse, given: bytes, taken: int
 ) -> tuple[bytes, bool]:
     """Read until the answer means something, has failed or is over."""
-    given, taken = b"", 0
     while True:
         chunk = await response.next()
         taken += len(chunk)

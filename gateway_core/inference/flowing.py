@@ -16,22 +16,26 @@ from .transport import Answer
 
 
 class Flow:
-    """Carries one stream. What ``run`` gives back is still to be sent."""
+    """Carries one stream. What it could not send is still to be sent: ``kept``."""
 
-    def __init__(self, exchange: Exchange, response: Answer, push: Push) -> None:
+    def __init__(self, exchange: Exchange, push: Push) -> None:
         self._exchange = exchange
-        self._response = response
         self._push = push
         self._skim = _skim_of(exchange)
         self._kept = b""
+        self.pieces = 0
+        """How many were sent."""
 
-    async def run(self) -> bytes:
-        """Let it flow; gives what could not be sent at once, maybe nothing.
+    @property
+    def taker(self) -> Callable[[bytes], bool]:
+        """Takes what comes; false when it takes no more."""
+        return self._take if self._skim is None or self._exchange.ended else self._pass
+
+    def kept(self) -> bytes:
+        """What could not be sent at once, maybe nothing.
 
         How the answer ended, or why the exchange wants no more, is for the caller to see.
         """
-        skims = self._skim is not None and not self._exchange.ended
-        await self._response.flow(self._pass if skims else self._take)
         kept, self._kept = self._kept, b""
         return kept
 
@@ -40,6 +44,7 @@ class Flow:
         if self._skim is None or not self._skim(chunk):
             return self._take(chunk)
         if self._push(chunk):
+            self.pieces += 1
             return True
         self._kept = chunk
         return False
@@ -49,17 +54,20 @@ class Flow:
         given = exchange.feed(chunk)
         is_plain = exchange.failure is None and not exchange.ended
         if is_plain and (not given or self._push(given)):
+            self.pieces += 1 if given else 0
             return True
         self._kept = given
         return not given and exchange.failure is None
 
 
-def flow_of(exchange: Exchange, response: UpstreamResponse, client: Client) -> Flow | None:
-    """The quick way, where both ends have one."""
+async def flow(exchange: Exchange, response: UpstreamResponse, client: Client) -> bytes:
+    """Let a stream flow, where both ends have the quick way; gives what is still to be sent."""
     push = client.quick()
-    if push is not None and isinstance(response, Answer):
-        return Flow(exchange, response, push)
-    return None
+    if push is None or not isinstance(response, Answer):
+        return b""
+    flowing = Flow(exchange, push)
+    await response.flow(flowing.taker)
+    return flowing.kept()
 
 
 def _skim_of(exchange: Exchange) -> Callable[[bytes], bool] | None:

@@ -16,6 +16,7 @@ from ..storage.audit import GROUP as AUDIT
 from ..storage.combos import GROUP as COMBOS
 from ..storage.connections import GROUP as CONNECTIONS
 from ..storage.connections import STATE_GROUP
+from ..storage.ended_sessions import GROUP as ENDED_SESSIONS
 from ..storage.keys import GROUP as KEYS
 from ..storage.keys import KeyStore
 from ..storage.kv import ALIASES, CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODELS, PRICING
@@ -100,6 +101,7 @@ class Live:
         pools = {
             pool.id: pool for pool in await self._part(POOLS, versions, stores.proxy_pools.list)
         }
+        ended = await self._part(ENDED_SESSIONS, versions, stores.ended_sessions.ids)
         documents = await self._part(PLUGIN_SETTINGS, versions, stores.plugin_settings.all)
         self._plugin_settings.take(documents)
         registry = with_providers(self._registry, self._specs(nodes)) if nodes else self._registry
@@ -115,6 +117,7 @@ class Live:
             settings=settings,
             accounts=accounts_of(connections, settings, registry, pools),
             pools=pools,
+            ended_sessions=ended,
             combos={combo.name: combo for combo in combos},
             aliases=await kv.all(ALIASES),
             models=models,

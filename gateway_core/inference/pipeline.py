@@ -51,7 +51,7 @@ from .counting import count_tokens
 from .dispatch import Answer, Job, Opened, blame_in_stream, dispatch
 from .envelope import members_of
 from .exchanges import client_side, encode_losses
-from .flowing import flow_of
+from .flowing import flow
 from .fusion import fused
 from .plan import Plan, plan_of
 from .policy import check_further, narrowed
@@ -66,13 +66,25 @@ log = logging.getLogger(__name__)
 JSON_HEADER: Header = (b"content-type", b"application/json")
 
 
+class Underway(Struct, frozen=True):
+    """An answer that means something, of which ``answer.first`` is still to be sent."""
+
+    answer: Answer
+    is_open: bool
+    """Whether the client has its head."""
+    error: BaseException | None = None
+    """What stopped it, if something did."""
+
+
 class Started(Struct, frozen=True):
-    """A request that is on its way to a vendor already."""
+    """A request that is on its way already, and how far it has come."""
 
     tables: Tables
     question: Question
     trace: Trace
-    opened: Opened
+    at: Opened | Underway
+    is_late: bool = False
+    """Whether the client has waited long for a sign of life."""
 
 
 async def infer(
@@ -92,7 +104,7 @@ async def infer(
         if started is None:
             await _serve(core, arrival, receive, client, trace)
         else:
-            await _go_on(core, started, client)
+            await _go_on(core, started, route.wire, client)
     except ClientGone:
         trace.status, trace.http_status = "client_gone", 499
     except asyncio.CancelledError:
@@ -159,17 +171,22 @@ async def _serve(
     if route.endpoint.counting is not None:
         await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
         return
-    if call.stream and route.wire.keep_alive is not None:
-        _open_early(core, route.wire, route.wire.keep_alive, client)
+    _open_early(core, route.wire, call, client)
     answer = await _answer(core, tables, question, trace)
     await _deliver(core, tables, answer, call, client, trace)
 
 
-async def _go_on(core: Core, started: Started, client: Client) -> None:
+async def _go_on(core: Core, started: Started, wire: WireFormat, client: Client) -> None:
+    client.opened = isinstance(started.at, Underway) and started.at.is_open
     client.watch()
+    _open_early(core, wire, started.question.call, client, is_late=started.is_late)
     tables, question, trace = started.tables, started.question, started.trace
-    answer = await _answer(core, tables, question, trace, started.opened)
-    await _deliver(core, tables, answer, question.call, client, trace)
+    error = None
+    if isinstance(started.at, Underway):
+        answer, error = started.at.answer, started.at.error
+    else:
+        answer = await _answer(core, tables, question, trace, started.at)
+    await _deliver(core, tables, answer, question.call, client, trace, error)
 
 
 def call_of(tables: Tables, arrival: Arrival, body: bytes) -> Call:
@@ -190,10 +207,18 @@ def call_of(tables: Tables, arrival: Arrival, body: bytes) -> Call:
     )
 
 
-def _open_early(core: Core, wire: WireFormat, keep_alive: KeepAlive, client: Client) -> None:
-    usual = core.environment.keepalive_ms / 1000
-    beat = usual if keep_alive.every is None else keep_alive.every
-    client.open_early(keep_alive, beat, wire.stream_type)
+def _open_early(
+    core: Core, wire: WireFormat, call: Call, client: Client, *, is_late: bool = False
+) -> None:
+    """Keep the client of a slow stream from giving up, in a format that knows how."""
+    if call.stream and wire.keep_alive is not None:
+        beat = beat_of(core, wire.keep_alive)
+        client.open_early(wire.keep_alive, beat, wire.stream_type, is_late=is_late)
+
+
+def beat_of(core: Core, keep_alive: KeepAlive) -> float:
+    """Seconds of silence between the frames that keep a stream alive; 0 for one frame only."""
+    return core.environment.keepalive_ms / 1000 if keep_alive.every is None else keep_alive.every
 
 
 async def _answer(
@@ -247,11 +272,19 @@ def wanted_of(call: Call, laid: Plan, key: Key | None) -> Wanted:
 
 
 async def _deliver(
-    core: Core, tables: Tables, answer: Answer, call: Call, client: Client, trace: Trace
+    core: Core,
+    tables: Tables,
+    answer: Answer,
+    call: Call,
+    client: Client,
+    trace: Trace,
+    error: BaseException | None = None,
 ) -> None:
     exchange = answer.exchange
-    trace.first_byte = time.monotonic()
+    trace.first_byte = trace.first_byte or time.monotonic()
     try:
+        if error is not None:
+            raise error
         headers = answer_headers(exchange, answer.response)
         if call.stream:
             await _stream(core, tables, answer, headers, call, client, trace)
@@ -292,10 +325,9 @@ async def _stream(
     last = first if answer.ended or (trace.is_counted and exchange.ended) else b""
     await client.begin(headers, b"" if last else first)
     first = b""  # What was sent is not kept while the client takes its time.
-    flow = flow_of(exchange, response, client)
     try:
         while not answer.ended and exchange.failure is None:
-            given = b"" if flow is None else await flow.run()
+            given = await flow(exchange, response, client)
             if not given and exchange.failure is None:
                 chunk = await response.next()
                 if not chunk:

@@ -56,6 +56,8 @@ class Tables(Struct, frozen=True, kw_only=True):
     """Provider and model ids that the operator has disabled."""
     pools: Mapping[str, ProxyPool] = {}
     """Proxy pools by id."""
+    ended_sessions: frozenset[str] = frozenset()
+    """Ids of sessions that were signed out of."""
     versions: Mapping[str, int]
     """Of the stored groups this picture was taken from."""
     memory: Memory = msgspec.field(default_factory=dict)

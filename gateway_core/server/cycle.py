@@ -14,7 +14,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Protocol
 
-from ..inference.client import LEAVING, PUSH, REPLY, Kept, Reply
+from ..inference.client import LEAVING, PUSH, REPLY, Kept, Outlet
 from .door import App, Message
 from .flow import HIGH_WATER, Flow
 
@@ -26,6 +26,7 @@ BODILESS = frozenset({204, 304})
 _LENGTH, _CODING, _CONNECTION = b"content-length: ", b"transfer-encoding: ", b"connection: "
 _FRAMING = frozenset({_LENGTH, _CODING, _CONNECTION})
 _END = b"0\r\n\r\n"
+_CHUNKED: Header = (b"transfer-encoding", b"chunked")
 FAILED = b"Internal Server Error"
 FAILED_HEADERS = (
     (b"content-type", b"text/plain; charset=utf-8"),
@@ -51,7 +52,7 @@ class Express(Protocol):
         ...
 
 
-AtOnce = Callable[[Kept, bytes, Reply, Callable[[App], None]], Express | None]
+AtOnce = Callable[[Kept, bytes, Outlet, Callable[[App], None]], Express | None]
 """What our own application offers beside itself: to begin with a request whose head came before."""
 
 
@@ -202,9 +203,7 @@ class Cycle:
 
         Raises RuntimeError for a header that cannot be sent.
         """
-        if self.response_started or self.flow.write_paused or self.disconnected:
-            return False
-        if self.is_head or not self.keep_alive:
+        if self.response_started or not self._may_hurry():
             return False
         head = b"".join((_opening(status), lines((*self.usual, *headers)), b"\r\n"))
         self.response_started = True
@@ -214,6 +213,32 @@ class Cycle:
             self.transport.write(head + body)
         self._end()
         return True
+
+    def open(self, headers: Sequence[Header], first: bytes, *, is_last: bool) -> bool:
+        """The head of a stream and its first bytes at once, and its end if they are all of it;
+        false for what needs ``send``. Raises RuntimeError for a header that cannot be sent."""
+        if self.response_started or len(first) > LONG or not self._may_hurry():
+            return False
+        opening = b"".join((_opening(200), lines((*self.usual, *headers, _CHUNKED)), b"\r\n"))
+        self.response_started = self._is_chunked = self._is_flowing = True
+        self.transport.write(opening + _chunk(first) + (_END if is_last else b""))
+        if is_last:
+            self._end()
+        return True
+
+    def end(self, last: bytes) -> bool:
+        """The last of a stream whose head is out, at once; false for what needs ``send``."""
+        if not self._is_flowing or len(last) > LONG or not self._may_hurry():
+            return False
+        self.transport.write(_chunk(last) + _END)
+        self._end()
+        return True
+
+    def _may_hurry(self) -> bool:
+        """Whether the client takes what it is sent, and needs nothing out of the ordinary."""
+        if self.flow.write_paused or self.disconnected:
+            return False
+        return self.keep_alive and not self.is_head
 
     async def _news(self) -> None:
         if self._awaited is None:
@@ -331,6 +356,11 @@ def _label(name: bytes) -> bytes:
 def _size(length: int) -> bytes:
     """What stands before a chunk."""
     return b"%x\r\n" % length
+
+
+def _chunk(piece: bytes) -> bytes:
+    """A piece of a chunked body, maybe none."""
+    return b"%x\r\n%b\r\n" % (len(piece), piece) if piece else b""
 
 
 def _nothing() -> None:

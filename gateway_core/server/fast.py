@@ -45,6 +45,8 @@ class Fast(Connection, asyncio.Protocol):
         self.line: deque[Cycle] = deque()
         """Requests without an end of their answer; the last one may still be coming."""
         self._repeated: Repeated | None = None
+        self._held = b""
+        """A request with the same head as before, while not all of its body has come."""
         self._at_once: AtOnce | None = getattr(self.app, "at_once", None)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -81,8 +83,16 @@ class Fast(Connection, asyncio.Protocol):
         return True
 
     def data_received(self, data: bytes) -> None:
-        if self._repeated is None or self.phase != IDLE or not self._again(self._repeated, data):
-            Connection.data_received(self, data)
+        repeated = self._repeated
+        if repeated is not None and (self.phase == IDLE or self._held):
+            data, self._held = self._held + data, b""
+            if self._again(repeated, data):
+                return
+            if repeated.is_begun(data) and not self.deaf:
+                self._held, self.phase, self.mark = data, BODY, self.door.now
+                return
+            self.phase = IDLE
+        Connection.data_received(self, data)
 
     def _again(self, repeated: Repeated, data: bytes) -> bool:
         """Serve a request whose head is the same as before, if it is that and nothing else."""
@@ -94,7 +104,7 @@ class Fast(Connection, asyncio.Protocol):
         self.line.append(cycle)
         carry_on = partial(self._carry_on, cycle, body)
         if self._at_once is not None:
-            cycle.express = self._at_once(repeated.kept, body, cycle.reply, carry_on)
+            cycle.express = self._at_once(repeated.kept, body, cycle, carry_on)
         if cycle.express is None:
             carry_on(self.app)
         return True
@@ -128,7 +138,8 @@ class Fast(Connection, asyncio.Protocol):
         parser = self.parser
         version = parser.get_http_version()
         scope = self._scope(version)
-        self._repeated = repeated(self._piece, self.headers, scope) if self._fresh else None
+        is_one_piece = self._fresh and self._fed == len(self._piece)
+        self._repeated = repeated(self._piece, self.headers, scope) if is_one_piece else None
         if self._repeated is not None:
             scope[KEPT] = self._repeated.kept
         cycle = self._cycle(

@@ -1,8 +1,9 @@
 """A head that comes again: most clients send the same one with every request of a connection.
 
 Only the number behind ``content-length`` differs from one request to the next.
-A request that came in one piece, and whose head equals the one that was parsed
-and checked before it byte for byte but for that number, is not read again.
+A request whose head equals the one that was parsed and checked before it, byte
+for byte but for that number, is not read again. Its body may come behind it:
+many clients write the two one after the other.
 """
 
 import re
@@ -13,6 +14,8 @@ from .heads import SMALL, Headers
 
 _END = b"\r\n\r\n"
 _MOST_DIGITS = 10
+MOST_WAITED_FOR = 64 * 1024
+"""A longer body is read as it comes."""
 _length = re.compile(rb"\r\n[Cc]ontent-[Ll]ength:[ \t]*([0-9]+)[ \t]*\r\n")
 _NOT_PLAIN = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"connection"})
 """Headers that say more of a connection than that it goes on."""
@@ -35,18 +38,30 @@ class Repeated:
 
     def again(self, data: bytes) -> bytes | None:
         """The body of a request, if ``data`` is nothing but that."""
-        if not data.startswith(self._prefix):
-            return None
-        begin = len(self._prefix)
-        end = data.find(b"\r\n", begin, begin + _MOST_DIGITS + 2)
-        length = data[begin:end]
-        if end < 0 or not length.isdigit() or not data.startswith(self._suffix, end):
-            return None
-        body = data[end + len(self._suffix) :]
-        if len(body) != int(length):
+        end = self._end_of_length(data)
+        body, length = data[end + len(self._suffix) :], data[len(self._prefix) : end]
+        if not end or len(body) != int(length):
             return None
         self.kept.length = length
         return body
+
+    def is_begun(self, data: bytes) -> bool:
+        """Whether ``data`` is a request whose body, which is not long, has not all come."""
+        end = self._end_of_length(data)
+        if not end:
+            return False
+        length = int(data[len(self._prefix) : end])
+        return len(data) - end - len(self._suffix) < length <= MOST_WAITED_FOR
+
+    def _end_of_length(self, data: bytes) -> int:
+        """Where the length ends in ``data``; 0 for another head."""
+        if not data.startswith(self._prefix):
+            return 0
+        begin = len(self._prefix)
+        end = data.find(b"\r\n", begin, begin + _MOST_DIGITS + 2)
+        if end < 0 or not data[begin:end].isdigit() or not data.startswith(self._suffix, end):
+            return 0
+        return end
 
     def scope(self) -> Message:
         """Of the request that came last."""

@@ -20,6 +20,7 @@ SEALED = (
     ("api_keys", "secret"),
     ("proxy_pools", "proxy_url"),
     ("plugin_settings", "secrets"),
+    ("tickets", "value"),
 )
 """Every table and column that holds sealed text, or nothing."""
 _PROOF = "master_key_proof"

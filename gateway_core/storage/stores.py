@@ -11,10 +11,12 @@ from .combos import ComboStore
 from .connection_groups import ConnectionGroupStore
 from .connections import ConnectionStore
 from .database import Database
+from .ended_sessions import EndedSessionStore
 from .key_groups import KeyGroupStore
 from .key_usage import KeyUsageStore
 from .keys import KeyStore
 from .kv import KeyValueStore
+from .lockouts import LockoutStore
 from .moments import Clock
 from .nodes import NodeStore
 from .opening import open_storage
@@ -22,6 +24,7 @@ from .plugin_settings import PluginSettingsStore
 from .proxy_pools import ProxyPoolStore
 from .request_details import RequestDetailStore
 from .settings import SettingsStore
+from .tickets import TicketStore
 from .usage import UsageStore
 from .usage_reports import UsageReports
 from .vault import Vault
@@ -46,6 +49,9 @@ class Stores(Struct, frozen=True, kw_only=True):
     key_groups: KeyGroupStore
     key_usage: KeyUsageStore
     audit: AuditStore
+    ended_sessions: EndedSessionStore
+    tickets: TicketStore
+    lockouts: LockoutStore
 
     async def close(self) -> None:
         await self.database.close()
@@ -71,6 +77,9 @@ def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> 
         key_groups=KeyGroupStore(database, clock=clock),
         key_usage=KeyUsageStore(database),
         audit=AuditStore(database, clock=clock),
+        ended_sessions=EndedSessionStore(database, clock=clock),
+        tickets=TicketStore(database, vault, clock=clock),
+        lockouts=LockoutStore(database),
     )
 
 

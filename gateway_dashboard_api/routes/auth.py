@@ -11,7 +11,7 @@ from starlette.responses import Response
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import Forbidden
 from gateway_core.identity.access import Access
-from gateway_core.identity.credentials import COOKIE, is_same_origin
+from gateway_core.identity.credentials import COOKIE, cookie, is_same_origin
 from gateway_core.identity.lockout import Attempt
 from gateway_core.identity.oidc import client_of
 from gateway_core.identity.passwords import is_public_initial
@@ -24,7 +24,8 @@ from ..cookies import PENDING, clear_cookie, origin, set_cookie
 from ..desk import Desk
 from ..endpoint import endpoint
 from ..login import check_origin, check_tunnel, counted, prove, signed_in
-from ..login_state import PENDING_LIFETIME, Pending, Proof
+from ..login_state import PENDING as PURPOSE
+from ..login_state import Pending, Proof
 from ..password_changes import renew
 from ..requests import read
 
@@ -111,41 +112,49 @@ async def login(desk: Desk, request: Request) -> Response:
     password = (await read(request, _read_password)).password
     attempt = await prove(desk, request, password)
     if is_public(password):
-        return _must_change(desk, request, before, attempt)
+        return await _must_change(desk, request, before, attempt)
     await renew(desk, password, before.password)
     if desk.tables.settings.mfa_enabled:
-        desk.login.lockout.withdraw(attempt)
-        return half_way(desk, request, before.password_session_epoch)
-    desk.login.lockout.succeed(attempt)
+        await desk.login.lockout.withdraw(attempt)
+        return await half_way(desk, request, before.password_session_epoch)
+    await desk.login.lockout.succeed(attempt)
     body = {"success": True, "mustChangePassword": False}
     return signed_in(desk, request, body, before.password_session_epoch)
 
 
-def half_way(desk: Desk, request: Request, epoch: str | None) -> Response:
+async def half_way(desk: Desk, request: Request, epoch: str | None) -> Response:
     """Ask for the second factor. ``epoch`` is that of the password that was right."""
     answer = json_answer({"mfaRequired": True})
-    ticket = desk.login.pending.give(Pending(epoch))
-    set_cookie(desk, request, answer, PENDING, ticket, PENDING_LIFETIME)
+    ticket = await desk.login.pending.give(Pending(epoch))
+    set_cookie(desk, request, answer, PENDING, ticket, PURPOSE.lifetime)
     return answer
 
 
-def _must_change(desk: Desk, request: Request, before: Settings, attempt: Attempt) -> Response:
+async def _must_change(
+    desk: Desk, request: Request, before: Settings, attempt: Attempt
+) -> Response:
     """Nobody signs in with a password that everybody knows; from this machine it can be changed."""
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     body: dict[str, Any] = {"success": True, "mustChangePassword": True}
     caller = desk.caller(request)
     if caller.is_local:
         here = caller.peer.address
-        desk.login.proofs.drop(lambda proof: proof.address == here)
-        proof = desk.login.proofs.give(Proof(here, before.password))
+        await desk.login.proofs.drop(here)
+        proof = await desk.login.proofs.give(Proof(here, before.password), owner=here)
         body |= {"requiresPasswordChange": True, "proof": proof}
     return json_answer(body, 403)
 
 
 async def logout(desk: Desk, request: Request) -> Response:
-    """The token itself stays good until it expires: only the browser forgets it."""
-    if not is_same_origin(headers_of(request.scope), origin(desk, request)):
+    """End the session for every copy of its token, and a login that is half-way."""
+    headers = headers_of(request.scope)
+    if not is_same_origin(headers, origin(desk, request)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
+    session = desk.caller(request).session
+    if session is not None:
+        async with desk.writing():
+            await desk.stores.ended_sessions.add(session.id, session.expires_at)
+    await desk.login.pending.take(cookie(headers, PENDING) or "")
     answer = json_answer({"success": True})
     for name in (COOKIE, PENDING):
         clear_cookie(desk, request, answer, name)

@@ -17,6 +17,7 @@ from gateway_core.contracts.errors import BadRequest, Conflict, Unauthorized
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import cookie
 from gateway_core.identity.mfa import (
+    OFF,
     accepted_step,
     enrolment_uri,
     hash_backup_codes,
@@ -34,7 +35,7 @@ from ..desk import Desk
 from ..endpoint import endpoint
 from ..login import begin, check_origin, check_readable, check_tunnel, counted, prove, signed_in
 from ..requests import read
-from ..second_factor import OFF, find, spend, wrong_code
+from ..second_factor import find, reset, spend, wrong_code
 from .auth import PATH, PasswordBody
 
 EXAMPLE = {"password": "a long password", "code": "123456"}
@@ -142,6 +143,15 @@ def _of_use(desk: Desk) -> list[Guarded]:
             answer=dict[str, bool],
             example=EXAMPLE,
         ),
+        endpoint(
+            desk,
+            "POST",
+            f"{PATH}/mfa/reset",
+            take_away,
+            "take a lost second factor away",
+            access=Access.COMMAND_LINE,
+            answer=dict[str, bool],
+        ),
     ]
 
 
@@ -149,7 +159,7 @@ async def setup(desk: Desk, request: Request) -> Response:
     """A secret to enrol with; nothing of it is stored."""
     body = await read(request, _read_password)
     _check_off(desk.tables.settings)
-    desk.login.lockout.succeed(await prove(desk, request, body.password))
+    await desk.login.lockout.succeed(await prove(desk, request, body.password))
     secret = new_secret()
     uri = enrolment_uri(secret)
     return json_answer(Setup(secret=secret, otpauth_uri=uri, qr_code=qr_code(uri)))
@@ -179,7 +189,7 @@ async def enable(desk: Desk, request: Request) -> Response:
     await desk.audit(request, "mfa.enable")
     async with desk.writing():
         await desk.stores.settings.revise(decide)
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     return json_answer(Enabled(backup_codes=codes))
 
 
@@ -192,15 +202,15 @@ async def verify(desk: Desk, request: Request) -> Response:
     check_readable(settings)
     body = await read(request, _read_code)
     ticket = cookie(headers_of(request.scope), PENDING) or ""
-    pending = desk.login.pending.look(ticket)
+    pending = await desk.login.pending.look(ticket)
     if pending is None or pending.epoch != settings.password_session_epoch:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
-    attempt = begin(desk, request)
+    attempt = await begin(desk, request)
     factor = await find(desk, attempt, body.code)
     after = await spend(desk, attempt, factor)
-    if desk.login.pending.take(ticket) is None:
+    if await desk.login.pending.take(ticket) is None:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     left = None if factor.backup is None else len(after.mfa_backup_codes)
     done = Verified(success=True, backup_codes_remaining=left)
     answer = signed_in(desk, request, msgspec.to_builtins(done), pending.epoch)
@@ -216,7 +226,12 @@ async def disable(desk: Desk, request: Request) -> Response:
     factor = await find(desk, attempt, body.code)
     await desk.audit(request, "mfa.disable")
     await spend(desk, attempt, factor, OFF)
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
+    return json_answer({"success": True})
+
+
+async def take_away(desk: Desk, request: Request) -> Response:
+    await reset(desk, request)
     return json_answer({"success": True})
 
 

@@ -35,7 +35,7 @@ from ..cookies import OIDC_NONCE, OIDC_STATE, OIDC_VERIFIER, clear_cookie, origi
 from ..desk import Desk
 from ..endpoint import endpoint
 from ..login import check_tunnel
-from ..login_state import JOURNEY_LIFETIME
+from ..login_state import JOURNEY
 from ..oidc_client import Probe, discover, exchange, probe
 from ..requests import query, read
 from .auth import PATH
@@ -134,10 +134,10 @@ async def start(desk: Desk, request: Request) -> Response:
         log.warning("the identity provider cannot be used: %s", error.message)
         return _redirect(f"{LOGIN_PAGE}?error=oidc_unreachable")
     journey = begin(provider, client, redirect_uri(desk, request), back)
-    state = desk.login.journeys.give(journey)
+    state = await desk.login.journeys.give(journey)
     answer = _redirect(authorization_url(journey, client.scopes, state))
     for name, value in _bound(state, journey).items():
-        set_cookie(desk, request, answer, name, value, JOURNEY_LIFETIME)
+        set_cookie(desk, request, answer, name, value, JOURNEY.lifetime)
     return answer
 
 
@@ -145,7 +145,7 @@ async def callback(desk: Desk, request: Request) -> Response:
     """Take the browser back, with a session or with the reason why there is none."""
     client = _client(desk, request)
     asked = query(request, CallbackQuery)
-    journey = _journey(desk, request, asked.state)
+    journey = await _journey(desk, request, asked.state)
     if journey is None or journey.client_id != client.id:
         answer = _failed("oidc_expired")
     elif asked.error or not asked.code:
@@ -210,13 +210,13 @@ def _client(desk: Desk, request: Request) -> Client:
     return client
 
 
-def _journey(desk: Desk, request: Request, state: str) -> Journey | None:
+async def _journey(desk: Desk, request: Request, state: str) -> Journey | None:
     """The journey this browser is on; asking for it ends it."""
     headers = headers_of(request.scope)
     shown = {name: cookie(headers, name) or "" for name in (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER)}
     if not state or not _same(state, shown[OIDC_STATE]):
         return None
-    journey = desk.login.journeys.take(state)
+    journey = await desk.login.journeys.take(state)
     if journey is None or not all(
         _same(value, shown[name]) for name, value in _bound(state, journey).items()
     ):

@@ -62,16 +62,16 @@ async def change_default(desk: Desk, request: Request) -> Response:
     check_readable(desk.tables.settings)
     body = await read(request, _read_change)
     check_new(body.new_password)
-    attempt = begin(desk, request)
+    attempt = await begin(desk, request)
     caller = desk.caller(request)
-    proof = desk.login.proofs.look(body.proof[:LONGEST_PROOF])
+    proof = await desk.login.proofs.look(body.proof[:LONGEST_PROOF])
     if proof is None or not caller.is_local or proof.address != caller.peer.address:
         raise WrongCredential("Invalid or expired proof: sign in again", attempt.left)
-    desk.login.proofs.take(body.proof)
+    await desk.login.proofs.take(body.proof)
     after = await change(desk, request, body.new_password, proof.stored)
-    desk.login.lockout.succeed(attempt)
+    await desk.login.lockout.succeed(attempt)
     if after.mfa_enabled:
-        return half_way(desk, request, after.password_session_epoch)
+        return await half_way(desk, request, after.password_session_epoch)
     done = {"success": True, "mustChangePassword": False}
     return signed_in(desk, request, done, after.password_session_epoch)
 

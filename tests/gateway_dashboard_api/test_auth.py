@@ -1,36 +1,15 @@
-"""Signing in and out with the password: cookies, origins, lockout (S16 to S18, S38)."""
+"""Signing in with the password: cookies, origins and what the login page is told (S16, S17)."""
 
 import logging
-from http.cookies import SimpleCookie
 
-import anyio
 import bcrypt
-import httpx2
 import pytest
-from front_door import LOGIN, PASSWORD, Browser, House
-
-from gateway_core.identity.lockout import HINT
+from cookies import cookie_of
+from front_door import LOGIN, PASSWORD, House
 
 pytestmark = pytest.mark.anyio
 STATUS = "/api/auth/status"
-LOGOUT = "/api/auth/logout"
 SETTINGS = "/api/settings"
-REMOTE = "203.0.113.7"
-
-
-def cookie_of(answer: httpx2.Response, name: str = "auth_token") -> dict[str, str]:
-    """A cookie's attributes as they were sent, with its value under its own name."""
-    for line in answer.headers.get_list("set-cookie"):
-        jar = SimpleCookie(line)
-        if name in jar:
-            return {name: jar[name].value} | {k: str(v) for k, v in jar[name].items() if v}
-    return {}
-
-
-async def wrong(browser: Browser, times: int) -> list[int]:
-    """What is said to be left after each of several wrong passwords."""
-    said = [await browser.enter("wrong canary", status=401) for _ in range(times)]
-    return [each["remainingBeforeLock"] for each in said]
 
 
 async def test_the_right_password_opens_and_the_wrong_one_does_not(house: House) -> None:
@@ -42,34 +21,6 @@ async def test_the_right_password_opens_and_the_wrong_one_does_not(house: House)
 
     assert refused["error"] == "Invalid password"
     assert entered == {"success": True, "mustChangePassword": False}
-    assert await browser.is_in()
-
-
-async def test_a_session_ends_after_a_day(house: House) -> None:
-    browser = await house.browser()
-    await browser.enter(PASSWORD)
-
-    house.pass_time(24 * 3600 - 1)
-    assert await browser.is_in()
-    house.pass_time(1)
-    assert not await browser.is_in()
-
-
-async def test_whoever_signs_out_is_out(house: House) -> None:
-    browser = await house.browser()
-    await browser.enter(PASSWORD)
-
-    assert await browser.ask("POST", LOGOUT) == {"success": True}
-
-    assert not await browser.is_in()
-
-
-async def test_another_sites_page_signs_nobody_out(house: House) -> None:
-    browser = await house.browser()
-    await browser.enter(PASSWORD)
-
-    await browser.ask("POST", LOGOUT, status=403, headers={"origin": "https://evil.example"})
-
     assert await browser.is_in()
 
 
@@ -172,91 +123,6 @@ async def test_nothing_is_changed_by_looking(house: House) -> None:
     for path in ("login", "logout", "change-password", "reset-password", "mfa/verify"):
         answer = await browser.get(f"/api/auth/{path}", params={"password": PASSWORD})
         assert (answer.status_code in (401, 403, 405), cookie_of(answer)) == (True, {}), path
-
-
-async def test_five_failures_lock_everybody_out_at_that_address(house: House) -> None:
-    browser, other = await house.browser(REMOTE), await house.browser("203.0.113.8")
-    assert await wrong(browser, 5) == [4, 3, 2, 1, 0]
-
-    answer = await browser.post(LOGIN, json={"password": PASSWORD})
-
-    assert (answer.status_code, answer.headers["retry-after"]) == (429, "30")
-    body = answer.json()
-    assert (body["retryAfter"], body["resetHint"]) == (30, HINT)
-    assert cookie_of(answer) == {}
-    await other.enter(PASSWORD)
-
-
-async def test_the_second_lock_is_longer_and_a_quiet_hour_forgets(house: House) -> None:
-    browser = await house.browser(REMOTE)
-    waits = []
-    for pause in (30, 3600, 0):
-        await wrong(browser, 5)
-        waits.append((await browser.enter(PASSWORD, status=429))["retryAfter"])
-        house.pass_time(pause)
-
-    assert waits == [30, 120, 30]
-
-
-async def test_being_right_forgets_what_was_wrong(house: House) -> None:
-    browser = await house.browser(REMOTE)
-    await wrong(browser, 4)
-
-    await browser.enter(PASSWORD)
-
-    assert await wrong(browser, 1) == [4]
-
-
-@pytest.mark.parametrize("step", [-3600, 24 * 3600])
-async def test_the_wall_clock_neither_locks_nor_unlocks(house: House, step: float) -> None:
-    browser = await house.browser(REMOTE)
-    await wrong(browser, 5)
-    house.monotonic.now += 10
-
-    house.wall.now += step
-
-    assert (await browser.enter(PASSWORD, status=429))["retryAfter"] == 20
-    house.monotonic.now += 20
-    await browser.enter(PASSWORD)
-
-
-async def test_guesses_made_together_do_not_pass_together(house: House) -> None:
-    browser = await house.browser(REMOTE)
-    statuses: list[int] = []
-
-    async def guess(password: str) -> None:
-        answer = await browser.post(LOGIN, json={"password": password})
-        statuses.append(answer.status_code)
-
-    async with anyio.create_task_group() as group:
-        for number in range(12):
-            group.start_soon(guess, f"guess {number}")
-
-    assert sorted(statuses) == [401] * 5 + [429] * 7
-
-
-@pytest.mark.parametrize("variables", [{}, {"TRUST_PROXY": "true"}], ids=["not", "trusted"])
-async def test_a_trusted_proxy_names_who_failed(house: House, variables: dict[str, str]) -> None:
-    proxy = "10.9.8.7"
-    one, two = [
-        await house.browser(proxy, **{"x-forwarded-for": f"1.1.1.1, {client}"})
-        for client in ("198.51.100.1", "198.51.100.2")
-    ]
-
-    await wrong(one, 5)
-
-    await two.enter(PASSWORD, status=200 if variables else 429)
-
-
-@pytest.mark.parametrize("variables", [{"TRUST_PROXY": "true"}])
-async def test_nobody_escapes_by_a_forwarding_header_without_an_address(house: House) -> None:
-    addresses = ["", "nonsense", "1.2.3.4, nonsense"]
-    browsers = [await house.browser(REMOTE, **{"x-forwarded-for": each}) for each in addresses]
-
-    for browser in browsers:
-        await wrong(browser, 1)
-
-    assert await wrong(await house.browser(REMOTE), 1) == [1]
 
 
 @pytest.mark.parametrize("variables", [{"JWT_SECRET": "too short"}, {"JWT_SECRET": ""}])

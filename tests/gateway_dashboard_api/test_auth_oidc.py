@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import front_door
 import httpx2
 import pytest
 from front_door import PASSWORD, Browser, House
@@ -135,12 +136,31 @@ async def test_a_state_counts_once(
     assert not await again.is_in()
 
 
+async def test_the_way_back_may_lead_to_another_worker(
+    house: House,
+    browser: Browser,
+    provider: IdentityProvider,
+    tmp_path: Path,
+    variables: dict[str, str],
+) -> None:
+    url = provider.sign_in(await sent(browser))
+    async with front_door.opened(tmp_path, variables, shares_data=True) as worker:
+        worker.wall.now = house.wall.now
+        other = await worker.browser()
+        other.cookies.update(browser.cookies)
+
+        assert await back(other, url) == "/dashboard"
+
+        assert await other.is_in()
+    assert await back(browser, url) == f"{FAILED}oidc_expired"
+
+
 async def test_a_state_lasts_ten_minutes(
     house: House, browser: Browser, provider: IdentityProvider
 ) -> None:
     url = provider.sign_in(await sent(browser))
 
-    house.monotonic.now += 600
+    house.pass_time(600)
 
     assert await back(browser, url) == f"{FAILED}oidc_expired"
 
@@ -177,9 +197,8 @@ async def test_a_wrong_client_secret_signs_nobody_in(
 async def test_a_token_from_another_time_signs_nobody_in(
     house: House, browser: Browser, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
-    url = provider.sign_in(await sent(browser))
-
     house.wall.now += 7200
+    url = provider.sign_in(await sent(browser))
 
     assert await back(browser, url) == f"{FAILED}oidc_failed"
     assert "cannot be trusted" in caplog.text

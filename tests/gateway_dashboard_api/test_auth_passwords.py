@@ -1,10 +1,12 @@
 """The password that everybody knows, changing a password, and taking one away (S11)."""
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
+import front_door
 import pytest
 from front_door import LOGIN, PASSWORD, Browser, House
 
@@ -136,6 +138,19 @@ async def test_an_address_has_one_proof_at_a_time(house: House) -> None:
     await change(browser, first, status=401)
 
     await change(browser, second)
+
+
+@on_a_fresh_gateway
+async def test_a_proof_counts_at_every_worker_until_there_is_a_newer_one(
+    house: House, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    async with front_door.opened(tmp_path, variables, shares_data=True) as worker:
+        first = await proof_of(await house.browser())
+        other = await worker.browser()
+        second = await proof_of(other)
+
+        await change(other, first, status=401)
+        await change(await house.browser(), second)
 
 
 @on_a_fresh_gateway
@@ -296,7 +311,7 @@ async def test_the_command_line_takes_the_password_away_and_leaves_the_second_fa
     hashed = await house.desk.login.passwords.hash(NEW)
     await house.store(password=hashed, mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXP")
     for _ in range(5):
-        house.desk.login.lockout.begin("127.0.0.1")
+        await house.desk.login.lockout.begin("127.0.0.1")
     operator = await house.command_line()
 
     await operator.ask("POST", RESET)

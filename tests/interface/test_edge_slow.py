@@ -102,6 +102,21 @@ def test_a_head_that_trickles_does_not_earn_more_time(here: Running) -> None:
     assert time.monotonic() - begun < LATE
 
 
+def test_a_body_behind_a_head_that_came_before_must_come_in_time(here: Running) -> None:
+    whole = sized()
+    with call(here.url) as peer:
+        tell(peer, whole)
+        first = hear(peer, 5, until=b"}}")
+        begun = time.monotonic()
+        tell(peer, whole[:-5])
+        heard = hear(peer, 10)
+
+    assert len(first.statuses) == 1
+    assert heard.statuses == [408]
+    assert heard.closed
+    assert time.monotonic() - begun < LATE
+
+
 def test_a_body_that_keeps_coming_is_waited_for(here: Running) -> None:
     with call(here.url) as peer:
         tell(peer, chat(b"Content-Length: 5", body=b""))

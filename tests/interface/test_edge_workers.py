@@ -102,6 +102,34 @@ def wait_for(reached: Any) -> float:
     return time.monotonic() - begun
 
 
+LOGIN_VARIABLES = {
+    "JWT_SECRET": "a-canary-that-signs-the-sessions-of-a-test",
+    "INITIAL_PASSWORD": "first-canary-word",
+}
+
+
+def guess(here: Running) -> int:
+    """The status of a wrong password, at whatever worker takes a new connection."""
+    body, headers = {"password": "wrong canary"}, {"origin": here.url}
+    with httpx2.Client(trust_env=False, timeout=20) as http:
+        return http.post(f"{here.url}/api/auth/login", json=body, headers=headers).status_code
+
+
+def test_whoever_is_locked_out_is_so_at_every_worker_until_the_next_start(tmp_path: Path) -> None:
+    guesses: list[int] = []
+    with running(tmp_path, "--workers", str(WORKERS), variables=LOGIN_VARIABLES) as here:
+        while 429 not in guesses and len(guesses) < 5 * WORKERS:
+            guesses.append(guess(here))
+        later = [guess(here) for _ in range(12)]
+    with running(tmp_path, "--workers", str(WORKERS), variables=LOGIN_VARIABLES) as here:
+        fresh = guess(here)
+
+    assert set(guesses) <= {401, 429}
+    assert 429 in guesses
+    assert set(later) == {429}
+    assert fresh == 401
+
+
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     with running(tmp_path, "--workers", str(WORKERS)) as here:
         wait_for(lambda: len(workers(here)) == WORKERS)

@@ -89,7 +89,7 @@ def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
     url = vendors["any"].url
     names = [
         f"{name.replace(' ', '-')}-{way}"
-        for name in (*VENDORS, "hang-up", "other", "streams")
+        for name in (*VENDORS, "hang-up", "other")
         for way in (USUAL, EXPRESS)
     ]
     keyless = Auth(type="none")
@@ -172,17 +172,6 @@ def test_a_translated_answer_goes_the_express_way_too(here: Served, taken: list[
     assert taken == [True]
     assert first[0] == second[0] == 200
     assert json.loads(first[2])["choices"] == json.loads(second[2])["choices"]
-
-
-def test_a_stream_is_left_to_a_task(here: Served, taken: list[bool]) -> None:
-    with call(here.url) as peer:
-        ask(peer, asking("other-express/good"))
-        tell(peer, asking("streams-express/stream", stream=True))
-        heard = hear(peer, 5, until=b"[DONE]")
-
-    assert taken == [False]
-    assert heard.status == 200
-    assert heard.data.count(b"data: ") == 2
 
 
 def test_a_kept_connection_that_died_is_replaced_once(here: Served, taken: list[bool]) -> None:

@@ -321,7 +321,7 @@ def test_a_stop_lets_a_request_without_a_task_come_to_its_end(
 def test_nothing_is_left_behind_that_only_the_collector_would_find(
     here: Served, taken: list[bool]
 ) -> None:
-    kinds = ("Cycle", "Express", "Answer", "Trace", "Question", "Begun", "Verbatim")
+    kinds = ("Cycle", "Whole", "Answer", "Trace", "Question", "Begun", "Verbatim")
 
     def alive() -> Counter[str]:
         names = (type(each).__name__ for each in gc.get_objects())

@@ -162,3 +162,40 @@ def test_a_head_of_an_answer_is_followed_by_no_body_however_often_it_is_asked(
     assert [each.status for each in heard] == [200, 200, 200]
     assert [each.body for each in heard] == [b"", b"", b""]
     assert not any(each.closed for each in heard)
+
+
+@pytest.mark.parametrize("behind", [b"", b"GET /none HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"])
+def test_a_request_may_be_cut_anywhere(here: Served, taken: list[bool], behind: bytes) -> None:
+    key = key_of(here)["key"]
+    whole = chat(key, "hello")
+    head = whole.index(b"\r\n\r\n") + 4
+    with call(here.url) as peer:
+        for cut in range(1, len(whole), 5):
+            tell(peer, whole)
+            hear(peer, 5, until=REPLY)
+            taken.clear()
+            tell(peer, whole[:cut])
+            early = hear(peer, 0.01)
+            tell(peer, whole[cut:] + behind)
+            heard = hear(peer, 5, until=b"HTTP/1.1 4" if behind else REPLY)
+
+            assert not early.data
+            assert heard.data.count(REPLY) == 1
+            assert heard.statuses[0] == 200
+            assert taken == ([True] if cut >= head and not behind else [])
+
+
+def test_the_end_of_a_head_that_came_in_pieces_is_no_head(here: Served, taken: list[bool]) -> None:
+    whole = chat(key_of(here)["key"], "hello")
+    cut = whole.index(b"Content-Type")
+    with call(here.url) as peer:
+        tell(peer, whole[:cut])
+        hear(peer, 0.05)
+        tell(peer, whole[cut:])
+        first = hear(peer, 5, until=REPLY)
+        tell(peer, whole[cut:])
+        second = hear(peer, 5)
+
+    assert first.statuses == [200]
+    assert second.statuses == [400]
+    assert not taken

@@ -11,8 +11,8 @@ import anthropic
 import ollama
 import openai
 import pytest
+from dialects import PNG
 from fake_vendor import Asked, Said
-from features import PNG
 from google import genai
 from google.genai import types as genai_types
 from pydantic import BaseModel

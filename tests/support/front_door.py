@@ -127,8 +127,11 @@ class House:
 
 
 @asynccontextmanager
-async def opened(data_dir: Path, variables: dict[str, str]) -> AsyncIterator[House]:
-    """A gateway with nothing but its login and its settings."""
+async def opened(
+    data_dir: Path, variables: dict[str, str], *, shares_data: bool = False
+) -> AsyncIterator[House]:
+    """A gateway with nothing but its login and its settings; one that shares its data is a worker
+    beside another."""
     wall, monotonic = Clock(WALL), Clock(1000.0)
     desks: list[Desk] = []
 
@@ -142,7 +145,11 @@ async def opened(data_dir: Path, variables: dict[str, str]) -> AsyncIterator[Hou
     async with AsyncExitStack() as stack:
         gateway = await stack.enter_async_context(
             Gateway.open(
-                environment, extra_plugins={"login": plugin}, installed_plugins=False, clock=wall
+                environment,
+                extra_plugins={"login": plugin},
+                installed_plugins=False,
+                clock=wall,
+                shares_data=shares_data,
             )
         )
         house = House(gateway, desks[0], wall, monotonic)

@@ -15,6 +15,7 @@ from office import KEY, Office, opened, refused
 from web_logins import COOKIES, ORIGIN, Demonstration, browser, plugin
 
 from gateway_core import hookimpl
+from gateway_dashboard_api.login_state import PENDING
 
 VARIABLES = {
     "JWT_SECRET": SECRET,
@@ -137,4 +138,12 @@ async def filled(office: Office) -> tuple[str, ...]:
     factor = await enrol(office)
     key = await told(office, "one")
     await work(office, key)
-    return (*STORED, *factor, key, office.core.sessions.issue())
+    ticket = await held(office)
+    return (*STORED, *factor, *ticket, key, office.core.sessions.issue())
+
+
+async def held(office: Office) -> tuple[str, str]:
+    """A ticket of somebody who is half-way in, and what it stands for."""
+    text, value = "ticket-canary-0014", "value-canary-0015"
+    await office.core.stores.tickets.add(PENDING, text, value, "")
+    return text, value

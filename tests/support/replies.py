@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from features import FORMATS, PNG, WORD, Probe, at, says
+from dialects import FORMATS, PNG, WORD
 from msgspec import Raw
+from probes import Probe, at, says
 
 from gateway_core import (
     AnyPart,

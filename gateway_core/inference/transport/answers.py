@@ -78,7 +78,7 @@ class Answer:
             if self.source is None:
                 return self._end()
             await self.source.more(self)
-        return self._take()
+        return self.take()
 
     async def flow(self, taker: Taker) -> None:
         """Give body bytes on in the moment they come, without waking whoever waits here.
@@ -88,7 +88,7 @@ class Answer:
         """
         while self.source is not None:
             if self.chunks:
-                if not taker(self._take()):
+                if not taker(self.take()):
                     return
                 continue
             self.taker = taker
@@ -114,7 +114,7 @@ class Answer:
             return
         chunks = self.chunks
         try:
-            goes_on = taker(chunks.pop() if len(chunks) == 1 else self._take())
+            goes_on = taker(chunks.pop() if len(chunks) == 1 else self.take())
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # a plugin may be asked
             self.wake(error)
         else:
@@ -147,7 +147,8 @@ class Answer:
             raise self.failure
         return b""
 
-    def _take(self) -> bytes:
+    def take(self) -> bytes:
+        """What has come, maybe nothing, without waiting for it or telling of a failure."""
         chunks = self.chunks
         data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         chunks.clear()
@@ -172,7 +173,7 @@ def arrived(response: UpstreamResponse) -> bytes | None:
     """The whole body, where all of it has come already; else ``None``, and nothing is taken."""
     if not isinstance(response, Answer) or response.source is not None or response.failure:
         return None
-    return response._take()
+    return response.take()
 
 
 async def read_all(response: UpstreamResponse, limit: int = BODY_BYTES) -> bytes:

@@ -16,7 +16,7 @@ from collections.abc import Awaitable
 from typing import Any, Protocol, cast
 
 from ...contracts.errors import TransportError
-from .answers import Answer
+from .answers import Answer, Taker, Waiter
 from .failures import Stale, abandoned, answer_timeout, broken_off, silence, unanswered
 from .heads import Message
 from .limits import Limits
@@ -104,10 +104,14 @@ class Connection(asyncio.Protocol):
         """Wait until the answer is woken. Cancelling closes the connection."""
         if answer.waiter is not None:
             raise RuntimeError("this answer is already being read")
-        now, silence = self._loop.time(), self._limits.silence
-        self._heard, self._deadline = False, now + silence
-        self._ring_by(now + silence / LOOKS)
+        self._expect_more()
         return self._woken(answer)
+
+    def follow(self, answer: Answer, waiter: Waiter, taker: Taker | None) -> None:
+        """Have more given to ``taker`` as it comes, and ``waiter`` told when that takes no more,
+        or there is none, and when the answer has ended."""
+        self._expect_more()
+        answer.waiter, answer.taker = waiter, taker
 
     def _hold(self) -> None:
         """Read no further until somebody takes what has come."""
@@ -259,6 +263,12 @@ class Connection(asyncio.Protocol):
     def _expect_by(self, deadline: float) -> None:
         self._heard, self._deadline = False, deadline
         self._ring_by(deadline)
+
+    def _expect_more(self) -> None:
+        """More of a body is to come."""
+        now, silence = self._loop.time(), self._limits.silence
+        self._heard, self._deadline = False, now + silence
+        self._ring_by(now + silence / LOOKS)
 
     def _ring_by(self, at: float) -> None:
         if at < self._alarm_at:

@@ -70,6 +70,7 @@ READERS: dict[Access, set[str]] = {
     Access.SESSION: SESSIONS,
     Access.PROTECTED: {"cli away", *SESSIONS},
     Access.LOCAL: {"cli away", "open", "session here"},
+    Access.COMMAND_LINE: {"cli away"},
     Access.SURFACE: {"cli away", *LOCALS, "refused here"},
 }
 """Who may ask, by the class of the route."""
@@ -133,6 +134,9 @@ def test_a_key_reveals_nothing_at_the_desk(access: Access) -> None:
         (Access.LOCAL, "session away", LocalOnly, "Local only: CLI token required"),
         (Access.LOCAL, "key away", LocalOnly, "Local only: CLI token required"),
         (Access.LOCAL, "nobody here", LocalOnly, "Local only: CLI token required"),
+        (Access.COMMAND_LINE, "session here", LocalOnly, "Local only: CLI token required"),
+        (Access.COMMAND_LINE, "open", LocalOnly, "Local only: CLI token required"),
+        (Access.COMMAND_LINE, "key here", Forbidden, "An API key cannot be used here"),
         (Access.SURFACE, "nobody away", Unauthorized, SURFACE_KEY),
     ],
     ids=named,

@@ -13,7 +13,7 @@ from joserfc.jwk import OctKey
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.environment import from_environ
 from gateway_core.identity.caller import Session
-from gateway_core.identity.sessions import LIFETIME, NoSecret, Sessions, jwt_secret
+from gateway_core.identity.sessions import LIFETIME, NoSecret, Sessions, id_of, jwt_secret
 
 SECRET = "a secret of at least thirty-two bytes"
 NOW = 1_800_000_000.0
@@ -21,12 +21,13 @@ SOUND = {"authenticated": True, "iat": int(NOW), "exp": int(NOW) + LIFETIME}
 
 
 class House:
-    """A gateway's epoch and clock."""
+    """A gateway's epoch, its clock, and who has signed out."""
 
     def __init__(self) -> None:
         self.epoch: str | None = None
         self.now = NOW
-        self.sessions = Sessions(SECRET, lambda: self.epoch, lambda: self.now)
+        self.ended: set[str] = set()
+        self.sessions = Sessions(SECRET, lambda: self.epoch, lambda: self.now, lambda: self.ended)
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def claims_of(token: str) -> dict[str, Any]:
 def test_a_session_lasts_a_day(house: House) -> None:
     token = house.sessions.issue()
 
-    assert house.sessions.read(token) == Session(expires_at=int(NOW) + LIFETIME)
+    assert house.sessions.read(token) == Session(expires_at=int(NOW) + LIFETIME, id=id_of(token))
     house.now += LIFETIME - 1
     assert house.sessions.read(token) is not None
     house.now += 1
@@ -61,9 +62,13 @@ def test_a_session_lasts_a_day(house: House) -> None:
 def test_a_token_says_what_the_interface_names(house: House) -> None:
     house.epoch = "e1"
 
-    assert claims_of(house.sessions.issue()) == {**SOUND, "passwordSessionEpoch": "e1"}
-    assert claims_of(house.sessions.issue(method="oidc", name="Ada", email="a@b.example")) == {
+    plain = claims_of(house.sessions.issue())
+    by_oidc = claims_of(house.sessions.issue(method="oidc", name="Ada", email="a@b.example"))
+
+    assert plain == {**SOUND, "jti": plain["jti"], "passwordSessionEpoch": "e1"}
+    assert by_oidc == {
         **SOUND,
+        "jti": by_oidc["jti"],
         "passwordSessionEpoch": "e1",
         "oidc": True,
         "oidcName": "Ada",
@@ -95,6 +100,33 @@ def test_another_epoch_ends_every_session_also_one_that_was_just_read(
     assert house.sessions.read(token) is not None
 
     house.epoch = "new"
+
+    assert house.sessions.read(token) is None
+
+
+def test_a_session_that_was_ended_is_over_and_one_of_the_same_second_goes_on(house: House) -> None:
+    first, second = house.sessions.issue(), house.sessions.issue()
+    session = house.sessions.read(first)
+    assert session is not None
+
+    house.ended.add(session.id)
+
+    assert house.sessions.read(first) is None
+    assert house.sessions.read(second) is not None
+
+
+def test_another_signature_makes_no_other_session(house: House) -> None:
+    token = house.sessions.issue()
+
+    assert id_of(token[:-3]) == id_of(token)
+    assert id_of(house.sessions.issue()) != id_of(token)
+
+
+def test_a_token_of_an_older_version_can_be_ended_too(house: House) -> None:
+    token = signed(SOUND)
+    assert house.sessions.read(token) is not None
+
+    house.ended.add(id_of(token))
 
     assert house.sessions.read(token) is None
 

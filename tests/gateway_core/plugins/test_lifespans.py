@@ -14,11 +14,6 @@ pytestmark = pytest.mark.anyio
 SOON = 0.05
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def life(begin: Any = None, end: Any = None) -> Any:
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:

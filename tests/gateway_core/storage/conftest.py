@@ -1,11 +1,13 @@
 from collections.abc import AsyncIterator, Callable
 from itertools import count
+from pathlib import Path
 
 import pytest
+from things import opened
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.migrate import migrate, packaged_migrations
-from gateway_core.storage.sqlite import open_sqlite
+from gateway_core.storage.sqlite import SqliteDatabase, open_sqlite
 from gateway_core.storage.vault import Vault
 
 
@@ -43,7 +45,21 @@ def vault() -> Vault:
 
 @pytest.fixture
 async def database(clock: Clock) -> AsyncIterator[Database]:
-    opened = await open_sqlite(":memory:")
-    await migrate(opened, packaged_migrations("sqlite"), clock)
-    yield opened
-    await opened.close()
+    empty = await open_sqlite(":memory:")
+    await migrate(empty, packaged_migrations("sqlite"), clock)
+    yield empty
+    await empty.close()
+
+
+@pytest.fixture(params=["file", "memory"])
+async def things(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    database = await opened(tmp_path / "data.sqlite" if request.param == "file" else ":memory:")
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def filed(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
+    database = await opened(tmp_path / "data.sqlite")
+    yield database
+    await database.close()

@@ -186,6 +186,7 @@ def test_a_type_that_cannot_be_described_is_anything() -> None:
         (Access.SESSION, ["session"]),
         (Access.PROTECTED, ["session", "commandLine"]),
         (Access.LOCAL, ["session", "commandLine"]),
+        (Access.COMMAND_LINE, ["commandLine"]),
         (Access.SURFACE, ["commandLine", *KEYS, None]),
     ],
 )

@@ -1,0 +1,114 @@
+"""The store of tickets: what stands for something for a short while and can be given up once.
+
+It knows a ticket by a digest of its text, so that who reads the database can
+use none, and so that the time of a look-up tells nothing about the texts.
+"""
+
+import hashlib
+
+from msgspec import Struct
+
+from .database import Database, Row, Statements
+from .errors import SealBroken
+from .moments import Clock
+from .vault import Vault
+
+TABLE = "tickets"
+_LIVE = "id = :id AND purpose = :purpose AND made_at <= :now AND :now < expires_at"
+
+
+class Purpose(Struct, frozen=True, kw_only=True):
+    """What tickets of one kind are for, and how many there are."""
+
+    name: str
+    lifetime: float
+    """Seconds."""
+    most: int = 5000
+    """When there are more, the oldest goes."""
+
+
+class TicketStore:
+    """Tickets by purpose. All processes on the database know them."""
+
+    def __init__(self, database: Database, vault: Vault, *, clock: Clock) -> None:
+        self._database = database
+        self._seal = vault.seal_for("tickets")
+        self._clock = clock
+
+    async def add(self, purpose: Purpose, text: str, value: str, owner: str) -> None:
+        """Let a text stand for a value. Those whose time is over go."""
+        id, now = _digest(text), self._clock()
+        async with self._database.transaction() as transaction:
+            await transaction.execute("DELETE FROM tickets WHERE expires_at <= :now", now=now)
+            await _make_room(transaction, purpose)
+            await transaction.execute(
+                """
+                INSERT INTO tickets (id, purpose, owner, value, made_at, expires_at)
+                VALUES (:id, :purpose, :owner, :value, :now, :expires_at)
+                """,
+                id=id,
+                purpose=purpose.name,
+                owner=owner,
+                value=self._seal.close(value, table=TABLE, column="value", row=id),
+                now=now,
+                expires_at=now + purpose.lifetime,
+            )
+
+    async def look(self, purpose: Purpose, text: str) -> str | None:
+        """What a ticket stands for, while it is good."""
+        rows = await self._database.fetch(
+            f"SELECT id, value FROM tickets WHERE {_LIVE}", **self._named(purpose, text)
+        )
+        return self._opened(rows)
+
+    async def take(self, purpose: Purpose, text: str) -> str | None:
+        """The same, and the ticket is worth nothing from now on: of two that take it one gets it.
+
+        A text that is no ticket costs no write.
+        """
+        if await self.look(purpose, text) is None:
+            return None
+        async with self._database.transaction() as transaction:
+            rows = await transaction.fetch(
+                f"DELETE FROM tickets WHERE {_LIVE} RETURNING id, value",
+                **self._named(purpose, text),
+            )
+        return self._opened(rows)
+
+    async def drop(self, purpose: Purpose, owner: str) -> None:
+        """Make every ticket of an owner worthless."""
+        await self._database.execute(
+            "DELETE FROM tickets WHERE purpose = :purpose AND owner = :owner",
+            purpose=purpose.name,
+            owner=owner,
+        )
+
+    def _named(self, purpose: Purpose, text: str) -> Row:
+        return {"id": _digest(text), "purpose": purpose.name, "now": self._clock()}
+
+    def _opened(self, rows: list[Row]) -> str | None:
+        if not rows:
+            return None
+        (row,) = rows
+        try:
+            return self._seal.open(row["value"], table=TABLE, column="value", row=row["id"])
+        except SealBroken:
+            return None
+
+
+async def _make_room(transaction: Statements, purpose: Purpose) -> None:
+    await transaction.execute(
+        """
+        DELETE FROM tickets WHERE purpose = :purpose AND id IN (
+            SELECT id FROM tickets WHERE purpose = :purpose ORDER BY made_at DESC
+            LIMIT :most OFFSET :kept
+        )
+        """,
+        purpose=purpose.name,
+        most=purpose.most,
+        kept=purpose.most - 1,
+    )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

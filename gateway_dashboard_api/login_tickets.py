@@ -1,0 +1,44 @@
+"""Tickets of the login: random texts for a browser to keep, good at every worker, and once."""
+
+import secrets
+from typing import Generic, TypeVar
+
+import msgspec
+
+from gateway_core.inference.core import Core
+from gateway_core.storage.tickets import Purpose
+
+T = TypeVar("T")
+
+
+class Tickets(Generic[T]):
+    """The tickets of one purpose, which stand for values of one ``kind``."""
+
+    def __init__(self, core: Core, kind: type[T], purpose: Purpose, *, size: int = 32) -> None:
+        self._core = core
+        self._decoder = msgspec.json.Decoder(kind)
+        self._purpose = purpose
+        self._size = size
+        """Random bytes in a text."""
+
+    async def give(self, value: T, *, owner: str = "") -> str:
+        """A new ticket for a value."""
+        text = secrets.token_urlsafe(self._size)
+        said = msgspec.json.encode(value).decode()
+        await self._core.stores.tickets.add(self._purpose, text, said, owner)
+        return text
+
+    async def look(self, text: str) -> T | None:
+        """What a ticket stands for, while it is good."""
+        return self._read(await self._core.stores.tickets.look(self._purpose, text))
+
+    async def take(self, text: str) -> T | None:
+        """The same, and the ticket is worth nothing from now on."""
+        return self._read(await self._core.stores.tickets.take(self._purpose, text))
+
+    async def drop(self, owner: str) -> None:
+        """Make every ticket of an owner worthless."""
+        await self._core.stores.tickets.drop(self._purpose, owner)
+
+    def _read(self, said: str | None) -> T | None:
+        return None if said is None else self._decoder.decode(said)

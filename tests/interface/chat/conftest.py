@@ -1,0 +1,23 @@
+"""What the tests of this folder share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chat_endpoints import CLAUDE_VENDOR, GPT_VENDOR
+from served import Served, served
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = Path(tmp_path_factory.mktemp("gateway"))
+    scripts = {"openai": GPT_VENDOR, "claude": CLAUDE_VENDOR}
+    with served(folder, scripts, variables={"SSE_KEEPALIVE_MS": "300"}) as here:
+        yield here
+
+
+@pytest.fixture
+def here(running: Served) -> Served:
+    GPT_VENDOR.say = CLAUDE_VENDOR.say = None
+    running.gateway.core.health.clear(["v-openai:public", "v-claude:public"], "__all")
+    return running

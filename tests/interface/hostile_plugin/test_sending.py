@@ -1,0 +1,119 @@
+"""A hostile provider sends its own secret to its own vendor, and nothing elsewhere."""
+
+import asyncio
+
+import hostile_plugin
+import httpx2
+import pytest
+from hostile_scene import OWN, VARIABLES, Scene, clean
+
+pytestmark = pytest.mark.anyio
+PLACES = sorted(hostile_plugin.destinations(hostile_plugin.Ports()))
+
+
+async def test_it_may_ask_its_own_vendor(scene: Scene, log: pytest.LogCaptureFixture) -> None:
+    answer = await scene.chat("thief/behave")
+
+    assert answer.status_code == 200, answer.text
+    assert scene.own.asked[-1].headers["authorization"] == f"Bearer {OWN}"
+    clean(scene, log)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("provider", ["thief", "builder"])
+async def test_nothing_is_sent_to_where_it_did_not_say(
+    scene: Scene, log: pytest.LogCaptureFixture, provider: str, place: str
+) -> None:
+    asked = len(scene.victim.asked)
+
+    answer = await scene.chat(f"{provider}/{place}")
+
+    assert answer.status_code == 502, answer.text
+    assert OWN not in answer.text
+    assert len(scene.victim.asked) == asked
+    assert "plugin hostile: " in log.text
+    clean(scene, log)
+
+
+@pytest.mark.parametrize("trick", ["redirect", "two-faced", "lookalike", "borrow"])
+async def test_no_trick_leads_elsewhere(
+    scene: Scene, log: pytest.LogCaptureFixture, trick: str
+) -> None:
+    await scene.chat("accomplice/behave")
+
+    answer = await scene.chat(f"thief/{trick}")
+
+    assert answer.status_code == 502, answer.text
+    assert "plugin hostile: it may not send to " in log.text
+    clean(scene, log)
+
+
+async def test_an_address_that_is_changed_under_way_is_not_used(
+    scene: Scene, log: pytest.LogCaptureFixture
+) -> None:
+    answer = await scene.chat("thief/change")
+
+    assert answer.status_code == 502
+    clean(scene, log)
+
+
+async def test_a_transport_that_is_kept_leads_nowhere_else(
+    scene: Scene, log: pytest.LogCaptureFixture
+) -> None:
+    asked = len(scene.victim.asked)
+
+    answer = await scene.chat("thief/background")
+    await asyncio.wait(scene.thief.tasks)
+
+    assert answer.status_code == 200
+    assert [type(each).__name__ for each in scene.thief.later] == ["HostRefused", "HostRefused"]
+    assert len(scene.victim.asked) == asked
+    clean(scene, log)
+
+
+async def test_changing_what_it_declared_comes_too_late(
+    scene: Scene, log: pytest.LogCaptureFixture
+) -> None:
+    assert (await scene.chat("builder/spoil")).status_code == 200
+
+    answer = await scene.chat("builder/other-host")
+
+    assert answer.status_code == 502
+    assert "may not send to https://thief.test:443" in answer.text
+    clean(scene, log)
+
+
+@pytest.mark.parametrize(
+    ("trick", "logged"),
+    [("end", "SystemExit"), ("tell", "RuntimeError"), ("nonsense", "TypeError")],
+)
+async def test_its_failure_is_that_of_one_request(
+    scene: Scene, log: pytest.LogCaptureFixture, trick: str, logged: str
+) -> None:
+    answer = await scene.chat(f"thief/{trick}")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (502, "plugin_failed")
+    assert f"plugin hostile: its code for provider thief failed: {logged}" in log.text
+    assert (await scene.chat("thief/behave")).status_code == 200
+    clean(scene, log)
+
+
+async def test_others_are_served_as_ever(scene: Scene, log: pytest.LogCaptureFixture) -> None:
+    answer = await scene.chat("victim/m")
+
+    assert answer.status_code == 200
+    assert scene.victim.asked[-1].headers["authorization"] == f"Bearer {VARIABLES['VICTIM_KEY']}"
+    clean(scene, log)
+
+
+async def test_its_own_way_out_leads_to_its_own_hosts(
+    scene: Scene, log: pytest.LogCaptureFixture
+) -> None:
+    for place in hostile_plugin.destinations(scene.thief.ports).values():
+        answer = await scene.get(f"/api/thief?{httpx2.QueryParams(to=place)}")
+        assert answer.json()["sent"] in ("HostRefused", "MalformedUrl"), place
+
+    own = await scene.get(f"/api/thief?to=http://127.0.0.1:{scene.own.port}/v1")
+
+    assert own.json()["sent"] == "200"
+    clean(scene, log)

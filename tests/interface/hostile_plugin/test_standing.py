@@ -1,0 +1,72 @@
+"""What a hostile plugin cannot take: names, variables and ids of others."""
+
+from pathlib import Path
+
+import pytest
+from hostile_scene import CLIENT, OWN, Scene, opened
+
+from gateway_core.plugins import State
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_what_it_is_given_holds_its_own_secret_only(scene: Scene) -> None:
+    await scene.chat("thief/behave", **CLIENT)
+
+    told = repr(
+        [(each.secret, each.data) if hasattr(each, "secret") else each for each in scene.thief.seen]
+    )
+
+    assert OWN in told
+    assert "canary-secret" not in told.replace(OWN, "")
+
+
+async def test_names_of_others_stay_theirs(scene: Scene) -> None:
+    registry = scene.gateway.core.tables.registry
+
+    assert registry.provider_plugins["openai"] == "openai"
+    assert registry.provider_plugins["victim"] == "victims"
+    assert registry.names["vc"] == "victim"
+    assert "provider 'openai' is refused" in scene.problems()
+    assert "provider 'victim' is refused" in scene.problems()
+    assert "the alias is left out: 'vc' already stands for" in scene.problems()
+
+
+async def test_variables_of_others_make_no_account_for_it(scene: Scene) -> None:
+    connections = await scene.gateway.core.stores.connections.list()
+
+    made = {each.provider for each in connections if each.data.get("source") == "environment"}
+    assert made == {"victim"}
+    for variable in ("VICTIM_KEY", "VICTIM_REGION", "JWT_SECRET", "PLUGIN_OTHER_TOKEN"):
+        assert f"provider 'thief': no account is made from {variable}" in scene.problems()
+
+
+async def test_an_id_of_the_house_is_kept_while_its_plugin_is_off(tmp_path: Path) -> None:
+    async with opened(tmp_path, GATEWAY_BLOCK_PLUGINS="openai") as scene:
+        answer = await scene.chat("openai/gpt-5")
+
+        assert answer.status_code == 404
+        assert "openai" not in scene.gateway.core.tables.registry.providers
+        assert "this id belongs to a plugin that comes with the gateway" in scene.problems()
+        assert scene.own.asked == []
+
+
+async def test_a_trusted_plugin_may_stand_in_for_one_of_the_house(tmp_path: Path) -> None:
+    variables = {"GATEWAY_BLOCK_PLUGINS": "openai", "GATEWAY_TRUST_PLUGINS": "hostile"}
+    async with opened(tmp_path, **variables) as scene:
+        answer = await scene.chat("openai/gpt-5")
+        told = (await scene.get("/api/thief")).json()
+
+        assert answer.status_code == 200
+        assert told["found"]["host.core"].startswith("got ")
+        assert told["found"]["gateway.stores"].startswith("got ")
+
+
+async def test_ending_the_process_at_the_end_ends_nothing(
+    tmp_path: Path, log: pytest.LogCaptureFixture
+) -> None:
+    async with opened(tmp_path) as scene:
+        states = {each.name: each.state for each in scene.gateway.core.tables.registry.plugins}
+        assert states["hostile"] is State.LOADED
+
+    assert "plugin hostile: its lifespan failed" in log.text

@@ -1,0 +1,132 @@
+"""Pictures and files in requests to this vendor."""
+
+import base64
+from typing import Any
+
+import pytest
+from claude_conversations import PNG, Tell, asking
+from msgspec import Raw
+
+from gateway_core import AnyPart, Conversation, Foreign, Media, Text, Turn
+
+
+def blocks(*parts: AnyPart) -> Conversation:
+    return asking(Text(text="first"), *parts)
+
+
+MEDIA: list[tuple[str, Media, Any]] = [
+    (
+        "a png",
+        Media(kind="image", media_type="image/png", data=PNG),
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": PNG},
+        },
+    ),
+    (
+        "a png that is called a jpeg",
+        Media(kind="image", media_type="image/jpeg", data=PNG),
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": PNG},
+        },
+    ),
+    (
+        "an image in a data address",
+        Media(kind="image", url=f"data:image/png;base64,{PNG}"),
+        {
+            "type": "image",
+            "source": {"type": "base64", "media_type": "image/png", "data": PNG},
+        },
+    ),
+    (
+        "an image by address",
+        Media(kind="image", url="https://a/b.png", detail="auto"),
+        {"type": "image", "source": {"type": "url", "url": "https://a/b.png"}},
+    ),
+    (
+        "an image of this vendor's store",
+        Media(kind="image", file_id="f", origin="anthropic"),
+        {"type": "image", "source": {"type": "file", "file_id": "f"}},
+    ),
+    (
+        "a pdf",
+        Media(kind="document", media_type="application/pdf", data="QUJD", name="a.pdf"),
+        {
+            "type": "document",
+            "source": {"type": "base64", "media_type": "application/pdf", "data": "QUJD"},
+            "title": "a.pdf",
+        },
+    ),
+    (
+        "a text file",
+        Media(
+            kind="document",
+            media_type="text/csv; charset=utf-8",
+            data=base64.b64encode(b"a,b").decode(),
+        ),
+        {
+            "type": "document",
+            "source": {"type": "text", "media_type": "text/plain", "data": "a,b"},
+        },
+    ),
+    (
+        "a document by address",
+        Media(kind="document", url="https://a/b.pdf"),
+        {"type": "document", "source": {"type": "url", "url": "https://a/b.pdf"}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("media", "block"), [m[1:] for m in MEDIA], ids=[m[0] for m in MEDIA])
+def test_media(tell: Tell, media: Media, block: Any) -> None:
+    said, losses = tell(blocks(media))
+
+    assert said["messages"][0]["content"][1] == block
+    assert losses == []
+
+
+LOST: list[tuple[str, AnyPart, list[str]]] = [
+    ("sound", Media(kind="audio", data="QUJD"), ["audio"]),
+    ("film", Media(kind="video", url="https://a"), ["video"]),
+    ("an odd image", Media(kind="image", media_type="image/heic", data="QUJD"), ["image"]),
+    ("an image elsewhere", Media(kind="image", url="gs://a/b"), ["image"]),
+    ("another's file", Media(kind="image", file_id="f", origin="openai"), ["file_id"]),
+    (
+        "an office file",
+        Media(kind="document", media_type="application/zip", data="QQ=="),
+        ["document"],
+    ),
+    ("broken text", Media(kind="document", media_type="text/plain", data="?"), ["document"]),
+    ("another's part", Foreign(dialect="gemini", type="x", raw=Raw(b"{}")), ["part:x"]),
+]
+
+
+@pytest.mark.parametrize(("part", "losses"), [m[1:] for m in LOST], ids=[m[0] for m in LOST])
+def test_parts_that_cannot_be_sent_are_recorded(
+    tell: Tell, part: AnyPart, losses: list[str]
+) -> None:
+    said, lost = tell(blocks(part))
+
+    assert said["messages"] == [{"role": "user", "content": "first"}]
+    assert lost == losses
+
+
+def test_an_images_detail_is_recorded_and_the_image_sent(tell: Tell) -> None:
+    said, losses = tell(blocks(Media(kind="image", url="https://a", detail="high")))
+
+    assert said["messages"][0]["content"][1]["type"] == "image"
+    assert losses == ["detail"]
+
+
+def test_the_assistant_shows_nothing_on_this_wire(tell: Tell) -> None:
+    turns = (
+        Turn("user", (Text(text="q"),)),
+        Turn("assistant", (Text(text="a"), Media(kind="image", data=PNG))),
+        Turn("user", (Text(text="r"),)),
+    )
+
+    said, losses = tell(asking(turns=turns))
+
+    assert said["messages"][1] == {"role": "assistant", "content": "a"}
+    assert losses == ["image"]

@@ -1,0 +1,17 @@
+"""A database with one table of things."""
+
+from pathlib import Path
+
+from gateway_core.storage.sqlite import SqliteDatabase, open_sqlite
+
+INSERT = "INSERT INTO things (id, name) VALUES (:id, :name)"
+
+
+async def opened(path: Path | str) -> SqliteDatabase:
+    database = await open_sqlite(path)
+    await database.execute("CREATE TABLE things (id BIGINT PRIMARY KEY, name TEXT)")
+    return database
+
+
+async def ids(database: SqliteDatabase) -> list[int]:
+    return [row["id"] for row in await database.fetch("SELECT id FROM things ORDER BY id")]
