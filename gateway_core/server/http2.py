@@ -59,8 +59,8 @@ class Multiplexed(asyncio.Protocol):
         """The client has said farewell: what runs is its last."""
         self.sent = door.now
         """When the last piece of an answer was sent."""
-        self.waiting = 0
-        """How many streams wait for room to send more."""
+        self.queued = 0
+        """How many streams wait for room that all of them share."""
         self.written = self.delivered = 0
         """How many bytes were sent in all, and how many of them the client has at least."""
         self.moved = door.now
@@ -235,7 +235,7 @@ class Multiplexed(asyncio.Protocol):
 
     def look(self, now: float) -> None:
         waited, limits = now - self.mark, self.door.limits
-        if self.waiting:
+        if self.streams:
             self._see_what_moves(now)
         if self.is_writable and self.frames.is_late(now, limits.head_time):
             self.hang_up(ErrorCodes.ENHANCE_YOUR_CALM)

@@ -9,8 +9,8 @@ class Line(Protocol):
     """What a stream uses of its connection."""
 
     h2: H2Connection
-    waiting: int
-    """How many streams wait for room to send more."""
+    queued: int
+    """How many streams wait for room that all of them share."""
 
     @property
     def written(self) -> int:

@@ -137,7 +137,7 @@ class Stream:
             return False
         if self.line.delivered < self._stuck_at:  # What it waits for may be on its way yet.
             self._stuck = since = max(since, self.line.moved)
-        if self.h2.outbound_flow_control_window <= 0 or not self.line.is_writable:
+        if self._is_in_line:
             since = max(since, self.line.sent)  # Others are sent to, and it waits for its turn.
         return now - since > limits.body_silence
 
@@ -218,9 +218,10 @@ class Stream:
 
     def _takes(self, size: int) -> bool:
         """Whether so much can be sent at once, and nobody else waits for room."""
-        if self._is_over or self.line.waiting or not self.line.is_writable or size > LONG:
+        line = self.line
+        if self._is_over or self._stuck is not None or line.queued or not line.is_writable:
             return False
-        return size <= self.h2.local_flow_control_window(self.number)
+        return size <= min(LONG, self.h2.local_flow_control_window(self.number))
 
     def _pour(self, piece: bytes, *, is_last: bool) -> None:
         """Send what there is room for."""
@@ -235,7 +236,7 @@ class Stream:
         self._count(len(piece), is_last=is_last)
         at, end = 0, 0 if self.is_bodiless else len(piece)
         while at < end or is_last:
-            room = await self._room() if end else 0  # What is empty needs none.
+            room = await self._room(is_begun=at > 0) if end else 0  # What is empty needs none.
             if self.gone:
                 return
             begun, at = at, min(at + room, end)
@@ -253,27 +254,42 @@ class Stream:
             if self._left < 0 or (is_last and self._left):
                 raise RuntimeError("the body is not as long as was announced")
 
-    async def _room(self) -> int:
+    async def _room(self, *, is_begun: bool) -> int:
         """How many bytes may be sent in one frame, as soon as there are any."""
-        while not self.gone:
-            room = min(self.h2.local_flow_control_window(self.number), LONGEST)
-            if room > 0 and self.line.is_writable:
-                self._stuck = None
-                return room
-            if self._stuck is None:
-                self._stuck = asyncio.get_running_loop().time()
-                self._stuck_at = self.line.written
-            await self._more_room()
-        return 0
+        if (room := self._free()) > 0:
+            return room
+        self._stuck, self._stuck_at = asyncio.get_running_loop().time(), self.line.written
+        try:
+            while not self.gone and (room := self._free()) <= 0:
+                await self._more_room()
+        except asyncio.CancelledError:
+            if is_begun:  # Nothing makes sense behind a part of a piece.
+                self._told = None  # It is not the client who leaves.
+                self.reset(ErrorCodes.INTERNAL_ERROR)
+            raise
+        finally:
+            self._stuck = None
+        return room
+
+    def _free(self) -> int:
+        if self.gone or not self.line.is_writable:
+            return 0
+        return min(self.h2.local_flow_control_window(self.number), LONGEST)
 
     async def _more_room(self) -> None:
         """Wait until there may be more."""
         self._opened.clear()
-        self.line.waiting += 1
+        in_line = self._is_in_line
+        self.line.queued += in_line
         try:
             await self._opened.wait()
         finally:
-            self.line.waiting -= 1
+            self.line.queued -= in_line
+
+    @property
+    def _is_in_line(self) -> bool:
+        """Whether it waits for what all streams of the connection share."""
+        return self.h2.outbound_flow_control_window <= 0 or not self.line.is_writable
 
     def _end(self) -> None:
         self.answered = True

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from contextlib import suppress
 from typing import Any
 
 import httpx2
@@ -12,7 +13,9 @@ from h2.errors import ErrorCodes
 from h2.settings import SettingCodes
 from h2_apps import FINE, MIB, PING, Send, echo, say, settle, start
 from h2_peer import place
+from h2_wire import Pair
 
+from gateway_core.inference.client import LEAVING
 from gateway_core.server.http2 import Multiplexed
 from gateway_core.server.stream import Stream
 
@@ -122,6 +125,34 @@ async def test_what_one_answer_may_not_say_does_not_garble_the_next(issued: Issu
 
     assert [each.headers[b"own"] for each in heard] == [b"/a", b"/b", b"/a"]
     assert not any({b"te", b"upgrade"} & each.headers.keys() for each in heard)
+
+
+@pytest.mark.parametrize("window", [0, 10])
+async def test_a_piece_that_is_cut_off_by_us_ends_the_answer(window: int) -> None:
+    told: list[str] = []
+
+    async def hasty(scope: Any, receive: Any, send: Send) -> None:
+        scope[LEAVING](lambda: told.append("left"))
+        await start(send)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0):
+                await say(send, b"a" * 15, more=True)
+        await say(send, b"b" * 5)
+
+    pair = Pair(hasty, window=window)
+    number = await pair.request()
+    await settle(lambda: window or pair.line.streams[number]._stuck)
+    pair.client.increment_flow_control_window(100, number)
+    pair.tell()
+    await settle(lambda: not pair.line.streams)
+    pair.hear()
+
+    assert not told
+    # What was not begun can be left out.
+    if window:
+        assert (pair.body(number), pair.reset(number)) == (b"a" * 10, ErrorCodes.INTERNAL_ERROR)
+    else:
+        assert (pair.body(number), pair.reset(number)) == (b"b" * 5, None)
 
 
 async def test_an_answer_that_waits_for_room_is_given_up_with_its_client(issued: Issued) -> None:

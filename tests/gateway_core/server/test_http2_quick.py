@@ -134,6 +134,25 @@ def test_nothing_is_pushed_while_another_stream_waits_for_its_turn() -> None:
     run(main())
 
 
+def test_a_stream_whose_own_client_waits_holds_up_no_other() -> None:
+    async def main() -> None:
+        app, pair, number = await begun(window=10)
+        other = await pair.request()
+        for send in app.sends:
+            await start(send)
+        sending = asyncio.ensure_future(say(app.sends[0], b"a" * 15, more=True))
+        await asyncio.sleep(0)
+
+        assert app.push(b"b", which=1)
+        pair.client.increment_flow_control_window(100, number)
+        pair.tell()
+        await sending
+        pair.hear()
+        assert (pair.body(number), pair.body(other)) == (b"a" * 15, b"b")
+
+    run(main())
+
+
 @pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204), ("GET", 304)])
 def test_what_has_no_body_takes_no_piece(method: str, status: int) -> None:
     async def main() -> None:
