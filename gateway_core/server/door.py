@@ -121,7 +121,10 @@ class Door:
     def tick(self) -> None:
         self.now = asyncio.get_running_loop().time()
         for work in self.ticks:
-            work()
+            try:
+                work()
+            except Exception:  # The rest is to be done all the same.
+                log.exception("what is done at every tick went wrong")
         for visitor in tuple(self.visitors):
             try:
                 visitor.look(self.now)

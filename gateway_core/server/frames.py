@@ -89,9 +89,15 @@ class Frames:
         """Begin to measure anew: until now nobody listened."""
         self._begun = now
 
-    def answered(self) -> None:
-        """A piece of an answer goes out, which the client may tell that it has read."""
-        self._updates = min(self._updates + UPDATES_EARNED, CREDIT * UPDATES_EARNED)
+    def answered(self, frames: int = 1) -> None:
+        """Pieces of an answer go out, which the client may tell that it has read."""
+        self._updates = min(self._updates + UPDATES_EARNED * frames, CREDIT * UPDATES_EARNED)
+
+    def spend(self, cost: int) -> None:
+        """Something came that brings nothing. Raises Flood."""
+        self._credit -= cost
+        if self._credit < 0:
+            raise Flood("too many frames without a request")
 
     def _read_header(self, data: bytes, at: int, now: float) -> int:
         """Read a frame's header, or as much of it as there is; give where it ends."""
@@ -120,14 +126,9 @@ class Frames:
             self._told += self._left // SETTING
             if self._told > TOLD:
                 raise Flood("too many settings")
-            self._spend(1)
+            self.spend(1)
         elif kind != DATA or not (self._left or flags & ENDED):
-            self._spend(RESET_COST if kind == RESET else 1)
-
-    def _spend(self, cost: int) -> None:
-        self._credit -= cost
-        if self._credit < 0:
-            raise Flood("too many frames without a request")
+            self.spend(RESET_COST if kind == RESET else 1)
 
     def _measure(self, flags: int) -> None:
         size = (self._block or 0) + self._left + HEADER

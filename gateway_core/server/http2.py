@@ -17,8 +17,6 @@ from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import unquote
 
-from h2.config import H2Configuration
-from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.events import (
     ConnectionTerminated,
@@ -32,28 +30,18 @@ from h2.events import (
     WindowUpdated,
 )
 from h2.exceptions import ProtocolError, StreamClosedError
-from h2.settings import SettingCodes, Settings
 
 from .door import App, Door, Message, stopping
-from .frames import Flood, Frames
+from .frames import RESET_COST, Flood, Frames
 from .heads import Refused, path_of
+from .http2_engine import LINE_WINDOW, STREAMS, TABLE, engine_of, list_size
 from .http2_heads import Head, check, head_of, refusing
-from .limits import KIB, Limits
+from .outgoing import on_the_way
 from .stream import Stream
 
 log = logging.getLogger(__name__)
 
 ASGI = {"version": "3.0", "spec_version": "2.3"}
-STREAMS = 100
-"""How many requests of a connection may run."""
-WINDOW = 256 * KIB
-"""How much of one body a client may send before it is read."""
-LINE_WINDOW = 1024 * KIB
-"""The same of all bodies of a connection."""
-TABLE = 4096
-"""How many bytes of headers are remembered to shorten answers, however many the client offers."""
-ENTRY = 32
-"""What HTTP/2 counts for each header besides its name and value."""
 
 
 class Multiplexed(asyncio.Protocol):
@@ -61,16 +49,24 @@ class Multiplexed(asyncio.Protocol):
 
     def __init__(self, app: App, door: Door) -> None:
         self.app, self.door = app, door
-        self.h2 = _engine(door.limits)
-        self.frames = Frames(2 * _list_size(door.limits), door.now)
+        self.h2 = engine_of(door.limits)
+        self.frames = Frames(2 * list_size(door.limits), door.now)
         self.streams: dict[int, Stream] = {}
         self.is_writable = True
         self.deaf = False
         """What comes is dropped: nothing more is wanted."""
+        self.is_leaving = False
+        """The client has said farewell: what runs is its last."""
         self.sent = door.now
         """When the last piece of an answer was sent."""
+        self.queued = 0
+        """How many streams wait for room that all of them share."""
+        self.written = self.delivered = 0
+        """How many bytes were sent in all, and how many of them the client has at least."""
+        self.moved = door.now
+        """When it was last seen to have more."""
         self.mark = door.now
-        """When the last request ended, or this side was closed."""
+        """When the last request ended."""
         self._running: set[asyncio.Task[None]] = set()
         self.transport: asyncio.Transport
 
@@ -148,6 +144,8 @@ class Multiplexed(asyncio.Protocol):
     def _take_data(self, event: DataReceived) -> None:
         stream = self.streams.get(event.stream_id)
         data, size = event.data, event.flow_controlled_length
+        if size and not data:
+            self.frames.spend(1)  # All of it is padding.
         if stream is not None:
             stream.take(data, size, self.door.now)
         else:
@@ -158,6 +156,7 @@ class Multiplexed(asyncio.Protocol):
         stream = self.streams.get(event.stream_id)
         if stream is not None and stream.is_short:
             stream.reset(ErrorCodes.PROTOCOL_ERROR)
+            self.frames.spend(RESET_COST)
 
     def _take_end(self, event: StreamEnded) -> None:
         stream = self.streams.get(event.stream_id)
@@ -168,6 +167,8 @@ class Multiplexed(asyncio.Protocol):
         stream = self.streams.get(event.stream_id)
         if stream is not None:
             stream.drop()
+        if not event.remote_reset:  # Something wrong was sent in its place.
+            self.frames.spend(RESET_COST)
 
     def _take_settings(self, event: RemoteSettingsChanged) -> None:
         if self.h2.encoder.header_table_size > TABLE:
@@ -178,7 +179,10 @@ class Multiplexed(asyncio.Protocol):
         self._wake_senders()
 
     def _take_farewell(self, event: ConnectionTerminated) -> None:
-        self.hang_up(ErrorCodes.NO_ERROR)
+        """What runs is answered yet, unless the client gives up for an error."""
+        self.is_leaving = True
+        if event.error_code or not self.streams:
+            self.hang_up(ErrorCodes.NO_ERROR)
 
     def _scope(self, head: Head) -> Message:
         raw, _, query = path_of(head.target).partition(b"?")
@@ -209,17 +213,18 @@ class Multiplexed(asyncio.Protocol):
         data = self.h2.data_to_send()
         if data and not self.transport.is_closing():
             self.transport.write(data)
+            self.written += len(data)
 
-    def piece_sent(self, stream: Stream) -> None:
-        self.frames.answered()
+    def piece_sent(self, number: int, frames: int = 1) -> None:
+        self.frames.answered(frames)
         self.sent = self.door.now
-        self.streams[stream.number] = self.streams.pop(stream.number)  # Now it is others' turn.
+        self.streams[number] = self.streams.pop(number)  # Now it is others' turn.
         self.flush()
 
-    def forget(self, stream: Stream) -> None:
-        self.streams.pop(stream.number, None)
+    def forget(self, number: int) -> None:
+        self.streams.pop(number, None)
         self.mark = self.door.now
-        if self.door.closing and not self.streams:
+        if (self.door.closing or self.is_leaving) and not self.streams:
             self.hang_up(ErrorCodes.NO_ERROR)
 
     def _wake_senders(self) -> None:
@@ -230,15 +235,19 @@ class Multiplexed(asyncio.Protocol):
 
     def look(self, now: float) -> None:
         waited, limits = now - self.mark, self.door.limits
-        if self.deaf:
-            if waited > limits.linger:
-                self.transport.abort()
-        elif self.is_writable and self.frames.is_late(now, limits.head_time):
+        if self.streams:
+            self._see_what_moves(now)
+        if self.is_writable and self.frames.is_late(now, limits.head_time):
             self.hang_up(ErrorCodes.ENHANCE_YOUR_CALM)
         elif not self.streams and waited > limits.keep_alive:
             self.hang_up(ErrorCodes.NO_ERROR)
         for stream in tuple(self.streams.values()):
             stream.look(now, limits)
+
+    def _see_what_moves(self, now: float) -> None:
+        delivered = self.written - on_the_way(self.transport)
+        if delivered > self.delivered:
+            self.delivered, self.moved = delivered, now
 
     def close_idle(self) -> None:
         if not self.streams:
@@ -257,7 +266,7 @@ class Multiplexed(asyncio.Protocol):
         """Say why, and hear nothing more."""
         if self.deaf:
             return
-        self.deaf, self.mark = True, self.door.now
+        self.deaf = True
         self.h2.close_connection(code)
         self.flush()
         self._leave_streams()
@@ -280,31 +289,3 @@ _TAKES: dict[type[Event], Callable[[Multiplexed, Any], None]] = {
     ConnectionTerminated: Multiplexed._take_farewell,
 }
 """Priorities are not kept."""
-
-
-class Engine(H2Connection):
-    """The protocol by itself."""
-
-    MAX_CLOSED_STREAMS = 10 * STREAMS
-    """Of so many it is known how they ended."""
-
-
-def _engine(limits: Limits) -> H2Connection:
-    """Tells the client what may be asked of us."""
-    engine = Engine(H2Configuration(client_side=False, header_encoding=None))
-    engine.local_settings = Settings(
-        client=False,
-        initial_values={
-            SettingCodes.MAX_CONCURRENT_STREAMS: STREAMS,
-            SettingCodes.MAX_HEADER_LIST_SIZE: _list_size(limits),
-            SettingCodes.INITIAL_WINDOW_SIZE: WINDOW,
-            SettingCodes.ENABLE_CONNECT_PROTOCOL: 0,
-        },
-    )
-    # Somewhat more is read, so that the client gets to know why it is too much.
-    engine.decoder.max_header_list_size = 2 * _list_size(limits)
-    return engine
-
-
-def _list_size(limits: Limits) -> int:
-    return limits.head + limits.request_line + ENTRY * limits.headers

@@ -2,7 +2,10 @@
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
+
+from .door import Door, Visitor
+from .outgoing import held, on_the_way
 
 Bytes: TypeAlias = "bytes | bytearray | memoryview[Any]"
 
@@ -17,12 +20,13 @@ class Sealed(asyncio.Transport):
 
     TLS cannot close one side only: after ``write_eof`` what still comes is
     dropped, and the connection is closed as soon as nothing comes any more.
-    ``close`` may be called again.
+    ``close`` may be called again, and lets everything that was written go out
+    first, however long that takes; nothing is heard any more.
     """
 
-    def __init__(self, inner: asyncio.Transport) -> None:
+    def __init__(self, inner: asyncio.Transport, door: Door) -> None:
         super().__init__()
-        self._inner = inner
+        self._inner, self._door = inner, door
         self._is_closed = self._has_ended = False
         inner.set_write_buffer_limits(high=HIGH_WATER)
 
@@ -41,6 +45,8 @@ class Sealed(asyncio.Transport):
     def close(self) -> None:
         if not self.is_closing():
             self._is_closed = True
+            self._rest()
+            self._inner.resume_reading()  # The client's word that it closes, too, is to be heard.
             self._inner.close()
 
     def abort(self) -> None:
@@ -73,21 +79,41 @@ class Sealed(asyncio.Transport):
 
     def write_eof(self) -> None:
         self._has_ended = True
-        self._inner.set_protocol(Rest(self, self._inner.get_protocol()))
+        self._rest().close_soon()
+
+    def _rest(self) -> "Rest":
+        protocol = self._inner.get_protocol()
+        return protocol if isinstance(protocol, Rest) else Rest(self, protocol, self._door)
 
     def get_write_buffer_size(self) -> int:
-        return self._inner.get_write_buffer_size()
+        """How many bytes wait to be sent; if any do, with those that the client has yet to take."""
+        waiting = self._inner.get_write_buffer_size()
+        return waiting and waiting + held(self._inner)
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         self._inner.set_write_buffer_limits(high, low)
 
 
 class Rest(asyncio.Protocol):
-    """Takes the place of a connection that has said its last word, and drops what it is told."""
+    """Takes the place of a connection that has said its last word, among the door's visitors too.
 
-    def __init__(self, transport: Sealed, before: asyncio.BaseProtocol) -> None:
-        self._transport, self._before = transport, before
+    What it is told is dropped. It waits while the client takes what was sent,
+    and then a little for the client to close.
+    """
+
+    def __init__(self, transport: Sealed, before: asyncio.BaseProtocol, door: Door) -> None:
+        self._transport, self._before, self._door = transport, before, door
         self._loop = asyncio.get_running_loop()
+        self._heard = 0.0
+        self._closing: asyncio.TimerHandle | None = None
+        self._mark, self._waiting = door.now, on_the_way(transport)
+        """Since when so many bytes are on their way."""
+        transport.set_protocol(self)
+        door.visitors.discard(cast(Visitor, before))
+        door.visitors.add(self)
+
+    def close_soon(self) -> None:
+        """Close once the client has been quiet for a moment."""
         self._heard = self._loop.time()
         self._closing = self._loop.call_later(QUIET, self._close)
 
@@ -95,11 +121,13 @@ class Rest(asyncio.Protocol):
         self._heard = self._loop.time()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._closing.cancel()
+        if self._closing is not None:
+            self._closing.cancel()
+        self._door.visitors.discard(self)
         self._before.connection_lost(exc)
 
     def pause_writing(self) -> None:
-        self._before.pause_writing()
+        """Nobody has more to write."""
 
     def resume_writing(self) -> None:
         self._before.resume_writing()
@@ -110,3 +138,21 @@ class Rest(asyncio.Protocol):
             self._closing = self._loop.call_at(due, self._close)
         else:
             self._transport.close()
+
+    # What the door wants.
+
+    def look(self, now: float) -> None:
+        waiting, limits = on_the_way(self._transport), self._door.limits
+        if waiting != self._waiting:
+            self._mark, self._waiting = now, waiting
+        elif now - self._mark > (limits.body_silence if waiting else limits.linger):
+            self._transport.abort()
+
+    def close_idle(self) -> None:
+        """It is closed already."""
+
+    def shut(self) -> None:
+        """It is closed already."""
+
+    def abort(self) -> None:
+        self._transport.abort()

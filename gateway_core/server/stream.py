@@ -10,46 +10,25 @@ RequestReceived ──▶ take … complete ──▶ (answered) ──▶ gone 
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from email.utils import formatdate
 from functools import lru_cache
 from time import time
-from typing import Protocol
 
 import msgspec
-from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
 
-from .cycle import BODILESS, FAILED, FAILED_HEADERS, Header, lines
+from ..inference.client import LEAVING, PUSH, REPLY
+from .cycle import BODILESS, FAILED, FAILED_HEADERS, LONG, Header, lines
 from .door import App, Message
+from .frames import LONGEST
 from .heads import Refused
+from .incoming import Incoming
 from .limits import Limits
+from .line import Line
 
 log = logging.getLogger(__name__)
-
-
-class Line(Protocol):
-    """What a stream uses of its connection."""
-
-    h2: H2Connection
-
-    @property
-    def is_writable(self) -> bool: ...
-
-    @property
-    def sent(self) -> float:
-        """When it last sent a piece of any body."""
-        ...
-
-    def flush(self) -> None:
-        """Send what is waiting."""
-
-    def piece_sent(self, stream: "Stream") -> None:
-        """The same after a piece of a body."""
-
-    def forget(self, stream: "Stream") -> None:
-        """The request and its answer are over."""
 
 
 class Stream:
@@ -61,24 +40,25 @@ class Stream:
             name == b"expect" and value.lower() == b"100-continue"
             for name, value in scope["headers"]
         )
-        self.mark = now
-        """When the last piece of the body came, or the answer ended."""
-        self.more_body = True
+        self.body = Incoming(line, number, now)
         self.gone = self.started = self.answered = self.is_bodiless = False
-        self._body = bytearray()
-        self._came = 0
-        """How long the body is so far."""
+        self._ended = 0.0
+        """When the answer ended."""
         self._stuck: float | None = None
         """Since when the answer waits for the client to take more of it."""
-        self._unread = 0
-        """Bytes that were not yet given back to the client's window."""
+        self._stuck_at = 0
+        """How much the connection had sent by then."""
+        self._left: int | None = None
+        """How much of the answer's body is still to come, if it was announced."""
+        self._told: Callable[[], None] | None = None
+        """Is called if the client leaves."""
         self._has_news = False
         self._heard, self._opened = asyncio.Event(), asyncio.Event()
 
     async def run(self, app: App) -> None:
         """Have the request answered, whatever happens to the application."""
         try:
-            await app(self.scope, self.receive, self.send)
+            await self._serve(app)
         except BaseException:
             log.exception("a request failed")
             self._fail()
@@ -87,22 +67,29 @@ class Stream:
                 log.error("a request was left without an end of its answer")
                 self._fail()
 
+    async def _serve(self, app: App) -> None:
+        scope = self.scope
+        scope[PUSH], scope[REPLY], scope[LEAVING] = self.push, self.reply, self.leaving
+        try:
+            await app(scope, self.receive, self.send)
+        finally:
+            self._told = None
+            for key in (PUSH, REPLY, LEAVING):
+                scope.pop(key, None)  # It holds this object, which holds the scope in turn.
+
     # What the connection tells.
 
     def take(self, data: bytes, size: int, now: float) -> None:
         """More of the body; ``size`` is what it takes of the client's window."""
-        self.mark = now
-        self._came += len(data)
+        self.body.take(data, size, now)
         if self.answered:
-            self.h2.acknowledge_received_data(size, self.number)
-            return
-        self._body += data
-        self._unread += size
-        self._wake()
+            self.body.read()
+        else:
+            self._wake()
 
     def complete(self) -> None:
         """The request has come whole."""
-        self.more_body = False
+        self.body.is_whole = True
         self._wake()
         self._settle()
 
@@ -110,20 +97,23 @@ class Stream:
     def is_short(self) -> bool:
         """Whether the body that has come is not as long as was announced."""
         lengths = (int(v) for name, v in self.scope["headers"] if name == b"content-length")
-        return next(lengths, self._came) != self._came
+        return next(lengths, self.body.size) != self.body.size
 
     def drop(self) -> None:
         """Nobody waits for the answer, and the connection goes on."""
         self.leave()
-        self._give_back()
-        self.line.forget(self)
+        self.body.give_back()
+        self.line.forget(self.number)
 
     def leave(self) -> None:
         """Nobody waits for the rest of the answer."""
         self.gone = True
-        self._body.clear()
+        self.body.drop()
         self._wake()
         self.wake_sender()
+        told, self._told = self._told, None
+        if told is not None and not self.answered:
+            told()
 
     def wake_sender(self) -> None:
         """There may be room to send more."""
@@ -131,24 +121,23 @@ class Stream:
 
     def look(self, now: float, limits: Limits) -> None:
         """End it if the client takes too long with the body, or with taking the answer."""
-        waited = now - self.mark
         if self._is_stuck(now, limits):
             self.reset(ErrorCodes.CANCEL)
-        if self.gone or not self.more_body:
+        if self.gone or self.body.is_whole:
             return
         if self.answered:
-            if waited > limits.linger:
+            if now - self._ended > limits.linger:
                 self.reset(ErrorCodes.NO_ERROR)
-        elif self._unread or not self.line.is_writable or not self.h2.inbound_flow_control_window:
-            self.mark = now  # It is us who do not listen.
-        elif waited > limits.body_silence:
+        elif self.body.silence(now) > limits.body_silence:
             self._refuse(Refused(408, "The request did not come in time"))
 
     def _is_stuck(self, now: float, limits: Limits) -> bool:
         since = self._stuck
         if since is None:
             return False
-        if self.h2.outbound_flow_control_window <= 0 or not self.line.is_writable:
+        if self.line.delivered < self._stuck_at:  # What it waits for may be on its way yet.
+            self._stuck = since = max(since, self.line.moved)
+        if self._is_in_line:
             since = max(since, self.line.sent)  # Others are sent to, and it waits for its turn.
         return now - since > limits.body_silence
 
@@ -164,9 +153,9 @@ class Stream:
             await self._heard.wait()
         if self._is_over:
             return {"type": "http.disconnect"}
-        body, self._body, self._has_news = bytes(self._body), bytearray(), False
-        self._give_back()
-        return {"type": "http.request", "body": body, "more_body": self.more_body}
+        self._has_news = False
+        is_last = self.body.is_whole
+        return {"type": "http.request", "body": self.body.read(), "more_body": not is_last}
 
     async def send(self, message: Message) -> None:
         if self.gone:
@@ -179,53 +168,133 @@ class Stream:
         else:
             raise RuntimeError(f"{kind} is out of turn")
 
+    def push(self, piece: bytes) -> bool:
+        """More of a body whose head is out, at once; false for what needs ``send``."""
+        is_flowing = self.started and not self.is_bodiless and self._left is None
+        if not piece or not is_flowing or not self._takes(len(piece)):
+            return False
+        self._pour(piece, is_last=False)
+        return True
+
+    def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
+        """A whole answer at once, which names its length; false for what needs ``send``.
+
+        Raises RuntimeError for a header that cannot be sent.
+        """
+        if self.started or self.scope["method"] == "HEAD" or not self._takes(len(body)):
+            return False
+        self._head(status, headers)
+        self._pour(b"" if self.is_bodiless else body, is_last=True)
+        self._end()
+        return True
+
+    def leaving(self, told: Callable[[], None]) -> None:
+        """Have ``told`` called once, if the client leaves before the answer has ended."""
+        if self.gone:
+            told()
+        else:
+            self._told = told
+
     @property
     def _is_over(self) -> bool:
         return self.gone or self.answered
 
-    def _begin(self, status: int, headers: Iterable[Header]) -> None:
+    def _begin(self, status: int, headers: Sequence[Header]) -> None:
+        """Raises RuntimeError for a header that cannot be sent."""
+        self._head(status, headers)
+        asyncio.get_running_loop().call_soon(self.line.flush)
+
+    def _head(self, status: int, headers: Sequence[Header]) -> None:
         """Raises RuntimeError for a header that cannot be sent."""
         self.expects_continue = False
         self.is_bodiless = self.scope["method"] == "HEAD" or status in BODILESS
         whole = [(b":status", b"%d" % status), (b"date", _date(int(time()))), *headers]
         lines(whole[1:])
+        for name, value in headers:
+            if name.lower() == b"content-length" and not self.is_bodiless:
+                self._left = int(value)
         self.started = True
-        self.h2.send_headers(self.number, whole)
-        asyncio.get_running_loop().call_soon(self.line.flush)
+        self.h2.send_headers(self.number, [each for each in whole if each[0].lower() != b"te"])
+
+    def _takes(self, size: int) -> bool:
+        """Whether so much can be sent at once, and nobody else waits for room."""
+        line = self.line
+        if self._is_over or self._stuck is not None or line.queued or not line.is_writable:
+            return False
+        return size <= min(LONG, self.h2.local_flow_control_window(self.number))
+
+    def _pour(self, piece: bytes, *, is_last: bool) -> None:
+        """Send what there is room for."""
+        at, end, frames = 0, len(piece), 0
+        while at < end or not frames:
+            begun, at, frames = at, min(at + LONGEST, end), frames + 1
+            is_end = is_last and at == end
+            self.h2.send_data(self.number, piece[begun:at], end_stream=is_end)
+        self.line.piece_sent(self.number, frames)
 
     async def _write(self, piece: bytes, *, is_last: bool) -> None:
+        self._count(len(piece), is_last=is_last)
         at, end = 0, 0 if self.is_bodiless else len(piece)
         while at < end or is_last:
-            room = await self._room() if end else 0  # What is empty needs none.
+            room = await self._room(is_begun=at > 0) if end else 0  # What is empty needs none.
             if self.gone:
                 return
             begun, at = at, min(at + room, end)
             is_end = is_last and at == end
             self.h2.send_data(self.number, piece[begun:at], end_stream=is_end)
-            self.line.piece_sent(self)
+            self.line.piece_sent(self.number)
             if is_end:
                 self._end()
                 return
 
-    async def _room(self) -> int:
-        """How many bytes may be sent at once, as soon as there are any."""
-        while not self.gone:
-            room = min(
-                self.h2.local_flow_control_window(self.number), self.h2.max_outbound_frame_size
-            )
-            if room > 0 and self.line.is_writable:
-                self._stuck = None
-                return room
-            if self._stuck is None:
-                self._stuck = asyncio.get_running_loop().time()
-            self._opened.clear()
+    def _count(self, size: int, *, is_last: bool) -> None:
+        """Raises RuntimeError for a body of another length than was announced."""
+        if self._left is not None:
+            self._left -= size
+            if self._left < 0 or (is_last and self._left):
+                raise RuntimeError("the body is not as long as was announced")
+
+    async def _room(self, *, is_begun: bool) -> int:
+        """How many bytes may be sent in one frame, as soon as there are any."""
+        if (room := self._free()) > 0:
+            return room
+        self._stuck, self._stuck_at = asyncio.get_running_loop().time(), self.line.written
+        try:
+            while not self.gone and (room := self._free()) <= 0:
+                await self._more_room()
+        except asyncio.CancelledError:
+            if is_begun:  # Nothing makes sense behind a part of a piece.
+                self._told = None  # It is not the client who leaves.
+                self.reset(ErrorCodes.INTERNAL_ERROR)
+            raise
+        finally:
+            self._stuck = None
+        return room
+
+    def _free(self) -> int:
+        if self.gone or not self.line.is_writable:
+            return 0
+        return min(self.h2.local_flow_control_window(self.number), LONGEST)
+
+    async def _more_room(self) -> None:
+        """Wait until there may be more."""
+        self._opened.clear()
+        in_line = self._is_in_line
+        self.line.queued += in_line
+        try:
             await self._opened.wait()
-        return 0
+        finally:
+            self.line.queued -= in_line
+
+    @property
+    def _is_in_line(self) -> bool:
+        """Whether it waits for what all streams of the connection share."""
+        return self.h2.outbound_flow_control_window <= 0 or not self.line.is_writable
 
     def _end(self) -> None:
         self.answered = True
-        self.mark = asyncio.get_running_loop().time()
-        self._give_back()
+        self._ended = asyncio.get_running_loop().time()
+        self.body.read()
         self._wake()
         self._settle()
 
@@ -255,7 +324,7 @@ class Stream:
         if not self.answered:
             self.reset(ErrorCodes.INTERNAL_ERROR)
 
-    def _say(self, status: int, headers: Iterable[Header], body: bytes) -> None:
+    def _say(self, status: int, headers: Sequence[Header], body: bytes) -> None:
         """A whole answer at once, if the client's window takes it."""
 
         def say() -> None:
@@ -274,19 +343,12 @@ class Stream:
         self.line.flush()
 
     def _settle(self) -> None:
-        if self.answered and not self.more_body:
-            self.line.forget(self)
+        if self.answered and self.body.is_whole:
+            self.line.forget(self.number)
 
     def _wake(self) -> None:
         self._has_news = True
         self._heard.set()
-
-    def _give_back(self) -> None:
-        """Let the client send as much again as was read."""
-        if self._unread:
-            self.h2.acknowledge_received_data(self._unread, self.number)
-            self._unread = 0
-            self.line.flush()
 
 
 def refusal_headers(body: bytes) -> list[Header]:

@@ -1,4 +1,4 @@
-"""TLS before the door: the certificate, and the handshake of every connection.
+"""TLS before the door: the handshake of every connection.
 
 ```text
 socket ──▶ Arrival (handshake) ──http/1.1──▶ the server's own connection
@@ -11,13 +11,11 @@ a handshake that is under way, or that fails.
 
 import asyncio
 import logging
-import os
 import socket
-import ssl
 from pathlib import Path
 from typing import Any, cast
 
-from ..config.errors import ConfigError
+from .certificate import Certificate
 from .door import App, Door, Make
 from .http2 import Multiplexed
 from .sealed import Sealed
@@ -29,6 +27,8 @@ AT_ONCE = 100
 """How many connections are accepted before others have a turn."""
 PAUSE = 0.05
 """Seconds to wait after the system had no room for a connection."""
+PATIENCE = 24 * 3600.0
+"""Seconds that the event loop may take to close a connection: the door sees to it earlier."""
 
 
 class TlsEntrance:
@@ -36,58 +36,23 @@ class TlsEntrance:
 
     def __init__(self, cert: Path, key: Path, *, http2: bool) -> None:
         """Two files in PEM format. Raises ConfigError, which says which one is wrong."""
-        self.context = _context(cert, key)
-        self.context.set_alpn_protocols([H2, H1] if http2 else [H1])
+        self.certificate = Certificate(cert, key, [H2, H1] if http2 else [H1])
 
     async def open(self, door: Door, app: App, make: Make, listener: socket.socket) -> "Accepting":
         """Let connections in; those of HTTP/1.1 are made by ``make``."""
-        accepting = Accepting(self.context, door, app, make, listener)
+        door.ticks.append(self.certificate.look)
+        accepting = Accepting(self.certificate, door, app, make, listener)
         accepting.begin()
         return accepting
-
-
-def _context(cert: Path, key: Path) -> ssl.SSLContext:
-    for name, path in (("certificate", cert), ("key", key)):
-        if "-----BEGIN" in str(path):  # What it holds may be secret, and is not repeated.
-            raise ConfigError(f"The TLS {name} is given as the name of a file, not as text.")
-        if not os.path.isfile(path):  # Also false for what cannot be the name of a file.
-            raise ConfigError(f"There is no file {path} with the TLS {name}.")
-        if not os.access(path, os.R_OK):
-            raise ConfigError(f"The file {path} with the TLS {name} cannot be read.")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
-    # Before TLS 1.3 only what HTTP/2 allows: fresh keys, and authenticated ciphers.
-    context.set_ciphers("ECDHE+AESGCM:ECDHE+CHACHA20")
-    try:
-        context.load_cert_chain(cert, key, password=lambda: _refuse_password(key))
-    except ssl.SSLError as error:
-        raise ConfigError(_trouble(error, cert, key)) from None
-    return context
-
-
-def _refuse_password(key: Path) -> str:
-    raise ConfigError(f"The TLS key in {key} has a password: give one without.")
-
-
-def _trouble(error: ssl.SSLError, cert: Path, key: Path) -> str:
-    if error.reason == "KEY_VALUES_MISMATCH":
-        return f"The TLS key in {key} does not belong to the certificate in {cert}."
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cert)
-    except ssl.SSLError:
-        return f"There is no certificate in PEM format in {cert}."
-    reason = (error.reason or "").lower().replace("_", " ")
-    return f"The TLS key in {key} cannot be used with the certificate in {cert} ({reason})."
 
 
 class Accepting:
     """Takes connections off a listening socket until it is closed."""
 
     def __init__(
-        self, context: ssl.SSLContext, door: Door, app: App, make: Make, listener: socket.socket
+        self, certificate: Certificate, door: Door, app: App, make: Make, listener: socket.socket
     ) -> None:
-        self.context, self.door, self.app, self.make = context, door, app, make
+        self.certificate, self.door, self.app, self.make = certificate, door, app, make
         self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._pausing: asyncio.TimerHandle | None = None
@@ -139,9 +104,9 @@ class Arrival(asyncio.Protocol):
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: self,
                 self._accepted,
-                ssl=self._accepting.context,
+                ssl=self._accepting.certificate.context,
                 ssl_handshake_timeout=limits.head_time,
-                ssl_shutdown_timeout=limits.linger,
+                ssl_shutdown_timeout=PATIENCE,
             )
         except OSError as error:
             log.debug("a TLS handshake failed: %r", error)
@@ -159,7 +124,7 @@ class Arrival(asyncio.Protocol):
         app, make = self._accepting.app, self._accepting.make
         made = Multiplexed(app, self._door) if agreed == H2 else make()
         inner.set_protocol(made)
-        cast(Any, made).connection_made(Sealed(inner))
+        cast(Any, made).connection_made(Sealed(inner, self._door))
 
     # What the door wants: nobody waits for a handshake.
 

@@ -1,6 +1,7 @@
 """An HTTP/2 client that does as it is told, right or wrong, and a small server to tell it to."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
@@ -116,10 +117,13 @@ class Peer:
 
     async def answer(self, number: int) -> Answer:
         """All of an answer."""
-        while not any(self._of(number, StreamEnded, StreamReset)):
-            if not await self.hear():
-                break
+        while not self.ended(number) and await self.hear():
+            pass
         return self.heard(number)
+
+    def ended(self, number: int) -> bool:
+        """Whether there is no more to come of an answer."""
+        return any(self._of(number, StreamEnded, StreamReset))
 
     def heard(self, number: int) -> Answer:
         """What there is of an answer."""
@@ -174,10 +178,18 @@ class Place:
 
 @asynccontextmanager
 async def place(
-    app: App, issued: Issued, *, server: str = "uvloop", http2: bool = True, **limits: Any
+    app: App,
+    issued: Issued,
+    *,
+    server: str = "uvloop",
+    http2: bool = True,
+    buffer: int | None = None,
+    **limits: Any,
 ) -> AsyncIterator[Place]:
-    """Serve an application until the block ends."""
+    """Serve an application until the block ends; ``buffer`` is what the system keeps of answers."""
     listener, stop = listen("127.0.0.1", 0), asyncio.Event()
+    if buffer is not None:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
     entrance = TlsEntrance(issued.cert, issued.key, http2=http2)
     door = Door(Limits(**{"hurry": 0.3, "drain": 5.0, **limits}), entrance=entrance)
     here = Place(listener.getsockname()[1], door, issued, stop)

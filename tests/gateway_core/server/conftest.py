@@ -11,3 +11,11 @@ def issued(tmp_path_factory: pytest.TempPathFactory) -> Issued:
     """A certificate for this machine."""
     folder: Path = tmp_path_factory.mktemp("certificate")
     return issue(folder)
+
+
+@pytest.fixture
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """The event loop that a test asks for with its ``server``."""
+    called = getattr(request.node, "callspec", None)
+    server = called.params.get("server", "uvloop") if called else "uvloop"
+    return "asyncio", {"use_uvloop": server == "uvloop"}

@@ -21,11 +21,6 @@ pytestmark = pytest.mark.anyio
 SERVERS = ["uvloop", "asyncio"]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def tell(scope: Any, receive: Any, send: Any) -> None:
     """Answers with what was spoken, by whom and over what."""
     said = f"{scope['http_version']} {scope['scheme']} {scope['client'][0]}".encode()
