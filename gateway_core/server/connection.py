@@ -22,6 +22,7 @@ import msgspec
 from .chunks import Chunks
 from .door import Door
 from .heads import Refused, check_head, check_unfinished, refused_as
+from .limits import LEAST
 
 IDLE, HEAD, BODY, BUSY = range(4)
 _END_OF_HEAD = b"\r\n\r\n"
@@ -43,7 +44,9 @@ class Connection(ABC):
         self.lingering = False
         """Our side is closed, and the client's is waited for."""
         self.mark = door.now
-        """When the phase began, or the last piece of a body came."""
+        """When the phase began, or enough of a body had come that it is not late."""
+        self._recent = 0
+        """How much of it has come since."""
         self._fed = 0
         """How many bytes the current head may have."""
         self._fresh = True
@@ -100,13 +103,19 @@ class Connection(ABC):
                 check_unfinished(self.url, self._fed, self.door.limits)
                 self._tail = (self._tail + data)[-3:]
             elif self.phase == BODY:
-                self.mark = self.door.now
+                self._came(len(data))
         except Refused as refused:
             self.refuse(refused)
         except httptools.HttpParserError as error:
             self.refuse(refused_as(error))
         else:
             self.passed(data)
+
+    def _came(self, size: int) -> None:
+        """More of a body: one that only trickles is as late as one that is silent."""
+        self._recent += size
+        if self._recent >= LEAST:
+            self.mark, self._recent = self.door.now, 0
 
     def _parsed(self, data: bytes) -> bytes:
         try:
@@ -130,7 +139,7 @@ class Connection(ABC):
         size = self._fed if self._fresh else math.inf
         if check_head(self.parser, self.url, self.headers, size, self.door.limits):
             self._expect_chunks()
-        self.phase, self.mark = BODY, self.door.now
+        self.phase, self.mark, self._recent = BODY, self.door.now, 0
 
     def _expect_chunks(self) -> None:
         if not self._fresh:

@@ -85,14 +85,21 @@ class Fast(Connection, asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         repeated = self._repeated
         if repeated is not None and (self.phase == IDLE or self._held):
-            data, self._held = self._held + data, b""
-            if self._again(repeated, data):
+            held, self._held = self._held, b""
+            if self._again(repeated, held + data):
                 return
-            if repeated.is_begun(data) and not self.deaf:
-                self._held, self.phase, self.mark = data, BODY, self.door.now
+            if repeated.is_begun(held + data) and not self.deaf:
+                self._hold(held, data)
                 return
-            self.phase = IDLE
+            self.phase, data = IDLE, held + data
         Connection.data_received(self, data)
+
+    def _hold(self, held: bytes, data: bytes) -> None:
+        """Wait for the rest of a body, as long as for any."""
+        if not held:
+            self.phase, self.mark = BODY, self.door.now
+        self._came(len(data))
+        self._held = held + data
 
     def _again(self, repeated: Repeated, data: bytes) -> bool:
         """Serve a request whose head is the same as before, if it is that and nothing else."""

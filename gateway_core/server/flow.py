@@ -2,6 +2,8 @@
 
 import asyncio
 
+from .outgoing import on_the_way
+
 HIGH_WATER = 64 * 1024
 """Bytes of a request that nobody has taken, above which no more is read."""
 
@@ -44,6 +46,8 @@ class Flow:
         It is seen from call to call, so there must be some of them.
         """
         waiting = self._transport.get_write_buffer_size()
+        if waiting:
+            waiting = on_the_way(self._transport)
         if not waiting or waiting != self._waiting:
             self._waiting, self._since = waiting, now
         return now - self._since

@@ -1,10 +1,7 @@
 """The body of one request as it comes over HTTP/2: what is unread, and how long it takes."""
 
-from .limits import KIB
+from .limits import LEAST
 from .line import Line
-
-LEAST = KIB
-"""Bytes that must come in the time that a body may be silent, unless it ends."""
 
 
 class Incoming:

@@ -6,6 +6,8 @@ from ..config.environment import Environment
 from ..config.machine import descriptor_limit
 
 KIB = 1024
+LEAST = KIB
+"""Bytes of a body that must come in the time that a body may be silent, unless it ends."""
 SPARE_DESCRIPTORS = 128
 """Descriptors that are never given to clients: files, the database, vendors."""
 

@@ -17,7 +17,7 @@ except ImportError:  # Where the system has no such question.
 
 def on_the_way(transport: asyncio.WriteTransport) -> int:
     """Bytes that are not with the client, as far as that can be told."""
-    return transport.get_write_buffer_size() or held(transport)
+    return transport.get_write_buffer_size() + held(transport)
 
 
 def held(transport: asyncio.BaseTransport) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias, cast
 
 from .door import Door, Visitor
-from .outgoing import held, on_the_way
+from .outgoing import on_the_way
 
 Bytes: TypeAlias = "bytes | bytearray | memoryview[Any]"
 
@@ -86,9 +86,7 @@ class Sealed(asyncio.Transport):
         return protocol if isinstance(protocol, Rest) else Rest(self, protocol, self._door)
 
     def get_write_buffer_size(self) -> int:
-        """How many bytes wait to be sent; if any do, with those that the client has yet to take."""
-        waiting = self._inner.get_write_buffer_size()
-        return waiting and waiting + held(self._inner)
+        return self._inner.get_write_buffer_size()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         self._inner.set_write_buffer_limits(high, low)

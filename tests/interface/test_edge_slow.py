@@ -13,7 +13,7 @@ import pytest
 from fake_vendor import Asked, Said
 from lab import EVENT, STREAM, add_lab
 from process import Running, running, vendor
-from raw import ask, call, chat, hear, request, sized, tell
+from raw import Heard, ask, call, chat, hear, request, sized, tell
 
 SERVERS = ["uvloop", "asyncio"]
 SHORT = 0.8
@@ -117,12 +117,32 @@ def test_a_body_behind_a_head_that_came_before_must_come_in_time(here: Running) 
     assert time.monotonic() - begun < LATE
 
 
+@pytest.mark.parametrize("before", [(), (sized(),)], ids=["new", "known"])
+@pytest.mark.parametrize("size", [1048576, 60_000])
+def test_a_body_that_trickles_does_not_earn_more_time(
+    here: Running, before: tuple[bytes, ...], size: int
+) -> None:
+    with call(here.url) as peer:
+        for request in before:
+            tell(peer, request)
+            hear(peer, 5, until=b"}}")
+        begun = time.monotonic()
+        tell(peer, chat(b"Content-Length: %d" % size, body=b"{"))
+        heard: list[Heard] = []
+        while not (heard and heard[-1].closed) and time.monotonic() - begun < 2 * LATE:
+            tell(peer, b" ")
+            heard.append(hear(peer, 0.2))
+
+    assert b"".join(each.data for each in heard).startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - begun < LATE
+
+
 def test_a_body_that_keeps_coming_is_waited_for(here: Running) -> None:
     with call(here.url) as peer:
-        tell(peer, chat(b"Content-Length: 5", body=b""))
+        tell(peer, chat(b"Content-Length: 5120", body=b""))
         for byte in b"nope!":
             early = hear(peer, 0.6 * SHORT)
-            tell(peer, bytes([byte]))
+            tell(peer, bytes([byte]) * 1024)
         heard = hear(peer, 5, until=b"}}")
 
     assert early.data == b""

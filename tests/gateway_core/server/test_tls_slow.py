@@ -119,8 +119,8 @@ async def test_a_client_that_takes_little_is_waited_for(issued: Issued, server: 
         waiting = line.transport._inner.get_write_buffer_size()  # type: ignore[attr-defined]
         here.pass_time(0)
         for turn in range(1, 5):
-            before = line.transport.get_write_buffer_size()
-            while line.transport.get_write_buffer_size() == before:
+            before = on_the_way(line.transport)
+            while on_the_way(line.transport) == before:
                 await reader.take(1024)
             # All of it came out of the system's buffer.
             assert line.transport._inner.get_write_buffer_size() == waiting  # type: ignore
