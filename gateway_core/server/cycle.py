@@ -71,7 +71,10 @@ class Cycle:
     """Set while somebody waits for that."""
     _head = b""
     """A head that is not written yet."""
-    _is_chunked = False
+    takes_chunks = True
+    """Whether the client's version of HTTP knows chunks; else a body of no announced length ends
+    with the connection."""
+    _is_chunked = _is_endless = False
     _left = 0
     """Bytes of the body that are still to come, where their number was announced."""
     _is_flowing = False
@@ -259,8 +262,8 @@ class Cycle:
             parts.append(b"connection: close\r\n")
         is_framed = self._is_chunked or self._left >= 0
         if not is_framed and not self.is_head and status not in BODILESS:
-            self._is_chunked = True
-            parts.append(b"transfer-encoding: chunked\r\n")
+            self._is_chunked, self._is_endless = self.takes_chunks, not self.takes_chunks
+            parts.append(b"transfer-encoding: chunked\r\n" if self.takes_chunks else b"")
         parts.append(b"\r\n")
         self._head, self.response_started = b"".join(parts), True
         if self._left < 0:
@@ -287,7 +290,7 @@ class Cycle:
         elif self._is_chunked:
             parts = (_size(len(piece)), piece, b"\r\n") if piece else ()
             piece = b"".join((*parts, _END) if is_last else parts)
-        else:
+        elif not self._is_endless:
             self._left -= len(piece)
         if self._left < 0 or (is_last and self._left):
             raise RuntimeError("the body is not as long as was announced")

@@ -155,6 +155,7 @@ class Fast(Connection, asyncio.Protocol):
             keep_alive=version != "1.0" and parser.should_keep_alive(),
             is_head=scope["method"] == "HEAD",
         )
+        cycle.takes_chunks = version != "1.0"
         self.line.append(cycle)
         if len(self.line) == 1:
             self._start(cycle)

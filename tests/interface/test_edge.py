@@ -324,3 +324,16 @@ def is_served(here: Running) -> bool:
         return ask(here.url, HEALTH, until=b"true}").status == 200
     except OSError:
         return False
+
+
+def test_an_old_client_gets_a_stream_that_ends_with_the_connection(here: Running) -> None:
+    streamed = CHAT.replace(b'{"model"', b'{"stream":true,"model"')
+    asked = sized(streamed).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+
+    heard = ask(here.url, asked)
+
+    assert heard.status == 200
+    assert heard.closed
+    assert b"transfer-encoding" not in heard.data
+    assert heard.body.startswith(b"data: {")
+    assert heard.body.endswith(b"data: [DONE]\n\n")

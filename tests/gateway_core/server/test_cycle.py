@@ -87,6 +87,23 @@ def test_a_whole_answer_leaves_in_one_write() -> None:
     assert answered(answering).writes == [HEAD + b"content-length: 5\r\n\r\nhello"]
 
 
+def test_a_stream_to_an_old_client_ends_with_the_connection() -> None:
+    wire = Wire()
+
+    async def main() -> None:
+        cycle = made(wire, keep_alive=False)
+        cycle.takes_chunks = False
+        await start(cycle, (b"content-type", b"text/plain"))
+        await body(cycle, b"one", more=True)
+        await body(cycle, b"two")
+
+    asyncio.run(main())
+
+    told = HEAD + b"content-type: text/plain\r\nconnection: close\r\n\r\n"
+    assert b"".join(wire.writes) == told + b"onetwo"
+    assert wire.is_closing()
+
+
 def test_the_head_of_a_stream_leaves_with_its_first_piece() -> None:
     async def answering(cycle: Cycle) -> None:
         await start(cycle)
