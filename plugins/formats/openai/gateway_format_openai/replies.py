@@ -11,6 +11,7 @@ from gateway_core import (
     Choice,
     Citation,
     Conversation,
+    Finish,
     Foreign,
     Losses,
     Media,
@@ -44,6 +45,16 @@ from .usage import write_usage
 
 UNREAD = "The upstream gave an answer that could not be read"
 _PREFIX = "chatcmpl-"
+_PLAIN = (
+    b'{"id":%b,"object":"chat.completion","created":%d,"model":%b,"choices":[{"index":0,'
+    b'"message":{"role":"assistant","content":%b,"refusal":null},'
+    b'"logprobs":null,"finish_reason":%b}],'
+    b'"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,'
+    b'"prompt_tokens_details":{"cached_tokens":%d},'
+    b'"completion_tokens_details":{"reasoning_tokens":%d}}}'
+)
+_ENDS: Mapping[Finish, bytes] = {"stop": b'"stop"', "length": b'"length"'}
+"""How an answer of words usually ends."""
 
 
 def read_reply(body: bytes) -> Reply:
@@ -108,10 +119,40 @@ def read_index(raw: Raw | None) -> int:
 
 def reply_id(text: str) -> str:
     """The id a client of this dialect expects, made from whatever the vendor's was."""
-    return text if text.startswith(_PREFIX) else _PREFIX + text
+    return text if text[: len(_PREFIX)] == _PREFIX else _PREFIX + text
 
 
 def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+    return _plainly(reply, asked) or _with_more(reply, asked, losses)
+
+
+def _plainly(reply: Reply, asked: Conversation) -> bytes:
+    """An answer of one text, as most are, which loses nothing; empty for any other."""
+    usage = reply.usage
+    if usage is None or usage.cache_write_tokens or reply.extra or len(reply.choices) != 1:
+        return b""
+    choice = reply.choices[0]
+    word = _ENDS.get(choice.finish)
+    if word is None or choice.extra or choice.logprobs is not None or len(choice.parts) != 1:
+        return b""
+    part = choice.parts[0]
+    if not is_plain(part):
+        return b""
+    return _PLAIN % (
+        encode(reply_id(reply.id)),
+        reply.created or 0,
+        encode(reply.model or asked.model),
+        encode(part.text),
+        word,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.input_tokens + usage.output_tokens,
+        usage.cached_tokens,
+        usage.reasoning_tokens,
+    )
+
+
+def _with_more(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
     body: dict[str, Any] = {
         "id": reply_id(reply.id),
         "object": "chat.completion",
