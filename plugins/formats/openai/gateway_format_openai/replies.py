@@ -39,6 +39,7 @@ from .errors import read_failure
 from .finish import write_finish
 from .frames import known_tier, shared_members
 from .members import DIALECT, UNREADABLE, encode, first, merge
+from .plain_replies import read_plain
 from .tools import is_legacy
 from .unwrapping import custom_names, unwrapped
 from .usage import write_usage
@@ -59,6 +60,10 @@ _ENDS: Mapping[Finish, bytes] = {"stop": b'"stop"', "length": b'"length"'}
 
 def read_reply(body: bytes) -> Reply:
     """Raises UpstreamError for rubbish, and for an error that came with status 200."""
+    return read_plain(body) or _read_any(body)
+
+
+def _read_any(body: bytes) -> Reply:
     events: list[StreamEvent] = []
     answer = Answer(is_whole=True)
     try:
