@@ -10,19 +10,22 @@ between is a JSON string, it says the same with another text.
 
 import msgspec
 
-BACKSLASH = ord("\\")
+BACKSLASH, QUOTE = b'\\"'
 _string = msgspec.json.Decoder(str).decode
+_strings = msgspec.json.Decoder(list[str]).decode
 
 
 class Likeness:
     """What such frames have before and after the text, whose quotes belong to neither."""
 
-    __slots__ = ("_after", "_around", "_before", "_between")
+    __slots__ = ("_after", "_around", "_before", "_between", "_edges", "_head", "_tail")
 
     def __init__(self, before: bytes, after: bytes) -> None:
         self._before, self._after = before, after
         self._between = b'"%b%b"' % (after, before)
         self._around = len(before) + len(after)
+        self._head, self._tail = before + b'"', b'"' + after
+        self._edges = self._around + 2
 
     def length(self, whole: bytes) -> int:
         """Characters of text in one or more frames; 0 where anything is not like this."""
@@ -39,11 +42,44 @@ class Likeness:
         except (msgspec.DecodeError, UnicodeDecodeError):
             return 0
 
+    def text(self, frame: bytes) -> str:
+        """The text of one frame; empty where the frame is not like this, or its text is."""
+        text = frame.removeprefix(self._before).removesuffix(self._after)
+        size = len(text)
+        if not size or size + self._around != len(frame) or not text[0] == text[-1] == QUOTE:
+            return ""
+        try:
+            return _string(text)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return ""
+
+    def run(self, whole: bytes, at: int) -> tuple[list[str], int]:
+        """The texts of the frames from ``at`` on that are like this, none of them empty, and where
+        the last one of them ends. Some that are alike may be left over."""
+        frames = whole[at:].split(self._tail)
+        end = len(whole) - len(frames.pop())
+        pieces = [frame.removeprefix(self._head) for frame in frames]
+        if sum(map(len, pieces)) + len(pieces) * self._edges != end - at:
+            heads = [len(frame) - len(piece) for frame, piece in zip(frames, pieces, strict=True)]
+            del pieces[heads.index(0) :]
+            end = at + sum(map(len, pieces)) + len(pieces) * self._edges
+        texts = _listed(pieces)
+        return (texts, end) if texts else ([], at)
+
     def last_end(self, whole: bytes) -> int:
         """Where the last frame ends that ends like this; 0 for none."""
-        end = b'"' + self._after
-        found = whole.rfind(end)
-        return found + len(end) if found >= 0 else 0
+        found = whole.rfind(self._tail)
+        return found + len(self._tail) if found >= 0 else 0
+
+
+def _listed(pieces: list[bytes]) -> list[str]:
+    """What stands between the quotes of strings, read; none where any is empty or no string."""
+    try:
+        texts = _strings(b'["%b"]' % b'","'.join(pieces))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return []
+    # A backslash at the end of one makes one string of two.
+    return texts if len(texts) == len(pieces) and "" not in texts else []
 
 
 def likeness_of(frame: bytes, text: str) -> Likeness | None:

@@ -30,6 +30,10 @@ class Sequencer:
         self._open: int | None = None
         self._waiting: dict[int, list[PartEvent]] = {}
 
+    def passes(self, event: PartGrew) -> bool:
+        """Whether feeding this event would give just it."""
+        return event.choice == 0 and event.index == self._open
+
     def feed(self, events: Iterable[StreamEvent]) -> list[StreamEvent]:
         ready: list[StreamEvent] = []
         for event in events:

@@ -12,8 +12,8 @@ _NAMED = re.compile(rb"(?m)^event: (.++)\ndata: (.++)\n\n")
 _PLAIN = re.compile(rb"data: (.++)\n\n")
 """Frames as nearly every vendor writes them, with a name and without; a read mostly brings one."""
 _BOM = b"\xef\xbb\xbf"
-CR = 13
-"""As a number, which is looked for in bytes far more quickly than bytes are."""
+CR, LF = b"\r\n"
+"""As numbers, which are looked for in bytes far more quickly than bytes are."""
 
 LIMIT = 16 * 1024 * 1024
 """Longest frame, bytes."""
@@ -130,8 +130,11 @@ def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
 def texts(whole: bytes) -> list[bytes]:
     """The data of a run of whole frames, for formats whose data says all that a name could."""
     if whole[:6] == b"data: ":
-        only = None if CR in whole else _PLAIN.fullmatch(whole)
-        if only is not None:
+        if CR in whole:
+            data = whole[6:-4]
+            if data and whole[-4:] == b"\r\n\r\n" and CR not in data and LF not in data:
+                return [data]
+        elif (only := _PLAIN.fullmatch(whole)) is not None:
             return [only[1]]
         end = b"\r\n\r\n" if whole[-4:] == b"\r\n\r\n" else b"\n\n"
         plain = whole[6 : -len(end)].split(end + b"data: ")

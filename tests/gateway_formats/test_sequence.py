@@ -111,3 +111,13 @@ def test_a_failure_passes_at_once() -> None:
     sequencer.feed([PartStarted(0, Text(text=""))])
 
     assert sequencer.feed([ReplyFailed("Broke")]) == [ReplyFailed("Broke")]
+
+
+@given(interleaved())
+def test_what_passes_is_given_as_it_is(events: list[StreamEvent]) -> None:
+    sequencer = Sequencer()
+
+    for event in events:
+        passes = isinstance(event, PartGrew) and sequencer.passes(event)
+        ready = sequencer.feed([event])
+        assert ready == [event] or not passes

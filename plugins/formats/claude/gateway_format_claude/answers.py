@@ -18,7 +18,7 @@ _BLOCK = ("type", "text", "citations", "thinking", "signature", "data", "id", "n
 _NO_INPUT = (b"{}", b"null", b"")
 
 
-class Block(Struct):
+class Block(Struct, gc=False):
     """A content block, as far as the hub knows it."""
 
     type: str

@@ -29,6 +29,14 @@ _FROM_HUB: Mapping[Finish, str] = {
     "error": "max_tokens",  # the nearest word for an answer that is not whole
 }
 
+_TOLD_BY_HUB = frozenset(
+    (
+        *(reason for reason, finish in _TO_HUB.items() if reason == _FROM_HUB[finish]),
+        "stop_sequence",
+    )
+)
+"""The words that the hub's words are written as."""
+
 NOTHING: Extra = {}
 
 _reason = msgspec.json.Decoder(str).decode
@@ -37,8 +45,7 @@ _reason = msgspec.json.Decoder(str).decode
 def read_finish(reason: str, *, has_calls: bool) -> tuple[Finish, Extra]:
     """The hub's word, and the vendor's own where the hub's would be written as another."""
     finish = _TO_HUB.get(reason, "stop")
-    usual = reason == _FROM_HUB[finish] or reason == "stop_sequence"
-    if usual and not (has_calls and finish == "stop"):
+    if reason in _TOLD_BY_HUB and not (has_calls and finish == "stop"):
         return finish, NOTHING
     return finish, {"stop_reason": raw(reason)}
 

@@ -77,8 +77,13 @@ class Members:
         return f"{self.where}.{name}" if self.where else name
 
     def _take(self, name: str, decoder: msgspec.json.Decoder[T], kind: str) -> T | None:
-        value = self.take(name)
-        return None if value is None else decoded(value, decoder, self.path(name), kind)
+        value = self._left.pop(name, None)
+        if value is None or is_null(value):
+            return None
+        try:
+            return decoder.decode(value)
+        except Unreadable:
+            raise BadRequest(f"{self.path(name)}: must be {kind}") from None
 
 
 def decoded(value: Raw, decoder: msgspec.json.Decoder[T], where: str, kind: str) -> T:

@@ -42,7 +42,8 @@ _READ = (
 )
 
 
-class _Message(Struct):
+# What JSON holds is never a circle, so the collector of circles need not follow these.
+class _Message(Struct, gc=False):
     content: list[Block]
     id: str | None = None
     model: str | None = None
@@ -51,7 +52,7 @@ class _Message(Struct):
     usage: Counts | None = None
 
 
-class _Usual(_Message, forbid_unknown_fields=True):
+class _Usual(_Message, forbid_unknown_fields=True, gc=False):
     """A message of which every member is known, and which has nothing to say late."""
 
     type: Raw = NULL
@@ -82,7 +83,11 @@ def read_reply(body: bytes) -> Reply:
 
 
 def _reply(body: bytes) -> Reply:
-    message, late, rest = _read(body)
+    message: _Message
+    try:
+        message, late, rest = _usual(body), NOTHING, NOTHING
+    except msgspec.ValidationError:
+        message, late, rest = _with_more(body)
     parts = _parts(message, body)
     return Reply(
         id=message.id or "",
@@ -96,8 +101,11 @@ def _reply(body: bytes) -> Reply:
 
 def _parts(message: _Message, body: bytes) -> tuple[AnyPart, ...]:
     """What the blocks say; those that are more than words are read as they came."""
+    blocks = message.content
+    if len(blocks) == 1 and blocks[0].type == "text" and not blocks[0].citations:
+        return (Text(text=blocks[0].text or ""),)  # as most answers are
     parts: list[AnyPart] = []
-    for block in message.content:
+    for block in blocks:
         part = spoken(block)
         if part is None:
             return tuple(read_block(item)[1] for item in _blocks_of(body).content)
@@ -105,29 +113,30 @@ def _parts(message: _Message, body: bytes) -> tuple[AnyPart, ...]:
     return tuple(parts)
 
 
-def _read(body: bytes) -> tuple[_Message, Extra, Extra]:
+def _with_more(body: bytes) -> tuple[_Message, Extra, Extra]:
     """A message, its late members, and those that are not known."""
-    try:
-        return _usual(body), NOTHING, NOTHING
-    except msgspec.ValidationError:
-        message, members = _message(body), members_of(body)
+    message, members = _message(body), members_of(body)
     rest = {name: value for name, value in members.items() if name not in _READ}
     return message, late_members(members), present(rest)
 
 
 def _choice(message: _Message, parts: tuple[AnyPart, ...], late: Extra) -> Choice:
-    refusal = refusal_in(late) if late else None
-    reason = message.stop_reason
+    reason, met = message.stop_reason, message.stop_sequence
     if reason is None:
         finish, more = default_finish(parts), NOTHING
     else:
-        finish, more = read_finish(reason, has_calls=ToolCall in map(type, parts))
-    return Choice(
-        parts=parts if refusal is None else (*parts, refusal),
-        finish=finish,
-        stop_sequence=message.stop_sequence,
-        extra={**late, **more} if late else more,
-    )
+        finish, more = read_finish(reason, has_calls=_has_calls(parts))
+    if not late:
+        return Choice(parts=parts, finish=finish, stop_sequence=met, extra=more)
+    refusal = refusal_in(late)
+    parts = parts if refusal is None else (*parts, refusal)
+    return Choice(parts=parts, finish=finish, stop_sequence=met, extra={**late, **more})
+
+
+def _has_calls(parts: tuple[AnyPart, ...]) -> bool:
+    if len(parts) == 1:
+        return type(parts[0]) is ToolCall
+    return ToolCall in map(type, parts)
 
 
 def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:

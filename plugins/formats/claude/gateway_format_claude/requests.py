@@ -16,14 +16,20 @@ from gateway_core import (
 from .contents import read_content, read_texts
 from .dialect import DIALECT, PRESERVE, Extra, Role, raw
 from .members import Members, members, top
+from .plain_turns import read_plain
 from .tools import read_choice, read_tools
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 _TIERS = {"standard_only": "default"}
+_SAMPLING = ("max_tokens", "temperature", "top_p", "top_k", "stop_sequences")
+_COMMON = frozenset(("model", "messages", "system", "stream", *_SAMPLING))
+"""All that many requests hold."""
 
 
 def read_request(call: Call) -> Conversation:
     """Raises BadRequest, naming the member that is wrong."""
+    if _COMMON.issuperset(call.members):
+        return _read_common(call)
     body = top(call.members)
     model = body.text("model") or call.model
     turns = _turns(body)
@@ -55,6 +61,23 @@ def read_request(call: Call) -> Conversation:
             **kept,
             **_preserved(call, turns),
         },
+    )
+
+
+def _read_common(call: Call) -> Conversation:
+    """A request without anything but what is said and how it is sampled."""
+    body = top(call.members)
+    model = body.text("model") or call.model
+    plain = read_plain(call.members["messages"]) if "messages" in call.members else None
+    early, turns = _leading_instructions(_turns(body)) if plain is None else ((), plain)
+    return Conversation(
+        instructions=_system(body) + early,
+        turns=turns,
+        sampling=_sampling(body),
+        stream=body.flag("stream") or False,
+        model=model,
+        dialect=DIALECT,
+        extra=_preserved(call, turns) if PRESERVE in call.headers else {},
     )
 
 

@@ -25,7 +25,8 @@ from gateway_core import (
 )
 from gateway_formats.fold import as_failure, unfold
 from gateway_formats.relay import CUT_SHORT, RUBBISH
-from gateway_formats.sse import Frames, FrameTooLong, pairs
+from gateway_formats.skimming import Skimmer
+from gateway_formats.sse import Frames, FrameTooLong
 
 from .answers import LATE, Block, input_text, is_foreign, late_members, read_block, refusal_in
 from .citations import read_citation
@@ -93,6 +94,9 @@ class Reader:
         self._frames = Frames()
         self._done = False
         self._begun = False
+        self._skimmer = Skimmer()
+        self._growing = 0
+        """The part that the frames which are alike add to."""
         self._open: dict[int, _Open] = {}
         self._parts = 0
         self._has_calls = False
@@ -104,8 +108,10 @@ class Reader:
     def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
         if self._done:
             return ()
+        if not self._frames.held and (text := self._skimmer.text(chunk)):
+            return (PartGrew(self._growing, text),)
         try:
-            return self._read(pairs(self._frames.feed(chunk)))
+            return self._read(self._frames.feed(chunk))
         except FrameTooLong as error:
             return self._fail(ReplyFailed(str(error)))
 
@@ -115,7 +121,7 @@ class Reader:
         rest = self._frames.close()
         if not self._begun and rest.lstrip()[:1] == b"{":
             return self._whole(rest)
-        events = list(self._read(pairs(rest + b"\n\n")))
+        events = list(self._read(rest + b"\n\n"))
         if not self._done:
             events += self._fail(ReplyFailed(CUT_SHORT))
         return events
@@ -132,21 +138,30 @@ class Reader:
         self._done = True
         return (failure,)
 
-    def _read(self, frames: list[tuple[bytes, bytes]]) -> Sequence[StreamEvent]:
+    def _read(self, whole: bytes) -> Sequence[StreamEvent]:
         events: list[StreamEvent] = []
+
+        def look(name: bytes, data: bytes) -> str | None:
+            return self._look(name, data, events)
+
+        def tell(texts: list[str]) -> None:
+            events.extend([PartGrew(self._growing, text) for text in texts])
+
         try:
-            for name, data in frames:
-                if data != b"[DONE]":
-                    event = _event(data)
-                    if event.type == "content_block_delta":
-                        self._grow(event, data, events)
-                    else:
-                        self._take(event, name, data, events)
-                        if self._done:
-                            break
+            self._skimmer.through(whole, look, tell)
         except Unreadable:
             events += self._fail(ReplyFailed(RUBBISH))
         return events
+
+    def _look(self, name: bytes, data: bytes, events: list[StreamEvent]) -> str | None:
+        """Read one frame, as a Skimmer wants it."""
+        if data == b"[DONE]":
+            return ""
+        event = _event(data)
+        if event.type == "content_block_delta":
+            return self._grow(event, data, events)
+        self._take(event, name, data, events)
+        return None if self._done else ""
 
     def _take(self, event: _Event, name: bytes, data: bytes, events: list[StreamEvent]) -> None:
         kind = event.type or name.decode()
@@ -214,7 +229,8 @@ class Reader:
             open_block.grown = True
             events.append(PartGrew(open_block.index, said))
 
-    def _grow(self, event: _Event, data: bytes, events: list[StreamEvent]) -> None:
+    def _grow(self, event: _Event, data: bytes, events: list[StreamEvent]) -> str:
+        """Add to a block; gives the text, if that is all there was."""
         block, delta = self._open.get(event.index), event.delta
         if block is None or delta is None:
             raise msgspec.DecodeError("a delta without its block")
@@ -222,13 +238,16 @@ class Reader:
             text = delta.text or delta.thinking or delta.partial_json
             if text:
                 block.grown = True
+                self._growing = block.index
                 events.append(PartGrew(block.index, text))
+                return text
         elif block.pending is not None:
             block.pending.grow(members_of(data)["delta"])
         elif delta.type == "signature_delta" and delta.signature:
             events.append(PartSealed(block.index, signature=delta.signature))
         elif delta.type == "citations_delta" and not is_null(delta.citation):
             events.append(CitationAdded(block.index, read_citation(delta.citation)))
+        return ""
 
     def _stop_block(self, index: int, events: list[StreamEvent]) -> None:
         block = self._open.pop(index, None)

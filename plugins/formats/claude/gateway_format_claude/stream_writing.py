@@ -82,6 +82,9 @@ class Writer:
     def feed(self, events: Sequence[StreamEvent]) -> bytes:
         if self._done:
             return b""
+        first = events[0] if len(events) == 1 else None
+        if type(first) is PartGrew and (more := self._more(first)):
+            return more
         out: list[bytes] = []
         if ChoiceEnded in map(type, events):
             self._note_candidates(events)
@@ -99,6 +102,15 @@ class Writer:
         if not self._done:
             self._begin(out)
         return b"".join(out)
+
+    def _more(self, event: PartGrew) -> bytes:
+        """More of the open block, which most calls are about; empty for anything else."""
+        block = self._block
+        if block is None or not block.is_plain or event.logprobs is not None or not event.text:
+            return b""
+        if not self._sequence.passes(event):
+            return b""
+        return block.head + encode(event.text) + b"}}\n\n"
 
     def _note_candidates(self, events: Sequence[StreamEvent]) -> None:
         for event in events:

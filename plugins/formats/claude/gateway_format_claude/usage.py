@@ -17,7 +17,7 @@ from .dialect import is_null
 _HIGHEST = 1_000_000_000
 
 
-class Counts(Struct):
+class Counts(Struct, gc=False):
     """The wire's own counts, not yet checked."""
 
     input_tokens: object = None
@@ -74,10 +74,12 @@ class Meter:
 
 def usage_of(said: Counts) -> Usage | None:
     """What the counts of a whole answer amount to; ``None`` when nothing was counted."""
-    cached = said.cache_read_input_tokens or said.cache_creation_input_tokens
     asked, answered = said.input_tokens, said.output_tokens
-    if _is_count(asked) and _is_count(answered) and not (cached or said.output_tokens_details):
-        return Usage(input_tokens=asked, output_tokens=answered)
+    if type(asked) is int and type(answered) is int:
+        cached = said.cache_read_input_tokens or said.cache_creation_input_tokens
+        makes_sense = 0 <= asked <= _HIGHEST and 0 <= answered <= _HIGHEST
+        if makes_sense and not (cached or said.output_tokens_details):
+            return Usage(input_tokens=asked, output_tokens=answered)
     meter = Meter()
     meter.add(said)
     return meter.usage()

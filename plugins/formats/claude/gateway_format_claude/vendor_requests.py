@@ -27,7 +27,7 @@ from .history import Message, arranged, is_thinking, of_type, text_block, thinki
 from .models import Traits, traits_of
 from .prefill import with_ending
 from .schemas import fitted_schema
-from .wishes import Plan, choose_tool, limit_of, plan_thinking, write_sampling
+from .wishes import Plan, choose_tool, limit_of, plan_thinking, says_more, write_sampling
 
 _TIERS = {"auto": "auto", "default": "standard_only", "standard_only": "standard_only"}
 _MERGED = ("thinking", "output_config", "tool_choice", "metadata")
@@ -49,11 +49,11 @@ class PlainMessage(TypedDict):
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
     """Raises BadRequest when nothing of the conversation can be said on this wire."""
-    traits = traits_of(target.model.id, target.provider.options)
     if is_plain(conversation):
-        plain = plain_body(conversation, target, traits, losses)
+        plain = plain_body(conversation, target, losses)
         if plain is not None:
             return encode(plain)
+    traits = traits_of(target.model.id, target.provider.options)
     native = conversation.dialect == DIALECT
     writer = BlockWriter(
         target.provider.id, native=native, unsigned=traits.unsigned_thinking, losses=losses
@@ -102,31 +102,40 @@ def is_plain(conversation: Conversation) -> bool:
 
 
 def plain_body(
-    conversation: Conversation, target: Target, traits: Traits, losses: Losses
+    conversation: Conversation, target: Target, losses: Losses
 ) -> dict[str, object] | None:
     """The request of a plain conversation of plain texts; ``None`` for any other."""
-    system: list[dict[str, object]] = []
-    for part in conversation.instructions:
-        if not is_words(part):
-            return None
-        system.append(text_block(part.text))
+    system = plain_system(conversation.instructions)
     messages = plain_messages(conversation.turns)
-    if messages is None or messages[-1]["role"] == "assistant":
+    if system is None or messages is None or messages[-1]["role"] == "assistant":
         return None
-    sampling = conversation.sampling
-    limit = limit_of(sampling.max_tokens, target.model.max_output, losses)
+    model, sampling = target.model, conversation.sampling
     body: dict[str, object] = {
-        "model": target.model.id,
-        "max_tokens": limit,
-        **write_sampling(sampling, None, traits, losses),
+        "model": model.id,
+        "max_tokens": limit_of(sampling.max_tokens, model.max_output, losses),
     }
+    if says_more(sampling):
+        traits = traits_of(model.id, target.provider.options)
+        body.update(write_sampling(sampling, None, traits, losses))
     if conversation.stream:
         body["stream"] = True
-    body.update(_labels(conversation, losses))
+    labels = _labels(conversation, losses)
+    if labels:
+        body.update(labels)
     if system:
-        body["system"] = _short(system)
+        body["system"] = system
     body["messages"] = messages
     return body
+
+
+def plain_system(instructions: Sequence[Text]) -> str | list[dict[str, object]] | None:
+    """Instructions of words, empty for none of them; ``None`` for any others."""
+    if len(instructions) == 1:
+        only = instructions[0]
+        return only.text if is_words(only) else None
+    if not all(map(is_words, instructions)):
+        return None
+    return [text_block(part.text) for part in instructions]
 
 
 def plain_messages(turns: Sequence[Turn]) -> list[PlainMessage] | None:
@@ -149,9 +158,11 @@ def plain_messages(turns: Sequence[Turn]) -> list[PlainMessage] | None:
 
 def is_words(part: Text) -> bool:
     """Whether a text is no more than its words, and not only white space."""
-    if part.cache is not None or part.signature is not None or part.origin:
+    if part.extra or part.citations or part.origin:
         return False
-    return not (part.extra or part.citations or part.text.isspace() or not part.text)
+    if part.cache is not None or part.signature is not None:
+        return False
+    return bool(part.text) and not part.text.isspace()
 
 
 def _written(turn: Turn, writer: BlockWriter, traits: Traits, losses: Losses) -> Iterator[Message]:

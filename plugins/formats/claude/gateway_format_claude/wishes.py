@@ -164,6 +164,19 @@ def _choice(choice: ToolChoice | None, parallel: bool | None) -> dict[str, objec
     return said
 
 
+def says_more(said: Sampling) -> bool:
+    """Whether a sampling says anything but how long the answer may be."""
+    if said.temperature is not None or said.top_p is not None or said.top_k is not None:
+        return True
+    if said.stop or said.seed is not None or said.min_p is not None:
+        return True
+    if said.presence_penalty is not None or said.frequency_penalty is not None:
+        return True
+    if said.candidates is not None or said.logprobs is not None:
+        return True
+    return said.top_logprobs is not None
+
+
 def write_sampling(
     sampling: Sampling, plan: Plan | None, traits: Traits, losses: Losses
 ) -> dict[str, object]:

@@ -31,6 +31,7 @@ from .candidates import OpenCandidate
 from .errors import told_error
 from .json_pieces import objects_of
 from .members import compact
+from .plain_replies import read_plain
 from .signatures import DIALECT
 
 DONE = b"[DONE]"
@@ -120,6 +121,10 @@ class OpenReply:
 
 def read_whole(body: bytes) -> Reply:
     """Raises UpstreamError for rubbish, and for an error that came with status 200."""
+    return read_plain(body) or _read_any(body)
+
+
+def _read_any(body: bytes) -> Reply:
     reply = OpenReply()
     events: list[StreamEvent] = []
     try:

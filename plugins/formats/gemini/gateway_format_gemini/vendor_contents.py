@@ -1,5 +1,6 @@
 """Turns as the ``contents`` the vendor takes: roles by turns, results right after their calls."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gateway_core import AnyPart, Conversation, Text, ToolCall, ToolResult, Turn
@@ -32,6 +33,25 @@ class _Content:
         return {"role": self.role, "parts": results + self.parts, **self.extra}
 
 
+def plain_contents(turns: Sequence[Turn]) -> list[Json]:
+    """What is said where user and assistant take turns with one plain text each, as most do;
+    nothing for any others."""
+    contents: list[Json] = []
+    role = "user"
+    for turn in turns:
+        if turn.role != role or turn.name is not None or turn.extra or len(turn.parts) != 1:
+            return []
+        part = turn.parts[0]
+        if type(part) is not Text or part.citations or part.extra or not part.text:
+            return []
+        if part.cache is not None or part.signature is not None:
+            return []
+        speaker = "user" if role == "user" else "model"
+        contents.append({"role": speaker, "parts": [{"text": part.text}]})
+        role = "assistant" if role == "user" else "user"
+    return contents
+
+
 class Contents:
     """Gathers turns into contents."""
 
@@ -42,6 +62,9 @@ class Contents:
         self._contents: list[_Content] = []
 
     def write(self, conversation: Conversation) -> list[Json]:
+        return plain_contents(conversation.turns) or self._gathered(conversation)
+
+    def _gathered(self, conversation: Conversation) -> list[Json]:
         # A client of this dialect is left to the vendor's own judgement.
         turns = conversation.turns if self._aim.own else paired(conversation.turns)
         for turn in turns:

@@ -29,7 +29,8 @@ def write_body(conversation: Conversation, target: Target, losses: Losses) -> by
     body: Json = {"contents": contents}
     if instructions:
         body["systemInstruction"] = {"parts": instructions}
-    body |= write_tools(conversation, aim)
+    if conversation.tools or conversation.tool_choice is not None or aim.own:
+        body |= write_tools(conversation, aim)
     config = write_settings(conversation, aim)
     if config:
         body[CONFIG] = config

@@ -28,6 +28,9 @@ def write_settings(conversation: Conversation, aim: Aim) -> Json:
 
 
 def _sampling(asked: Sampling, aim: Aim) -> Json:
+    longest = asked.max_tokens
+    if asked == Sampling(max_tokens=longest):  # as it mostly is
+        return {} if longest is None else {"maxOutputTokens": longest}
     if asked.min_p is not None:
         aim.losses.add("min_p")
     if len(asked.stop) > _MOST_STOPS and not aim.own:

@@ -88,7 +88,7 @@ class Answer:
         model = chunk.model if isinstance(chunk.model, str) else ""
         shared = ((name, getattr(chunk, name)) for name in SHARED)
         extra = {name: Raw(encode(value)) for name, value in shared if value}
-        out.append(ReplyStarted(given, model, _seconds(chunk.created), extra))
+        out.append(ReplyStarted(given, model, seconds(chunk.created), extra))
 
     def _take_choice(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
         index = chunk.index or 0
@@ -125,7 +125,7 @@ def _substitute(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:24]
 
 
-def _seconds(value: object) -> int | None:
+def seconds(value: object) -> int | None:
     if isinstance(value, str) and value.isdigit():
         value = int(value)
     if isinstance(value, float):

@@ -100,6 +100,18 @@ CHOICE_MEMBERS = frozenset(ChoiceChunk.__struct_fields__)
 MESSAGE_MEMBERS = frozenset(Delta.__struct_fields__) | {"role"}
 
 
+def is_words(chunk: Chunk) -> bool:
+    """Whether a chunk has room for nothing but text, so that it would say the same of another."""
+    if chunk.choices is None or len(chunk.choices) != 1:
+        return False
+    delta = chunk.choices[0].delta
+    if delta is None or isinstance(delta.content, list) or delta.reasoning_details:
+        return False
+    if delta.tool_calls or delta.annotations or delta.images:
+        return False
+    return delta.function_call is None and delta.audio is None and delta.extra_content is None
+
+
 def tokens_in(logprobs: object) -> Raw | None:
     """Log probabilities in the shape we carry, or ``None`` when there are none in it."""
     if not isinstance(logprobs, Tokens) or not (logprobs.content or logprobs.refusal):

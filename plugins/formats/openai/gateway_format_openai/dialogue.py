@@ -36,9 +36,13 @@ def write_messages(
 ) -> list[Message]:
     messages: list[Message] = []
     if instructions:
-        said = content(instructions, draft)
+        words = plain_words(instructions)
+        said = content(instructions, draft) if words is None else words
         if said:
             messages.append({"role": draft.switches.system_role, "content": said})
+    plain = plain_messages(conversation.turns)
+    if plain is not None:
+        return messages + plain
     insists = bool(draft.switches.reasoning_content) and _thinks(conversation, draft)
     for turn in paired(conversation.turns):
         if turn.role == "assistant":
@@ -46,6 +50,32 @@ def write_messages(
         else:
             messages += _others(turn, draft)
     return messages
+
+
+def plain_messages(turns: Sequence[Turn]) -> list[Message] | None:
+    """What is said where user and assistant say nothing but words; ``None`` for any others."""
+    messages: list[Message] = []
+    for turn in turns:
+        if turn.role == "system" or turn.name is not None or turn.extra:
+            return None
+        words = plain_words(turn.parts)
+        if not words or (turn.role == "assistant" and len(turn.parts) > 1):
+            return None
+        messages.append({"role": turn.role, "content": words})
+    return messages
+
+
+def plain_words(parts: Sequence[AnyPart]) -> str | None:
+    """Texts as one, if they are no more than their words."""
+    texts: list[str] = []
+    for part in parts:
+        if type(part) is not Text or part.citations or part.extra:
+            return None
+        if part.cache is not None or part.signature is not None:
+            return None
+        if part.text:
+            texts.append(part.text)
+    return "\n\n".join(texts)
 
 
 def _thinks(conversation: Conversation, draft: Draft) -> bool:

@@ -44,7 +44,8 @@ ROLES = "system, developer, user, assistant, tool, function"
 
 def take_messages(members: Members) -> Read:
     """``messages``, or ``input`` where a client sent that instead. Raises BadRequest."""
-    plain = read_plain(members["messages"]) if "messages" in members else None
+    said = members.get("messages")
+    plain = None if said is None else read_plain(said)
     if plain is not None:
         del members["messages"]
         return plain
@@ -76,7 +77,7 @@ def read_plain(raw: Raw) -> Read | None:
         messages = _plain.decode(raw)
     except UNREADABLE:
         return None
-    instructions: list[Text] = []
+    instructions: tuple[Text, ...] = ()
     turns: list[Turn] = []
     for message in messages:
         role, text = message.role, message.content
@@ -87,7 +88,7 @@ def read_plain(raw: Raw) -> Read | None:
             turns.append(Turn("system", parts))
         else:
             instructions += parts
-    return (tuple(instructions), tuple(turns)) if messages else None
+    return (instructions, tuple(turns)) if messages else None
 
 
 def read_messages(items: Sequence[Raw], name: str = "messages") -> Read:

@@ -25,11 +25,15 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     body: dict[str, Any] = {"model": target.model.id, "messages": messages}
     body |= _stream(conversation, draft)
     body |= _sampling(conversation.sampling, draft)
-    body |= write_tools(conversation, draft)
-    body |= write_output(conversation.output, draft)
-    body |= write_thinking(conversation.thinking, draft)
+    if conversation.tools:
+        body |= write_tools(conversation, draft)
+    if conversation.output is not None:
+        body |= write_output(conversation.output, draft)
+    if conversation.thinking is not None:
+        body |= write_thinking(conversation.thinking, draft)
     body |= _labels(conversation, draft)
-    merge(body, draft.extras(conversation.extra))
+    if conversation.extra:
+        merge(body, draft.extras(conversation.extra))
     return encode(body)
 
 
@@ -43,6 +47,10 @@ def _stream(conversation: Conversation, draft: Draft) -> dict[str, Any]:
 
 
 def _sampling(sampling: Sampling, draft: Draft) -> dict[str, Any]:
+    longest, temperature = sampling.max_tokens, sampling.temperature
+    if sampling == Sampling(max_tokens=longest, temperature=temperature):  # as it mostly is
+        said = {} if longest is None else {draft.switches.limit_name: longest}
+        return said if temperature is None else {**said, "temperature": temperature}
     for name in ("top_k", "min_p"):
         if getattr(sampling, name) is not None and not getattr(draft.switches, name):
             draft.losses.add(name)

@@ -11,6 +11,7 @@ from gateway_core import (
     Choice,
     Citation,
     Conversation,
+    Finish,
     Foreign,
     Losses,
     Media,
@@ -38,16 +39,31 @@ from .errors import read_failure
 from .finish import write_finish
 from .frames import known_tier, shared_members
 from .members import DIALECT, UNREADABLE, encode, first, merge
+from .plain_replies import read_plain
 from .tools import is_legacy
 from .unwrapping import custom_names, unwrapped
 from .usage import write_usage
 
 UNREAD = "The upstream gave an answer that could not be read"
 _PREFIX = "chatcmpl-"
+_PLAIN = (
+    b'{"id":%b,"object":"chat.completion","created":%d,"model":%b,"choices":[{"index":0,'
+    b'"message":{"role":"assistant","content":%b,"refusal":null},'
+    b'"logprobs":null,"finish_reason":%b}],'
+    b'"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,'
+    b'"prompt_tokens_details":{"cached_tokens":%d},'
+    b'"completion_tokens_details":{"reasoning_tokens":%d}}}'
+)
+_ENDS: Mapping[Finish, bytes] = {"stop": b'"stop"', "length": b'"length"'}
+"""How an answer of words usually ends."""
 
 
 def read_reply(body: bytes) -> Reply:
     """Raises UpstreamError for rubbish, and for an error that came with status 200."""
+    return read_plain(body) or _read_any(body)
+
+
+def _read_any(body: bytes) -> Reply:
     events: list[StreamEvent] = []
     answer = Answer(is_whole=True)
     try:
@@ -108,10 +124,40 @@ def read_index(raw: Raw | None) -> int:
 
 def reply_id(text: str) -> str:
     """The id a client of this dialect expects, made from whatever the vendor's was."""
-    return text if text.startswith(_PREFIX) else _PREFIX + text
+    return text if text[: len(_PREFIX)] == _PREFIX else _PREFIX + text
 
 
 def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+    return _plainly(reply, asked) or _with_more(reply, asked, losses)
+
+
+def _plainly(reply: Reply, asked: Conversation) -> bytes:
+    """An answer of one text, as most are, which loses nothing; empty for any other."""
+    usage = reply.usage
+    if usage is None or usage.cache_write_tokens or reply.extra or len(reply.choices) != 1:
+        return b""
+    choice = reply.choices[0]
+    word = _ENDS.get(choice.finish)
+    if word is None or choice.extra or choice.logprobs is not None or len(choice.parts) != 1:
+        return b""
+    part = choice.parts[0]
+    if not is_plain(part):
+        return b""
+    return _PLAIN % (
+        encode(reply_id(reply.id)),
+        reply.created or 0,
+        encode(reply.model or asked.model),
+        encode(part.text),
+        word,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.input_tokens + usage.output_tokens,
+        usage.cached_tokens,
+        usage.reasoning_tokens,
+    )
+
+
+def _with_more(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
     body: dict[str, Any] = {
         "id": reply_id(reply.id),
         "object": "chat.completion",

@@ -30,24 +30,32 @@ from .output import take_output
 from .thinking import take_thinking
 from .tools import take_choice, take_tools
 
+_SHOWING = "x-gateway-reasoning"
+"""A header of the gateway's own: ``off`` for whole answers without their thinking."""
+
 
 def read_request(call: Call) -> Conversation:
     """Raises BadRequest, naming the member that is wrong."""
-    if call.members and call.members.keys() <= _COMMON:
-        return _read_common(call, dict(call.members))
+    told = call.members
+    if told and _COMMONEST.issuperset(told):
+        return _read_common(call, dict(told), _take_limits)
+    if told and _COMMON.issuperset(told):
+        return _read_common(call, dict(told), _take_sampling)
     members = members_of(call)
     instructions, turns = take_messages(members)
     return read_rest(call, members, instructions, turns)
 
 
-def _read_common(call: Call, members: Members) -> Conversation:
+def _read_common(
+    call: Call, members: Members, take_sampling: Callable[[Members], Sampling]
+) -> Conversation:
     """A request without anything but messages and sampling."""
     instructions, turns = take_messages(members)
     return Conversation(
         instructions=instructions,
         turns=turns,
-        sampling=_take_sampling(members),
-        thinking=_hidden(call, None),
+        sampling=take_sampling(members),
+        thinking=_hidden(call, None) if _SHOWING in call.headers else None,
         stream=call.stream,
         stream_usage=False,
         model=take_text(members, "model") or call.model,
@@ -85,8 +93,8 @@ def _take_model(members: Members, default: str) -> str:
 
 
 def _hidden(call: Call, thinking: Thinking | None) -> Thinking | None:
-    """A header of the gateway's own asks for whole answers without their thinking."""
-    if call.headers.get("x-gateway-reasoning") != "off" or call.stream:
+    """What is asked for, less what the header forbids."""
+    if call.headers.get(_SHOWING) != "off" or call.stream:
         return thinking
     return replace(thinking or Thinking(), show=False)
 
@@ -101,17 +109,23 @@ def take_usage_wish(members: Members) -> bool:
     return bool(wished)
 
 
+def _take_limits(members: Members) -> Sampling:
+    """The same as :func:`_take_sampling`, of the commonest members."""
+    return Sampling(
+        max_tokens=take_whole(members, "max_tokens") if "max_tokens" in members else None,
+        temperature=take_number(members, "temperature") if "temperature" in members else None,
+        top_p=take_number(members, "top_p") if "top_p" in members else None,
+    )
+
+
 def _take_sampling(members: Members) -> Sampling:
-    if members.keys() <= _COMMONEST:
-        return Sampling(
-            max_tokens=take_whole(members, "max_tokens"),
-            temperature=take_number(members, "temperature"),
-            top_p=take_number(members, "top_p"),
-        )
     said: dict[str, Any] = {}
-    for name, (taken, field) in _SAMPLING.items():
-        if name in members and (value := taken(members, name)) is not None:
-            said[field] = value
+    for name in _SAMPLING:
+        if name in members:
+            taken, field = _SAMPLING[name]
+            value = taken(members, name)
+            if value is not None:
+                said[field] = value
     return Sampling(**said)
 
 
@@ -148,5 +162,5 @@ _SAMPLING: Mapping[str, tuple[Callable[[Members, str], object], str]] = {
 """How each member is taken, in this order, and what the hub calls it."""
 _COMMON = frozenset(("messages", "model", "stream", *_SAMPLING))
 """All that most requests hold."""
-_COMMONEST = frozenset(("model", "stream", "max_tokens", "temperature", "top_p"))
-"""All that many hold beside their messages."""
+_COMMONEST = frozenset(("messages", "model", "stream", "max_tokens", "temperature", "top_p"))
+"""All that many hold."""

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from gateway_core import ReplyFailed, StreamEvent
+from gateway_core import PartGrew, ReplyFailed, StreamEvent
 from gateway_formats.relay import RUBBISH
-from gateway_formats.sse import Frames, FrameTooLong, texts
+from gateway_formats.skimming import Skimmer
+from gateway_formats.sse import Frames, FrameTooLong
 
 from .answers import Answer
-from .chunks import read_chunk
+from .chunks import Chunk, is_words, read_chunk
 from .members import UNREADABLE
 
 DONE = b"[DONE]"
@@ -24,11 +25,14 @@ def is_done(data: bytes) -> bool:
 class ChatReader:
     """Frames to events. A vendor that does not stream after all is read at the end."""
 
-    __slots__ = ("_answer", "_begun", "_frames", "_over", "_whole")
+    __slots__ = ("_answer", "_begun", "_frames", "_grown", "_over", "_skimmer", "_whole")
 
     def __init__(self) -> None:
         self._answer = Answer()
         self._frames = Frames()
+        self._skimmer = Skimmer()
+        self._grown = PartGrew(0, "")
+        """What the frames that are alike add to the same part as."""
         self._begun = False
         self._over = False
         self._whole: list[bytes] | None = None
@@ -36,6 +40,8 @@ class ChatReader:
     def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
         if self._over:
             return ()
+        if not self._frames.held and (text := self._skimmer.text(chunk)):
+            return (PartGrew(self._grown.index, text, self._grown.choice),)
         if not self._begun:
             self._begin(chunk)
         if self._whole is not None:
@@ -43,11 +49,9 @@ class ChatReader:
             return ()
         out: list[StreamEvent] = []
         try:
-            said = texts(self._frames.feed(chunk))
+            self._read(self._frames.feed(chunk), out)
         except FrameTooLong as error:
             self._fail(str(error), out)
-            return out
-        self._take(said, out)
         return out
 
     def close(self) -> Sequence[StreamEvent]:
@@ -55,10 +59,10 @@ class ChatReader:
         if self._over:
             return out
         if self._whole is not None:
-            self._take([b"".join(self._whole)], out)
+            self._look(b"".join(self._whole), out)
             marked = True
         else:
-            self._take(texts(self._frames.close()), out)
+            self._read(self._frames.close() + b"\n\n", out)
             marked = False
         if not self._over:
             self._over = True
@@ -74,22 +78,41 @@ class ChatReader:
                 self._whole = []
                 self._answer = Answer(is_whole=True)
 
-    def _take(self, said: Sequence[bytes], out: list[StreamEvent]) -> None:
+    def _read(self, whole: bytes, out: list[StreamEvent]) -> None:
+        def look(name: bytes, data: bytes) -> str | None:
+            return self._look(data, out)
+
+        def tell(texts: list[str]) -> None:
+            grown = self._grown
+            out.extend([PartGrew(grown.index, text, grown.choice) for text in texts])
+
+        self._skimmer.through(whole, look, tell)
+
+    def _look(self, data: bytes, out: list[StreamEvent]) -> str | None:
+        """Read one frame, as a Skimmer wants it."""
         answer = self._answer
-        for data in said:
-            if len(data) < LONGEST_MARK and is_done(data):
-                self._over = True
-                answer.close(out, marked=True)
-                return
-            try:
-                chunk = read_chunk(data)
-            except UNREADABLE:
-                self._fail(RUBBISH, out)
-                return
-            answer.take(chunk, data, out)
-            if answer.failed:
-                self._over = True
-                return
+        if len(data) < LONGEST_MARK and is_done(data):
+            self._over = True
+            answer.close(out, marked=True)
+            return None
+        try:
+            chunk = read_chunk(data)
+        except UNREADABLE:
+            self._fail(RUBBISH, out)
+            return None
+        before = len(out)
+        answer.take(chunk, data, out)
+        if answer.failed:
+            self._over = True
+            return None
+        return self._words(chunk, out[-1]) if len(out) == before + 1 else ""
+
+    def _words(self, chunk: Chunk, event: StreamEvent) -> str:
+        """The text of a chunk that was read as one event, if it said nothing else."""
+        if type(event) is not PartGrew or event.logprobs is not None or not is_words(chunk):
+            return ""
+        self._grown = event
+        return event.text
 
     def _fail(self, message: str, out: list[StreamEvent]) -> None:
         self._over = True

@@ -1,6 +1,8 @@
 """A vendor's quirks, as its ``ProviderSpec.options`` declare them, with everything defaulted."""
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -36,9 +38,17 @@ class Switches(Struct, frozen=True, kw_only=True):
 
 def read_switches(target: Target, conversation: Conversation) -> Switches:
     """What a client of this same dialect asked for is taken to be meant for this vendor."""
-    said = target.provider.options
-    own = conversation.dialect == DIALECT
+    said, own = target.provider.options, conversation.dialect == DIALECT
+    return _switches(said, target.model.id, own) if said else _usual(target.model.id, own)
 
+
+@lru_cache(maxsize=1024)
+def _usual(model: str, own: bool) -> Switches:
+    """The switches of a vendor that declares none."""
+    return _switches({}, model, own)
+
+
+def _switches(said: Mapping[str, str | bool], model: str, own: bool) -> Switches:
     def accepts(name: str) -> bool:
         return bool(said.get(name, own))
 
@@ -47,7 +57,7 @@ def read_switches(target: Target, conversation: Conversation) -> Switches:
         return value if isinstance(value, str) else (name if value else "")
 
     return Switches(
-        limit_name=limit_name(said.get("max_tokens"), target.model.id),
+        limit_name=limit_name(said.get("max_tokens"), model),
         system_role=word("system_role", "system"),
         reasoning=word("reasoning", "effort") or "none",
         reasoning_content=word("reasoning_content", ""),

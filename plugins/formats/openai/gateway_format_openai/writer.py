@@ -107,19 +107,50 @@ class ChatWriter:
         }
 
     def feed(self, events: Sequence[StreamEvent]) -> bytes:
+        if len(events) == 1 and type(events[0]) is PartGrew:
+            return self._only(events[0])
         out: Out = []
         handlers, choices = self._handlers, self._choices
+        texts: list[str] = []  # of one part, all still to be written
+        part, choice = -1, -1
         for event in events:
             if type(event) is PartGrew and event.logprobs is None:
-                state = choices[event.choice]
-                slot = state.slots[event.index]
-                if slot.is_text and not slot.gap:
-                    text = event.text
-                    state.length += len(text)
-                    out += (slot.before, encode(text), slot.after)
+                if event.index == part and event.choice == choice:
+                    texts.append(event.text)
                     continue
+                if texts:
+                    self._grow_all(part, choice, texts, out)
+                    texts, part = [], -1
+                slot = choices[event.choice].slots[event.index]
+                if slot.is_text and not slot.gap:
+                    texts, part, choice = [event.text], event.index, event.choice
+                    continue
+            elif texts:
+                self._grow_all(part, choice, texts, out)
+                texts, part = [], -1
             handlers[type(event)](event, out)
+        if texts:
+            self._grow_all(part, choice, texts, out)
         return one_line(b"".join(out))
+
+    def _only(self, event: PartGrew) -> bytes:
+        """All that most calls are about."""
+        state = self._choices[event.choice]
+        slot = state.slots[event.index]
+        if slot.is_text and not slot.gap and event.logprobs is None:
+            state.length += len(event.text)
+            return one_line(slot.before + encode(event.text) + slot.after)
+        out: Out = []
+        self._grow(event, out)
+        return one_line(b"".join(out))
+
+    def _grow_all(self, part: int, choice: int, texts: list[str], out: Out) -> None:
+        """Add texts to a text part, each in a chunk of its own."""
+        state = self._choices[choice]
+        slot = state.slots[part]
+        state.length += len("".join(texts))
+        between = slot.after + slot.before
+        out += (slot.before, between.join(map(encode, texts)), slot.after)
 
     def close(self) -> bytes:
         if self._failed:

@@ -5,6 +5,7 @@ from gateway_format_claude.dialect import PRESERVE
 from gateway_format_claude.history import Message, arranged
 from gateway_format_claude.models import Traits
 from gateway_format_claude.vendor_requests import _written, plain_messages, write_request
+from gateway_format_claude.wishes import says_more
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -96,3 +97,10 @@ def asked_of(conversation: Conversation) -> tuple[bytes, list[str]]:
     model = Model("claude-sonnet-4-5", max_output=1000)
     spec = provider("acme", format="claude", base_url="http://x")
     return write_request(conversation, target(spec, model), losses), list(losses.names)
+
+
+def test_all_of_a_sampling_but_its_limit_is_more() -> None:
+    names = [name for name in Sampling.__struct_fields__ if name != "max_tokens"]
+
+    assert not says_more(Sampling(max_tokens=5))
+    assert all(says_more(Sampling(**{name: ("a",) if name == "stop" else 0})) for name in names)

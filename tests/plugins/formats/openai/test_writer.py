@@ -269,3 +269,16 @@ def test_line_separators_within_text_are_escaped(client: ClientSide) -> None:
 
     assert len(written.decode().splitlines()) == written.count(b"\n")
     assert chunks(written)[1]["choices"][0]["delta"]["content"] == "a\u2028b\u0085c"
+
+
+@pytest.mark.parametrize("text", ['",', ',"', '","', "\\", '\\"', "\n", "\u2028", "[", "]"])
+def test_texts_of_one_batch_are_told_apart_whatever_they_hold(
+    client: ClientSide, text: str
+) -> None:
+    begin = [ReplyStarted("r", "m"), PartStarted(0, Text(text=""))]
+    grown = [PartGrew(0, each) for each in (text, "a", text, text)]
+
+    one, many = (client.stream_writer(Conversation(), Losses()) for _ in range(2))
+
+    at_once = one.feed([*begin, *grown])
+    assert at_once == b"".join(many.feed([event]) for event in (*begin, *grown))
