@@ -327,7 +327,7 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Members without a canonical name, in ``dialect``."""
 
 
-class Losses:
+class Losses(Struct, eq=False):
     """What the target could not express, in the order it was met, each named once.
 
     Names are short and stable (``top_k``, ``logprobs``, ``tool:web_search``,
@@ -335,10 +335,7 @@ class Losses:
     show them as they are.
     """
 
-    __slots__ = ("names",)
-
-    def __init__(self) -> None:
-        self.names: dict[str, None] = {}
+    names: dict[str, None] = {}
 
     def add(self, name: str) -> None:
         self.names[name] = None

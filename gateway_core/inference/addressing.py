@@ -91,8 +91,10 @@ class Way(Struct, frozen=True):
     def request(self, call: Call, body: bytes) -> UpstreamRequest:
         """One call on this way."""
         shown: Mapping[str, str] = self.headers
-        if not call.headers.keys().isdisjoint(self.wire.forward):
-            shown = headers(call, self.target, self.credential, self.wire)
+        for name in self.wire.forward:
+            if name in call.headers:
+                shown = headers(call, self.target, self.credential, self.wire)
+                break
         timeout = self.target.provider.timeout_ms
         return UpstreamRequest(
             url=self.url,

@@ -32,8 +32,12 @@ def members_of(body: bytes) -> dict[str, Raw]:
 def fitted(members: Mapping[str, Raw], target: Target) -> bytes:
     """The body for this target: without what it rejects, with its own names for the rest."""
     provider, unsupported = target.provider, target.model.unsupported
-    if not (provider.rename or provider.drop or unsupported or _NOTE in {n[:1] for n in members}):
-        return _encode(members)
+    if not (provider.rename or provider.drop or unsupported):
+        for name in members:
+            if name[:1] == _NOTE:
+                break
+        else:
+            return _encode(members)
     return _encode(
         {
             provider.rename.get(name, name): value
@@ -48,9 +52,10 @@ def with_model(members: dict[str, Raw], model: str) -> dict[str, Raw]:
 
     Some vendors take ``Model`` for ``model``, so no other spelling stays beside it.
     """
-    for name in [name for name in members if len(name) == 5 and name.casefold() == "model"]:
-        if name != "model":
+    for name in members:
+        if len(name) == 5 and name != "model" and name.casefold() == "model":
             del members[name]
+            return with_model(members, model)
     members["model"] = _text_of(model)
     return members
 

@@ -93,8 +93,11 @@ class Verbatim:
         return masked(given, secrets_of(self._credential))
 
     def close(self) -> bytes:
-        given = self.relay.close()
-        self._note_failure()
+        relay = self.relay
+        given = relay.close()
+        self.ended = relay.ended
+        if relay.failure is not None:
+            self._note_failure()
         return given
 
     def fail(self, error: UpstreamError) -> bytes:

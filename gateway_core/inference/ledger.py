@@ -70,7 +70,7 @@ class Ledger:
             return
         if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
             self._begin()
-        else:
+        elif self._due is None:
             self._begin_in(FLUSH_AFTER)
 
     def _take(self, trace: Trace) -> bool:
@@ -243,8 +243,8 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
         usage.reasoning_tokens,
         usage.estimated,
         None if target is None or trace.usage is None else prices.cost(target, usage),
-        None if until_first is None else round(until_first * 1000),
-        round(lasted * 1000),
+        None if until_first is None else int(until_first * 1000 + 0.5),
+        int(lasted * 1000 + 0.5),
         trace.combo_id,
         trace.combo_name,
         trace.attempts,

@@ -63,14 +63,16 @@ class Prices:
 
     def _look_up(self, provider: str, model: str) -> Price | tuple[Rates, ...] | None:
         key = provider, model
-        if key not in self._listed:
+        try:
+            return self._listed[key]
+        except KeyError:
             if self._table is None:
                 self._table = read_table()
-            if len(self._listed) >= MOST_REMEMBERED:
-                self._listed.clear()
-            rates = listed(self._table, provider, model)
-            self._listed[key] = None if rates is None else plain(rates) or rates
-        return self._listed[key]
+        if len(self._listed) >= MOST_REMEMBERED:
+            self._listed.clear()
+        rates = listed(self._table, provider, model)
+        found = self._listed[key] = None if rates is None else plain(rates) or rates
+        return found
 
 
 def priced(price: Price, usage: Usage) -> int:

@@ -27,8 +27,8 @@ class Stamps:
     def iso(self, seconds: float) -> str:
         """Seconds since 1970 as UTC text with milliseconds."""
         whole = int(seconds)
-        micro = round((seconds - whole) * _MILLION)
-        if not 0 <= micro < _MILLION:
+        micro = int((seconds - whole) * _MILLION + 0.5)
+        if micro >= _MILLION or seconds < 0:
             return iso(seconds)
         text = self._seconds.get(whole)
         if text is None:

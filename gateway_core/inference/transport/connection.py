@@ -83,8 +83,8 @@ class Connection(asyncio.Protocol):
             raise Stale(sent=False)
         answer = self._answer = Answer(self)
         self._reader.begin(answer, bodiless=message.bodiless)
-        self._patience = message.patience
-        self._expect_by(self._loop.time() + message.patience)
+        self._patience = patience = message.patience
+        self._expect_by(self._loop.time() + patience)
         try:
             self._write(message.head, message.body)
         except BaseException:  # A plugin's body may be anything.
@@ -106,7 +106,8 @@ class Connection(asyncio.Protocol):
             raise RuntimeError("this answer is already being read")
         now, silence = self._loop.time(), self._limits.silence
         self._heard, self._deadline = False, now + silence
-        self._ring_by(now + silence / LOOKS)
+        if now + silence / LOOKS < self._alarm_at:
+            self._set_alarm(now + silence / LOOKS)
         return self._woken(answer)
 
     def _hold(self) -> None:
@@ -258,11 +259,8 @@ class Connection(asyncio.Protocol):
 
     def _expect_by(self, deadline: float) -> None:
         self._heard, self._deadline = False, deadline
-        self._ring_by(deadline)
-
-    def _ring_by(self, at: float) -> None:
-        if at < self._alarm_at:
-            self._set_alarm(at)
+        if deadline < self._alarm_at:
+            self._set_alarm(deadline)
 
     def _set_alarm(self, at: float) -> None:
         if self._alarm is not None:
