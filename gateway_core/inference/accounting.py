@@ -14,7 +14,11 @@ def account(call: Call, exchange: Exchange, trace: Trace, *, is_over: bool) -> N
     if lost:
         trace.dropped = tuple(lost)
     trace.upstream_format = exchange.upstream_format
-    trace.add_usage(used(call, exchange, is_over=is_over))
+    its = used(call, exchange, is_over=is_over)
+    if trace.usage is None:
+        trace.usage = its
+    else:
+        trace.add_usage(its)
 
 
 def used(call: Call, exchange: Exchange, *, is_over: bool) -> Usage:

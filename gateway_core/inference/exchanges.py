@@ -56,11 +56,11 @@ class Verbatim:
 
     def __init__(self, call: Call, way: Way) -> None:
         target, wire = way.target, way.wire
-        self.vendor = vendor_side(wire)
+        vendor = self.vendor = vendor_side(wire)
         self.upstream_format = wire.id
         self._credential = way.credential
         members = dict(call.members)
-        self.relay = self.vendor.relay(call, target, members)
+        self.relay = vendor.relay(call, target, members)
         if wire.model_in_body:
             envelope.with_model(members, target.model.id)
         self.request: UpstreamRequest = way.request(call, envelope.fitted(members, target))

@@ -66,12 +66,11 @@ class Ledger:
 
     def record(self, trace: Trace) -> None:
         """Take a finished request, once. Never waits and never raises."""
-        if not self._take(trace):
-            return
-        if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
-            self._begin()
-        elif self._due is None:
-            self._begin_in(FLUSH_AFTER)
+        if self._take(trace):
+            if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
+                self._begin()
+            elif self._due is None:
+                self._begin_in(FLUSH_AFTER)
 
     def _take(self, trace: Trace) -> bool:
         """Put a request into the queue, unless it was already or there is no room."""

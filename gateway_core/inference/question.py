@@ -8,7 +8,7 @@ from ..contracts.conversation import Conversation
 from ..contracts.exchange import Exchange
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.wire import WireFormat
-from .addressing import Way, Ways
+from .addressing import Ways
 from .exchanges import Translated, Verbatim, client_side, passes_through
 
 
@@ -36,8 +36,10 @@ class Question(Struct):
 
     def open(self, target: Target, credential: Credential) -> Exchange:
         """The most faithful way to carry this question to this target."""
-        call, client = self.call, self.client
-        way = self._way(target, credential, client, call.stream)
+        call = self.call
+        client = self.formats[call.format]
+        ways = self.ways or self._own_ways()
+        way = ways.find(target, credential, client, stream=call.stream)
         if passes_through(call, client, way.wire):
             return Verbatim(call, way)
         return Translated(call, self.conversation(), way, client, self.now)
@@ -46,12 +48,10 @@ class Question(Struct):
         self, conversation: Conversation, target: Target, credential: Credential
     ) -> Translated:
         """By way of the hub, with a conversation that may have been changed."""
-        client = self.client
-        way = self._way(target, credential, client, conversation.stream)
+        client, ways = self.client, self.ways or self._own_ways()
+        way = ways.find(target, credential, client, stream=conversation.stream)
         return Translated(self.call, conversation, way, client, self.now)
 
-    def _way(self, target: Target, credential: Credential, client: WireFormat, stream: bool) -> Way:
-        ways = self.ways
-        if ways is None:
-            ways = self.ways = Ways(self.formats)
-        return ways.find(target, credential, client, stream=stream)
+    def _own_ways(self) -> Ways:
+        self.ways = Ways(self.formats)
+        return self.ways

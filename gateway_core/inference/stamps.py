@@ -27,14 +27,14 @@ class Stamps:
     def iso(self, seconds: float) -> str:
         """Seconds since 1970 as UTC text with milliseconds."""
         whole = int(seconds)
-        micro = int((seconds - whole) * _MILLION + 0.5)
-        if micro >= _MILLION or seconds < 0:
+        milli = int((seconds - whole) * _MILLION + 0.5) // 1000
+        if not 0 <= milli < 1000:
             return iso(seconds)
         text = self._seconds.get(whole)
         if text is None:
             text = iso(whole)[:_WHOLE]
             _put(self._seconds, whole, text)
-        return text + _ENDS[micro // 1000]
+        return text + _ENDS[milli]
 
     def day(self, seconds: float) -> str:
         """The local date, ``YYYY-MM-DD``."""

@@ -79,10 +79,12 @@ class Trace:
 
     def add_usage(self, usage: Usage | None) -> None:
         """Count what was used besides what the answer itself will report."""
-        mine = self.usage
-        if mine is None or usage is None:
-            self.usage = mine or usage
+        if usage is None:
             return
+        if self.usage is None:
+            self.usage = usage
+            return
+        mine = self.usage
         self.usage = Usage(
             input_tokens=mine.input_tokens + usage.input_tokens,
             output_tokens=mine.output_tokens + usage.output_tokens,

@@ -85,8 +85,12 @@ class Connection(asyncio.Protocol):
         self._reader.begin(answer, bodiless=message.bodiless)
         self._patience = patience = message.patience
         self._expect_by(self._loop.time() + patience)
+        body = message.body
         try:
-            self._write(message.head, message.body)
+            if len(body) <= SLICE:
+                self._transport.write(message.head + body)
+            else:
+                self._write_long(message.head, body)
         except BaseException:  # A plugin's body may be anything.
             self.drop(answer)
             raise
@@ -145,10 +149,7 @@ class Connection(asyncio.Protocol):
 
     # Writing.
 
-    def _write(self, head: bytes, body: bytes) -> None:
-        if len(body) <= SLICE:
-            self._transport.write(head + body)
-            return
+    def _write_long(self, head: bytes, body: bytes) -> None:
         self._transport.write(head)
         self._unsent = memoryview(body)
         self._push()
