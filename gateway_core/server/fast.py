@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 from urllib.parse import unquote
@@ -12,7 +11,7 @@ import httptools
 from ..inference.client import KEPT
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
 from .cycle import AtOnce, Cycle, Header
-from .door import App, Door, Message, stopping
+from .door import App, Door, stopping
 from .flow import Flow
 from .heads import path_of
 from .repeats import Repeated, repeated
@@ -90,7 +89,15 @@ class Fast(Connection, asyncio.Protocol):
         if body is None:
             return False
         self.phase = BUSY
-        cycle = self._cycle(repeated.scope, expects_continue=False, keep_alive=True)
+        cycle = Cycle(
+            repeated.scope,
+            self.transport,
+            self.flow,
+            self.usual,
+            self.on_response_complete,
+            expects_continue=False,
+            keep_alive=True,
+        )
         self.line.append(cycle)
         carry_on = partial(self._carry_on, cycle, body)
         if self._at_once is not None:
@@ -131,8 +138,12 @@ class Fast(Connection, asyncio.Protocol):
         self._repeated = repeated(self._piece, self.headers, scope) if self._fresh else None
         if self._repeated is not None:
             scope[KEPT] = self._repeated.kept
-        cycle = self._cycle(
+        cycle = Cycle(
             lambda: scope,
+            self.transport,
+            self.flow,
+            self.usual,
+            self.on_response_complete,
             expects_continue=self.expects_continue,
             keep_alive=version != "1.0" and parser.should_keep_alive(),
             is_head=scope["method"] == "HEAD",
@@ -142,25 +153,6 @@ class Fast(Connection, asyncio.Protocol):
             self._start(cycle)
         elif len(self.line) > AHEAD:
             self.flow.pause_reading()
-
-    def _cycle(
-        self,
-        scope: Callable[[], Message],
-        *,
-        expects_continue: bool,
-        keep_alive: bool,
-        is_head: bool = False,
-    ) -> Cycle:
-        return Cycle(
-            scope,
-            self.transport,
-            self.flow,
-            self.usual,
-            self.on_response_complete,
-            expects_continue=expects_continue,
-            keep_alive=keep_alive,
-            is_head=is_head,
-        )
 
     def _scope(self, version: str) -> dict[str, Any]:
         raw, _, query = (self.url if self.url[:1] == b"/" else path_of(self.url)).partition(b"?")
@@ -203,10 +195,12 @@ class Fast(Connection, asyncio.Protocol):
     def on_response_complete(self) -> None:
         if self.transport.is_closing():
             return
-        self.line.popleft()
-        self.flow.resume_reading()
-        if self.line:
-            self._start(self.line[0])
+        line, flow = self.line, self.flow
+        line.popleft()
+        if flow.read_paused:
+            flow.resume_reading()
+        if line:
+            self._start(line[0])
         else:
             self.answered()
 

@@ -35,15 +35,13 @@ class Repeated:
 
     def again(self, data: bytes) -> bytes | None:
         """The body of a request, if ``data`` is nothing but that."""
-        if not data.startswith(self._prefix):
-            return None
-        begin = len(self._prefix)
+        prefix, suffix = self._prefix, self._suffix
+        begin = len(prefix)
         end = data.find(b"\r\n", begin, begin + _MOST_DIGITS + 2)
-        length = data[begin:end]
-        if end < 0 or not length.isdigit() or not data.startswith(self._suffix, end):
+        if end < 0 or not data.startswith(suffix, end) or not data.startswith(prefix):
             return None
-        body = data[end + len(self._suffix) :]
-        if len(body) != int(length):
+        length, body = data[begin:end], data[end + len(suffix) :]
+        if not length.isdigit() or int(length) != len(body):
             return None
         self.kept.length = length
         return body
