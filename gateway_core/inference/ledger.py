@@ -216,6 +216,10 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
     """A finished request as its row."""
     target, key = trace.target, trace.key
     usage = sound(trace.usage) or NOTHING
+    provider = model = cost = None
+    if target is not None:
+        provider, model = target.provider.id, target.model.id
+        cost = None if trace.usage is None else prices.cost(target, usage)
     ended = trace.started_at + (lasted := trace.over - trace.begun)
     until_first = None if trace.first_byte is None else trace.first_byte - trace.begun
     # In the order of the fields, as is usage: by name it would take ten times as long.
@@ -225,8 +229,8 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
         stamps.iso(ended),
         trace.model,
         trace.endpoint,
-        None if target is None else target.provider.id,
-        None if target is None else target.model.id,
+        provider,
+        model,
         trace.connection_id,
         None if key is None else key.id,
         trace.format,
@@ -241,7 +245,7 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
         usage.cache_write_tokens,
         usage.reasoning_tokens,
         usage.estimated,
-        None if target is None or trace.usage is None else prices.cost(target, usage),
+        cost,
         None if until_first is None else int(until_first * 1000 + 0.5),
         int(lasted * 1000 + 0.5),
         trace.combo_id,
