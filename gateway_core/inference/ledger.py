@@ -17,7 +17,7 @@ from .trace import Trace
 
 FLUSH_AFTER = 0.25
 """Seconds a finished request may wait to be written."""
-FLUSH_ROWS = 250
+FLUSH_ROWS = 500
 MOST_WAITING = 10_000
 RETRY_AFTER = 2.0
 
