@@ -36,7 +36,9 @@ def members_of(body: bytes) -> dict[str, Raw]:
 def fitted(members: Mapping[str, Raw], target: Target) -> bytes:
     """The body for this target: without what it rejects, with its own names for the rest."""
     provider, unsupported = target.provider, target.model.unsupported
-    if not (provider.rename or provider.drop or unsupported or _may_hold_note(members)):
+    # Nearly all names come behind all notes in the order of characters, which is quickly seen.
+    may_have_notes = bool(members) and min(members) < _BEHIND_NOTES
+    if not (provider.rename or provider.drop or unsupported or may_have_notes):
         return _encode(members)
     return _encode(
         {
@@ -57,11 +59,6 @@ def with_model(members: dict[str, Raw], model: str) -> dict[str, Raw]:
             del members[name]
     members["model"] = _text_of(model)
     return members
-
-
-def _may_hold_note(members: Mapping[str, Raw]) -> bool:
-    """A glance: nearly all names come behind all notes in the order of characters."""
-    return not members or min(members) < _BEHIND_NOTES
 
 
 @lru_cache(maxsize=1024)
