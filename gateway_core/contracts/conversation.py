@@ -327,7 +327,7 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Members without a canonical name, in ``dialect``."""
 
 
-class Losses(Struct, eq=False):
+class Losses:
     """What the target could not express, in the order it was met, each named once.
 
     Names are short and stable (``top_k``, ``logprobs``, ``tool:web_search``,
@@ -335,7 +335,10 @@ class Losses(Struct, eq=False):
     show them as they are.
     """
 
-    names: dict[str, None] = {}
+    __slots__ = ("names",)
+
+    def __init__(self) -> None:
+        self.names: dict[str, None] = {}
 
     def add(self, name: str) -> None:
         self.names[name] = None
