@@ -129,7 +129,7 @@ class App:
         identity, key = self.core.identity, seen.arrival.caller.key
         if seen.changes != identity.keys.changes:
             return None
-        if key is not None and not key.is_good(identity.clock()):
+        if key is not None and key.expires_at is not None and not key.is_good(identity.clock()):
             return None
         return seen.arrival.again(length.decode("ascii"))
 

@@ -7,7 +7,8 @@ from msgspec import Raw
 
 from gateway_core import BadRequest, Intake
 
-_text = msgspec.json.Decoder(str)
+_text = msgspec.json.Decoder(str | None)
+_flag = msgspec.json.Decoder(bool | None)
 
 
 def model_in_body(
@@ -20,20 +21,22 @@ def model_in_body(
 def text_member(members: Mapping[str, Raw], name: str, default: str = "") -> str:
     """A member that must be a string, when it is there and not null."""
     raw = members.get(name)
-    if raw is None or bytes(raw) == b"null":
+    if raw is None:
         return default
     try:
-        return _text.decode(raw)
+        text = _text.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise BadRequest(f"{name} must be a string") from None
+    return default if text is None else text
 
 
 def flag_member(members: Mapping[str, Raw], name: str, default: bool = False) -> bool:
     """A member that must be true or false, when it is there and not null."""
     raw = members.get(name)
-    said = b"null" if raw is None else bytes(raw)
-    if said == b"null":
+    if raw is None:
         return default
-    if said not in (b"true", b"false"):
-        raise BadRequest(f"{name} must be true or false")
-    return said == b"true"
+    try:
+        flag = _flag.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise BadRequest(f"{name} must be true or false") from None
+    return default if flag is None else flag

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from ..contracts.errors import BadRequest
 from .globs import Match, glob
@@ -49,22 +50,23 @@ class Policy(Struct, frozen=True, kw_only=True):
     monthly_output: int | None = None
     monthly_requests: int | None = None
     monthly_budget: int | None = None
+    has_rules: bool = False
+    """Whether any model may be out of reach; worked out from the rest."""
 
     @property
     def has_limits(self) -> bool:
         """Whether anything is counted for this key."""
         return any(getattr(self, name) is not None for name in _LIMITS)
 
-    @property
-    def has_rules(self) -> bool:
-        """Whether any model may be out of reach."""
-        return bool(self.allowed_models) or not self.allow_auto_combos or self.mode != "all"
+    def __post_init__(self) -> None:
+        has_rules = bool(self.allowed_models) or not self.allow_auto_combos or self.mode != "all"
+        force_setattr(self, "has_rules", has_rules)
 
 
 _LIMITS = tuple(
     name
     for name in Policy.__struct_fields__
-    if name not in ("allowed_models", "allow_auto_combos", "mode", "patterns")
+    if name not in ("allowed_models", "allow_auto_combos", "mode", "patterns", "has_rules")
 )
 
 

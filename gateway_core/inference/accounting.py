@@ -10,10 +10,15 @@ from .trace import Trace
 
 def account(call: Call, exchange: Exchange, trace: Trace, *, is_over: bool) -> None:
     """Note what an exchange has used and lost; ``is_over`` when its vendor has said it all."""
-    if exchange.losses:
-        trace.dropped = tuple(exchange.losses.names)
+    lost = exchange.losses.names
+    if lost:
+        trace.dropped = tuple(lost)
     trace.upstream_format = exchange.upstream_format
-    trace.add_usage(used(call, exchange, is_over=is_over))
+    its = used(call, exchange, is_over=is_over)
+    if trace.usage is None:
+        trace.usage = its
+    else:
+        trace.add_usage(its)
 
 
 def used(call: Call, exchange: Exchange, *, is_over: bool) -> Usage:
@@ -22,10 +27,13 @@ def used(call: Call, exchange: Exchange, *, is_over: bool) -> Usage:
     Some vendors report the prompt first and the answer last. Of a stream that
     broke off in between, the report so far tells less than what was heard.
     """
-    usage, heard = exchange.usage, -(-exchange.characters // 4)
+    usage = exchange.usage
+    if usage is not None and is_over and exchange.failure is None:
+        return usage
+    heard = -(-exchange.characters // 4)
     if usage is None:
         return Usage(input_tokens=max(1, len(call.body) // 4), output_tokens=heard, estimated=True)
     # A complete report may be somewhat below the estimate, but never this far.
-    if (is_over and exchange.failure is None) or heard <= 2 * usage.output_tokens + 16:
+    if heard <= 2 * usage.output_tokens + 16:
         return usage
     return replace(usage, output_tokens=heard, estimated=True)

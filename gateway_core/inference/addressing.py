@@ -87,18 +87,18 @@ class Way(Struct, frozen=True):
     url: str
     headers: Mapping[str, str]
     """Without what comes from the client."""
+    patience: float | None
+    """Seconds until the first byte of an answer."""
 
     def request(self, call: Call, body: bytes) -> UpstreamRequest:
         """One call on this way."""
         shown: Mapping[str, str] = self.headers
-        if not call.headers.keys().isdisjoint(self.wire.forward):
-            shown = headers(call, self.target, self.credential, self.wire)
-        timeout = self.target.provider.timeout_ms
+        for name in self.wire.forward:
+            if name in call.headers:
+                shown = headers(call, self.target, self.credential, self.wire)
+                break
         return UpstreamRequest(
-            url=self.url,
-            headers=shown,
-            body=body,
-            first_byte_timeout=None if timeout is None else timeout / 1000,
+            url=self.url, headers=shown, body=body, first_byte_timeout=self.patience
         )
 
 
@@ -154,7 +154,15 @@ def way_of(target: Target, credential: Credential, wire: WireFormat, path: str) 
     fixed: Mapping[str, str] = _headers({}, target, credential, wire)
     if target.provider.executor is None:  # An executor is a plugin's, and may change them.
         fixed = Lasting(fixed)
-    return Way(target, credential, wire, url(target, credential, wire, path), fixed)
+    timeout = target.provider.timeout_ms
+    return Way(
+        target,
+        credential,
+        wire,
+        url(target, credential, wire, path),
+        fixed,
+        None if timeout is None else timeout / 1000,
+    )
 
 
 def request(

@@ -8,6 +8,7 @@ only white space between the members goes.
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import product
 
 import msgspec
 from msgspec import Raw
@@ -17,6 +18,9 @@ from ..contracts.provider import Target
 
 _NOTE = "_"
 """What begins a member that is the client's own note, which vendors refuse."""
+_BEHIND_NOTES = chr(ord(_NOTE) + 1)
+_SPELLINGS = frozenset(map("".join, product(*zip("model", "MODEL", strict=True)))) - {"model"}
+"""What some vendors take for ``model``."""
 _members = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
 
@@ -32,7 +36,9 @@ def members_of(body: bytes) -> dict[str, Raw]:
 def fitted(members: Mapping[str, Raw], target: Target) -> bytes:
     """The body for this target: without what it rejects, with its own names for the rest."""
     provider, unsupported = target.provider, target.model.unsupported
-    if not (provider.rename or provider.drop or unsupported or _NOTE in {n[:1] for n in members}):
+    # Nearly all names come behind all notes in the order of characters, which is quickly seen.
+    may_have_notes = bool(members) and min(members) < _BEHIND_NOTES
+    if not (provider.rename or provider.drop or unsupported or may_have_notes):
         return _encode(members)
     return _encode(
         {
@@ -48,8 +54,8 @@ def with_model(members: dict[str, Raw], model: str) -> dict[str, Raw]:
 
     Some vendors take ``Model`` for ``model``, so no other spelling stays beside it.
     """
-    for name in [name for name in members if len(name) == 5 and name.casefold() == "model"]:
-        if name != "model":
+    if not _SPELLINGS.isdisjoint(members):
+        for name in _SPELLINGS.intersection(members):
             del members[name]
     members["model"] = _text_of(model)
     return members

@@ -56,11 +56,11 @@ class Verbatim:
 
     def __init__(self, call: Call, way: Way) -> None:
         target, wire = way.target, way.wire
-        self.vendor = vendor_side(wire)
+        vendor = self.vendor = vendor_side(wire)
         self.upstream_format = wire.id
         self._credential = way.credential
         members = dict(call.members)
-        self.relay = self.vendor.relay(call, target, members)
+        self.relay = vendor.relay(call, target, members)
         if wire.model_in_body:
             envelope.with_model(members, target.model.id)
         self.request: UpstreamRequest = way.request(call, envelope.fitted(members, target))
@@ -93,8 +93,11 @@ class Verbatim:
         return masked(given, secrets_of(self._credential))
 
     def close(self) -> bytes:
-        given = self.relay.close()
-        self._note_failure()
+        relay = self.relay
+        given = relay.close()
+        self.ended = relay.ended
+        if relay.failure is not None:
+            self._note_failure()
         return given
 
     def fail(self, error: UpstreamError) -> bytes:

@@ -38,6 +38,8 @@ class Configured(Struct):
     data: Mapping[str, Any]
     seen: set[str]
     """Origins that the data was found to name."""
+    passed: tuple[ProviderSpec, str] | None = None
+    """The provider and the address that were let through last."""
 
     def names(self, url: Url) -> bool:
         is_its_own = is_named(url, self.data)
@@ -97,13 +99,15 @@ class Firewall:
         return held
 
     def _check(self, spec: ProviderSpec, account: Configured, request: UpstreamRequest) -> None:
-        held = self._reaches.get(spec.id)
-        reach = held[1] if held is not None and held[0] is spec else self.reach(spec)
-        url = read(request, self._owner, spec.id)
-        # Sets are asked first: this is on the path of every call.
-        if url.origin in reach.origins or url.origin in account.seen:
-            return
-        if reach.covers(url.origin) or account.names(url):
+        # This is on the path of every call, and most go where the last one went.
+        if type(request) is UpstreamRequest and type(request.url) is str:
+            passed = account.passed
+            if passed is not None and passed[0] is spec and passed[1] == request.url:
+                return
+        url, reach = read(request, self._owner, spec.id), self.reach(spec)
+        origin = url.origin
+        if origin in account.seen or reach.covers(origin) or account.names(url):
+            account.passed = (spec, request.url)
             return
         shown = told(url.origin, secrets_of(account.credential))
         raise refused(self._owner(spec.id), shown)

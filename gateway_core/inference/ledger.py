@@ -17,7 +17,7 @@ from .trace import Trace
 
 FLUSH_AFTER = 0.25
 """Seconds a finished request may wait to be written."""
-FLUSH_ROWS = 250
+FLUSH_ROWS = 500
 MOST_WAITING = 10_000
 RETRY_AFTER = 2.0
 
@@ -66,12 +66,11 @@ class Ledger:
 
     def record(self, trace: Trace) -> None:
         """Take a finished request, once. Never waits and never raises."""
-        if not self._take(trace):
-            return
-        if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
-            self._begin()
-        else:
-            self._begin_in(FLUSH_AFTER)
+        if self._take(trace):
+            if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
+                self._begin()
+            elif self._due is None:
+                self._begin_in(FLUSH_AFTER)
 
     def _take(self, trace: Trace) -> bool:
         """Put a request into the queue, unless it was already or there is no room."""
@@ -225,6 +224,10 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
     """A finished request as its row."""
     target, key = trace.target, trace.key
     usage = sound(trace.usage) or NOTHING
+    provider = model = cost = None
+    if target is not None:
+        provider, model = target.provider.id, target.model.id
+        cost = None if trace.usage is None else prices.cost(target, usage)
     ended = trace.started_at + (lasted := trace.over - trace.begun)
     until_first = None if trace.first_byte is None else trace.first_byte - trace.begun
     # In the order of the fields, as is usage: by name it would take ten times as long.
@@ -234,8 +237,8 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
         stamps.iso(ended),
         trace.model,
         trace.endpoint,
-        None if target is None else target.provider.id,
-        None if target is None else target.model.id,
+        provider,
+        model,
         trace.connection_id,
         None if key is None else key.id,
         trace.format,
@@ -250,9 +253,9 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
         usage.cache_write_tokens,
         usage.reasoning_tokens,
         usage.estimated,
-        None if target is None or trace.usage is None else prices.cost(target, usage),
-        None if until_first is None else round(until_first * 1000),
-        round(lasted * 1000),
+        cost,
+        None if until_first is None else int(until_first * 1000 + 0.5),
+        int(lasted * 1000 + 0.5),
         trace.combo_id,
         trace.combo_name,
         trace.attempts,

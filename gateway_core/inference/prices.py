@@ -56,21 +56,23 @@ class Prices:
     def _by_list(self, target: Target, usage: Usage) -> int | None:
         if usage.cached_tokens + usage.cache_write_tokens > usage.input_tokens:
             return None  # counts that cannot be: more from the cache than there was to read
-        found = self._look_up(target.provider.id, target.model.id)
+        provider, model = target.provider.id, target.model.id
+        try:
+            found = self._listed[provider, model]
+        except KeyError:
+            found = self._look_up(provider, model)
         if isinstance(found, Price):
             return priced(found, usage)
         return None if found is None else charged(due(found, self._clock()), usage)
 
     def _look_up(self, provider: str, model: str) -> Price | tuple[Rates, ...] | None:
-        key = provider, model
-        if key not in self._listed:
-            if self._table is None:
-                self._table = read_table()
-            if len(self._listed) >= MOST_REMEMBERED:
-                self._listed.clear()
-            rates = listed(self._table, provider, model)
-            self._listed[key] = None if rates is None else plain(rates) or rates
-        return self._listed[key]
+        if self._table is None:
+            self._table = read_table()
+        if len(self._listed) >= MOST_REMEMBERED:
+            self._listed.clear()
+        rates = listed(self._table, provider, model)
+        found = self._listed[provider, model] = None if rates is None else plain(rates) or rates
+        return found
 
 
 def priced(price: Price, usage: Usage) -> int:

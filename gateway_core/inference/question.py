@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from ..contracts.conversation import Conversation
 from ..contracts.exchange import Exchange
 from ..contracts.provider import Call, Credential, Target
@@ -10,23 +12,21 @@ from .addressing import Ways
 from .exchanges import Translated, Verbatim, client_side, passes_through
 
 
-class Question:
+class Question(Struct):
     """A call in its client's format. It is translated at most once, whoever is asked."""
 
-    def __init__(
-        self,
-        call: Call,
-        formats: Mapping[str, WireFormat],
-        now: int = 0,
-        ways: Ways | None = None,
-    ) -> None:
-        self.call = call
-        self._ways = Ways(formats) if ways is None else ways
-        self.now = now
-        """Unix seconds, for answers of vendors that do not say when."""
-        self.formats = formats
-        self.client = formats[call.format]
-        self._conversation: Conversation | None = None
+    call: Call
+    formats: Mapping[str, WireFormat]
+    now: int = 0
+    """Unix seconds, for answers of vendors that do not say when."""
+    ways: Ways | None = None
+    """Where they were worked out before."""
+    _conversation: Conversation | None = None
+
+    @property
+    def client(self) -> WireFormat:
+        """The format of whoever asks."""
+        return self.formats[self.call.format]
 
     def conversation(self) -> Conversation:
         """What was asked, in nobody's dialect. Raises BadRequest."""
@@ -37,14 +37,21 @@ class Question:
     def open(self, target: Target, credential: Credential) -> Exchange:
         """The most faithful way to carry this question to this target."""
         call = self.call
-        way = self._ways.find(target, credential, self.client, stream=call.stream)
-        if passes_through(call, self.client, way.wire):
+        client = self.formats[call.format]
+        ways = self.ways or self._own_ways()
+        way = ways.find(target, credential, client, stream=call.stream)
+        if passes_through(call, client, way.wire):
             return Verbatim(call, way)
-        return Translated(call, self.conversation(), way, self.client, self.now)
+        return Translated(call, self.conversation(), way, client, self.now)
 
     def translate(
         self, conversation: Conversation, target: Target, credential: Credential
     ) -> Translated:
         """By way of the hub, with a conversation that may have been changed."""
-        way = self._ways.find(target, credential, self.client, stream=conversation.stream)
-        return Translated(self.call, conversation, way, self.client, self.now)
+        client, ways = self.client, self.ways or self._own_ways()
+        way = ways.find(target, credential, client, stream=conversation.stream)
+        return Translated(self.call, conversation, way, client, self.now)
+
+    def _own_ways(self) -> Ways:
+        self.ways = Ways(self.formats)
+        return self.ways

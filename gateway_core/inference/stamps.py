@@ -9,7 +9,8 @@ T = TypeVar("T")
 MOST = 512
 """Texts that are remembered."""
 _WHOLE = len("2031-05-06T07:08:09.")
-_MILLION = 1_000_000
+_HALF_MICRO = 0.0005
+"""Half a millionth of a second in milliseconds: times are rounded to whole ones of those."""
 _ENDS = tuple(f"{number:03}Z" for number in range(1000))
 
 
@@ -27,20 +28,22 @@ class Stamps:
     def iso(self, seconds: float) -> str:
         """Seconds since 1970 as UTC text with milliseconds."""
         whole = int(seconds)
-        micro = round((seconds - whole) * _MILLION)
-        if not 0 <= micro < _MILLION:
+        milli = int((seconds - whole) * 1000 + _HALF_MICRO)
+        if not 0 <= milli < 1000:
             return iso(seconds)
-        text = self._seconds.get(whole)
-        if text is None:
+        try:
+            return self._seconds[whole] + _ENDS[milli]
+        except KeyError:
             text = iso(whole)[:_WHOLE]
             _put(self._seconds, whole, text)
-        return text + _ENDS[micro // 1000]
+        return text + _ENDS[milli]
 
     def day(self, seconds: float) -> str:
         """The local date, ``YYYY-MM-DD``."""
         minute = seconds // 60
-        text = self._minutes.get(minute)
-        if text is None:
+        try:
+            return self._minutes[minute]
+        except KeyError:
             text = local_day(seconds, self._zone).isoformat()
             _put(self._minutes, minute, text)
         return text

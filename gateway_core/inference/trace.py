@@ -1,6 +1,6 @@
 """What is noted about one request on its way, for its row in the ledger."""
 
-import time
+from time import monotonic
 
 from ..contracts.errors import GatewayError
 from ..contracts.provider import Target
@@ -13,28 +13,32 @@ from .details import Detail
 class Trace:
     """Filled in as a request goes along; read once, when it is over."""
 
-    # What most requests leave as it is stands here, so that nothing is done for it.
-    is_counted = False
-    """Whether its use counts against a limit, so that it is written before its end is seen."""
-    is_recorded = False
-    first_byte: float | None = None
-    """Monotonic, when the first byte of an answer went out."""
-    over = 0.0
-    model = ""
-    stream = False
-    target: Target | None = None
-    upstream_format: str | None = None
-    connection_id: str | None = None
-    combo_id: str | None = None
-    combo_name: str | None = None
-    attempts = 0
-    usage: Usage | None = None
-    status: Status = "ok"
-    http_status = 200
-    error_code: str | None = None
-    dropped: tuple[str, ...] = ()
-    detail: Detail | None = None
-    """What is said, while that is kept."""
+    __slots__ = (
+        "attempts",
+        "begun",
+        "combo_id",
+        "combo_name",
+        "connection_id",
+        "detail",
+        "dropped",
+        "endpoint",
+        "error_code",
+        "first_byte",
+        "format",
+        "http_status",
+        "is_counted",
+        "is_recorded",
+        "key",
+        "model",
+        "over",
+        "request_id",
+        "started_at",
+        "status",
+        "stream",
+        "target",
+        "upstream_format",
+        "usage",
+    )
 
     def __init__(
         self,
@@ -50,7 +54,28 @@ class Trace:
         self.started_at = started_at
         """Wall clock, seconds."""
         self.key = key
-        self.begun = time.monotonic()
+        self.begun = monotonic()
+        self.is_counted = False
+        """Whether its use counts against a limit, so that it is written before its end is seen."""
+        self.is_recorded = False
+        self.first_byte: float | None = None
+        """Monotonic, when the first byte of an answer went out."""
+        self.over = 0.0
+        self.model = ""
+        self.stream = False
+        self.target: Target | None = None
+        self.upstream_format: str | None = None
+        self.connection_id: str | None = None
+        self.combo_id: str | None = None
+        self.combo_name: str | None = None
+        self.attempts = 0
+        self.usage: Usage | None = None
+        self.status: Status = "ok"
+        self.http_status = 200
+        self.error_code: str | None = None
+        self.dropped: tuple[str, ...] = ()
+        self.detail: Detail | None = None
+        """What is said, while that is kept."""
 
     def add_usage(self, usage: Usage | None) -> None:
         """Count what was used besides what the answer itself will report."""

@@ -1,6 +1,6 @@
 """Which of a vendor's headers go on to the client: rate limits, and the request's id there."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from ..contracts.exchange import UpstreamResponse
@@ -13,18 +13,16 @@ PASSED_ON_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-", "ratelimit-")
 
 def passed_on(response: UpstreamResponse) -> list[Header]:
     """Names in lower case; values of a repeated name are joined by a comma."""
+    headers = response.headers
     told: dict[bytes, bytes] = {}
-    for name, value in _raw(response):
+    for name, value in headers.raw if type(headers) is Fields else _raw(headers):
         label = _label(name)
         if label:
             told[label] = told[label] + b", " + value if label in told else value
     return list(told.items())
 
 
-def _raw(response: UpstreamResponse) -> Iterable[Header]:
-    headers = response.headers
-    if isinstance(headers, Fields):
-        return headers.raw
+def _raw(headers: Mapping[str, str]) -> Iterable[Header]:
     return ((n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items())
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 from urllib.parse import unquote
@@ -12,10 +11,10 @@ import httptools
 from ..inference.client import KEPT
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
 from .cycle import AtOnce, Cycle, Header
-from .door import App, Door, Message, stopping
+from .door import App, Door, stopping
 from .flow import Flow
 from .heads import path_of
-from .repeats import Repeated, repeated
+from .repeats import MOST_WAITED_FOR, Repeated, repeated
 
 AHEAD = 2
 """Requests of a connection that are read, the running one among them, before reading stops. While
@@ -88,7 +87,7 @@ class Fast(Connection, asyncio.Protocol):
             held, self._held = self._held, b""
             if self._again(repeated, held + data):
                 return
-            if repeated.is_begun(held + data) and not self.deaf:
+            if 0 < repeated.lacks <= MOST_WAITED_FOR and not self.deaf:
                 self._hold(held, data)
                 return
             self.phase, data = IDLE, held + data
@@ -107,7 +106,15 @@ class Fast(Connection, asyncio.Protocol):
         if body is None:
             return False
         self.phase = BUSY
-        cycle = self._cycle(repeated.scope, expects_continue=False, keep_alive=True)
+        cycle = Cycle(
+            repeated.scope,
+            self.transport,
+            self.flow,
+            self.usual,
+            self.on_response_complete,
+            expects_continue=False,
+            keep_alive=True,
+        )
         self.line.append(cycle)
         carry_on = partial(self._carry_on, cycle, body)
         if self._at_once is not None:
@@ -149,8 +156,12 @@ class Fast(Connection, asyncio.Protocol):
         self._repeated = repeated(self._piece, self.headers, scope) if is_one_piece else None
         if self._repeated is not None:
             scope[KEPT] = self._repeated.kept
-        cycle = self._cycle(
+        cycle = Cycle(
             lambda: scope,
+            self.transport,
+            self.flow,
+            self.usual,
+            self.on_response_complete,
             expects_continue=self.expects_continue,
             keep_alive=version != "1.0" and parser.should_keep_alive(),
             is_head=scope["method"] == "HEAD",
@@ -161,25 +172,6 @@ class Fast(Connection, asyncio.Protocol):
             self._start(cycle)
         elif len(self.line) > AHEAD:
             self.flow.pause_reading()
-
-    def _cycle(
-        self,
-        scope: Callable[[], Message],
-        *,
-        expects_continue: bool,
-        keep_alive: bool,
-        is_head: bool = False,
-    ) -> Cycle:
-        return Cycle(
-            scope,
-            self.transport,
-            self.flow,
-            self.usual,
-            self.on_response_complete,
-            expects_continue=expects_continue,
-            keep_alive=keep_alive,
-            is_head=is_head,
-        )
 
     def _scope(self, version: str) -> dict[str, Any]:
         raw, _, query = (self.url if self.url[:1] == b"/" else path_of(self.url)).partition(b"?")
@@ -222,10 +214,12 @@ class Fast(Connection, asyncio.Protocol):
     def on_response_complete(self) -> None:
         if self.transport.is_closing():
             return
-        self.line.popleft()
-        self.flow.resume_reading()
-        if self.line:
-            self._start(self.line[0])
+        line, flow = self.line, self.flow
+        line.popleft()
+        if flow.read_paused:
+            flow.resume_reading()
+        if line:
+            self._start(line[0])
         else:
             self.answered()
 

@@ -25,7 +25,7 @@ _GOES_ON = b"keep-alive"
 class Repeated:
     """A head that may come again, and what was read in it."""
 
-    __slots__ = ("_headers", "_place", "_prefix", "_scope", "_suffix", "kept")
+    __slots__ = ("_headers", "_place", "_prefix", "_scope", "_suffix", "kept", "lacks")
 
     def __init__(
         self, prefix: bytes, suffix: bytes, headers: Headers, place: int, scope: Message
@@ -35,33 +35,26 @@ class Repeated:
         self._headers, self._place = headers, place
         self._scope = dict(scope)
         self.kept = Kept(headers[place][1])
+        self.lacks = 0
+        """How many bytes are still to come of the body that was looked at last; below 0, how many
+        came behind it."""
 
     def again(self, data: bytes) -> bytes | None:
         """The body of a request, if ``data`` is nothing but that."""
-        end = self._end_of_length(data)
-        body, length = data[end + len(self._suffix) :], data[len(self._prefix) : end]
-        if not end or len(body) != int(length):
+        prefix, suffix = self._prefix, self._suffix
+        begin = len(prefix)
+        end = data.find(b"\r\n", begin, begin + _MOST_DIGITS + 2)
+        self.lacks = 0
+        if end < 0 or not data.startswith(suffix, end) or not data.startswith(prefix):
+            return None
+        length, body = data[begin:end], data[end + len(suffix) :]
+        if not length.isdigit():
+            return None
+        self.lacks = int(length) - len(body)
+        if self.lacks:
             return None
         self.kept.length = length
         return body
-
-    def is_begun(self, data: bytes) -> bool:
-        """Whether ``data`` is a request whose body, which is not long, has not all come."""
-        end = self._end_of_length(data)
-        if not end:
-            return False
-        length = int(data[len(self._prefix) : end])
-        return len(data) - end - len(self._suffix) < length <= MOST_WAITED_FOR
-
-    def _end_of_length(self, data: bytes) -> int:
-        """Where the length ends in ``data``; 0 for another head."""
-        if not data.startswith(self._prefix):
-            return 0
-        begin = len(self._prefix)
-        end = data.find(b"\r\n", begin, begin + _MOST_DIGITS + 2)
-        if end < 0 or not data[begin:end].isdigit() or not data.startswith(self._suffix, end):
-            return 0
-        return end
 
     def scope(self) -> Message:
         """Of the request that came last."""

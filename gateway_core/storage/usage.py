@@ -123,12 +123,10 @@ _COLUMNS = (
 """Of the table after its ``id``, in order. The statement does without their names: a text so long
 would be looked up for each row, which is dearer than the row."""
 _FIELDS = UsageRecord.__struct_fields__
-_INSERT = f"""
-    INSERT INTO usage VALUES (
-        (SELECT CAST(value AS BIGINT) FROM meta WHERE key = '{key_of(GROUP)}') - ?1,
-        {",".join(f"?{_FIELDS.index(name) + 2}" for name in _COLUMNS)}
-    )
-"""
+_INSERT = (
+    f"INSERT INTO usage VALUES((SELECT CAST(value AS BIGINT)FROM meta WHERE key='{key_of(GROUP)}')"
+    f"-?1,{','.join(f'?{_FIELDS.index(name) + 2}' for name in _COLUMNS)})"
+)
 """The group's number was raised by as many as there are rows; the last one gets it for its id."""
 _SUMMED = (
     "input_tokens",

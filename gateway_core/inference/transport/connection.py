@@ -83,10 +83,14 @@ class Connection(asyncio.Protocol):
             raise Stale(sent=False)
         answer = self._answer = Answer(self)
         self._reader.begin(answer, bodiless=message.bodiless)
-        self._patience = message.patience
-        self._expect_by(self._loop.time() + message.patience)
+        self._patience = patience = message.patience
+        self._expect_by(self._loop.time() + patience)
+        body = message.body
         try:
-            self._write(message.head, message.body)
+            if len(body) <= SLICE:
+                self._transport.write(message.head + body)
+            else:
+                self._write_long(message.head, body)
         except BaseException:  # A plugin's body may be anything.
             self.drop(answer)
             raise
@@ -148,10 +152,7 @@ class Connection(asyncio.Protocol):
 
     # Writing.
 
-    def _write(self, head: bytes, body: bytes) -> None:
-        if len(body) <= SLICE:
-            self._transport.write(head + body)
-            return
+    def _write_long(self, head: bytes, body: bytes) -> None:
         self._transport.write(head)
         self._unsent = memoryview(body)
         self._push()
@@ -262,17 +263,15 @@ class Connection(asyncio.Protocol):
 
     def _expect_by(self, deadline: float) -> None:
         self._heard, self._deadline = False, deadline
-        self._ring_by(deadline)
+        if deadline < self._alarm_at:
+            self._set_alarm(deadline)
 
     def _expect_more(self) -> None:
         """More of a body is to come."""
         now, silence = self._loop.time(), self._limits.silence
         self._heard, self._deadline = False, now + silence
-        self._ring_by(now + silence / LOOKS)
-
-    def _ring_by(self, at: float) -> None:
-        if at < self._alarm_at:
-            self._set_alarm(at)
+        if now + silence / LOOKS < self._alarm_at:
+            self._set_alarm(now + silence / LOOKS)
 
     def _set_alarm(self, at: float) -> None:
         if self._alarm is not None:

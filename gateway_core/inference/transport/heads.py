@@ -60,13 +60,12 @@ class Message(Struct, frozen=True):
 
 def write(request: UpstreamRequest, url: Url, first_byte: float) -> Message:
     """Put a request into its bytes. Raises MalformedRequest."""
-    body = request.body
-    patience = request.first_byte_timeout
+    method, body, patience = request.method, request.body, request.first_byte_timeout
     return Message(
-        write_head(request.method, url.line, request.headers, len(body)),
+        write_head(method, url.line, request.headers, len(body)),
         body,
         first_byte if patience is None else patience,
-        request.method == "HEAD",
+        method == "HEAD",
     )
 
 
@@ -75,14 +74,15 @@ def write_head(method: str, line: str, headers: Mapping[str, str], length: int) 
 
     ``line`` is the URL's. Raises MalformedRequest.
     """
-    if isinstance(headers, Lasting):
-        if headers.written[0] != method or headers.written[1] != line:
-            headers.written = (method, line, _written(method, line, headers))
-        head = headers.written[2]
-    else:
+    if type(headers) is not Lasting:
         head = _written(method, line, headers)
+    else:
+        written_for, at, head = headers.written
+        if written_for != method or at != line:
+            head = _written(method, line, headers)
+            headers.written = (method, line, head)
     if length or method not in WITHOUT_BODY:
-        return b"%bcontent-length: %d\r\n\r\n" % (head, length)
+        return head + f"content-length: {length}\r\n\r\n".encode()
     return head + b"\r\n"
 
 

@@ -38,6 +38,8 @@ class Network:
         self._tls = tls
         self._guard = Guard(resolve=resolve, refuse=refuse, public_ports=public_ports)
         self._direct: dict[Policy, Direct] = {}
+        self._usual: Direct | None = None
+        """The one for operators' own addresses, which nearly every call takes."""
         self._proxied: dict[tuple[str | None, Policy], Proxied] = {}
         self._closed = False
 
@@ -61,7 +63,7 @@ class Network:
         """The way out without a proxy. Raises TransportError."""
         if self._closed:
             raise shutting_down()
-        return self._direct.get(Policy.OPERATOR) or self._add_direct(Policy.OPERATOR)
+        return self._usual or self._add_direct(Policy.OPERATOR)
 
     async def permit(self, url: str, policy: Policy = Policy.PUBLIC) -> None:
         """Check a URL that somebody else will fetch.
@@ -86,6 +88,8 @@ class Network:
     def _add_direct(self, policy: Policy) -> Direct:
         dialler = Dialler(self._guard, policy, self._limits, self._tls)
         direct = self._direct[policy] = Direct(dialler, self._limits)
+        if policy is Policy.OPERATOR:
+            self._usual = direct
         return direct
 
     def _add_proxied(self, proxy: str | None, policy: Policy) -> "Proxied":

@@ -66,11 +66,11 @@ class Pool:
     # What a connection tells its owner.
 
     def take_back(self, connection: Connection) -> None:
-        waiter = self._next_waiter()
-        if waiter is not None:
-            waiter.set_result(connection)
-        else:
+        waiter = self._next_waiter() if self._waiters else None
+        if waiter is None:
             self._idle[connection] = None
+        else:
+            waiter.set_result(connection)
 
     def retire(self, connection: Connection) -> None:
         self._idle.pop(connection, None)

@@ -103,7 +103,8 @@ class Reader:
             self._pass_over(status)
             return
         fields, self._fields = self._fields, self._trailers
-        self._check_size(fields)
+        if len(fields) > HEAD_FIELDS or self.quiet > HEAD_BYTES:
+            self._check_size(fields)
         answer = self.answer
         answer.headers = Fields(fields)
         answer.status = status
@@ -129,7 +130,7 @@ class Reader:
     def _check_size(self, fields: MutableSequence[Field]) -> None:
         if len(fields) > HEAD_FIELDS:
             raise head_too_large()
-        if self.quiet > HEAD_BYTES and sum(len(n) + len(v) + 4 for n, v in fields) > HEAD_BYTES:
+        if sum(len(n) + len(v) + 4 for n, v in fields) > HEAD_BYTES:
             raise head_too_large()
 
     def _pass_over(self, status: int) -> None:

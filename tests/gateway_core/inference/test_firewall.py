@@ -168,3 +168,18 @@ def test_a_provider_that_is_declared_anew_is_read_anew() -> None:
     wall.check(moved, ACCOUNT, to("https://new.acme.com/v1"))
     with pytest.raises(HostRefused):
         wall.check(moved, ACCOUNT, to("https://api.acme.com/v1"))
+
+
+def test_that_one_call_may_pass_opens_nothing_to_another() -> None:
+    wall, url = firewall(), "https://api.acme.com/v1/chat"
+    wall.learn_accounts([ACCOUNT])
+    wall.check(ACME, ACCOUNT, to(url))
+
+    for spec, asked in [
+        (provider("acme", base_url="https://b"), to(url)),
+        (ACME, to("https://b/v1/chat")),
+        (ACME, to(Text(url))),
+    ]:
+        with pytest.raises(HostRefused):
+            wall.check(spec, ACCOUNT, asked)
+    wall.check(ACME, ACCOUNT, to(url))

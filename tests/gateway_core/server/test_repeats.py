@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway_core.inference.client import KEPT
-from gateway_core.server.repeats import MOST_WAITED_FOR, Repeated, repeated
+from gateway_core.server.repeats import Repeated, repeated
 
 HEAD = (
     b"POST /v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nContent-Length: %b\r\n"
@@ -94,17 +94,17 @@ def test_a_request_that_is_cut_or_followed_by_another_is_left_to_the_parser() ->
     assert known.again(whole + whole) is None
 
 
-def test_a_body_that_has_not_all_come_is_known_behind_its_head() -> None:
+def test_how_much_is_missing_of_a_body_is_told() -> None:
     known = learned(request(b"{}"))
     assert known is not None
     whole = request(b'{"a":1}')
     head = len(whole) - len(b'{"a":1}')
 
-    begun = [known.is_begun(whole[:cut]) for cut in range(len(whole) + 1)]
+    lacking = [(known.again(whole[:cut]), known.lacks)[1] for cut in range(len(whole) + 1)]
 
-    assert begun == [head <= cut < len(whole) for cut in range(len(whole) + 1)]
-    assert not known.is_begun(request(b"x" * (MOST_WAITED_FOR + 1))[:-1])
-    assert known.is_begun(request(b"x" * MOST_WAITED_FOR)[:-1])
+    assert lacking == [0] * head + [7, 6, 5, 4, 3, 2, 1, 0]
+    assert known.again(whole + b"POST") is None
+    assert known.lacks == -4
 
 
 def test_a_length_that_is_no_plain_number_is_left_to_the_parser() -> None:

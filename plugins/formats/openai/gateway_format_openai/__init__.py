@@ -102,12 +102,16 @@ class ChatVendor:
     relay = staticmethod(passing.relay)
 
 
+_LIST, _OBJECT = b"[{"
+
+
 def read_intake(
     path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
 ) -> Intake:
     """Raises BadRequest when there are no messages."""
     raw = members.get("messages")
-    if raw is None or bytes(memoryview(raw)[:2]) != b"[{":  # as nearly every list begins
+    begun = b"" if raw is None else memoryview(raw)
+    if len(begun) < 2 or begun[0] != _LIST or begun[1] != _OBJECT:  # As nearly every list begins.
         _check_messages(members)
     return model_in_body(path, headers, members)
 

@@ -27,11 +27,12 @@ def relay(call: Call, target: Target, members: Members) -> Relay:
     """Change ``members`` where this vendor insists, and watch its answer."""
     if "messages" not in members and "input" in members:
         _spell_out(call, target, members)
-    if is_empty_list(members.get("tools")):  # vendors refuse a list of no tools
+    if "tools" in members and is_empty_list(members["tools"]):  # vendors refuse such a list
         for name in _OF_TOOLS:
             members.pop(name, None)
-    _rename_limit(target, members)
-    _rename_role(target, members)
+    if target.provider.options:
+        _rename_limit(target, members)
+        _rename_role(target, members)
     if not call.stream:
         quiet = call.headers.get("x-gateway-reasoning") == "off"
         return QuietRelay() if quiet else WholeRelay(read_whole)

@@ -22,8 +22,8 @@ def read_usage(value: object) -> Usage | None:
     """``None`` when nothing, or nothing that makes sense, was reported."""
     if not isinstance(value, dict):
         return None
-    prompt = _first(value, "prompt_tokens", "input_tokens")
-    completion = _first(value, "completion_tokens", "output_tokens")
+    prompt = _count(value.get("prompt_tokens")) or _count(value.get("input_tokens"))
+    completion = _count(value.get("completion_tokens")) or _count(value.get("output_tokens"))
     if not prompt and not completion:
         return None
     if value.keys() <= _PLAIN:
@@ -56,10 +56,14 @@ def _details(value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 def _first(members: dict[str, Any], *names: str) -> int:
     for name in names:
-        count = members.get(name)
-        if type(count) is int and 0 < count <= _MOST:
+        count = _count(members.get(name))
+        if count:
             return count
     return 0
+
+
+def _count(value: object) -> int:
+    return value if type(value) is int and 0 < value <= _MOST else 0
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
