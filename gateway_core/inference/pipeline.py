@@ -363,7 +363,7 @@ def _note_failure(
 def answer_headers(exchange: Exchange, response: UpstreamResponse) -> tuple[Header, ...]:
     """Its type, the vendor's rate limits and request id, and what was lost on the way there."""
     headers = [(b"content-type", exchange.media_type.encode()), *passed_on(response)]
-    if exchange.losses:
+    if exchange.losses.names:
         headers.append((b"x-gateway-dropped", encode_losses(exchange.losses.names)))
     return tuple(headers)
 

@@ -9,7 +9,7 @@ came, and what is not needed for a request is not made.
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Protocol
@@ -56,6 +56,16 @@ AtOnce = Callable[[Kept, bytes, Outlet, Callable[[App], None]], Express | None]
 """What our own application offers beside itself: to begin with a request whose head came before."""
 
 
+class Usual:
+    """The headers that every answer has; none of them is about its body or its connection."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self, *headers: Header) -> None:
+        """Raises RuntimeError for a header that cannot be sent."""
+        self.lines = lines(headers)
+
+
 class Cycle:
     """What the application reads from and writes to."""
 
@@ -87,15 +97,14 @@ class Cycle:
         scope: Callable[[], Message],
         transport: asyncio.Transport,
         flow: Flow,
-        usual: Iterable[Header],
+        usual: Usual,
         on_response: Callable[[], None],
         *,
         expects_continue: bool,
         keep_alive: bool,
         is_head: bool = False,
     ) -> None:
-        """``scope`` makes one, once that is needed; ``usual`` are the headers that every answer
-        has."""
+        """``scope`` makes one, once that is needed."""
         self.scope, self.transport, self.flow, self.usual = scope, transport, flow, usual
         self.on_response = on_response
         self.expects_continue = expects_continue
@@ -208,7 +217,7 @@ class Cycle:
         """
         if self.response_started or not self._may_hurry():
             return False
-        head = b"".join((_opening(status), lines((*self.usual, *headers)), b"\r\n"))
+        head = b"".join((_opening(status), self.usual.lines, lines(headers), b"\r\n"))
         self.response_started = True
         if len(body) > LONG:
             self.transport.writelines((head, body))
@@ -222,7 +231,8 @@ class Cycle:
         false for what needs ``send``. Raises RuntimeError for a header that cannot be sent."""
         if self.response_started or len(first) > LONG or not self._may_hurry():
             return False
-        opening = b"".join((_opening(200), lines((*self.usual, *headers, _CHUNKED)), b"\r\n"))
+        told = lines((*headers, _CHUNKED))
+        opening = b"".join((_opening(200), self.usual.lines, told, b"\r\n"))
         self.response_started = self._is_chunked = self._is_flowing = True
         self.transport.write(opening + _chunk(first) + (_END if is_last else b""))
         if is_last:
@@ -253,9 +263,8 @@ class Cycle:
         self.expects_continue = False
         self._is_chunked, self._left = False, -1
         is_said = False
-        told = (*self.usual, *headers)
-        parts = [_opening(status), lines(told)]
-        for name, value in told:
+        parts = [_opening(status), self.usual.lines, lines(headers)]
+        for name, value in headers:
             if (label := _label(name)) in _FRAMING:
                 is_said |= self._follow(label, value)
         if not (self.keep_alive or is_said):

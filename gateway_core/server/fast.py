@@ -10,7 +10,7 @@ import httptools
 
 from ..inference.client import KEPT
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
-from .cycle import AtOnce, Cycle, Header
+from .cycle import AtOnce, Cycle, Usual
 from .door import App, Door, stopping
 from .flow import Flow
 from .heads import path_of
@@ -27,8 +27,7 @@ class Fast(Connection, asyncio.Protocol):
 
     flow: Flow
 
-    def __init__(self, app: App, door: Door, usual: list[Header]) -> None:
-        """``usual`` are the headers that every answer has."""
+    def __init__(self, app: App, door: Door, usual: Usual) -> None:
         super().__init__(door)
         self.app = stopping if door.closing else app
         self.usual = usual

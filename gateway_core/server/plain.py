@@ -8,7 +8,7 @@ from time import time
 
 from msgspec import Struct
 
-from .cycle import Header
+from .cycle import Usual
 from .door import App, Door
 from .fast import Fast
 from .limits import Limits
@@ -30,11 +30,12 @@ class Plain(Struct, frozen=True):
         door: Door | None = None,
     ) -> None:
         door = door or Door(Limits())
-        usual: list[Header] = []
-        """What every answer says; the date is told anew at every tick."""
+        usual = Usual()
+        """The date is told anew at every tick."""
 
         def tell_date() -> None:
-            usual[:] = [(b"date", formatdate(time(), usegmt=True).encode())]
+            date = formatdate(time(), usegmt=True).encode()
+            usual.lines = b"date: %b\r\n" % date
 
         door.ticks.append(tell_date)
         await door.attend(app, lambda: Fast(app, door, usual), listener, stop)

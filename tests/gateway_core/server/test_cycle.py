@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core.inference.client import LEAVING, PUSH
-from gateway_core.server.cycle import LONG, Cycle
+from gateway_core.server.cycle import LONG, Cycle, Usual
 from gateway_core.server.flow import Flow
 
 Answering = Callable[[Cycle], Awaitable[None]]
@@ -63,7 +63,7 @@ def made(wire: Wire, *, method: str = "POST", keep_alive: bool = True) -> Cycle:
         lambda: scope,
         wire,
         Flow(wire),
-        [(b"date", b"now")],
+        Usual((b"date", b"now")),
         lambda: None,
         expects_continue=False,
         keep_alive=keep_alive,

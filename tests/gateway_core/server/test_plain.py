@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gateway_core.server import choose, listen
+from gateway_core.server.cycle import Usual
 from gateway_core.server.door import Door
 from gateway_core.server.fast import Fast
 from gateway_core.server.heads import Refused
@@ -315,7 +316,7 @@ def test_a_refusal_for_a_client_that_is_gone_troubles_nobody(
         here, _ = listener.accept()
         listener.close()
         loop, door = asyncio.get_running_loop(), Door(Limits())
-        _, connection = await loop.connect_accepted_socket(lambda: Fast(app, door, []), here)
+        _, connection = await loop.connect_accepted_socket(lambda: Fast(app, door, Usual()), here)
         # It goes, and the loop does not come around in between.
         client.close()
 
