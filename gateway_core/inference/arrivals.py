@@ -33,11 +33,8 @@ class Arrival(Struct, frozen=True, kw_only=True):
     """Names in lower case, without credentials."""
     is_json: bool
     """Whether the body says that it is JSON."""
-
-    @property
-    def key(self) -> Key | None:
-        """Whose rules hold and who is charged; nobody's for the command line."""
-        return None if self.caller.is_cli else self.caller.key
+    key: Key | None
+    """Whose rules hold and who is charged; nobody's for the command line."""
 
     def again(self, length: str) -> "Arrival":
         """The same head, but for the length of its body."""
@@ -51,6 +48,7 @@ class Arrival(Struct, frozen=True, kw_only=True):
             caller=self.caller,
             headers=headers,
             is_json=self.is_json,
+            key=self.key,
         )
 
 
@@ -69,6 +67,7 @@ def arrival_of(
         caller=caller,
         headers=veiled(headers),
         is_json=is_json(headers.get("content-type", "")),
+        key=None if caller.is_cli else caller.key,
     )
 
 
