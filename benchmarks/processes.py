@@ -153,15 +153,26 @@ def tree(pid: int) -> list[int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Time on a processor that a process tree has used."""
-    return sum(_stat_seconds(each) for each in tree(pid))
+    """Time on a processor that the threads of a process tree have used, those that have ended
+    left out."""
+    return sum(_seconds(each) for each in tree(pid))
 
 
-def _stat_seconds(pid: int) -> float:
+def _seconds(pid: int) -> float:
+    """The scheduler's own count, in nanoseconds; a kernel without one counts in hundredths."""
+    process = Path(f"/proc/{pid}")
     try:
-        return ticks_of(Path(f"/proc/{pid}/stat").read_text()) / TICKS
+        threads = [each.read_text() for each in process.glob("task/*/schedstat")]
+        if threads:
+            return sum(map(nanoseconds_of, threads)) / 1e9
+        return ticks_of((process / "stat").read_text()) / TICKS
     except OSError:
         return 0.0
+
+
+def nanoseconds_of(schedstat: str) -> int:
+    """The first number of /proc/<pid>/task/<tid>/schedstat: time on a processor."""
+    return int(schedstat.split()[0])
 
 
 def ticks_of(stat: str) -> int:

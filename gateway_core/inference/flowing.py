@@ -23,13 +23,12 @@ class Flow:
         self._push = push
         self._skim = _skim_of(exchange)
         self._kept = b""
-        self.pieces = 0
-        """How many were sent."""
 
     @property
     def taker(self) -> Callable[[bytes], bool]:
         """Takes what comes; false when it takes no more."""
-        return self._take if self._skim is None or self._exchange.ended else self._pass
+        skim = self._skim
+        return self._take if skim is None or self._exchange.ended else self._passing(skim)
 
     def kept(self) -> bytes:
         """What could not be sent at once, maybe nothing.
@@ -39,22 +38,25 @@ class Flow:
         kept, self._kept = self._kept, b""
         return kept
 
-    def _pass(self, chunk: bytes) -> bool:
-        """Send a chunk as it is, if a glance shows that it may be."""
-        if self._skim is None or not self._skim(chunk):
-            return self._take(chunk)
-        if self._push(chunk):
-            self.pieces += 1
-            return True
-        self._kept = chunk
-        return False
+    def _passing(self, skim: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
+        push, take = self._push, self._take
+
+        def passed(chunk: bytes) -> bool:
+            """Send a chunk as it is, if a glance shows that it may be."""
+            if not skim(chunk):
+                return take(chunk)
+            if push(chunk):
+                return True
+            self._kept = chunk
+            return False
+
+        return passed
 
     def _take(self, chunk: bytes) -> bool:
         exchange = self._exchange
         given = exchange.feed(chunk)
         is_plain = exchange.failure is None and not exchange.ended
         if is_plain and (not given or self._push(given)):
-            self.pieces += 1 if given else 0
             return True
         self._kept = given
         return not given and exchange.failure is None

@@ -1,5 +1,6 @@
 """Streams without a task whose clients want a sign of life in every silence of the vendor."""
 
+import gc
 import json
 import time
 from collections.abc import Iterator
@@ -164,3 +165,30 @@ def test_a_client_that_leaves_in_a_silence_leaves_no_timer(
     assert taken == [True]
     assert not handed
     assert row_of(here, "quick")[:2] == ("client_gone", 499)
+
+
+def test_nothing_is_left_behind_that_only_the_collector_would_find(
+    here: Served, taken: list[bool], handed: list[bool]
+) -> None:
+    def alive() -> int:
+        kinds = ("Streaming", "Flow", "Cycle", "Answer", "Verbatim")
+        return sum(type(each).__name__ in kinds for each in gc.get_objects())
+
+    with httpx2.Client(base_url=here.url, trust_env=False) as client:
+        for _ in range(3):
+            ask(client, "quick/quick")
+        row_of(here, "quick")
+        gc.collect()
+        gc.disable()
+        try:
+            before = alive()
+            for name in ["paced"] * 4 + ["slow"]:
+                ask(client, f"quick/{name}")
+            row_of(here, "quick")
+            after = alive()
+        finally:
+            gc.enable()
+
+    assert all(taken)
+    assert handed == [True]
+    assert after <= before + 2

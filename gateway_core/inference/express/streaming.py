@@ -26,6 +26,8 @@ class Streaming(Attempt):
         """For the client, and what it was made of, while nothing of it has a meaning."""
         self._timer: asyncio.TimerHandle | None = None
         """Rings where the client's format has something to send into a silence."""
+        self._pieces = 0
+        """How many were sent since it was set."""
         if asked.arrival.route.wire.keep_alive is not None:
             self._timer = asyncio.get_running_loop().call_later(EARLY_AFTER, self._be_late)
 
@@ -34,6 +36,7 @@ class Streaming(Attempt):
 
     def leave(self) -> None:
         self._rest()
+        self._flow = None
         super().leave()
 
     def set_exception(self, error: BaseException, /) -> None:
@@ -92,8 +95,8 @@ class Streaming(Attempt):
         elif is_over:
             self._done()
         else:
-            self._flow = Flow(exchange, self._outlet.push)
-            self._watch_silence(self._flow)
+            self._flow = Flow(exchange, self._outlet.push if self._timer is None else self._push)
+            self._watch_silence()
             self._listen(self._flow)
 
     # The rest.
@@ -128,6 +131,7 @@ class Streaming(Attempt):
 
     def _done(self) -> None:
         self._rest()
+        self._flow = None  # It holds this object, as this object holds it.
         self._finish(is_over=True)
 
     def _listen(self, flow: Flow | None = None) -> None:
@@ -136,7 +140,11 @@ class Streaming(Attempt):
 
     # Silence.
 
-    def _watch_silence(self, flow: Flow) -> None:
+    def _push(self, piece: bytes) -> bool:
+        self._pieces += 1
+        return self._outlet.push(piece)
+
+    def _watch_silence(self) -> None:
         """From one beat to the next something must be sent, in a format that wants that."""
         keep_alive = self._asked.arrival.route.wire.keep_alive
         if keep_alive is None:
@@ -144,15 +152,14 @@ class Streaming(Attempt):
         self._rest()
         beat = beat_of(self._core, keep_alive)
         if keep_alive.throughout and beat > 0:
-            self._pieces = flow.pieces
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(beat, self._look, flow)
+            self._pieces = 0
+            self._timer = asyncio.get_running_loop().call_later(beat, self._look)
 
-    def _look(self, flow: Flow) -> None:
-        if flow.pieces == self._pieces:
-            self._be_late()
+    def _look(self) -> None:
+        if self._pieces:
+            self._watch_silence()
         else:
-            self._watch_silence(flow)
+            self._be_late()
 
     def _be_late(self) -> None:
         self._go_on(is_late=True)
@@ -188,6 +195,7 @@ class Streaming(Attempt):
             asked.member, asked.account, asked.exchange, asked.sent.answer, given, is_over
         )
         at = Underway(answer, is_open=self._flow is not None, error=error)
+        self._flow = None
         self._hand_over(at, is_late=is_late)
 
 
