@@ -8,6 +8,7 @@ import pytest
 from served import Served
 
 from gateway_core.inference import express
+from gateway_core.inference.express.attempt import Attempt
 from gateway_core.storage.combos import ComboChange
 from gateway_core.storage.connection import NewConnection
 
@@ -66,3 +67,17 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
     monkeypatch.setattr(express, "begin", noted)
     return ways
+
+
+@pytest.fixture
+def handed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """For each request that a task took over from the express way: whether it was late."""
+    found: list[bool] = []
+    hand_over = Attempt._hand_over
+
+    def noted(self: Attempt, at: Any, *, is_late: bool = False) -> None:
+        found.append(is_late)
+        hand_over(self, at, is_late=is_late)
+
+    monkeypatch.setattr(Attempt, "_hand_over", noted)
+    return found

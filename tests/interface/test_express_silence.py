@@ -15,7 +15,6 @@ from served import Served, served
 from gateway_core import Auth, ProviderSpec
 from gateway_core.inference import client as clients
 from gateway_core.inference.express import streaming
-from gateway_core.inference.express.attempt import Attempt
 
 EARLY, BEAT = 0.25, 0.4
 """Seconds: until a stream opens by itself here, and between the signs of life."""
@@ -86,20 +85,6 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         patch.setattr(clients, "EARLY_AFTER", EARLY)
         patch.setattr(streaming, "EARLY_AFTER", EARLY)
         yield gateway
-
-
-@pytest.fixture
-def handed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each attempt that was left to a task, whether it was late."""
-    found: list[bool] = []
-    hand_over = Attempt._hand_over
-
-    def noted(self: Attempt, at: Any, *, is_late: bool = False) -> None:
-        found.append(is_late)
-        hand_over(self, at, is_late=is_late)
-
-    monkeypatch.setattr(Attempt, "_hand_over", noted)
-    return found
 
 
 def ask(client: httpx2.Client, model: str) -> tuple[int, bytes]:

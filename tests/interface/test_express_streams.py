@@ -19,7 +19,6 @@ from gateway_core import Auth, ProviderSpec
 from gateway_core.contracts.exchange import Exchange
 from gateway_core.inference.dispatch import UNMEANT_LIMIT
 from gateway_core.inference.exchanges import Verbatim
-from gateway_core.inference.express.attempt import Attempt
 
 USUAL, EXPRESS = "usual", "quick"
 """Of one length, because prompts are measured where a vendor does not count."""
@@ -134,20 +133,6 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield gateway
 
 
-@pytest.fixture
-def handed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What was left to a task."""
-    found: list[object] = []
-    hand_over = Attempt._hand_over
-
-    def noted(self: Attempt, at: Any, *, is_late: bool = False) -> None:
-        found.append(at)
-        hand_over(self, at, is_late=is_late)
-
-    monkeypatch.setattr(Attempt, "_hand_over", noted)
-    return found
-
-
 def body_of(model: str) -> dict[str, Any]:
     messages = [{"role": "user", "content": "hello"}]
     return {"model": model, "stream": True, "messages": messages}
@@ -194,7 +179,7 @@ def _until(is_so: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize("name", VENDORS)
 def test_both_ways_give_the_same(
-    here: Served, taken: list[bool], handed: list[object], name: str
+    here: Served, taken: list[bool], handed: list[bool], name: str
 ) -> None:
     slug = name.replace(" ", "-")
     with connected(here) as client:
@@ -213,7 +198,7 @@ def test_both_ways_give_the_same(
 
 
 def test_a_stream_may_be_cut_at_every_byte(
-    here: Served, taken: list[bool], handed: list[object]
+    here: Served, taken: list[bool], handed: list[bool]
 ) -> None:
     with connected(here) as client:
         ask(client, "other-quick/in one")
@@ -226,7 +211,7 @@ def test_a_stream_may_be_cut_at_every_byte(
 
 
 def test_a_translated_stream_goes_the_express_way(
-    here: Served, taken: list[bool], handed: list[object]
+    here: Served, taken: list[bool], handed: list[bool]
 ) -> None:
     with connected(here) as client:
         usual, express_way = ask(client, "claude/m"), ask(client, "claude/m")
@@ -294,7 +279,7 @@ def posting(model: str) -> bytes:
 
 
 def test_a_client_that_does_not_read_has_its_stream_whole(
-    here: Served, taken: list[bool], handed: list[object]
+    here: Served, taken: list[bool], handed: list[bool]
 ) -> None:
     vendor = here.vendors["any"]
     before, many = vendor.script, [frame(f"{number}" + "x" * 30_000) for number in range(300)]
