@@ -13,7 +13,7 @@ from .connection import BODY, BUSY, HEAD, IDLE, Connection
 from .cycle import AtOnce, Cycle, Usual
 from .door import App, Door, stopping
 from .flow import Flow
-from .heads import path_of
+from .heads import Refused, path_of
 from .repeats import MOST_WAITED_FOR, Repeated, repeated
 
 AHEAD = 2
@@ -56,6 +56,7 @@ class Fast(Connection, asyncio.Protocol):
                 self.scheme = "https"
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._release()
         self.left()
         for cycle in self.line:
             cycle.leave()
@@ -98,6 +99,17 @@ class Fast(Connection, asyncio.Protocol):
             self.phase, self.mark = BODY, self.door.now
         self._came(len(data))
         self._held = held + data
+
+    def _release(self) -> None:
+        """Have a request whose body will not be waited for here begin as any other."""
+        held, self._held = self._held, b""
+        if held:
+            self.phase = IDLE
+            Connection.data_received(self, held)
+
+    def refuse(self, refused: Refused) -> None:
+        self._release()
+        super().refuse(refused)
 
     def _again(self, repeated: Repeated, data: bytes) -> bool:
         """Serve a request whose head is the same as before, if it is that and nothing else."""
@@ -229,6 +241,7 @@ class Fast(Connection, asyncio.Protocol):
             super().look(now)
 
     def shut(self) -> None:
+        self._release()
         self.app, self._at_once = stopping, None
         for cycle in self.line:
             if cycle.express is not None:

@@ -13,6 +13,7 @@ from fake_vendor import Asked, FakeVendor, Said
 from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
+from gateway_core.inference.exchanges import Verbatim
 from gateway_core.storage.keys import KeyChange
 
 GOOD, STREAM = "good", "stream"
@@ -161,6 +162,23 @@ def test_an_answer_waits_for_its_row(
     assert said.status_code == 200
     assert taken == [True]
     assert len(statuses(here, key_id)) == 2
+
+
+def test_a_header_that_cannot_be_sent_ends_a_call_whose_row_is_written(
+    here: Served, client: httpx2.Client, taken: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key_id, key = new_key(here, maxTokens=10**6)
+    ask(client, key)
+    two_lines = property(lambda _: "a/b\nc", lambda _, kind: None)
+    client.timeout = httpx2.Timeout(5)
+    with monkeypatch.context() as patch:
+        patch.setattr(Verbatim, "media_type", two_lines, raising=False)
+        said = ask(client, key)
+
+    assert taken == [True]
+    assert said.status_code == 500
+    assert len(statuses(here, key_id)) == 2
+    assert not here.gateway.core.in_flight
 
 
 def hold(here: Served) -> Callable[[], None]:

@@ -1,7 +1,9 @@
 """Requests of one connection whose heads are the same: each is judged anew (5.1, 5.2)."""
 
 import json
-from collections.abc import Iterator
+import socket
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2
@@ -12,6 +14,7 @@ from raw import call, hear, tell
 from served import Served, served
 
 from gateway_core.identity.credentials import CLI_HEADER
+from gateway_core.server.connection import Connection
 
 REPLY = (
     b'{"id":"c","object":"chat.completion","created":1,"model":"m-1","choices":[{"index":0,'
@@ -199,3 +202,68 @@ def test_the_end_of_a_head_that_came_in_pieces_is_no_head(here: Served, taken: l
     assert first.statuses == [200]
     assert second.statuses == [400]
     assert not taken
+
+
+def half_of_one(here: Served, peer: socket.socket) -> bytes:
+    """Send a head that came before and some of a body; gives the rest."""
+    key = key_of(here)["key"]
+    tell(peer, chat(key, "whole"))
+    hear(peer, 10, until=ENOUGH)
+    _until(lambda: not here.gateway.core.in_flight)
+    whole, seen = chat(key, "half"), len(here.rows())
+    tell(peer, whole[:-5])
+    time.sleep(0.1)
+    assert len(here.rows()) == seen
+    return whole[-5:]
+
+
+def test_a_client_that_leaves_before_its_body_is_whole_is_noted(here: Served) -> None:
+    with call(here.url) as peer:
+        half_of_one(here, peer)
+        seen = len(here.rows())
+
+    _until(lambda: len(here.rows()) > seen)
+
+    row = here.rows()[0]
+    assert (row.status, row.http_status, row.attempts) == ("client_gone", 499, 0)
+
+
+def test_a_request_whose_body_is_late_is_refused_once_and_noted(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        served(tmp_path_factory.mktemp("late"), {"openai": lambda asked: Said((REPLY,))}) as here,
+        call(here.url) as peer,
+    ):
+        half_of_one(here, peer)
+        monkeypatch.setattr(Connection, "look", Connection._late)
+        heard = hear(peer, 5)
+        monkeypatch.undo()
+        row = here.rows()[0]
+
+    assert heard.statuses == [408]
+    assert (row.status, row.http_status, row.attempts) == ("client_gone", 499, 0)
+
+
+def test_a_stop_lets_a_request_that_is_not_whole_come_to_its_end(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with (
+        served(tmp_path_factory.mktemp("stop"), {"openai": lambda asked: Said((REPLY,))}) as here,
+        call(here.url) as peer,
+    ):
+        rest = half_of_one(here, peer)
+        here.loop.call_soon_threadsafe(here.stop.set)
+        time.sleep(0.1)
+        tell(peer, rest)
+        heard = hear(peer, 5)
+
+    assert heard.statuses == [200]
+    assert heard.closed
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 10
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert is_so()

@@ -89,7 +89,11 @@ class Whole(Attempt):
         if written is not self._written:
             return  # The client has left, or a task is to tell it.
         self._written = None
-        if self._outlet.reply(200, *self._told):
+        try:
+            is_told = self._outlet.reply(200, *self._told)
+        except RuntimeError:  # Nobody hears it here; a task says what is wrong.
+            is_told = False
+        if is_told:
             ended(self._core, self._trace)
         else:
             self._leave_told(None)
