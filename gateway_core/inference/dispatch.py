@@ -272,6 +272,8 @@ async def _begin_stream(
 ) -> tuple[bytes, bool]:
     """Read until the answer means something, has failed or is over."""
     while True:
+        if taken > UNMEANT_LIMIT:
+            raise UpstreamError("The upstream sent nothing that means anything")
         chunk = await response.next()
         taken += len(chunk)
         given += exchange.feed(chunk) if chunk else exchange.close()
@@ -286,8 +288,6 @@ async def _begin_stream(
             return given, True
         if exchange.started or exchange.failure is not None:
             return given, False
-        if taken > UNMEANT_LIMIT:
-            raise UpstreamError("The upstream sent nothing that means anything")
 
 
 async def _beginning(response: UpstreamResponse, limit: int) -> bytes:

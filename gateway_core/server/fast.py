@@ -96,7 +96,7 @@ class Fast(Connection, asyncio.Protocol):
     def _hold(self, held: bytes, data: bytes) -> None:
         """Wait for the rest of a body, as long as for any."""
         if not held:
-            self.phase, self.mark = BODY, self.door.now
+            self.phase, self.mark, self._recent = BODY, self.door.now, 0
         self._came(len(data))
         self._held = held + data
 
