@@ -165,13 +165,7 @@ async def _assembled(
     tables = await live.take()
     limits = KeyLimits(stores.key_usage.spent, ledger.still, clock)
     ledger.count = limits.record
-    secret = jwt_secret(environment, data_dir)
-    sessions = Sessions(
-        secret,
-        lambda: core.tables.settings.password_session_epoch,
-        clock,
-        lambda: core.tables.ended_sessions,
-    )
+    sessions = _sessions(environment, data_dir, lambda: core.tables, clock)
     health = _health(environment, tables, clock)
     core = Core(
         environment=environment,
@@ -196,6 +190,21 @@ async def _assembled(
     )
     await core.observing.refresh()
     return core
+
+
+def _sessions(
+    environment: Environment,
+    data_dir: DataDir,
+    tables: Callable[[], Tables],
+    clock: Callable[[], float],
+) -> Sessions:
+    """``tables`` gives the ones in force."""
+    return Sessions(
+        jwt_secret(environment, data_dir),
+        lambda: tables().settings.password_session_epoch,
+        clock,
+        lambda: tables().ended_sessions,
+    )
 
 
 def _health(environment: Environment, tables: Tables, clock: Callable[[], float]) -> Health:

@@ -224,10 +224,8 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
     """A finished request as its row."""
     target, key = trace.target, trace.key
     usage = sound(trace.usage) or NOTHING
-    provider = model = cost = None
-    if target is not None:
-        provider, model = target.provider.id, target.model.id
-        cost = None if trace.usage is None else prices.cost(target, usage)
+    provider, model = (None, None) if target is None else (target.provider.id, target.model.id)
+    cost = None if target is None or trace.usage is None else prices.cost(target, usage)
     ended = trace.started_at + (lasted := trace.over - trace.begun)
     until_first = None if trace.first_byte is None else trace.first_byte - trace.begun
     # In the order of the fields, as is usage: by name it would take ten times as long.
