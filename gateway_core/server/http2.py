@@ -1,21 +1,15 @@
 """One client's HTTP/2 connection at the edge: the limits of HTTP/1.1, and those of streams.
 
 ```text
-bytes ──▶ Frames (floods, slow heads) ──▶ h2 (protocol, flow control) ──▶ Stream ──▶ application
-                                                                     └──▶ Stream ──▶ …
+bytes ──▶ Frames (floods, slow heads) ──▶ h2 (protocol, flow control) ──▶ Multiplexed
 ```
-
-Running requests are at most as many as there may be streams, also when clients
-reset them: one that is reset counts until the application has let go of it. All
-connections together run no more requests than there may be connections.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, cast
-from urllib.parse import unquote
 
 from h2.errors import ErrorCodes
 from h2.events import (
@@ -31,43 +25,36 @@ from h2.events import (
 )
 from h2.exceptions import ProtocolError, StreamClosedError
 
-from .door import App, Door, Message, stopping
+from .door import App, Door
 from .frames import RESET_COST, Flood, Frames
-from .heads import Refused, path_of
-from .http2_engine import LINE_WINDOW, STREAMS, TABLE, engine_of, list_size
-from .http2_heads import Head, check, head_of, refusing
+from .heads import Headers
+from .http2_engine import engine_of
+from .line import Header, Why
+from .multiplexed import LINE_WINDOW, TABLE, Address, Multiplexed
 from .outgoing import on_the_way
-from .stream import Stream
+from .pseudo_heads import head_of, list_size
 
 log = logging.getLogger(__name__)
 
-ASGI = {"version": "3.0", "spec_version": "2.3"}
+CODES = {
+    Why.DONE: ErrorCodes.NO_ERROR,
+    Why.GIVEN_UP: ErrorCodes.CANCEL,
+    Why.FAILED: ErrorCodes.INTERNAL_ERROR,
+    Why.MALFORMED: ErrorCodes.PROTOCOL_ERROR,
+}
 
 
-class Multiplexed(asyncio.Protocol):
+class Http2(Multiplexed, asyncio.Protocol):
     """One connection."""
 
+    version = "2"
+    troubles = (ProtocolError,)
+
     def __init__(self, app: App, door: Door) -> None:
-        self.app, self.door = app, door
+        super().__init__(app, door)
         self.h2 = engine_of(door.limits)
         self.frames = Frames(2 * list_size(door.limits), door.now)
-        self.streams: dict[int, Stream] = {}
         self.is_writable = True
-        self.deaf = False
-        """What comes is dropped: nothing more is wanted."""
-        self.is_leaving = False
-        """The client has said farewell: what runs is its last."""
-        self.sent = door.now
-        """When the last piece of an answer was sent."""
-        self.queued = 0
-        """How many streams wait for room that all of them share."""
-        self.written = self.delivered = 0
-        """How many bytes were sent in all, and how many of them the client has at least."""
-        self.moved = door.now
-        """When it was last seen to have more."""
-        self.mark = door.now
-        """When the last request ended."""
-        self._running: set[asyncio.Task[None]] = set()
         self.transport: asyncio.Transport
 
     # The life of the socket.
@@ -79,6 +66,7 @@ class Multiplexed(asyncio.Protocol):
             self.transport.abort()
             return
         self.door.visitors.add(self)
+        self.server, self.client = self._address("sockname"), self._address("peername")
         self.h2.initiate_connection()
         self.h2.increment_flow_control_window(LINE_WINDOW - self.h2.inbound_flow_control_window)
         self.flush()
@@ -103,7 +91,7 @@ class Multiplexed(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.deaf = True
         self.door.visitors.discard(self)
-        self._leave_streams()
+        self.leave_streams()
 
     def pause_writing(self) -> None:
         """The client does not read: it is not heard either, or answers to it would heap up."""
@@ -114,32 +102,18 @@ class Multiplexed(asyncio.Protocol):
         self.is_writable = True
         self.frames.excuse(self.door.now)
         self.transport.resume_reading()
-        self._wake_senders()
+        self.wake_senders()
 
     # What the client tells.
 
     def _take_request(self, event: RequestReceived) -> None:
         number = event.stream_id
-        if self._is_busy():
+        if self.is_busy:
             with suppress(StreamClosedError):  # The client has reset it in the same breath.
                 self.h2.reset_stream(number, ErrorCodes.REFUSED_STREAM)
             return
-        head = head_of(event)
-        app = stopping if self.door.closing else self.app
-        try:
-            check(head, self.door.limits)
-        except Refused as refused:
-            app = refusing(refused)
-        stream = Stream(self, number, self._scope(head), self.door.now)
-        self.streams[number] = stream
-        task = asyncio.get_running_loop().create_task(stream.run(app))
-        for tasks in (self._running, self.door.tasks):
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-    def _is_busy(self) -> bool:
-        door = self.door
-        return len(self._running) >= STREAMS or len(door.tasks) >= door.limits.connections
+        pairs = cast(Headers, event.headers)
+        self.begin(number, head_of(pairs, has_body=event.stream_ended is None))
 
     def _take_data(self, event: DataReceived) -> None:
         stream = self.streams.get(event.stream_id)
@@ -155,13 +129,11 @@ class Multiplexed(asyncio.Protocol):
         """They are dropped; but behind them the protocol does not look at the body's length."""
         stream = self.streams.get(event.stream_id)
         if stream is not None and stream.is_short:
-            stream.reset(ErrorCodes.PROTOCOL_ERROR)
+            stream.reset(Why.MALFORMED)
             self.frames.spend(RESET_COST)
 
     def _take_end(self, event: StreamEnded) -> None:
-        stream = self.streams.get(event.stream_id)
-        if stream is not None:
-            stream.complete()
+        self.complete(event.stream_id)
 
     def _take_reset(self, event: StreamReset) -> None:
         stream = self.streams.get(event.stream_id)
@@ -173,41 +145,46 @@ class Multiplexed(asyncio.Protocol):
     def _take_settings(self, event: RemoteSettingsChanged) -> None:
         if self.h2.encoder.header_table_size > TABLE:
             self.h2.encoder.header_table_size = TABLE
-        self._wake_senders()
+        self.wake_senders()
 
     def _take_room(self, event: WindowUpdated) -> None:
-        self._wake_senders()
+        self.wake_senders()
 
     def _take_farewell(self, event: ConnectionTerminated) -> None:
         """What runs is answered yet, unless the client gives up for an error."""
         self.is_leaving = True
         if event.error_code or not self.streams:
-            self.hang_up(ErrorCodes.NO_ERROR)
+            self.farewell()
 
-    def _scope(self, head: Head) -> Message:
-        raw, _, query = path_of(head.target).partition(b"?")
-        path = raw.decode("latin-1")
-        return {
-            "type": "http",
-            "asgi": ASGI,
-            "http_version": "2",
-            "server": self._address("sockname"),
-            "client": self._address("peername"),
-            "scheme": "https",
-            "method": head.method.decode("latin-1"),
-            "root_path": "",
-            "path": unquote(path) if "%" in path else path,
-            "raw_path": raw,
-            "query_string": query,
-            "headers": head.headers,
-            "state": {},
-        }
-
-    def _address(self, name: str) -> tuple[str, int] | None:
+    def _address(self, name: str) -> Address | None:
         found = self.transport.get_extra_info(name)
         return tuple(found[:2]) if found else None
 
     # What the streams want.
+
+    @property
+    def is_crowded(self) -> bool:
+        return self.h2.outbound_flow_control_window <= 0 or not self.is_writable
+
+    @property
+    def is_heard(self) -> bool:
+        return self.is_writable and self.h2.inbound_flow_control_window > 0
+
+    def room(self, number: int) -> int:
+        return self.h2.local_flow_control_window(number) if self.is_writable else -1
+
+    def send_head(self, number: int, headers: Sequence[Header]) -> None:
+        self.h2.send_headers(number, headers)
+
+    def send_body(self, number: int, piece: bytes, *, is_last: bool) -> None:
+        self.h2.send_data(number, piece, end_stream=is_last)
+
+    def reset(self, number: int, why: Why) -> None:
+        self.h2.reset_stream(number, CODES[why])
+
+    def give_back(self, number: int, size: int) -> None:
+        self.h2.acknowledge_received_data(size, number)
+        self.flush()
 
     def flush(self) -> None:
         data = self.h2.data_to_send()
@@ -217,50 +194,26 @@ class Multiplexed(asyncio.Protocol):
 
     def piece_sent(self, number: int, frames: int = 1) -> None:
         self.frames.answered(frames)
-        self.sent = self.door.now
-        self.streams[number] = self.streams.pop(number)  # Now it is others' turn.
-        self.flush()
-
-    def forget(self, number: int) -> None:
-        self.streams.pop(number, None)
-        self.mark = self.door.now
-        if (self.door.closing or self.is_leaving) and not self.streams:
-            self.hang_up(ErrorCodes.NO_ERROR)
-
-    def _wake_senders(self) -> None:
-        for stream in self.streams.values():
-            stream.wake_sender()
+        super().piece_sent(number, frames)
 
     # What the door wants.
 
-    def look(self, now: float) -> None:
-        waited, limits = now - self.mark, self.door.limits
-        if self.streams:
-            self._see_what_moves(now)
-        if self.is_writable and self.frames.is_late(now, limits.head_time):
-            self.hang_up(ErrorCodes.ENHANCE_YOUR_CALM)
-        elif not self.streams and waited > limits.keep_alive:
-            self.hang_up(ErrorCodes.NO_ERROR)
-        for stream in tuple(self.streams.values()):
-            stream.look(now, limits)
+    def is_slow(self, now: float) -> bool:
+        return self.is_writable and self.frames.is_late(now, self.door.limits.head_time)
 
-    def _see_what_moves(self, now: float) -> None:
-        delivered = self.written - on_the_way(self.transport)
-        if delivered > self.delivered:
-            self.delivered, self.moved = delivered, now
-
-    def close_idle(self) -> None:
-        if not self.streams:
-            self.hang_up(ErrorCodes.NO_ERROR)
-
-    def shut(self) -> None:
-        """New requests are refused from now on, and the connection ends with the last answer."""
-        self.close_idle()
+    def on_the_way(self) -> int:
+        return on_the_way(self.transport)
 
     def abort(self) -> None:
         self.transport.abort()
 
     # The end.
+
+    def farewell(self) -> None:
+        self.hang_up(ErrorCodes.NO_ERROR)
+
+    def throw_out(self) -> None:
+        self.hang_up(ErrorCodes.ENHANCE_YOUR_CALM)
 
     def hang_up(self, code: ErrorCodes | int) -> None:
         """Say why, and hear nothing more."""
@@ -269,23 +222,18 @@ class Multiplexed(asyncio.Protocol):
         self.deaf = True
         self.h2.close_connection(code)
         self.flush()
-        self._leave_streams()
+        self.leave_streams()
         self.transport.close()
 
-    def _leave_streams(self) -> None:
-        streams, self.streams = self.streams, {}
-        for stream in streams.values():
-            stream.leave()
 
-
-_TAKES: dict[type[Event], Callable[[Multiplexed, Any], None]] = {
-    RequestReceived: Multiplexed._take_request,
-    DataReceived: Multiplexed._take_data,
-    StreamEnded: Multiplexed._take_end,
-    StreamReset: Multiplexed._take_reset,
-    WindowUpdated: Multiplexed._take_room,
-    TrailersReceived: Multiplexed._take_trailers,
-    RemoteSettingsChanged: Multiplexed._take_settings,
-    ConnectionTerminated: Multiplexed._take_farewell,
+_TAKES: dict[type[Event], Callable[[Http2, Any], None]] = {
+    RequestReceived: Http2._take_request,
+    DataReceived: Http2._take_data,
+    StreamEnded: Http2._take_end,
+    StreamReset: Http2._take_reset,
+    WindowUpdated: Http2._take_room,
+    TrailersReceived: Http2._take_trailers,
+    RemoteSettingsChanged: Http2._take_settings,
+    ConnectionTerminated: Http2._take_farewell,
 }
 """Priorities are not kept."""

@@ -7,21 +7,12 @@ from h2.connection import ConnectionInputs, H2Connection, H2ConnectionStateMachi
 from h2.events import Event
 from h2.settings import SettingCodes, Settings
 
-from .limits import KIB, Limits
+from .limits import Limits
+from .multiplexed import STREAMS, WINDOW
+from .pseudo_heads import list_size
 
 # At DEBUG it writes out the headers of every request.
 logging.getLogger("hpack").setLevel(logging.INFO)
-
-STREAMS = 100
-"""How many requests of a connection may run."""
-WINDOW = 256 * KIB
-"""How much of one body a client may send before it is read."""
-LINE_WINDOW = 1024 * KIB
-"""The same of all bodies of a connection."""
-TABLE = 4096
-"""How many bytes of headers are remembered to shorten answers, however many the client offers."""
-ENTRY = 32
-"""What HTTP/2 counts for each header besides its name and value."""
 
 
 class Course(H2ConnectionStateMachine):
@@ -64,8 +55,3 @@ def engine_of(limits: Limits) -> H2Connection:
     # Somewhat more is read, so that the client gets to know why it is too much.
     engine.decoder.max_header_list_size = 2 * list_size(limits)
     return engine
-
-
-def list_size(limits: Limits) -> int:
-    """How large the headers of a request may be, as HTTP/2 counts."""
-    return limits.head + limits.request_line + ENTRY * limits.headers

@@ -1,4 +1,4 @@
-"""The body of one request as it comes over HTTP/2: what is unread, and how long it takes."""
+"""The body of one request over HTTP/2 or HTTP/3: what is unread, and how long it takes."""
 
 from .limits import LEAST
 from .line import Line
@@ -40,17 +40,12 @@ class Incoming:
     def give_back(self) -> None:
         """Let the client send as much again as has come."""
         if self.unread:
-            self._line.h2.acknowledge_received_data(self.unread, self._number)
+            self._line.give_back(self._number, self.unread)
             self.unread = 0
             self._line.flush()
 
     def silence(self, now: float) -> float:
         """For how many seconds too little has come."""
-        if self.unread or not self._line.is_writable or not self._has_room:
+        if self.unread or not self._line.is_heard:
             self._mark = now  # It is us who do not listen.
         return now - self._mark
-
-    @property
-    def _has_room(self) -> bool:
-        """Whether anything may be sent on the connection at all."""
-        return self._line.h2.inbound_flow_control_window > 0

@@ -1,39 +1,60 @@
-"""An HTTP/2 connection as one of its streams sees it."""
+"""A connection with many requests at once, HTTP/2 or HTTP/3, as one of its streams sees it."""
 
+from collections.abc import Sequence
+from enum import Enum
 from typing import Protocol
 
-from h2.connection import H2Connection
+Header = tuple[bytes, bytes]
+
+
+class Why(Enum):
+    """Why a stream is ended before both sides have said all."""
+
+    DONE = "the answer is out, and no more of the request is wanted"
+    GIVEN_UP = "too slow, or not wanted any more"
+    FAILED = "something went wrong here"
+    MALFORMED = "the request does not follow the protocol"
 
 
 class Line(Protocol):
     """What a stream uses of its connection."""
 
-    h2: H2Connection
+    troubles: tuple[type[Exception], ...]
+    """What sending raises for a stream that the client has ended."""
     queued: int
     """How many streams wait for room that all of them share."""
+    written: int
+    """How many bytes it has sent in all."""
+    delivered: int
+    """How many of them the client has."""
+    moved: float
+    """When the client was last seen to have more."""
+    sent: float
+    """When it last sent a piece of any body."""
 
     @property
-    def written(self) -> int:
-        """How many bytes it has sent in all."""
+    def is_crowded(self) -> bool:
+        """Whether room is lacking that all streams share."""
         ...
 
     @property
-    def delivered(self) -> int:
-        """How many of them the client has."""
+    def is_heard(self) -> bool:
+        """Whether the client may send anything at all, and is listened to."""
         ...
 
-    @property
-    def moved(self) -> float:
-        """When the client was last seen to have more."""
+    def room(self, number: int) -> int:
+        """How many bytes of a body may be sent now; none or less where it has to wait."""
         ...
 
-    @property
-    def is_writable(self) -> bool: ...
+    def send_head(self, number: int, headers: Sequence[Header]) -> None: ...
 
-    @property
-    def sent(self) -> float:
-        """When it last sent a piece of any body."""
-        ...
+    def send_body(self, number: int, piece: bytes, *, is_last: bool) -> None: ...
+
+    def reset(self, number: int, why: Why) -> None:
+        """End both directions of a stream."""
+
+    def give_back(self, number: int, size: int) -> None:
+        """Let the client send so many bytes more of a body."""
 
     def flush(self) -> None:
         """Send what is waiting."""

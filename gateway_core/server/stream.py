@@ -1,10 +1,10 @@
-"""One request and its answer on an HTTP/2 connection, as the application sees them.
+"""One request and its answer on an HTTP/2 or HTTP/3 connection, as the application sees them.
 
 ```text
-RequestReceived ──▶ take … complete ──▶ (answered) ──▶ gone from the connection
-                        │ reset by the client, silence, the connection's end
-                        ▼
-                      leave: the application is told, and nothing more is sent
+the head ──▶ take … complete ──▶ (answered) ──▶ gone from the connection
+                 │ reset by the client, silence, the connection's end
+                 ▼
+               leave: the application is told, and nothing more is sent
 ```
 """
 
@@ -16,26 +16,26 @@ from functools import lru_cache
 from time import time
 
 import msgspec
-from h2.errors import ErrorCodes
-from h2.exceptions import ProtocolError
 
 from ..inference.client import LEAVING, PUSH, REPLY
 from .cycle import BODILESS, FAILED, FAILED_HEADERS, LONG, Header, lines
 from .door import App, Message
-from .frames import LONGEST
 from .heads import Refused
 from .incoming import Incoming
 from .limits import Limits
-from .line import Line
+from .line import Line, Why
 
 log = logging.getLogger(__name__)
+
+LONGEST = 16 * 1024
+"""Bytes of a body that are sent at once, so that it is the others' turn soon."""
 
 
 class Stream:
     """What the application reads from and writes to."""
 
     def __init__(self, line: Line, number: int, scope: Message, now: float) -> None:
-        self.line, self.h2, self.number, self.scope = line, line.h2, number, scope
+        self.line, self.number, self.scope = line, number, scope
         self.expects_continue = any(
             name == b"expect" and value.lower() == b"100-continue"
             for name, value in scope["headers"]
@@ -122,12 +122,12 @@ class Stream:
     def look(self, now: float, limits: Limits) -> None:
         """End it if the client takes too long with the body, or with taking the answer."""
         if self._is_stuck(now, limits):
-            self.reset(ErrorCodes.CANCEL)
+            self.reset(Why.GIVEN_UP)
         if self.gone or self.body.is_whole:
             return
         if self.answered:
             if now - self._ended > limits.linger:
-                self.reset(ErrorCodes.NO_ERROR)
+                self.reset(Why.DONE)
         elif self.body.silence(now) > limits.body_silence:
             self._refuse(Refused(408, "The request did not come in time"))
 
@@ -137,7 +137,7 @@ class Stream:
             return False
         if self.line.delivered < self._stuck_at:  # What it waits for may be on its way yet.
             self._stuck = since = max(since, self.line.moved)
-        if self._is_in_line:
+        if self.line.is_crowded:
             since = max(since, self.line.sent)  # Others are sent to, and it waits for its turn.
         return now - since > limits.body_silence
 
@@ -146,7 +146,7 @@ class Stream:
     async def receive(self) -> Message:
         if self.expects_continue and not self._is_over:
             self.expects_continue = False
-            self.h2.send_headers(self.number, [(b":status", b"100")])
+            self.line.send_head(self.number, [(b":status", b"100")])
             self.line.flush()
         while not (self._has_news or self._is_over):
             self._heard.clear()
@@ -214,14 +214,14 @@ class Stream:
             if name.lower() == b"content-length" and not self.is_bodiless:
                 self._left = int(value)
         self.started = True
-        self.h2.send_headers(self.number, [each for each in whole if each[0].lower() != b"te"])
+        self.line.send_head(self.number, [each for each in whole if each[0].lower() != b"te"])
 
     def _takes(self, size: int) -> bool:
         """Whether so much can be sent at once, and nobody else waits for room."""
         line = self.line
-        if self._is_over or self._stuck is not None or line.queued or not line.is_writable:
+        if self._is_over or self._stuck is not None or line.queued:
             return False
-        return size <= min(LONG, self.h2.local_flow_control_window(self.number))
+        return size <= min(LONG, line.room(self.number))
 
     def _pour(self, piece: bytes, *, is_last: bool) -> None:
         """Send what there is room for."""
@@ -229,7 +229,7 @@ class Stream:
         while at < end or not frames:
             begun, at, frames = at, min(at + LONGEST, end), frames + 1
             is_end = is_last and at == end
-            self.h2.send_data(self.number, piece[begun:at], end_stream=is_end)
+            self.line.send_body(self.number, piece[begun:at], is_last=is_end)
         self.line.piece_sent(self.number, frames)
 
     async def _write(self, piece: bytes, *, is_last: bool) -> None:
@@ -241,7 +241,7 @@ class Stream:
                 return
             begun, at = at, min(at + room, end)
             is_end = is_last and at == end
-            self.h2.send_data(self.number, piece[begun:at], end_stream=is_end)
+            self.line.send_body(self.number, piece[begun:at], is_last=is_end)
             self.line.piece_sent(self.number)
             if is_end:
                 self._end()
@@ -265,31 +265,24 @@ class Stream:
         except asyncio.CancelledError:
             if is_begun:  # Nothing makes sense behind a part of a piece.
                 self._told = None  # It is not the client who leaves.
-                self.reset(ErrorCodes.INTERNAL_ERROR)
+                self.reset(Why.FAILED)
             raise
         finally:
             self._stuck = None
         return room
 
     def _free(self) -> int:
-        if self.gone or not self.line.is_writable:
-            return 0
-        return min(self.h2.local_flow_control_window(self.number), LONGEST)
+        return 0 if self.gone else min(self.line.room(self.number), LONGEST)
 
     async def _more_room(self) -> None:
         """Wait until there may be more."""
         self._opened.clear()
-        in_line = self._is_in_line
+        in_line = self.line.is_crowded
         self.line.queued += in_line
         try:
             await self._opened.wait()
         finally:
             self.line.queued -= in_line
-
-    @property
-    def _is_in_line(self) -> bool:
-        """Whether it waits for what all streams of the connection share."""
-        return self.h2.outbound_flow_control_window <= 0 or not self.line.is_writable
 
     def _end(self) -> None:
         self.answered = True
@@ -300,20 +293,20 @@ class Stream:
 
     # The end.
 
-    def reset(self, code: ErrorCodes) -> None:
+    def reset(self, why: Why) -> None:
         """End both directions."""
         if not self.gone:
-            self._try(lambda: self.h2.reset_stream(self.number, code))
+            self._try(lambda: self.line.reset(self.number, why))
             self.drop()
 
     def _refuse(self, refused: Refused) -> None:
         """Answer in the application's place, and hear nothing more."""
         if self.started:
-            self.reset(ErrorCodes.CANCEL)
+            self.reset(Why.GIVEN_UP)
         else:
             body = msgspec.json.encode({"error": refused.message})
             self._say(refused.status, refusal_headers(body), body)
-            self.reset(ErrorCodes.NO_ERROR)
+            self.reset(Why.DONE)
 
     def _fail(self) -> None:
         """Say that it went wrong, or end in the middle of what was said already."""
@@ -322,14 +315,14 @@ class Stream:
         if not self.started:
             self._say(500, FAILED_HEADERS, FAILED)
         if not self.answered:
-            self.reset(ErrorCodes.INTERNAL_ERROR)
+            self.reset(Why.FAILED)
 
     def _say(self, status: int, headers: Sequence[Header], body: bytes) -> None:
         """A whole answer at once, if the client's window takes it."""
 
         def say() -> None:
             self._begin(status, headers)
-            self.h2.send_data(self.number, b"" if self.is_bodiless else body, end_stream=True)
+            self.line.send_body(self.number, b"" if self.is_bodiless else body, is_last=True)
             self._end()
 
         self._try(say)
@@ -338,7 +331,7 @@ class Stream:
         """Do what the client may have made impossible."""
         try:
             work()
-        except ProtocolError:
+        except self.line.troubles:
             log.debug("a stream could not be ended in order", exc_info=True)
         self.line.flush()
 

@@ -2,7 +2,7 @@
 
 ```text
 socket ──▶ Arrival (handshake) ──http/1.1──▶ the server's own connection
-                               └──h2───────▶ Multiplexed
+                               └──h2───────▶ Http2
 ```
 
 Connections are accepted here and not by the event loop, which tells nobody of
@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from .certificate import Certificate
 from .door import App, Door, Make
-from .http2 import Multiplexed
+from .http2 import Http2
 from .sealed import Sealed
 
 log = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class Arrival(asyncio.Protocol):
         inner = cast(asyncio.Transport, transport)
         agreed = inner.get_extra_info("ssl_object").selected_alpn_protocol()
         app, make = self._accepting.app, self._accepting.make
-        made = Multiplexed(app, self._door) if agreed == H2 else make()
+        made = Http2(app, self._door) if agreed == H2 else make()
         inner.set_protocol(made)
         cast(Any, made).connection_made(Sealed(inner, self._door))
 

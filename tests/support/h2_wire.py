@@ -16,7 +16,7 @@ from h2.events import (
 from h2.settings import SettingCodes
 
 from gateway_core.server import App, Door, Limits
-from gateway_core.server.http2 import Multiplexed
+from gateway_core.server.http2 import Http2
 
 Header = tuple[bytes, bytes]
 
@@ -58,7 +58,7 @@ class Pair:
     def __init__(self, app: App, *, window: int = 65_535) -> None:
         """``window`` is what a client takes of an answer before it says more."""
         self.door, self.wire = Door(Limits()), Wire()
-        self.line = Multiplexed(app, self.door)
+        self.line = Http2(app, self.door)
         config = H2Configuration(client_side=True, header_encoding=None)
         self.client = H2Connection(config)
         self.events: list[Event] = []

@@ -16,7 +16,7 @@ from h2_peer import place
 from h2_wire import Pair
 
 from gateway_core.inference.client import LEAVING
-from gateway_core.server.http2 import Multiplexed
+from gateway_core.server.http2 import Http2
 from gateway_core.server.stream import Stream
 
 pytestmark = pytest.mark.anyio
@@ -183,7 +183,7 @@ async def test_an_answer_that_waits_for_room_is_given_up_with_its_client(issued:
 
 def kept() -> int:
     gc.collect()
-    return sum(isinstance(each, Multiplexed | Stream | H2Connection) for each in gc.get_objects())
+    return sum(isinstance(each, Http2 | Stream | H2Connection) for each in gc.get_objects())
 
 
 async def test_nothing_is_kept_of_connections_that_ended(issued: Issued) -> None:

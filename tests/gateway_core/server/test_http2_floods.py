@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gateway_core.inference.client import PUSH, REPLY
 from gateway_core.server import App, Door, Limits
-from gateway_core.server.http2 import Multiplexed
+from gateway_core.server.http2 import Http2
 
 pytestmark = pytest.mark.anyio
 SETTINGS, UPDATE = frame(4), frame(8, data=b"\0\0\0\1")
@@ -99,7 +99,7 @@ async def test_settings_that_nobody_knows_are_not_heaped_up(issued: Issued) -> N
 async def test_answers_are_shortened_with_no_more_memory_than_usual(issued: Issued) -> None:
     async with place(echo, issued) as here, here.peer() as peer:
         (line,) = here.door.visitors
-        assert isinstance(line, Multiplexed)
+        assert isinstance(line, Http2)
         sizes = []
         for offered in (2**31, 100):
             peer.h2.update_settings({SettingCodes.HEADER_TABLE_SIZE: offered})
@@ -197,7 +197,7 @@ async def hasty(scope: Any, receive: Any, send: Send) -> None:
 def test_whatever_comes_is_served_or_ends_the_connection(app: App, frames: list[bytes]) -> None:
     async def main() -> set[Any]:
         door, wire = Door(Limits()), Wire()
-        line = Multiplexed(app, door)
+        line = Http2(app, door)
         line.connection_made(wire)
         for data in (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", frame(4), *frames):
             line.data_received(data)

@@ -9,7 +9,7 @@ from h2.settings import SettingCodes
 from h2_apps import MIB, Held, Send, echo, much, say, settle, start, streams, stuck
 from h2_peer import place
 
-from gateway_core.server.http2 import Multiplexed
+from gateway_core.server.http2 import Http2
 
 pytestmark = pytest.mark.anyio
 
@@ -49,7 +49,7 @@ async def test_a_client_that_does_not_read_is_not_heard_either(issued: Issued) -
 
     async with place(note, issued) as here, here.peer() as peer:
         (line,) = here.door.visitors
-        assert isinstance(line, Multiplexed)
+        assert isinstance(line, Http2)
         line.pause_writing()
         number = await peer.request(b"/a")
         async with here.peer() as other:

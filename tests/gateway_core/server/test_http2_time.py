@@ -133,7 +133,7 @@ async def test_an_answer_waits_its_turn_while_others_are_taken(issued: Issued) -
         peer.h2.increment_flow_control_window(MIB, number)
         await peer.flush()
         (stream,) = streams(here)
-        await settle(lambda: stream.h2.streams[number].outbound_flow_control_window >= MIB)
+        await settle(lambda: stream.line.h2.streams[number].outbound_flow_control_window >= MIB)
         ahead = asyncio.get_running_loop().time() + LATER
         stream.line.sent = ahead - 1
         stream.look(ahead, here.door.limits)
