@@ -30,7 +30,11 @@ def serve(
     """Serve until a signal asks for a stop. Raises StartRefused, ServerError, SystemExit."""
     chosen = server.choose(server_name)
     entrance = server.entrance_of(environment)
-    with contextlib.closing(server.listen(host, port)) as listener:
+    with contextlib.ExitStack() as opened:
+        listener = opened.enter_context(contextlib.closing(server.listen(host, port)))
+        if entrance is not None:
+            opened.callback(entrance.close)
+        server.bind(entrance, listener, workers)
         if workers == 1:
             server.run(lambda: _serve(environment, chosen, listener, entrance), chosen)
         else:
@@ -72,6 +76,8 @@ async def _serve(
     place: Place | None = None,
 ) -> None:
     stop = asyncio.Event()
+    if entrance is not None and place is not None:
+        entrance.worker = place.number
     own = frozenset({listener.getsockname()[:2]})
     opening = Gateway.open(environment, listens_on=own, shares_data=place is not None)
     async with opening as gateway:

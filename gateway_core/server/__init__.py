@@ -2,12 +2,13 @@
 
 HTTP/1.1 is read and written here, in one way on both event loops: uvloop, which
 comes with the ``fast`` extra, and asyncio's own, which is always there. With a
-certificate (``tls``) there is HTTP/2 beside it, with the same limits (``http2``,
-``stream``).
+certificate (``tls``) there are HTTP/2 and, where the ``http3`` extra is, HTTP/3
+beside it, with the same limits (``http2``, ``http3``, ``multiplexed``, ``stream``).
 
 ```text
 socket ──▶ Connection (limits, framing, time) ──▶ Fast, Cycle ──▶ application
-       ──▶ TLS ──▶ Connection, or Multiplexed ──▶ Stream ────────────┘
+       ──▶ TLS ──▶ Connection, or Http2 ──▶ Stream ──────────────────┤
+datagrams ──▶ Datagrams ───────▶ Http3 ──▶ Stream ──────────────────┘
                   └────── Door (all of them: ticks, too many, stop)
 ```
 """
@@ -32,6 +33,7 @@ __all__ = [
     "Limits",
     "Server",
     "ServerError",
+    "bind",
     "choose",
     "entrance_of",
     "limits_of",
@@ -108,13 +110,28 @@ def entrance_of(environment: Environment) -> Entrance | None:
             raise ConfigError(
                 "A TLS key needs its certificate: give --tls-cert or GATEWAY_TLS_CERT."
             )
+        if environment.http3:
+            raise ConfigError("HTTP/3 needs a certificate: give --tls-cert or GATEWAY_TLS_CERT.")
         return None
     # Imported only here, because without TLS nothing of it is needed.
     from .tls import TlsEntrance
 
-    cert = environment.tls_cert
-    key = environment.tls_key or cert
-    return TlsEntrance(Path(cert).expanduser(), Path(key).expanduser(), http2=environment.http2)
+    cert = Path(environment.tls_cert).expanduser()
+    key = Path(environment.tls_key or environment.tls_cert).expanduser()
+    return TlsEntrance(cert, key, http2=environment.http2, http3=environment.http3)
+
+
+def bind(entrance: Entrance | None, listener: socket.socket, workers: int) -> None:
+    """Take the port for what else the entrance needs there. Raises ServerError."""
+    try:
+        if entrance is not None:
+            entrance.bind(listener, workers)
+    except OSError as error:
+        port = listener.getsockname()[1]
+        raise ServerError(
+            f"Cannot take datagrams on port {port} ({error.strerror}). If another program takes "
+            "them there, choose another port with --port, or leave --http3 out."
+        ) from None
 
 
 def run(main: Callable[[], Awaitable[None]], chosen: Server | None = None) -> None:

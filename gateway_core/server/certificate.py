@@ -25,7 +25,7 @@ class Certificate:
     def __init__(self, cert: Path, key: Path, protocols: list[str]) -> None:
         """``protocols`` are agreed on in this order. Raises ConfigError, which says what is
         wrong with which file."""
-        self._cert, self._key, self._protocols = cert, key, protocols
+        self.cert, self.key, self._protocols = cert, key, protocols
         self._tried = self._seen = self._stamps()
         self.context = self._made()
 
@@ -39,13 +39,13 @@ class Certificate:
         except ConfigError as error:
             log.error("TLS goes on with the old certificate. %s", error)
         else:
-            log.info("TLS goes on with the new certificate in %s.", self._cert)
+            log.info("TLS goes on with the new certificate in %s.", self.cert)
 
     def _stamps(self) -> tuple[Stamp, Stamp]:
-        return _stamp(self._cert), _stamp(self._key)
+        return _stamp(self.cert), _stamp(self.key)
 
     def _made(self) -> ssl.SSLContext:
-        context = _context(self._cert, self._key)
+        context = _context(self.cert, self.key)
         context.set_alpn_protocols(self._protocols)
         return context
 

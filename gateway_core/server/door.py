@@ -51,6 +51,15 @@ class Listening(Protocol):
 class Entrance(Protocol):
     """A way in other than straight from the socket: over TLS."""
 
+    worker: int
+    """The number of the worker that it serves in."""
+
+    def bind(self, listener: socket.socket, workers: int) -> None:
+        """Take what else it needs of the port, for all workers. Raises OSError."""
+
+    def close(self) -> None:
+        """Give that back."""
+
     async def open(
         self, door: "Door", app: App, make: Make, listener: socket.socket
     ) -> "Listening":
@@ -70,6 +79,8 @@ class Door:
         self._entrance = entrance
         self.now = 0.0
         """The loop's time at the last tick; near enough for limits of seconds."""
+        self.usual: list[tuple[bytes, bytes]] = []
+        """Headers that every answer has."""
         self.closing = False
         self.visitors: set[Visitor] = set()
         self.tasks: set[asyncio.Task[Any]] = set()
@@ -93,6 +104,7 @@ class Door:
         """
         self.tick()
         server = await self._open(app, make, listener)
+        self.tick()  # There may be more to do by now.
         ticking = asyncio.create_task(self._keep_time())
         try:
             await stop.wait()

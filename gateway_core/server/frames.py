@@ -5,6 +5,8 @@ client can be cut off that lets a head trickle in, or sends pings, settings,
 resets and the like without end.
 """
 
+from .flood import CREDIT, RESET_COST, Credit, Flood
+
 CONTINUED = 0x4
 """The flag that ends a block of headers."""
 ENDED = 0x1
@@ -16,12 +18,6 @@ LONGEST = 16 * 1024
 """Bytes that a frame may hold: a longer one is nowhere looked at before all of it has come."""
 PREFACE = 24
 """Bytes before the first frame."""
-CREDIT = 1000
-"""How many idle frames a client may send at once."""
-EARNED = 100
-"""How many more with each second."""
-RESET_COST = 5
-"""A reset counts for so many: the request before it had to be begun."""
 SETTING = 6
 """Bytes of one setting."""
 TOLD = 256
@@ -30,10 +26,6 @@ UPDATES = 1000
 """How many window updates a client may send at first."""
 UPDATES_EARNED = 4
 """How many more with each piece of an answer."""
-
-
-class Flood(Exception):
-    """A client sends more than anybody needs; a sentence for the log."""
 
 
 class Frames:
@@ -47,7 +39,6 @@ class Frames:
         "_is_body",
         "_left",
         "_most",
-        "_seen",
         "_told",
         "_updates",
     )
@@ -63,14 +54,13 @@ class Frames:
         """The beginning of a frame's own header."""
         self._block: int | None = None
         """The size so far of a block of headers that has not ended."""
-        self._begun = self._seen = now
-        self._credit = float(CREDIT)
+        self._begun = now
+        self._credit = Credit(now)
         self._updates, self._told = UPDATES, 0
 
     def feed(self, data: bytes, now: float) -> None:
         """Raises Flood. ``now`` is a time in seconds that never goes back."""
-        self._credit = min(CREDIT, self._credit + EARNED * (now - self._seen))
-        self._seen = now
+        self._credit.earn(now)
         at, end = 0, len(data)
         while at < end:
             if not self._left:
@@ -95,9 +85,7 @@ class Frames:
 
     def spend(self, cost: int) -> None:
         """Something came that brings nothing. Raises Flood."""
-        self._credit -= cost
-        if self._credit < 0:
-            raise Flood("too many frames without a request")
+        self._credit.spend(cost)
 
     def _read_header(self, data: bytes, at: int, now: float) -> int:
         """Read a frame's header, or as much of it as there is; give where it ends."""

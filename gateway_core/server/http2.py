@@ -26,7 +26,8 @@ from h2.events import (
 from h2.exceptions import ProtocolError, StreamClosedError
 
 from .door import App, Door
-from .frames import RESET_COST, Flood, Frames
+from .flood import RESET_COST, Flood
+from .frames import Frames
 from .heads import Headers
 from .http2_engine import engine_of
 from .line import Header, Why

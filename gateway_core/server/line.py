@@ -21,6 +21,8 @@ class Line(Protocol):
 
     troubles: tuple[type[Exception], ...]
     """What sending raises for a stream that the client has ended."""
+    usual: Sequence[Header]
+    """What every answer's head has besides its own."""
     queued: int
     """How many streams wait for room that all of them share."""
     written: int

@@ -44,6 +44,7 @@ class Multiplexed:
 
     def __init__(self, app: App, door: Door) -> None:
         self.app, self.door = app, door
+        self.usual: Sequence[Header] = door.usual
         self.streams: dict[int, Stream] = {}
         self.deaf = False
         """What comes is dropped: nothing more is wanted."""

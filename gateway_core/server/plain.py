@@ -8,7 +8,7 @@ from time import time
 
 from msgspec import Struct
 
-from .cycle import Usual
+from .cycle import Usual, lines
 from .door import App, Door
 from .fast import Fast
 from .limits import Limits
@@ -35,7 +35,7 @@ class Plain(Struct, frozen=True):
 
         def tell_date() -> None:
             date = formatdate(time(), usegmt=True).encode()
-            usual.lines = b"date: %b\r\n" % date
+            usual.lines = lines([(b"date", date), *door.usual])
 
         door.ticks.append(tell_date)
         await door.attend(app, lambda: Fast(app, door, usual), listener, stop)

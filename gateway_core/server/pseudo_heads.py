@@ -41,7 +41,9 @@ def head_of(pairs: Headers, *, has_body: bool) -> Head:
     """A head as HTTP/1.1 would have it; the protocol has seen that it has a method."""
     said = dict(pairs)
     host = said.get(b":authority", said.get(b"host", b""))
-    rest = [(name, value) for name, value in pairs if name[:1] != b":" and name != b"host"]
+    rest = [(n, v) for n, v in pairs if n[:1] != b":" and n not in (b"host", b"cookie")]
+    if b"cookie" in said:  # They may come in pieces, and are one line for everybody else.
+        rest.append((b"cookie", b"; ".join(value for name, value in pairs if name == b"cookie")))
     return Head(said[b":method"], said.get(b":path", b""), [(b"host", host), *rest], has_body)
 
 

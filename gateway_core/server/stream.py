@@ -208,7 +208,12 @@ class Stream:
         """Raises RuntimeError for a header that cannot be sent."""
         self.expects_continue = False
         self.is_bodiless = self.scope["method"] == "HEAD" or status in BODILESS
-        whole = [(b":status", b"%d" % status), (b"date", _date(int(time()))), *headers]
+        whole = [
+            (b":status", b"%d" % status),
+            (b"date", _date(int(time()))),
+            *headers,
+            *self.line.usual,
+        ]
         lines(whole[1:])
         for name, value in headers:
             if name.lower() == b"content-length" and not self.is_bodiless:

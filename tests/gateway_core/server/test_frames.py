@@ -5,7 +5,8 @@ from h2_peer import frame
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.server.frames import CREDIT, EARNED, PREFACE, TOLD, Flood, Frames
+from gateway_core.server.flood import CREDIT, EARNED, Flood
+from gateway_core.server.frames import PREFACE, TOLD, Frames
 
 MOST = 1000
 HEADERS, RESET, SETTINGS, PING, UPDATE, CONTINUATION = 1, 3, 4, 6, 8, 9
