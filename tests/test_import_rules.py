@@ -200,7 +200,8 @@ def files(module: Module) -> Iterator[str]:
         return
     doors = (
         *("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage"),
-        *("gateway_core.plugins.files", "gateway_kit.scaffold", "gateway_kit.results"),
+        *("gateway_core.plugins.files", "gateway_core.server.quic_certificate"),
+        *("gateway_kit.scaffold", "gateway_kit.results"),
     )
     if not module.is_in(*doors):
         yield from _matches(module, FILES)

@@ -2,14 +2,13 @@
 
 from typing import Annotated
 
-from msgspec import Struct
-
+from .environment_tls import TlsVariables
 from .variable import variable, whole
 
 SOME_MS = whole(1)
 
 
-class LimitVariables(Struct, frozen=True, kw_only=True):
+class LimitVariables(TlsVariables, frozen=True, kw_only=True):
     """Times are in milliseconds."""
 
     max_body_mb: Annotated[

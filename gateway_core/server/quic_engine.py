@@ -26,7 +26,7 @@ from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
 from aioquic.quic.stream import QuicStream
 
-from .multiplexed import LINE_WINDOW, TABLE, WINDOW
+from .multiplexed import LINE_WINDOW, STREAMS, TABLE, WINDOW
 
 # They tell of every connection and stream.
 for _name in ("quic", "http3"):
@@ -81,6 +81,8 @@ class Quic(QuicConnection):
             original_destination_connection_id=named,
             retry_source_connection_id=retried,
         )
+        requests = self._local_max_streams_bidi
+        requests.value = requests.sent = STREAMS
         first = self._host_cids[0]
         first.cid = self._signed(first.cid)
         self.host_cid = self._local_initial_source_connection_id = first.cid

@@ -164,18 +164,36 @@ async def test_a_request_that_ends_before_its_head_is_not_served(issued: Issued)
     assert not held.begun
 
 
-async def test_more_requests_than_may_run_are_rejected(issued: Issued) -> None:
+async def test_more_requests_than_may_run_wait_for_their_turn(issued: Issued) -> None:
     held = Held()
 
     async with place(held, issued, http3=True) as here, peer3(here.port, issued) as peer:
         numbers = [peer.request() for _ in range(STREAMS + 5)]
-        rejected = [await peer.answer(number) for number in numbers[STREAMS:]]
+        await settle(lambda: held.begun == STREAMS)
+        await peer.ping()
+        begun = held.begun
         held.go.set()
-        served = [await peer.answer(number) for number in numbers[:STREAMS]]
+        served = [await peer.answer(number) for number in numbers]
 
-    assert {each.reset for each in rejected} == {REJECTED}
+    assert begun == STREAMS
     assert {each.body for each in served} == {b"held"}
-    assert held.begun == STREAMS
+
+
+async def test_requests_given_up_count_until_the_application_lets_go(issued: Issued) -> None:
+    held = Held()
+
+    async with place(held, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        for number in [peer.request() for _ in range(STREAMS)]:
+            await settle(lambda number=number: held.begun > number // 4)
+            peer.give_up(number, sending=False)
+        await settle(lambda: not streams(here))
+        rejected = await peer.answer(peer.request())
+        held.go.set()
+        await settle(lambda: held.ended == STREAMS)
+        served = await peer.answer(peer.request())
+
+    assert rejected.reset == REJECTED
+    assert served.body == b"held"
 
 
 async def test_requests_of_all_connections_are_counted(issued: Issued) -> None:
