@@ -126,7 +126,7 @@ def _lifetime(stage: Stage, results: Results, requests: int) -> Results:
 def _workers(stage: Stage, results: Results) -> Results:
     _say("workers")
     compared = compare_workers(stage)
-    if compared is None:
+    if not compared:
         return _noted(results, "This build serves with one process, so workers are not measured.")
     return replace(results, workers=compared)
 

@@ -25,6 +25,8 @@ READY = 3.0
 """Seconds until every worker serves, not only the first."""
 SECONDS = 2.0
 ROUNDS = 3
+SHARED_OUT = ("plain", "messages-stream")
+"""What workers are compared with: answers that cost as little as the load itself, and others."""
 
 
 class Lifetime(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -45,9 +47,13 @@ class Lifetime(Struct, frozen=True, kw_only=True, rename="camel"):
 class Workers(Struct, frozen=True, kw_only=True, rename="camel"):
     """Answers each second with one worker and with two, free to use every core."""
 
+    mode: str
     one: float
     two: float
     ratio: float
+    cost_one: float
+    """Processor time of the gateway for each answer, in microseconds."""
+    cost_two: float
     cores: int
 
 
@@ -81,10 +87,10 @@ def offers_workers() -> bool:
     return b"--workers" in told.stdout
 
 
-def compare_workers(stage: Stage) -> Workers | None:
-    """One worker beside two, in turns. ``None`` where the build has no workers."""
+def compare_workers(stage: Stage) -> tuple[Workers, ...]:
+    """One worker beside two, in turns. Nothing where the build has no workers."""
     if not offers_workers():
-        return None
+        return ()
     every = stage.cores.all
     os.kill(stage.vendor.pid, signal.SIGUSR1)  # Workers want the cores on which it would not sleep.
     with ExitStack() as stack:
@@ -93,10 +99,24 @@ def compare_workers(stage: Stage) -> Workers | None:
             for count in ("1", "2")
         ]
         time.sleep(READY)
-        turns = [[_rate(_turn(stage, one)) for one in pair] for _ in range(ROUNDS + 1)][1:]
-    one, two = (statistics.median(each) for each in zip(*turns, strict=True))
-    by_round = statistics.median(second / first for first, second in turns)
-    return Workers(one=one, two=two, ratio=by_round, cores=len(every))
+        return tuple(_compare(stage, pair, mode) for mode in SHARED_OUT)
+
+
+def _compare(stage: Stage, pair: list[Standing], mode: str) -> Workers:
+    turns = [[_turn(stage, one, mode) for one in pair] for _ in range(ROUNDS + 1)][1:]
+    rates = [[_rate(sample) for sample in turn] for turn in turns]
+    one, two = (statistics.median(each) for each in zip(*rates, strict=True))
+    costs = zip(*([sample.cpu for sample in turn] for turn in turns), strict=True)
+    cost_one, cost_two = map(statistics.median, costs)
+    return Workers(
+        mode=mode,
+        one=one,
+        two=two,
+        ratio=statistics.median(second / first for first, second in rates),
+        cost_one=cost_one,
+        cost_two=cost_two,
+        cores=len(stage.cores.all),
+    )
 
 
 def _with_workers(count: str) -> Peer:
@@ -112,9 +132,9 @@ def _load(stage: Stage, standing: Standing, count: int) -> Sample:
     return stage.sample(standing, BY_NAME["plain"], 1024, connections=32, count=count)
 
 
-def _turn(stage: Stage, standing: Standing) -> Sample:
-    plain = BY_NAME["plain"]
-    return stage.sample(standing, plain, 1024, connections=64, seconds=SECONDS, sleeps=True)
+def _turn(stage: Stage, standing: Standing, mode: str) -> Sample:
+    asked = BY_NAME[mode]
+    return stage.sample(standing, asked, 1024, connections=64, seconds=SECONDS, sleeps=True)
 
 
 def _rate(sample: Sample) -> float:

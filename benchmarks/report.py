@@ -146,7 +146,10 @@ def _lifetime(results: Results) -> str:
             (f"after {life.early_answers:,} answers", f"{life.early:.1f} MiB"),
             (f"after {life.late_answers:,} more", f"{life.late:.1f} MiB"),
         ]
-    if workers := results.workers:
-        told = f"{workers.one:.0f} and {workers.two:.0f}: {workers.ratio:.2f} times"
-        rows.append((f"answers/s with 1 and 2 workers on {workers.cores} cores", told))
+    for each in results.workers:
+        told = (
+            f"{each.one:.0f} and {each.two:.0f}: {each.ratio:.2f} times; "
+            f"an answer costs {each.cost_one:.0f} and {each.cost_two:.0f} µs"
+        )
+        rows.append((f"{each.mode}: answers/s with 1 and 2 workers, {each.cores} cores", told))
     return table(("what", "measured"), rows)

@@ -37,7 +37,7 @@ class Results(Struct, frozen=True, kw_only=True, rename="camel"):
     lines: tuple[Line, ...] = ()
     grown: tuple[Grown, ...] = ()
     lifetime: Lifetime | None = None
-    workers: Workers | None = None
+    workers: tuple[Workers, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from .lifetime import SHARED_OUT
 from .peers import ASYNCIO, DIRECT, HYPERCORN, OWN
 from .results import Results
 from .rounds import Line
@@ -87,8 +88,10 @@ def _latency(results: Results) -> Iterator[Target]:
     line = _line(results, "plain", OWN.name, 1)
     added = line.added_p50 / 1000 if line and line.added_p50 is not None else None
     yield Target("added latency, p50 at one connection", 0.25, "ms", added)
-    workers = results.workers.ratio if results.workers else None
-    yield Target("two workers ÷ one, answers each second", 1.8, "×", workers, is_least=True)
+    for mode in SHARED_OUT:
+        ratio = next((each.ratio for each in results.workers if each.mode == mode), None)
+        name = f"two workers ÷ one, answers each second, {mode}"
+        yield Target(name, 1.8, "×", ratio, is_least=True)
 
 
 def _at_once(results: Results) -> Iterator[Target]:
