@@ -284,6 +284,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
             self.deaf = True
             self.door.visitors.discard(self)
             self.leave_streams()
+            self.transmit()  # The last word, before there may be nothing to send it with.
             self.host.left(self)
 
 
