@@ -24,7 +24,7 @@ _hidden_header = re.compile("authorization|x-api-key|cookie|token|api-key|secret
 _SECRET = re.compile(
     r"(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}"
     r"|\b(?:sk|pk|rk|key)-[A-Za-z0-9_-]{8,}"
-    r"|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]+"
+    r"|\beyJ[A-Za-z0-9_.-]+"
     r"|(?<=://)[^/\s@]+(?=@)"
     r"|(?<=[?&]key=)[^&\s]+"
 )
