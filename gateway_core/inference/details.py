@@ -145,7 +145,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
         members, body = part
         text = body.beginning.decode("utf-8", "replace")
         if body.is_whole:
-            whole = self._told({**members, "body": _value(text)})
+            whole = {**self._told(members), "body": self._told_value(text)}
             size = len(msgspec.json.encode(whole))
             if size <= self.longest:
                 return whole
@@ -156,7 +156,14 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
             "_originalSize": size,
             "_preview": self._told(text)[:PREVIEW],
         }
-        return {**short, "tools": self._told(_value(tools.decode()))} if tools else short
+        return {**short, "tools": self._told_value(tools.decode())} if tools else short
+
+    def _told_value(self, text: str) -> Any:
+        """The document that a text holds, or the text where it holds none or one too deep."""
+        try:
+            return self._told(msgspec.json.decode(text))
+        except (msgspec.DecodeError, RecursionError):
+            return self._told(text)
 
     def _told(self, value: Any) -> Any:
         """The same without secrets, whatever they are in."""
@@ -187,10 +194,3 @@ def _shown(members: Mapping[str, Any]) -> Mapping[str, Any]:
         return members
     kept = {name: text for name, text in headers.items() if not _hidden_header(name.lower())}
     return {**members, "headers": kept}
-
-
-def _value(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return text
