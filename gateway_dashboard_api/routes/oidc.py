@@ -25,6 +25,7 @@ from gateway_core.identity.oidc import (
     authorization_url,
     begin,
     client_of,
+    is_of,
 )
 from gateway_core.identity.sessions import LIFETIME
 from gateway_core.inference.client import headers_of
@@ -146,7 +147,7 @@ async def callback(desk: Desk, request: Request) -> Response:
     client = _client(desk, request)
     asked = query(request, CallbackQuery)
     journey = await _journey(desk, request, asked.state)
-    if journey is None or journey.client_id != client.id:
+    if journey is None or not is_of(journey, client):
         answer = _failed("oidc_expired")
     elif asked.error or not asked.code:
         answer = _failed("oidc_refused")

@@ -194,6 +194,21 @@ async def test_a_wrong_client_secret_signs_nobody_in(
     assert "canary" not in caplog.text
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"oidcIssuerUrl": "http://127.0.0.1:9"}, {"oidcClientId": "another"}],
+    ids=["issuer", "client"],
+)
+async def test_who_set_out_for_another_provider_is_not_signed_in_and_nobody_gets_the_secret(
+    house: House, browser: Browser, provider: IdentityProvider, change: dict[str, str]
+) -> None:
+    url = provider.sign_in(await sent(browser))
+    await house.store(**change)
+
+    assert await back(browser, url) == f"{FAILED}oidc_expired"
+    assert not await browser.is_in()
+
+
 async def test_a_token_from_another_time_signs_nobody_in(
     house: House, browser: Browser, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
