@@ -39,12 +39,11 @@ async def browser(house: House, provider: IdentityProvider) -> Browser:
     return await house.browser()
 
 
+CLIENT_OF = {"oidcClientId": CLIENT, "oidcClientSecret": SECRET}
+
+
 def stored(provider: IdentityProvider) -> dict[str, str]:
-    return {
-        "oidcIssuerUrl": provider.issuer,
-        "oidcClientId": CLIENT,
-        "oidcClientSecret": SECRET,
-    }
+    return {"oidcIssuerUrl": provider.issuer, **CLIENT_OF}
 
 
 async def sent(browser: Browser, **query: str) -> str:
@@ -270,6 +269,16 @@ async def test_it_is_shut_unless_it_is_set_up(
 
     for path in (START, CALLBACK):
         assert (await browser.ask("GET", path, status=403))["code"] == "oidc_off"
+
+
+async def test_it_is_shut_where_the_tunnel_is_closed_to_the_dashboard(
+    house: House, browser: Browser
+) -> None:
+    await house.store(tunnelUrl="https://mine.tunnel.example", tunnelDashboardAccess=False)
+    tunnel = await house.browser(base="https://mine.tunnel.example")
+
+    for path in (START, CALLBACK):
+        assert (await tunnel.ask("GET", path, status=403))["code"] == "tunnel_closed"
 
 
 async def test_a_provider_that_is_gone_leads_to_the_login_page(
