@@ -15,6 +15,8 @@ ADDRESSES: list[dict[str, Any]] = [
     {DATA: {"baseUrl": "http://127.0.0.1:9"}},
     {DATA: {"baseUrl": None}},
     {DATA: {"endpoint": "http://127.0.0.1:9"}},
+    {DATA: {"deep": [{"tokens": "wss://127.0.0.1:9"}]}},
+    {"apiKey": '{"client_email": "me", "token_uri": "http://127.0.0.1:9/token"}'},
     {DATA: {"proxyPoolId": ""}},
     {DATA: {"connectionProxyUrl": PROXY}},
     {"connectionProxyUrl": PROXY},

@@ -8,7 +8,7 @@ from office import KEY, Office
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.inference.transport import Network
-from gateway_dashboard_api.destinations import clean_base_url, permit, permit_proxy
+from gateway_dashboard_api.destinations import clean_base_url, permit, permit_proxy, urls_in
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +97,13 @@ async def test_any_member_that_is_an_address_counts(office: Office) -> None:
 
     assert kept == {"apiKey": KEY}
     assert await office.stored(row["id"]) == {}
+
+
+@pytest.mark.parametrize("before", ["", " ", "\n\t"])
+def test_the_space_around_an_address_hides_none(before: str) -> None:
+    data = {"endpoint": f"{before}HTTPS://vendor.example ", "region": " eu", "none": None}
+
+    assert list(urls_in(data)) == [("endpoint", "HTTPS://vendor.example")]
 
 
 async def test_an_address_that_a_vendor_builds_from_the_account_counts(office: Office) -> None:
