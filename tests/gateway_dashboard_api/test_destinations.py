@@ -156,6 +156,19 @@ async def test_a_nodes_new_origin_clears_the_keys_of_its_accounts(office: Office
     assert shown(office.other.asked) == set()
 
 
+async def test_a_node_does_not_move_under_a_secret_nobody_can_read(office: Office) -> None:
+    node = {"name": "Mine", "prefix": "mine", "baseUrl": f"{office.vendor.url}/v1"}
+    made = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
+    await office.connect(made["id"])
+    await office.core.stores.database.execute("UPDATE connections SET secrets = 'rubbish'")
+    path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{office.other.url}/v1"}
+
+    answer = await office.ask("PUT", path, moved, status=500)
+
+    assert answer["code"] == "seal_broken"
+    assert (await office.ask("GET", path))["node"]["baseUrl"] == node["baseUrl"]
+
+
 @pytest.mark.parametrize(
     ("text", "clean"),
     [
