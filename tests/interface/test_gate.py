@@ -169,7 +169,12 @@ async def test_no_class_of_a_protected_family_takes_a_key(office: Office) -> Non
 @pytest.mark.parametrize("name", ["key here", "key away", "restricted"])
 async def test_a_key_never_reveals_a_secret(office: Office, name: str) -> None:
     credential = (await credentials(office))[name]
-    for path in ("/api/keys/x/reveal", "/api/keys/x/reveal/", "/api/keys?reveal=1"):
+    for path in (
+        "/api/keys/x/reveal",
+        "/api/keys/x/reveal/",
+        "/api/x/reveal",
+        "/api/keys?reveal=1",
+    ):
         assert (await knock(office, credential, "GET", path)).status_code == 403
     for query in ("reveal=true", "%72eveal=1", "a=b&reveal=1", "reveal", "reveal=0&reveal=1"):
         answer = await knock(office, credential, "GET", f"/api/probe/management?{query}")
