@@ -1,14 +1,14 @@
-"""Attempts to sign in, counted; where several workers serve, a lock of one holds at them all.
+"""Attempts to sign in, counted; several workers count them together, in the database.
 
-Each worker counts failures by itself. Only when that leads to a lock, and when
-a lock ends, is something written, so that guessing costs no writes.
+There an attempt costs a write and a locked address only a read, both of them
+far less than the hashing of a password.
 """
 
-import asyncio
 from collections.abc import Callable
 
 from gateway_core.identity.lockout import QUIET, Attempt, Lockout, bucket
 from gateway_core.inference.core import Core
+from gateway_core.storage.lockouts import Standing
 
 
 class Attempts:
@@ -18,8 +18,6 @@ class Attempts:
         self._core = core
         self._monotonic = monotonic
         self._lockout = Lockout(monotonic)
-        self._turn = asyncio.Lock()
-        """What is stored is compared with what is counted by one at a time."""
 
     def __len__(self) -> int:
         return len(self._lockout)
@@ -28,13 +26,11 @@ class Attempts:
         """Count an attempt. Raises LockedOut, and does not count then."""
         if not self._core.shares_data:
             return self._lockout.begin(address)
-        key = bucket(address)
-        async with self._turn:
-            self._lockout.adopt(key, await self._core.stores.lockouts.get(key))
-            attempt = self._lockout.begin(address)
-            if attempt.left == 0:
-                await self._share(key)
-            return attempt
+        key, begun = bucket(address), list[Attempt]()
+        self._lockout.adopt(key, await self._core.stores.lockouts.get(key))
+        self._lockout.check(address)
+        await self._revise(key, lambda: begun.append(self._lockout.begin(address)))
+        return begun[0]
 
     async def succeed(self, attempt: Attempt) -> None:
         """It was right: forget the address."""
@@ -51,20 +47,18 @@ class Attempts:
             await self._core.stores.lockouts.clear()
 
     async def _undo(self, undo: Callable[[Attempt], None], attempt: Attempt) -> None:
-        if not self._core.shares_data:
-            undo(attempt)
-            return
-        async with self._turn:
-            undo(attempt)
-            await self._share(attempt.address)
-
-    async def _share(self, key: str) -> None:
-        """Store how an address stands, unless that is what is stored."""
-        store, lock = self._core.stores.lockouts, self._lockout.lock_of(key)
-        if lock == await store.get(key):
-            return
-        if lock is None:
-            await store.delete(key)
+        if self._core.shares_data:
+            await self._revise(attempt.address, lambda: undo(attempt))
         else:
-            await store.clear(before=self._monotonic() - QUIET)
-            await store.put(key, lock)
+            undo(attempt)
+
+    async def _revise(self, key: str, act: Callable[[], None]) -> None:
+        """Do something about a bucket as it stands for everybody, and store what comes of it."""
+
+        def decide(stored: Standing) -> Standing | None:
+            self._lockout.adopt(key, stored)
+            act()
+            return self._lockout.standing(key)
+
+        quiet = self._monotonic() - QUIET
+        await self._core.stores.lockouts.revise(key, decide, before=quiet)

@@ -12,6 +12,7 @@ PENDING = "mfa_pending"
 OIDC_STATE = "oidc_state"
 OIDC_NONCE = "oidc_nonce"
 OIDC_VERIFIER = "oidc_code_verifier"
+OIDC_JOURNEY = "oidc_journey"
 
 
 def set_cookie(

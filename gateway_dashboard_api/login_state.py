@@ -11,7 +11,7 @@ from gateway_core.inference.core import Core
 from gateway_core.storage.tickets import Purpose
 
 from .attempts import Attempts
-from .login_tickets import Tickets
+from .login_tickets import Carried, Tickets
 
 PENDING = Purpose(name="pending", lifetime=300.0)
 PROOF = Purpose(name="proof", lifetime=300.0, most=500)
@@ -44,6 +44,6 @@ class LoginState:
         self.lockout = Attempts(core, monotonic)
         self.pending = Tickets(core, Pending, PENDING, size=16)
         self.proofs = Tickets(core, Proof, PROOF)
-        self.journeys = Tickets(core, Journey, JOURNEY, size=16)
+        self.journeys = Carried(core, Journey, JOURNEY, size=16)
         self.providers: dict[str, tuple[float, Provider]] = {}
         """The last discovery by issuer, and until when it counts."""

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Tickets(Generic[T]):
-    """The tickets of one purpose, which stand for values of one ``kind``."""
+    """The tickets of one purpose, which stand for values of one ``kind``; kept in the database."""
 
     def __init__(self, core: Core, kind: type[T], purpose: Purpose, *, size: int = 32) -> None:
         self._core = core
@@ -42,3 +42,30 @@ class Tickets(Generic[T]):
 
     def _read(self, said: str | None) -> T | None:
         return None if said is None else self._decoder.decode(said)
+
+
+class Carried(Generic[T]):
+    """The same, but the browser keeps the values, sealed, beside the texts."""
+
+    def __init__(self, core: Core, kind: type[T], purpose: Purpose, *, size: int = 32) -> None:
+        self._core = core
+        self._decoder = msgspec.json.Decoder(kind)
+        self._purpose = purpose
+        self._size = size
+        """Random bytes in a text."""
+
+    def give(self, value: T) -> tuple[str, str]:
+        """A new ticket for a value, and the value sealed for it."""
+        text = secrets.token_urlsafe(self._size)
+        said = msgspec.json.encode(value).decode()
+        return text, self._core.stores.tickets.carried(self._purpose, text, said)
+
+    async def look(self, text: str, sealed: str) -> T | None:
+        """What a ticket stands for, while it is good."""
+        tickets = self._core.stores.tickets
+        said = await tickets.look_carried(self._purpose, text, sealed)
+        return None if said is None else self._decoder.decode(said)
+
+    async def spend(self, text: str) -> bool:
+        """Make a ticket worthless; ``False`` when it was already."""
+        return await self._core.stores.tickets.spend(self._purpose, text)

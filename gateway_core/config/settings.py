@@ -218,9 +218,12 @@ class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
     observability_max_json_size: Annotated[
         Positive, setting("The longest body that is kept, KiB.")
     ] = 5
-    data_retention_enabled: Annotated[bool, setting("Delete old usage by itself.")] = False
+    data_retention_enabled: Annotated[
+        bool, setting("Delete old usage by itself.", operator=True)
+    ] = False
     data_retention_days: Annotated[
-        Annotated[int, Meta(ge=1, le=3650)], setting("How long usage is kept, days.")
+        Annotated[int, Meta(ge=1, le=3650)],
+        setting("How long usage is kept, days.", operator=True),
     ] = 30
 
     database_engine: Annotated[

@@ -131,7 +131,7 @@ def _candidates(scope: Mapping[str, Any], headers: Mapping[str, str]) -> Iterabl
     yield from by_header(headers)
     query: bytes = scope.get("query_string", b"")
     if b"key=" in query:
-        for name, value in parse_qsl(query.decode("latin-1"), max_num_fields=100):
+        for name, value in parse_qsl(query.decode("latin-1")):
             if name == "key" and value:
                 yield value
 

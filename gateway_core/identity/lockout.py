@@ -16,14 +16,12 @@ from collections.abc import Callable
 import msgspec
 
 from ..contracts.errors import LimitExceeded
-from ..storage.lockouts import Lock
+from ..storage.lockouts import MOST, Standing
 
 FAILURES = 5
 STEPS = (30.0, 120.0, 600.0, 1800.0)
 """Seconds; the last one stays."""
 QUIET = 3600.0
-MOST = 5000
-"""Addresses that are remembered."""
 HINT = "An operator on the gateway's machine can run: model-gateway reset-password"
 
 
@@ -70,11 +68,10 @@ class Lockout:
 
     def begin(self, address: str) -> Attempt:
         """Count an attempt. Raises LockedOut, and does not count then."""
+        self.check(address)
         now = self._monotonic()
         key = bucket(address)
         record = self._record(key, now)
-        if now < record.until:
-            raise LockedOut(record.until - now)
         self._records.move_to_end(key)
         record.failures += 1
         record.last = now
@@ -104,24 +101,33 @@ class Lockout:
         """Forget everybody."""
         self._records.clear()
 
-    def lock_of(self, key: str) -> Lock | None:
-        """How the addresses of a bucket stand, once they were locked out; ``None`` before."""
-        record = self._records.get(key)
-        if record is None or not record.locks:
-            return None
-        return Lock(locks=record.locks, until=max(0.0, record.until), last=record.last)
+    def check(self, address: str) -> None:
+        """Raises LockedOut."""
+        record, now = self._records.get(bucket(address)), self._monotonic()
+        if record is not None and now < record.until:
+            raise LockedOut(record.until - now)
 
-    def adopt(self, key: str, lock: Lock | None) -> None:
+    def standing(self, key: str) -> Standing | None:
+        """How the addresses of a bucket stand; ``None`` where there is nothing against them."""
+        record = self._records.get(key)
+        if record is None or not (record.failures or record.locks):
+            return None
+        return Standing(
+            failures=record.failures,
+            locks=record.locks,
+            until=max(0.0, record.until),
+            last=record.last,
+        )
+
+    def adopt(self, key: str, standing: Standing | None) -> None:
         """Let a bucket stand as another table says. Raises LockedOut when there is no room."""
         now = self._monotonic()
-        if lock is not None and now - lock.last < QUIET:
-            record = self._record(key, now)
-            if lock.locks > record.locks:
-                record.failures = 0
-            record.locks, record.until = lock.locks, lock.until
-            record.last = max(record.last, lock.last)
-        elif key in self._records:
-            self._records[key].locks, self._records[key].until = 0, -math.inf
+        if standing is None or not standing.last or now - standing.last >= QUIET:
+            self._records.pop(key, None)
+            return
+        record = self._record(key, now)
+        record.failures, record.locks = standing.failures, standing.locks
+        record.until, record.last = standing.until, standing.last
 
     def _record(self, key: str, now: float) -> _Record:
         record = self._records.get(key)

@@ -128,6 +128,12 @@ def begin(provider: Provider, client: Client, redirect_uri: str, return_to: str)
     )
 
 
+def is_of(journey: Journey, client: Client) -> bool:
+    """Whether a journey leads to the provider that a client's secret is for."""
+    issuer = journey.provider.issuer.rstrip("/")
+    return journey.client_id == client.id and issuer == client.issuer.rstrip("/")
+
+
 def authorization_url(journey: Journey, scopes: str, state: str) -> str:
     """Where the browser is sent."""
     # Most gateways never sign anybody in this way, and the library takes long to load.

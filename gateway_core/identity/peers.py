@@ -18,7 +18,14 @@ from msgspec import Struct
 PEER = "model_gateway.peer"
 """Key of the scope under which the application keeps who is at the other end."""
 UNKNOWN = "invalid"
-_FORWARDED = frozenset({"x-forwarded-for", "x-real-ip", "forwarded", "x-forwarded-host", "via"})
+_FORWARDED = frozenset(
+    {
+        *("x-forwarded-for", "x-real-ip", "forwarded", "x-forwarded-host", "via"),
+        *("x-forwarded-proto", "x-forwarded-port", "x-forwarded-server"),
+        *("cf-connecting-ip", "true-client-ip", "x-client-ip"),
+    }
+)
+"""What proxies add; not every one of them says whom it speaks for."""
 _VIA = "x-gateway-via-proxy"
 _STAMPS = frozenset({_VIA, "x-gateway-real-ip", "x-gateway-peer-token"})
 

@@ -24,7 +24,7 @@ _hidden_header = re.compile("authorization|x-api-key|cookie|token|api-key|secret
 _SECRET = re.compile(
     r"(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}"
     r"|\b(?:sk|pk|rk|key)-[A-Za-z0-9_-]{8,}"
-    r"|\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]+"
+    r"|\beyJ[A-Za-z0-9_.-]+"
     r"|(?<=://)[^/\s@]+(?=@)"
     r"|(?<=[?&]key=)[^&\s]+"
 )
@@ -145,7 +145,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
         members, body = part
         text = body.beginning.decode("utf-8", "replace")
         if body.is_whole:
-            whole = self._told({**members, "body": _value(text)})
+            whole = {**self._told(members), "body": self._told_value(text)}
             size = len(msgspec.json.encode(whole))
             if size <= self.longest:
                 return whole
@@ -156,7 +156,14 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
             "_originalSize": size,
             "_preview": self._told(text)[:PREVIEW],
         }
-        return {**short, "tools": self._told(_value(tools.decode()))} if tools else short
+        return {**short, "tools": self._told_value(tools.decode())} if tools else short
+
+    def _told_value(self, text: str) -> Any:
+        """The document that a text holds, or the text where it holds none or one too deep."""
+        try:
+            return self._told(msgspec.json.decode(text))
+        except (msgspec.DecodeError, RecursionError):
+            return self._told(text)
 
     def _told(self, value: Any) -> Any:
         """The same without secrets, whatever they are in."""
@@ -187,10 +194,3 @@ def _shown(members: Mapping[str, Any]) -> Mapping[str, Any]:
         return members
     kept = {name: text for name, text in headers.items() if not _hidden_header(name.lower())}
     return {**members, "headers": kept}
-
-
-def _value(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return text

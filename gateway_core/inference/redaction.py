@@ -15,7 +15,7 @@ _SHORTEST = 4
 _SECRETS = (
     (re.compile(r"(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{8,}"), rf"\1 {MASK}"),
     (re.compile(r"\b(sk|pk|rk|key)-[A-Za-z0-9_-]{8,}"), rf"\1-{MASK}"),
-    (re.compile(r"\beyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]+"), MASK),
+    (re.compile(r"\beyJ[A-Za-z0-9_.-]+"), MASK),
     (re.compile(r"(?<=://)[^/\s@]+@"), f"{MASK}@"),
     (
         re.compile(

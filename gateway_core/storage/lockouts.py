@@ -1,54 +1,108 @@
-"""The store of lockouts, through which processes that count failures tell each other of them."""
+"""The store of failed attempts to sign in, which processes on one data directory count together."""
+
+from collections.abc import Callable
 
 from msgspec import Struct
 
-from .database import Database
+from .database import Database, Row, Statements
+
+MOST = 5000
+"""Addresses that are remembered, and beside them those that are shut out now."""
 
 
-class Lock(Struct, frozen=True, kw_only=True):
+class Standing(Struct, frozen=True, kw_only=True):
     """How an address stands. Times are seconds of a clock that all processes have in common."""
 
-    locks: int
+    failures: int = 0
+    """Since the last lock."""
+    locks: int = 0
     """How often it was shut out in a row."""
-    until: float
-    last: float
+    until: float = 0.0
+    last: float = 0.0
     """When the last failure was."""
 
 
 class LockoutStore:
-    """Locks by address."""
+    """How addresses stand."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def get(self, address: str) -> Lock | None:
+    async def get(self, address: str) -> Standing | None:
         rows = await self._database.fetch(
-            "SELECT locks, until, last FROM lockouts WHERE address = :address", address=address
-        )
-        return Lock(**rows[0]) if rows else None
-
-    async def put(self, address: str, lock: Lock) -> None:
-        await self._database.execute(
-            """
-            INSERT INTO lockouts (address, locks, until, last)
-            VALUES (:address, :locks, :until, :last)
-            ON CONFLICT (address) DO UPDATE
-            SET locks = excluded.locks, until = excluded.until, last = excluded.last
-            """,
+            "SELECT failures, locks, until, last FROM lockouts WHERE address = :address",
             address=address,
-            locks=lock.locks,
-            until=lock.until,
-            last=lock.last,
         )
+        return Standing(**rows[0]) if rows else None
 
-    async def delete(self, address: str) -> None:
-        await self._database.execute(
-            "DELETE FROM lockouts WHERE address = :address", address=address
+    async def revise(
+        self, address: str, decide: Callable[[Standing], Standing | None], *, before: float
+    ) -> None:
+        """Let an address stand as ``decide`` says of how it stands at that very moment.
+
+        ``None`` forgets it. Nothing is written when ``decide`` raises. Those go
+        whose last failure was before a time.
+        """
+        async with self._database.transaction() as transaction:
+            now = decide(await _held(transaction, address))
+            if now is None:
+                await transaction.execute(
+                    "DELETE FROM lockouts WHERE address = :address", address=address
+                )
+                return
+            await transaction.execute("DELETE FROM lockouts WHERE last < :before", before=before)
+            await _put(transaction, address, now)
+            await _make_room(transaction, now.last)
+
+    async def clear(self) -> None:
+        """Forget everybody."""
+        await self._database.execute("DELETE FROM lockouts")
+
+
+async def _held(transaction: Statements, address: str) -> Standing:
+    """How an address stands; nobody else changes that before the transaction ends."""
+    rows = await transaction.fetch(
+        """
+        INSERT INTO lockouts (address, failures, locks, until, last)
+        VALUES (:address, 0, 0, 0, 0)
+        ON CONFLICT (address) DO UPDATE SET address = excluded.address
+        RETURNING failures, locks, until, last
+        """,
+        address=address,
+    )
+    return Standing(**rows[0])
+
+
+async def _put(transaction: Statements, address: str, standing: Standing) -> None:
+    await transaction.execute(
+        """
+        INSERT INTO lockouts (address, failures, locks, until, last)
+        VALUES (:address, :failures, :locks, :until, :last)
+        ON CONFLICT (address) DO UPDATE
+        SET failures = excluded.failures, locks = excluded.locks,
+            until = excluded.until, last = excluded.last
+        """,
+        **_row(address, standing),
+    )
+
+
+async def _make_room(transaction: Statements, now: float) -> None:
+    await transaction.execute(
+        """
+        DELETE FROM lockouts WHERE until <= :now AND address IN (
+            SELECT address FROM lockouts ORDER BY last DESC LIMIT :most OFFSET :most
         )
+        """,
+        now=now,
+        most=MOST,
+    )
 
-    async def clear(self, before: float | None = None) -> None:
-        """Forget everybody, or those whose last failure was before a time."""
-        if before is None:
-            await self._database.execute("DELETE FROM lockouts")
-        else:
-            await self._database.execute("DELETE FROM lockouts WHERE last < :before", before=before)
+
+def _row(address: str, standing: Standing) -> Row:
+    return {
+        "address": address,
+        "failures": standing.failures,
+        "locks": standing.locks,
+        "until": standing.until,
+        "last": standing.last,
+    }

@@ -2,14 +2,19 @@
 
 It knows a ticket by a digest of its text, so that who reads the database can
 use none, and so that the time of a look-up tells nothing about the texts.
+
+What a ticket stands for may be carried by whoever holds it, sealed. Then
+nothing is stored before the ticket is given up, and asking for tickets costs
+nothing and crowds nobody out.
 """
 
 import hashlib
 
+import msgspec
 from msgspec import Struct
 
 from .database import Database, Row, Statements
-from .errors import SealBroken
+from .errors import SealBroken, UniqueViolation
 from .moments import Clock
 from .vault import Vault
 
@@ -27,12 +32,21 @@ class Purpose(Struct, frozen=True, kw_only=True):
     """When there are more, the oldest goes."""
 
 
+class _Carried(Struct, frozen=True):
+    """What is sealed for the holder of a ticket. Times are Unix seconds."""
+
+    value: str
+    made_at: float
+    expires_at: float
+
+
 class TicketStore:
     """Tickets by purpose. All processes on the database know them."""
 
     def __init__(self, database: Database, vault: Vault, *, clock: Clock) -> None:
         self._database = database
         self._seal = vault.seal_for("tickets")
+        self._carry = vault.seal_for("carried tickets")
         self._clock = clock
 
     async def add(self, purpose: Purpose, text: str, value: str, owner: str) -> None:
@@ -74,6 +88,38 @@ class TicketStore:
                 **self._named(purpose, text),
             )
         return self._opened(rows)
+
+    def carried(self, purpose: Purpose, text: str, value: str) -> str:
+        """A value, sealed, for the holder of a text to keep."""
+        now = self._clock()
+        said = _Carried(value, now, now + purpose.lifetime)
+        return self._carry.close(
+            msgspec.json.encode(said).decode(),
+            table=TABLE,
+            column=purpose.name,
+            row=_digest(text),
+        )
+
+    async def look_carried(self, purpose: Purpose, text: str, sealed: str) -> str | None:
+        """What such a ticket stands for, while it is good and was not spent."""
+        try:
+            opened = self._carry.open(sealed, table=TABLE, column=purpose.name, row=_digest(text))
+        except SealBroken:
+            return None
+        found = msgspec.json.decode(opened, type=_Carried)
+        is_live = found.made_at <= self._clock() < found.expires_at
+        spent = await self._database.fetch(
+            "SELECT id FROM tickets WHERE id = :id", id=_digest(text)
+        )
+        return found.value if is_live and not spent else None
+
+    async def spend(self, purpose: Purpose, text: str) -> bool:
+        """Make such a ticket worthless: of two that spend it one is told ``True``."""
+        try:
+            await self.add(purpose, text, "", "")
+        except UniqueViolation:
+            return False
+        return True
 
     async def drop(self, purpose: Purpose, owner: str) -> None:
         """Make every ticket of an owner worthless."""

@@ -1,7 +1,8 @@
 """Signing in at an OpenID provider (5.3, L.7).
 
 The browser comes back with a state. It counts once, and only in the browser
-whose cookies hold the same state, nonce and verifier that were made for it.
+whose cookies hold the same state, nonce and verifier that were made for it,
+and the journey itself, sealed: until somebody has signed in nothing is stored.
 """
 
 import hmac
@@ -25,13 +26,22 @@ from gateway_core.identity.oidc import (
     authorization_url,
     begin,
     client_of,
+    is_of,
 )
 from gateway_core.identity.sessions import LIFETIME
 from gateway_core.inference.client import headers_of
 from gateway_core.surfaces.answers import NO_STORE, json_answer
 from gateway_core.surfaces.operation import Guarded
 
-from ..cookies import OIDC_NONCE, OIDC_STATE, OIDC_VERIFIER, clear_cookie, origin, set_cookie
+from ..cookies import (
+    OIDC_JOURNEY,
+    OIDC_NONCE,
+    OIDC_STATE,
+    OIDC_VERIFIER,
+    clear_cookie,
+    origin,
+    set_cookie,
+)
 from ..desk import Desk
 from ..endpoint import endpoint
 from ..login import check_tunnel
@@ -44,6 +54,7 @@ CALLBACK = f"{PATH}/oidc/callback"
 HOME = "/dashboard"
 LOGIN_PAGE = "/login"
 LONGEST_PATH = 512
+_COOKIES = (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER, OIDC_JOURNEY)
 _USUAL_PORTS = {"https": ":443", "http": ":80"}
 
 log = logging.getLogger(__name__)
@@ -134,9 +145,9 @@ async def start(desk: Desk, request: Request) -> Response:
         log.warning("the identity provider cannot be used: %s", error.message)
         return _redirect(f"{LOGIN_PAGE}?error=oidc_unreachable")
     journey = begin(provider, client, redirect_uri(desk, request), back)
-    state = await desk.login.journeys.give(journey)
+    state, sealed = desk.login.journeys.give(journey)
     answer = _redirect(authorization_url(journey, client.scopes, state))
-    for name, value in _bound(state, journey).items():
+    for name, value in {**_bound(state, journey), OIDC_JOURNEY: sealed}.items():
         set_cookie(desk, request, answer, name, value, JOURNEY.lifetime)
     return answer
 
@@ -146,25 +157,27 @@ async def callback(desk: Desk, request: Request) -> Response:
     client = _client(desk, request)
     asked = query(request, CallbackQuery)
     journey = await _journey(desk, request, asked.state)
-    if journey is None or journey.client_id != client.id:
+    if journey is None or not is_of(journey, client):
         answer = _failed("oidc_expired")
     elif asked.error or not asked.code:
         answer = _failed("oidc_refused")
     else:
-        answer = await _arrive(desk, request, client, journey, asked.code)
-    for name in (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER):
+        answer = await _arrive(desk, request, client, journey, asked)
+    for name in _COOKIES:
         clear_cookie(desk, request, answer, name)
     return answer
 
 
 async def _arrive(
-    desk: Desk, request: Request, client: Client, journey: Journey, code: str
+    desk: Desk, request: Request, client: Client, journey: Journey, asked: CallbackQuery
 ) -> Response:
     try:
-        person = await exchange(desk, client, journey, code)
+        person = await exchange(desk, client, journey, asked.code)
     except GatewayError as error:
         log.warning("signing in with OIDC failed: %s", error.message)
         return _failed("oidc_failed")
+    if not await desk.login.journeys.spend(asked.state):
+        return _failed("oidc_expired")
     token = desk.core.sessions.issue(method="oidc", name=person.name, email=person.email)
     answer = _redirect(journey.return_to)
     set_cookie(desk, request, answer, COOKIE, token, LIFETIME)
@@ -211,12 +224,12 @@ def _client(desk: Desk, request: Request) -> Client:
 
 
 async def _journey(desk: Desk, request: Request, state: str) -> Journey | None:
-    """The journey this browser is on; asking for it ends it."""
+    """The journey this browser is on."""
     headers = headers_of(request.scope)
-    shown = {name: cookie(headers, name) or "" for name in (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER)}
+    shown = {name: cookie(headers, name) or "" for name in _COOKIES}
     if not state or not _same(state, shown[OIDC_STATE]):
         return None
-    journey = await desk.login.journeys.take(state)
+    journey = await desk.login.journeys.look(state, shown[OIDC_JOURNEY])
     if journey is None or not all(
         _same(value, shown[name]) for name, value in _bound(state, journey).items()
     ):

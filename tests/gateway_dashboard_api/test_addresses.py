@@ -3,18 +3,23 @@
 from typing import Any
 
 import pytest
-from audiences import by_key
+from audiences import SECRET, by_key, by_session
 from office import KEY, Office
 
 from gateway_core.storage.connection import ConnectionChange
 
-pytestmark = pytest.mark.anyio
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.parametrize("variables", [{"JWT_SECRET": SECRET}], ids=[""]),
+]
 PROXY = "http://me:word@127.0.0.1:3128"
 DATA = "providerSpecificData"
 ADDRESSES: list[dict[str, Any]] = [
     {DATA: {"baseUrl": "http://127.0.0.1:9"}},
     {DATA: {"baseUrl": None}},
     {DATA: {"endpoint": "http://127.0.0.1:9"}},
+    {DATA: {"deep": [{"tokens": "wss://127.0.0.1:9"}]}},
+    {"apiKey": '{"client_email": "me", "token_uri": "http://127.0.0.1:9/token"}'},
     {DATA: {"proxyPoolId": ""}},
     {DATA: {"connectionProxyUrl": PROXY}},
     {"connectionProxyUrl": PROXY},
@@ -49,6 +54,22 @@ async def test_a_key_may_not_try_an_address(office: Office) -> None:
         await key.ask("POST", "/api/provider-nodes/validate", node, status=403)
 
     assert office.other.calls() == []
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "100.100.100.200"])
+async def test_nobody_tries_a_proxy_or_a_crawler_at_what_is_never_called(
+    office: Office, host: str
+) -> None:
+    url = f"http://{host}:3128"
+
+    tried = await office.ask("POST", "/api/settings/proxy-test", {"proxyUrl": url}, status=400)
+    async with by_session(office) as person:
+        person.client.headers["origin"] = "http://127.0.0.1"
+        path, body = "/api/settings/firecrawl/detect", {"baseUrl": url}
+        looked = await person.ask("POST", path, body, status=400)
+
+    for each in (tried, looked):
+        assert each["error"].startswith("The provider's address is not allowed")
 
 
 async def test_a_key_may_still_add_and_change_accounts(office: Office) -> None:

@@ -247,3 +247,23 @@ async def test_of_two_parallel_uses_of_an_apps_code_one_fails(house: House) -> N
             group.start_soon(use, browser)
 
     assert sorted(statuses) == [200, 401, 401]
+
+
+async def test_settings_that_cannot_be_read_let_nobody_in_half_way_either(house: House) -> None:
+    await enrolled(house)
+    browser = await half_way(house)
+
+    await house.damage("data", '{"mfaEnabled": true, "mfaLastStep": "later"}')
+
+    assert (await verify(browser, code(house), status=503))["code"] == "login_unreadable"
+
+
+async def test_a_tunnel_that_is_closed_is_closed_half_way_too(house: House) -> None:
+    await enrolled(house)
+    await house.store(tunnelUrl="https://mine.tunnel.example", tunnelDashboardAccess=True)
+    tunnel = await house.browser(base="https://mine.tunnel.example")
+    await tunnel.enter(PASSWORD)
+
+    await house.store(tunnelDashboardAccess=False)
+
+    assert (await verify(tunnel, code(house), status=403))["code"] == "tunnel_closed"

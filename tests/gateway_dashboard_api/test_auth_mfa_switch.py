@@ -1,5 +1,8 @@
 """Switching the second factor on and off, and taking a lost one away."""
 
+from pathlib import Path
+
+import front_door
 import pytest
 from front_door import PASSWORD, House
 from second_factors import MFA, SECRET, code, enrolled, half_way, verify
@@ -67,6 +70,26 @@ async def test_it_is_switched_on_once(house: House) -> None:
     await browser.ask("POST", f"{MFA}/setup", {"password": PASSWORD}, status=409)
     await browser.ask("POST", f"{MFA}/enable", body, status=409)
 
+    assert house.settings.mfa_secret == SECRET
+
+
+async def test_of_two_workers_one_switches_it_on(
+    house: House, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    async with front_door.opened(tmp_path, variables, shares_data=True) as worker:
+        one, other = await house.browser(), await worker.browser()
+        for browser in (one, other):
+            await browser.enter(PASSWORD)
+        mine = "MFRGGZDFMZTWQ2LKNNWG23TPOBYXE43U"
+        second = {"password": PASSWORD, "secret": mine, "code": code(house, secret=mine)}
+        await one.ask(
+            "POST", f"{MFA}/enable", {"password": PASSWORD, "secret": SECRET, "code": code(house)}
+        )
+        assert not worker.settings.mfa_enabled
+
+        await other.ask("POST", f"{MFA}/enable", second, status=409)
+
+    await house.core.refresh()
     assert house.settings.mfa_secret == SECRET
 
 

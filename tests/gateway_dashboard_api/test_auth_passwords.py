@@ -115,6 +115,19 @@ async def test_a_proof_lasts_five_minutes(house: House) -> None:
 
 
 @on_a_fresh_gateway
+async def test_a_proof_opens_nothing_while_the_settings_cannot_be_read(house: House) -> None:
+    await house.store(mfaEnabled=True)
+    browser = await house.browser()
+    proof = await proof_of(browser)
+
+    await house.damage("data", '{"mfaEnabled": "perhaps"}')
+    refused = await change(browser, proof, status=503)
+
+    assert refused["code"] == "login_unreadable"
+    assert not await browser.is_in()
+
+
+@on_a_fresh_gateway
 async def test_a_proof_is_good_for_nothing_else(house: House) -> None:
     browser = await house.browser()
     proof = await proof_of(browser)

@@ -8,7 +8,7 @@ from office import KEY, Office
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.inference.transport import Network
-from gateway_dashboard_api.destinations import clean_base_url, permit, permit_proxy
+from gateway_dashboard_api.destinations import clean_base_url, permit, permit_proxy, urls_in
 
 pytestmark = pytest.mark.anyio
 
@@ -99,6 +99,13 @@ async def test_any_member_that_is_an_address_counts(office: Office) -> None:
     assert await office.stored(row["id"]) == {}
 
 
+@pytest.mark.parametrize("before", ["", " ", "\n\t"])
+def test_the_space_around_an_address_hides_none(before: str) -> None:
+    data = {"endpoint": f"{before}HTTPS://vendor.example ", "region": " eu", "none": None}
+
+    assert list(urls_in(data)) == [("endpoint", "HTTPS://vendor.example")]
+
+
 async def test_an_address_that_a_vendor_builds_from_the_account_counts(office: Office) -> None:
     data = {"port": office.vendor.port}
     row = await office.connect("built", providerSpecificData=data)
@@ -147,6 +154,19 @@ async def test_a_nodes_new_origin_clears_the_keys_of_its_accounts(office: Office
     assert [await office.stored(row["id"]) for row in rows] == [{}, {}]
     assert office.other.asked
     assert shown(office.other.asked) == set()
+
+
+async def test_a_node_does_not_move_under_a_secret_nobody_can_read(office: Office) -> None:
+    node = {"name": "Mine", "prefix": "mine", "baseUrl": f"{office.vendor.url}/v1"}
+    made = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
+    await office.connect(made["id"])
+    await office.core.stores.database.execute("UPDATE connections SET secrets = 'rubbish'")
+    path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{office.other.url}/v1"}
+
+    answer = await office.ask("PUT", path, moved, status=500)
+
+    assert answer["code"] == "seal_broken"
+    assert (await office.ask("GET", path))["node"]["baseUrl"] == node["baseUrl"]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+import httpx2
 import pytest
-from key_ring import PATH, key_for, status_of
+from key_ring import PATH, bearer, key_for, remote, status_of
 from office import KEY, Office
 
 pytestmark = pytest.mark.anyio
@@ -17,6 +18,12 @@ async def scope_of(office: Office, key: dict[str, Any]) -> list[str]:
     assert found is not None
     assert found.connections == set(ids)
     return ids
+
+
+async def models(client: httpx2.AsyncClient, key: dict[str, Any]) -> list[dict[str, Any]]:
+    answer = await client.get("/v1/models", headers=bearer(key))
+    rows: list[dict[str, Any]] = answer.json()["data"]
+    return rows
 
 
 async def test_the_last_account_of_a_key_cannot_be_deleted(office: Office) -> None:
@@ -100,3 +107,19 @@ async def test_an_account_may_rest_or_get_another_key_while_keys_are_bound_to_it
 
     assert resting != 200
     assert await status_of(office, key) == 200
+
+
+async def test_a_key_sees_the_models_of_its_own_accounts_only(office: Office) -> None:
+    account = await office.connect()
+    await office.connect("built", providerSpecificData={"port": office.vendor.port})
+    bound = await key_for(office, "bound", providerConnectionIds=[account["id"]])
+    free = await key_for(office, "free")
+
+    async with remote(office) as client:
+        seen, all_there = [
+            {row["gateway_provider"] for row in (await models(client, key))}
+            for key in (bound, free)
+        ]
+
+    assert seen == {"acme"}
+    assert all_there >= {"acme", "built"}

@@ -120,6 +120,16 @@ async def test_what_cannot_be_a_node_is_refused(
     assert (await office.ask("GET", PATH))["nodes"] == []
 
 
+@pytest.mark.parametrize("url", ["http://169.254.169.254/v1", "http://[fe80::1]/v1"])
+async def test_a_node_is_not_moved_to_what_is_never_called(office: Office, url: str) -> None:
+    node = await made(office)
+
+    answer = await office.ask("PUT", f"{PATH}/{node['id']}", {"baseUrl": url}, status=400)
+
+    assert answer["error"].startswith("The provider's address is not allowed")
+    assert (await office.ask("GET", f"{PATH}/{node['id']}"))["node"] == node
+
+
 async def test_a_small_picture_may_be_the_icon(office: Office) -> None:
     picture = "data:image/png;base64,iVBORw0KGgo="
 

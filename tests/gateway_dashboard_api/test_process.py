@@ -83,8 +83,10 @@ async def test_a_session_needs_the_secret_too(office: Office, stopped: asyncio.E
         bare = await here.ask("POST", SHUTDOWN, status=401)
         wrong = {"authorization": "Bearer stop-canary2"}
         other = await here.ask("POST", SHUTDOWN, headers=wrong, status=401)
+        basic = {"authorization": "Basic stop-canary"}
+        third = await here.ask("POST", SHUTDOWN, headers=basic, status=401)
 
-    assert bare == other == {"success": False, "message": "Unauthorized"}
+    assert bare == other == third == {"success": False, "message": "Unauthorized"}
     assert not stopped.is_set()
 
 

@@ -233,9 +233,10 @@ async def test_nobody_without_a_credential_sees_or_changes_anything(office: Offi
         *("oidcClientSecret", "oidcScopes", "oidcLoginLabel", "tunnelDashboardAccess"),
         *("outboundProxyEnabled", "outboundProxyUrl", "outboundNoProxy", "upstreamProxyConfig"),
         *("headroomUrl", "firecrawlBaseUrl", "cloudUrl", "mitmRouterBaseUrl", "databaseEngine"),
+        *("dataRetentionEnabled", "dataRetentionDays"),
     ],
 )
-async def test_a_key_may_not_change_who_is_let_in_or_where_calls_go(
+async def test_a_key_may_not_change_who_is_let_in_where_calls_go_or_what_is_deleted(
     office: Office, name: str
 ) -> None:
     value = "canary" if name == "oidcClientSecret" else traits()[name].default

@@ -166,10 +166,24 @@ async def test_no_class_of_a_protected_family_takes_a_key(office: Office) -> Non
             assert not RULES[operation.access].key, operation.path
 
 
+@pytest.mark.parametrize("path", ["/api/probe/management", "/v1/chat/completions", "/v1/models"])
+async def test_a_stranger_with_many_parameters_is_a_stranger(office: Office, path: str) -> None:
+    query = "&".join(["key=no"] * 1000)
+    async with client_of(office.gateway, "192.0.2.9", operator=False) as stranger:
+        answer = await stranger.post(f"{path}?{query}", json={})
+
+    assert answer.status_code == 401
+
+
 @pytest.mark.parametrize("name", ["key here", "key away", "restricted"])
 async def test_a_key_never_reveals_a_secret(office: Office, name: str) -> None:
     credential = (await credentials(office))[name]
-    for path in ("/api/keys/x/reveal", "/api/keys/x/reveal/", "/api/keys?reveal=1"):
+    for path in (
+        "/api/keys/x/reveal",
+        "/api/keys/x/reveal/",
+        "/api/x/reveal",
+        "/api/keys?reveal=1",
+    ):
         assert (await knock(office, credential, "GET", path)).status_code == 403
     for query in ("reveal=true", "%72eveal=1", "a=b&reveal=1", "reveal", "reveal=0&reveal=1"):
         answer = await knock(office, credential, "GET", f"/api/probe/management?{query}")

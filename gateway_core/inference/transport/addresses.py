@@ -46,6 +46,8 @@ NOT_PUBLIC: tuple[Range, ...] = (
 NAT64 = IPv6Network("64:ff9b::/96")
 LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 COMPATIBLE = IPv6Network("::/96")
+TRANSLATED = IPv6Network("::ffff:0:0:0/96")
+"""The other mapped form, for translators without state: ``::ffff:0:127.0.0.1``."""
 
 
 def read_address(text: str) -> Address:
@@ -101,7 +103,7 @@ def carried_by(address: IPv6Address) -> Iterator[IPv4Address]:
         yield address.sixtofour
     if address.teredo is not None:
         yield from address.teredo
-    if address in NAT64 or (address in COMPATIBLE and int(address) > 1):
+    if address in NAT64 or address in TRANSLATED or (address in COMPATIBLE and int(address) > 1):
         yield IPv4Address(int(address) & 0xFFFFFFFF)
     if address in LOCAL_NAT64:
         yield from translated(address.packed)

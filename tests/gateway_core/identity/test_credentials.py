@@ -154,6 +154,13 @@ def test_anything_else_is_no_key(
     assert found.was_refused is bool(was_refused)
 
 
+def test_many_other_parameters_hide_no_key_and_break_nothing() -> None:
+    others = b"&".join([b"a=b"] * 2000)
+
+    assert asked(query=others + f"&key={GOOD}".encode()).key is not None
+    assert asked(query=b"key=nothing&" + others).key is None
+
+
 def test_only_so_many_candidates_are_looked_at() -> None:
     many = b"&".join([b"key=sk-x0000000"] * 8)
 

@@ -155,30 +155,29 @@ def test_a_table_full_of_the_locked_refuses_strangers(clock: Clock) -> None:
     assert lockout.begin("10.0.0.3").left == 4
 
 
-def test_a_lock_is_taken_over_with_its_step(lockout: Lockout, clock: Clock) -> None:
+def test_how_an_address_stands_is_taken_over(lockout: Lockout, clock: Clock) -> None:
     other = Lockout(clock)
-    fail(other)
+    fail(other, FAILURES)
     fail(lockout, 3)
 
-    lockout.adopt(HERE, other.lock_of(HERE))
+    lockout.adopt(HERE, other.standing(HERE))
 
     assert wait_of(lockout) == 30
     clock.now += 30
-    assert fail(lockout) == [4, 3, 2, 1, 0]
-    assert wait_of(lockout) == 120
+    assert fail(lockout, 2) == [4, 3]
+    other.adopt(HERE, lockout.standing(HERE))
+    assert fail(other, 3) == [2, 1, 0]
+    assert wait_of(other) == 120
 
 
-def test_a_lock_that_is_over_elsewhere_is_over_and_failures_stay(lockout: Lockout) -> None:
-    fail(lockout, FAILURES - 1)
-    fail(lockout, 1)
-    assert lockout.lock_of(HERE) is not None
+def test_what_is_forgotten_elsewhere_is_forgotten(lockout: Lockout) -> None:
+    fail(lockout)
+    assert lockout.standing(HERE) is not None
 
     lockout.adopt(HERE, None)
 
-    assert lockout.lock_of(HERE) is None
-    fail(lockout, 3)
-    lockout.adopt(HERE, None)
-    assert lockout.begin(HERE).left == 1
+    assert lockout.standing(HERE) is None
+    assert lockout.begin(HERE).left == 4
 
 
 def test_a_lock_of_an_hour_ago_is_not_taken_over(lockout: Lockout, clock: Clock) -> None:
@@ -186,9 +185,10 @@ def test_a_lock_of_an_hour_ago_is_not_taken_over(lockout: Lockout, clock: Clock)
     fail(other)
     clock.now += QUIET
 
-    lockout.adopt(HERE, other.lock_of(HERE))
+    lockout.adopt(HERE, other.standing(HERE))
 
-    assert (lockout.begin(HERE).left, lockout.lock_of(HERE)) == (4, None)
+    assert lockout.standing(HERE) is None
+    assert fail(lockout, 1) == [4]
 
 
 class Story:

@@ -6,8 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 import pytest
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
+from joserfc.jws import JWSRegistry
 
 from gateway_core.config.settings import Settings, read_settings
 from gateway_core.identity.oidc import (
@@ -96,6 +97,15 @@ def test_a_header_nobody_knows_does_no_harm(journey: Journey) -> None:
     token = signed({**SOUND, "nonce": journey.nonce}, x5t="abc", typ="JWT")
 
     assert read(token, journey).name == "ada"
+
+
+def test_a_token_that_makes_conditions_is_refused(journey: Journey) -> None:
+    text = msgspec.json.encode({**SOUND, "nonce": journey.nonce})
+    head = {"alg": "RS256", "kid": RSA.kid, "crit": ["b64"], "b64": True}
+    token = jws.serialize_compact(head, text, RSA, registry=JWSRegistry(strict_check_header=False))
+
+    with pytest.raises(OidcFailed):
+        read(token, journey)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,12 @@ def test_an_unknown_peer_is_not_local(client: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["x_forwarded_for", "x_real_ip", "forwarded", "x_forwarded_host", "via"]
+    "name",
+    [
+        *("x_forwarded_for", "x_real_ip", "forwarded", "x_forwarded_host", "via"),
+        *("x_forwarded_proto", "x_forwarded_port", "x_forwarded_server"),
+        *("cf_connecting_ip", "true_client_ip", "x_client_ip"),
+    ],
 )
 @pytest.mark.parametrize("value", ["127.0.0.1", ""], ids=["loopback", "empty"])
 def test_whoever_comes_through_a_proxy_is_not_local(name: str, value: str) -> None:

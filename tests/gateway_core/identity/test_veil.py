@@ -14,6 +14,20 @@ def test_the_rest_of_the_headers_stays() -> None:
     assert dict(veiled({**dict.fromkeys(SECRET_HEADERS, "canary"), **shown})) == shown
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("authorization", "cookie", "proxy-authorization", "x-api-key", "x-alt-api-key"),
+        *("x-goog-api-key", "x-gateway-password", "x-gateway-cli-token"),
+    ],
+)
+def test_every_header_with_a_credential_is_left_out(name: str) -> None:
+    scope = {"headers": [(name.encode(), b"canary")]}
+
+    assert dict(veiled({name: "canary"})) == {}
+    assert veiled_scope(scope)["headers"] == []
+
+
 def test_veiled_headers_cannot_be_written_to() -> None:
     headers: Any = veiled({"a": "b"})
 

@@ -101,6 +101,27 @@ def test_a_body_that_does_not_inflate_is_refused(
         inflated(body, coding, 2000)
 
 
+def test_a_small_body_does_not_become_a_hundred_times_as_large() -> None:
+    packed = gzip.compress(bytes(100_000))
+
+    with pytest.raises(BodyTooLarge):
+        inflated(packed, "gzip", 10_000_000)
+
+
+def test_a_body_that_never_ends_is_not_kept() -> None:
+    taken = list[int]()
+
+    async def receive() -> dict[str, Any]:
+        taken.append(1)
+        assert len(taken) < 20
+        return {"type": "http.request", "body": b"x" * 100, "more_body": True}
+
+    with pytest.raises(BodyTooLarge):
+        asyncio.run(read_body(receive, {}, 1000))
+
+    assert len(taken) == 11
+
+
 def test_header_names_are_as_the_server_gives_them_and_the_last_counts() -> None:
     scope = {"headers": [(b"a", b"1"), (b"b", b"\xe9"), (b"a", b"2")]}
 

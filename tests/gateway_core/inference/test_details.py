@@ -138,6 +138,21 @@ async def test_too_many_tools_are_not_kept() -> None:
     assert "tools" not in written(Detail(call(body), KIB)).request
 
 
+@pytest.mark.parametrize("depth", [100, 600, 900, 2000])
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")], ids=["[", "{"])
+async def test_what_is_nested_deep_is_kept_as_text_at_least(
+    depth: int, opening: bytes, closing: bytes
+) -> None:
+    text = opening * depth + b'"sk-abcdef0123456789"' + closing * depth
+    detail = Detail(call({"tools": []}), 64 * KIB)
+    await detail.hear(asked(), Answer([text]), ()).next()
+
+    kept = msgspec.json.encode(written(detail).provider_response).decode()
+
+    assert (opening * 50).decode() in kept.replace("\\", "")
+    assert "abcdef0123456789" not in kept
+
+
 HIDDEN = (
     *("authorization", "proxy-authorization", "x-api-key", "cookie", "set-cookie"),
     *("x-goog-api-key", "x-gateway-cli-token", "api-key", "x-amz-security-token"),

@@ -159,6 +159,17 @@ def test_an_account_that_was_changed_leads_to_its_new_place_only() -> None:
         wall.check(ACME, moved, to("http://box:1/v1"))
 
 
+def test_an_account_is_read_as_it_is_shown_and_not_as_one_of_its_id_is_stored() -> None:
+    wall = firewall()
+    wall.learn_accounts([ACCOUNT])
+    moved = replace(ACCOUNT, data={"baseUrl": "http://box:2/v1"})
+
+    wall.check(ACME, moved, to("http://box:2/v1"))
+
+    with pytest.raises(HostRefused):
+        wall.check(ACME, moved, to("http://box:1/v1"))
+
+
 def test_a_provider_that_is_declared_anew_is_read_anew() -> None:
     wall = firewall()
     wall.learn([ACME])

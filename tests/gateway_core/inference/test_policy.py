@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from pictures import provider, tables_of
 
 from gateway_core import Kind, Model
@@ -41,3 +42,19 @@ def test_a_key_that_was_changed_is_judged_anew() -> None:
     with pytest.raises(ModelForbidden):
         narrowed(tables, may_not, laid, "acme/small")
     assert narrowed(tables, may, laid, "acme/small").members == first.members
+
+
+@pytest.mark.parametrize(
+    ("allowed", "judge"), [(["acme/small"], None), (["acme/small", "acme/large"], "acme/large")]
+)
+def test_no_model_judges_for_a_key_that_may_not_call_it(
+    allowed: list[str], judge: str | None
+) -> None:
+    tables = tables_of(ACME)
+    laid = plan_of(tables, "acme/small", Kind.LLM, 0, decorated=False)
+
+    found = narrowed(
+        tables, key(allowedModels=allowed), replace(laid, judge="acme/large"), "acme/small"
+    )
+
+    assert found.judge == judge

@@ -1,9 +1,15 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core import Credential
-from gateway_core.inference.redaction import host_and_port, secrets_of, texts, told
+from gateway_core.inference.details import Cut, Excerpt
+from gateway_core.inference.redaction import hidden, host_and_port, secrets_of, texts, told
+
+BOMBS = ("eyJ-", "eyJa.-", "sk-", "bearer ", "key: ", "://a:b", "/home", "-eyJ.eyJ")
+"""Texts that begin like secrets over and over, for patterns that look ahead at each beginning."""
 
 
 @pytest.mark.parametrize(
@@ -18,6 +24,7 @@ from gateway_core.inference.redaction import host_and_port, secrets_of, texts, t
         ("token=abc&next=1", "token=***&next=1"),
         ("api_key: abc", "api_key: ***"),
         ("the token eyJhbGciOi.eyJzdWIi.sig is old", "the token *** is old"),
+        ("cut off: eyJhbGciOiJIUzI1NiJ9", "cut off: ***"),
         ("via http://me:word@proxy:1/", "via http://***@proxy:1/"),
         ("no file /home/somebody/.config/x", "no file <path>"),
         ("see https://docs.example/home/keys", "see https://docs.example/home/keys"),
@@ -69,3 +76,32 @@ def test_no_part_of_a_password_is_shown(scheme: str, before: str, after: str) ->
     shown = host_and_port(f"{scheme}://{before}me:CANARY{after}@host.example:3128/path")
 
     assert "CANARY" not in shown.upper()
+
+
+@pytest.mark.parametrize("word", BOMBS)
+def test_a_text_made_to_take_long_takes_no_longer(word: str) -> None:
+    text = word * (150_000 // len(word))
+    began = time.thread_time()
+
+    hidden(text)
+
+    assert time.thread_time() - began < 2
+
+
+@pytest.mark.parametrize("word", BOMBS)
+def test_nor_does_it_in_the_details_of_a_request(word: str) -> None:
+    body = Excerpt(200_000, (word * (150_000 // len(word))).encode())
+    cut = Cut(
+        longest=200_000,
+        secrets=(),
+        request=({}, body),
+        tools=b"",
+        asked=None,
+        heard=None,
+        said=None,
+    )
+    began = time.thread_time()
+
+    cut.written("id", "2026-01-01T00:00:00.000Z")
+
+    assert time.thread_time() - began < 2

@@ -123,3 +123,56 @@ async def test_a_value_that_was_altered_or_moved_is_none(
     assert {await store.look(DOOR, "one"), await store.look(DOOR, "two")} - {"value", "other"} == {
         None
     }
+
+
+async def test_a_carried_ticket_stores_nothing_before_it_is_spent(
+    store: TicketStore, database: Database, vault: Vault, clock: Clock
+) -> None:
+    other = TicketStore(database, vault, clock=clock)
+    sealed = store.carried(DOOR, "text", "canary")
+    assert "canary" not in sealed
+    assert await other.look_carried(DOOR, "text", sealed) == "canary"
+    assert await database.fetch("SELECT * FROM tickets") == []
+
+    spent = await asyncio.gather(*(each.spend(DOOR, "text") for each in [store, other] * 4))
+
+    assert sorted(spent) == [False] * 7 + [True]
+    assert await store.look_carried(DOOR, "text", sealed) is None
+
+
+async def test_a_carried_ticket_is_good_for_a_while_and_not_before_it_was_made(
+    store: TicketStore, clock: Clock
+) -> None:
+    sealed = store.carried(DOOR, "text", "value")
+    found = list[str | None]()
+    for seconds in (-1, 1, 299.9, 0.1):
+        clock.now += seconds
+        found.append(await store.look_carried(DOOR, "text", sealed))
+
+    assert found == [None, "value", "value", None]
+
+
+async def test_a_carried_ticket_is_for_its_text_and_purpose(store: TicketStore) -> None:
+    sealed = store.carried(DOOR, "text", "value")
+
+    for purpose, text, shown in (
+        (GATE, "text", sealed),
+        (DOOR, "another", sealed),
+        (DOOR, "text", sealed[:-2]),
+        (DOOR, "text", ""),
+        (DOOR, "text", "v1.\udc80"),
+    ):
+        assert await store.look_carried(purpose, text, shown) is None
+
+
+async def test_what_was_spent_stays_spent_as_long_as_it_would_be_good(
+    store: TicketStore, clock: Clock
+) -> None:
+    sealed = store.carried(DOOR, "text", "value")
+    clock.now += 200
+    assert await store.spend(DOOR, "text")
+    clock.now += 99
+
+    await store.add(DOOR, "next", "value", "")
+
+    assert await store.look_carried(DOOR, "text", sealed) is None
