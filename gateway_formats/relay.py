@@ -23,6 +23,10 @@ TRIES = 100
 """How many frames of a stream are learnt from; in some no two are alike."""
 
 
+Taker = Callable[[bytes], bool]
+"""Takes bytes; false when it could not, or takes no more."""
+
+
 class Watch(Protocol):
     """A format's eye on a passing stream."""
 
@@ -74,20 +78,34 @@ class StreamRelay:
         return self.watch.characters
 
     @property
-    def skim(self) -> Callable[[bytes], bool] | None:
-        """Tells of a chunk whether ``feed`` would give it back as it is and learn nothing from it
-        but its length, which is counted then. ``None`` for a relay with a ``feed`` of its own."""
-        return self._skimmed if type(self).feed is StreamRelay.feed else None
+    def passing(self) -> Callable[[Taker, Taker], Taker] | None:
+        """Makes of a ``push`` and a ``take`` what takes a chunk: one that ``feed`` would give back
+        as it is, and learn nothing from but its length, is pushed at once; any other, and one that
+        cannot be pushed, is for ``take``. ``None`` for a relay with a ``feed`` of its own."""
+        return self._passing if type(self).feed is StreamRelay.feed else None
+
+    def _passing(self, push: Taker, take: Taker) -> Taker:
+        frames, watch = self._frames, self.watch
+
+        def passed(chunk: bytes) -> bool:
+            alike = self._alike
+            if alike is not None and not frames.held:
+                length = alike.length(chunk)
+                if length and push(chunk):
+                    watch.characters += length
+                    return True
+            return take(chunk)
+
+        return passed
 
     def _skimmed(self, chunk: bytes) -> bool:
+        """Whether a chunk is given back as it is; its length is counted then."""
         alike = self._alike
         if alike is None or self._frames.held:
             return False
         length = alike.length(chunk)
-        if not length:
-            return False
         self.watch.characters += length
-        return True
+        return length > 0
 
     def feed(self, chunk: bytes) -> bytes:
         if self._skimmed(chunk):

@@ -13,6 +13,7 @@ from ..contracts.exchange import Exchange, UpstreamResponse
 from .client import Client, Push
 from .exchanges import Verbatim
 from .transport import Answer
+from .transport.answers import Taker
 
 
 class Flow:
@@ -21,14 +22,13 @@ class Flow:
     def __init__(self, exchange: Exchange, push: Push) -> None:
         self._exchange = exchange
         self._push = push
-        self._skim = _skim_of(exchange)
         self._kept = b""
 
     @property
-    def taker(self) -> Callable[[bytes], bool]:
+    def taker(self) -> Taker:
         """Takes what comes; false when it takes no more."""
-        skim = self._skim
-        return self._take if skim is None or self._exchange.ended else self._passing(skim)
+        passing = None if self._exchange.ended else _passing_of(self._exchange)
+        return self._take if passing is None else passing(self._push, self._take)
 
     def kept(self) -> bytes:
         """What could not be sent at once, maybe nothing.
@@ -37,20 +37,6 @@ class Flow:
         """
         kept, self._kept = self._kept, b""
         return kept
-
-    def _passing(self, skim: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
-        push, take = self._push, self._take
-
-        def passed(chunk: bytes) -> bool:
-            """Send a chunk as it is, if a glance shows that it may be."""
-            if not skim(chunk):
-                return take(chunk)
-            if push(chunk):
-                return True
-            self._kept = chunk
-            return False
-
-        return passed
 
     def _take(self, chunk: bytes) -> bool:
         exchange = self._exchange
@@ -72,8 +58,8 @@ async def flow(exchange: Exchange, response: UpstreamResponse, client: Client) -
     return flowing.kept()
 
 
-def _skim_of(exchange: Exchange) -> Callable[[bytes], bool] | None:
-    """What glances at a chunk, where there is no more to do than that."""
+def _passing_of(exchange: Exchange) -> Callable[[Push, Taker], Taker] | None:
+    """What passes chunks on at a glance, where there is no more to do than that."""
     relay = exchange.relay if isinstance(exchange, Verbatim) else None
-    skim: Callable[[bytes], bool] | None = getattr(relay, "skim", None)
-    return skim
+    passing: Callable[[Push, Taker], Taker] | None = getattr(relay, "passing", None)
+    return passing

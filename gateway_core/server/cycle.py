@@ -22,10 +22,13 @@ Header = tuple[bytes, bytes]
 
 LONG = 64 * 1024
 """A piece that is longer than this is not copied behind its head."""
+SHORT = 1024
+"""Of a chunk that is shorter the first line is made beforehand."""
 BODILESS = frozenset({204, 304})
 _LENGTH, _CODING, _CONNECTION = b"content-length: ", b"transfer-encoding: ", b"connection: "
 _FRAMING = frozenset({_LENGTH, _CODING, _CONNECTION})
 _END = b"0\r\n\r\n"
+_LINES = tuple(b"%x\r\n" % size for size in range(SHORT))
 _CHUNKED: Header = (b"transfer-encoding", b"chunked")
 FAILED = b"Internal Server Error"
 FAILED_HEADERS = (
@@ -200,7 +203,8 @@ class Cycle:
         size = len(piece)
         if not self._is_flowing or self.flow.write_paused or not 0 < size <= LONG:
             return False
-        self.transport.write(b"%x\r\n%b\r\n" % (size, piece))
+        line = _LINES[size] if size < SHORT else _size(size)
+        self.transport.write(b"".join((line, piece, b"\r\n")))
         return True
 
     def leaving(self, told: Callable[[], None]) -> None:

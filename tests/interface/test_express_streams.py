@@ -375,7 +375,7 @@ def test_a_plugin_that_breaks_ends_its_stream_alike(
             with monkeypatch.context() as patch:
                 calls = 0
                 patch.setattr(Verbatim, place, breaks)
-                patch.setattr("gateway_core.inference.flowing._skim_of", lambda exchange: None)
+                patch.setattr("gateway_core.inference.flowing._passing_of", lambda exchange: None)
                 heard.append(ask(client, f"good-{way}/paced"))
             _until(lambda: not here.gateway.core.in_flight)
 

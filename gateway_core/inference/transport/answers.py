@@ -1,6 +1,8 @@
 """An answer as its reader sees it, filled piece by piece by the connection it comes on."""
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 from ...contracts.errors import TransportError
@@ -60,8 +62,8 @@ class Answer:
         self.headers: Mapping[str, str] = NONE
         self.source: Source | None = source
         self.failure: TransportError | None = None
-        self.chunks: list[bytes] = []
-        """What has come and was not taken; the reader's own list until the end."""
+        self.chunks: deque[bytes] = deque()
+        """What has come and was not taken; the reader's own until the end."""
         self.buffered = 0
         """Bytes that brought what is in ``chunks``, framing included."""
         self.waiter: Waiter | None = None
@@ -91,12 +93,16 @@ class Answer:
                 if not taker(self.take()):
                     return
                 continue
-            self.taker = taker
+            self.taker = partial(self._offer, taker)
             try:
                 await self.source.more(self)
             finally:
                 self.taker = None
             return
+
+    def _offer(self, taker: Taker, data: bytes) -> bool:
+        """Give on what has come, unless whoever waits has been cancelled and is about to go."""
+        return self.waiter is not None and not self.waiter.done() and taker(data)
 
     async def aclose(self) -> None:
         """Drop the connection, unless the whole answer has come."""
@@ -105,21 +111,6 @@ class Answer:
         elif self.chunks:
             self.failure = abandoned()
         self.chunks.clear()
-
-    def grown(self) -> None:
-        """More of the body has come."""
-        taker, waiter = self.taker, self.waiter
-        if taker is None or waiter is None or waiter.done():
-            self.wake()
-            return
-        chunks = self.chunks
-        try:
-            goes_on = taker(chunks.pop() if len(chunks) == 1 else self.take())
-        except (Exception, SystemExit, KeyboardInterrupt) as error:  # a plugin may be asked
-            self.wake(error)
-        else:
-            if not goes_on:
-                self.wake()
 
     def wake(self, error: BaseException | None = None) -> None:
         """Tell the reader that something has come, or gone wrong."""

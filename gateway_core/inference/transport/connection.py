@@ -20,7 +20,7 @@ from .answers import Answer, Taker, Waiter
 from .failures import Stale, abandoned, answer_timeout, broken_off, silence, unanswered
 from .heads import Message
 from .limits import Limits
-from .reading import Reader
+from .reading import UNREADABLE, Reader
 
 SLICE = 256 * 1024
 """A longer body goes to the socket in pieces of this size and is never copied whole."""
@@ -185,6 +185,37 @@ class Connection(asyncio.Protocol):
             # An idle connection has nothing to say.
             self.abort()
             return
+        taker = answer.taker
+        if taker is None:
+            self._gather(data, answer)
+            return
+        # A stream's events come here one by one: what is done for each of them is done in place.
+        reader, chunks = self._reader, answer.chunks
+        parse = reader.parse
+        try:
+            parse(data)
+            if not chunks:
+                reader.note_silence(len(data))
+        except (TransportError, *UNREADABLE) as error:
+            self._spoil(answer, error)
+            return
+        if reader.complete:
+            self._release(answer)
+            return
+        self._heard = True
+        if not chunks:
+            return
+        reader.quiet = 0
+        try:
+            goes_on = taker(chunks.popleft() if len(chunks) == 1 else answer.take())
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # a plugin may be asked
+            answer.wake(error)
+        else:
+            if not goes_on:
+                answer.wake()
+
+    def _gather(self, data: bytes, answer: Answer) -> None:
+        """More of an answer that nobody takes as it comes."""
         try:
             self._reader.feed(data, answer)
         except TransportError as failure:
@@ -194,9 +225,18 @@ class Connection(asyncio.Protocol):
             self._release(answer)
         elif answer.status:
             self._heard = True
-            answer.grown()
+            answer.wake()
             if answer.chunks:
                 self._pile_up(answer, len(data))
+
+    def _spoil(self, answer: Answer, error: Exception) -> None:
+        """What has come belongs to no answer, or follows this one."""
+        try:
+            self._reader.stop(error)
+        except TransportError as failure:
+            self._fail(failure)
+        else:
+            self._release(answer)
 
     def _pile_up(self, answer: Answer, size: int) -> None:
         """Nobody takes what comes: up to a limit."""

@@ -6,7 +6,7 @@ with the connection.
 """
 
 from collections import deque
-from collections.abc import MutableSequence
+from collections.abc import Callable, MutableSequence
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
@@ -18,6 +18,8 @@ from .limits import HEAD_BYTES, HEAD_FIELDS
 
 FRAMED = {"content-length", "transfer-encoding"}
 VERSIONS = {"1.0", "1.1"}
+UNREADABLE = (HttpParserError, HttpParserUpgrade)
+"""What the parser raises. ``stop`` knows what it means."""
 
 
 class Enough(Exception):
@@ -42,11 +44,13 @@ class Reader:
         self._coded = False
         self._fields: MutableSequence[Field] = []
         self._trailers: deque[Field] = deque(maxlen=0)
-        self._pieces: list[bytes] = []
+        self._pieces: deque[bytes] = deque()
         """What of the body has come; lent to each answer for as long as it comes."""
         self.on_body = self._pieces.append
         self._parser = HttpResponseParser(self)
-        self._parse = self._parser.feed_data
+        self.parse: Callable[[bytes], None] = self._parser.feed_data
+        """Takes bytes of an answer whose head has come; the caller sees what they brought. Raises
+        UNREADABLE, which is for ``stop``."""
 
     def begin(self, answer: Answer, *, bodiless: bool) -> None:
         """Expect an answer; ``bodiless`` when the request was a HEAD."""
@@ -65,20 +69,29 @@ class Reader:
         """Take the next bytes. Raises TransportError when they cannot belong to an answer."""
         self.quiet += len(data)
         try:
-            self._parse(data)
-        except (HttpParserError, HttpParserUpgrade) as error:
-            self._stop(error)
+            self.parse(data)
+        except UNREADABLE as error:
+            self.stop(error)
             return
         if self._pieces:
             self.quiet = 0
-        elif self.quiet > HEAD_BYTES and not self.complete:
-            raise garbage() if answer.status else head_too_large()
+        else:
+            self.note_silence(0)
+
+    def note_silence(self, size: int) -> None:
+        """So many bytes were none of the body. Raises TransportError when they are too many."""
+        self.quiet += size
+        if self.quiet > HEAD_BYTES and not self.complete:
+            raise garbage() if self.answer.status else head_too_large()
 
     def close(self) -> None:
         """Let go of the parser, which holds this object as it is held by it."""
-        del self._parser, self._parse
+        del self._parser, self.parse
 
-    def _stop(self, error: Exception) -> None:
+    def stop(self, error: Exception) -> None:
+        """The parser reads no further. Raises TransportError, unless the answer is whole."""
+        if isinstance(error, TransportError):
+            raise error
         self.reusable = False
         if self.complete:
             # The answer is whole; what follows it belongs to nobody.

@@ -39,7 +39,7 @@ def test_a_body_of_which_more_may_come_or_that_was_cut_is_left_to_its_reader() -
 
     assert arrived(growing) is None
     assert arrived(cut) is None
-    assert (growing.chunks, cut.chunks) == ([b"he"], [b"he"])
+    assert [*growing.chunks, *cut.chunks] == [b"he", b"he"]
 
 
 def test_an_answer_is_over_when_its_last_piece_was_taken() -> None:

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from gateway_core.contracts.errors import TransportError
-from gateway_core.inference.transport.answers import Answer, Taker
+from gateway_core.inference.transport.answers import Answer, Taker, read_all
 from gateway_core.inference.transport.connection import Connection
 from gateway_core.inference.transport.heads import Message
-from gateway_core.inference.transport.limits import Limits
+from gateway_core.inference.transport.limits import HEAD_BYTES, Limits
 
 HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
@@ -144,3 +144,81 @@ def test_a_flow_whose_task_is_cancelled_takes_nothing_more() -> None:
     played(play)
 
     assert taken == []
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [b"zz\r\n", chunk(b"two")[:-2] + b"!!", b"3;" + b"x" * HEAD_BYTES],
+    ids=["no size", "no end of a chunk", "framing without an end"],
+)
+def test_a_flow_into_which_rubbish_comes_fails(rubbish: bytes) -> None:
+    async def play(connection: Connection, answer: Answer) -> None:
+        flowing = await begun(answer, lambda piece: True)
+        connection.data_received(chunk(b"one"))
+        connection.data_received(rubbish)
+        assert connection.closed
+        await flowing
+        with pytest.raises(TransportError) as caught:
+            await read_all(answer)
+        assert caught.value.status == 502
+
+    played(play)
+
+
+def test_framing_without_a_body_is_counted_over_all_pieces_of_a_flow() -> None:
+    async def play(connection: Connection, answer: Answer) -> None:
+        flowing = await begun(answer, lambda piece: True)
+        connection.data_received(b"3;")
+        for _ in range(HEAD_BYTES // 1024):
+            assert not connection.closed
+            connection.data_received(b"x" * 1024)
+        assert connection.closed
+        await flowing
+
+    played(play)
+
+
+def test_framing_counts_anew_after_a_piece_of_the_body() -> None:
+    async def play(connection: Connection, answer: Answer) -> None:
+        flowing = await begun(answer, lambda piece: True)
+        for _ in range(2 * HEAD_BYTES // 1024):
+            connection.data_received(b"3;" + b"x" * 1024)
+            connection.data_received(b"\r\none\r\n")
+        assert not connection.closed
+        connection.data_received(END)
+        await flowing
+
+    played(play)
+
+
+def test_what_follows_a_flow_that_has_ended_is_not_of_the_answer() -> None:
+    async def play(connection: Connection, answer: Answer) -> None:
+        flowing = await begun(answer, lambda piece: True)
+        connection.data_received(chunk(b"one") + END + HEAD + chunk(b"two"))
+        assert connection.closed
+        await flowing
+        assert await answer.next() == b"one"
+        assert await answer.next() == b""
+
+    played(play)
+
+
+def test_a_flow_is_the_same_wherever_its_bytes_are_cut() -> None:
+    body = chunk(b"one") + chunk(b"a longer second piece") + END
+
+    def cut_at(place: int) -> list[bytes]:
+        taken: list[bytes] = []
+
+        async def play(connection: Connection, answer: Answer) -> None:
+            flowing = await begun(answer, lambda piece: taken.append(piece) or True)
+            connection.data_received(body[:place])
+            connection.data_received(body[place:])
+            await flowing
+            taken.append(await answer.next())
+
+        played(play)
+        return taken
+
+    assert {b"".join(cut_at(place)) for place in range(1, len(body))} == {
+        b"onea longer second piece"
+    }
