@@ -253,7 +253,7 @@ class Cycle:
 
     def _may_hurry(self) -> bool:
         """Whether the client takes what it is sent, and needs nothing out of the ordinary."""
-        if self.flow.write_paused or self.disconnected:
+        if self.flow.write_paused or self.disconnected or self.more_body:
             return False
         return self.keep_alive and not self.is_head
 
@@ -267,6 +267,8 @@ class Cycle:
         self.expects_continue = False
         self._is_chunked, self._left = False, -1
         is_said = False
+        if self.more_body:
+            self.keep_alive = False  # What is still to come of the request is dropped with it.
         parts = [_opening(status), self.usual.lines, lines(headers)]
         for name, value in headers:
             if (label := _label(name)) in _FRAMING:
@@ -318,7 +320,7 @@ class Cycle:
     def _end(self) -> None:
         self.response_complete, self.express, self._is_flowing = True, None, False
         self.wake()
-        if not self.keep_alive:
+        if not (self.keep_alive or self.more_body):
             self.transport.close()
         self.on_response()
 

@@ -126,6 +126,7 @@ class Fast(Connection, asyncio.Protocol):
             expects_continue=False,
             keep_alive=True,
         )
+        cycle.more_body = False
         self.line.append(cycle)
         carry_on = partial(self._carry_on, cycle, body)
         if self._at_once is not None:

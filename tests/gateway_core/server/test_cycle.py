@@ -59,7 +59,7 @@ def answered(answering: Answering, *, method: str = "POST", keep_alive: bool = T
 
 def made(wire: Wire, *, method: str = "POST", keep_alive: bool = True) -> Cycle:
     scope: dict[str, Any] = {"method": method}
-    return Cycle(
+    cycle = Cycle(
         lambda: scope,
         wire,
         Flow(wire),
@@ -69,6 +69,8 @@ def made(wire: Wire, *, method: str = "POST", keep_alive: bool = True) -> Cycle:
         keep_alive=keep_alive,
         is_head=method == "HEAD",
     )
+    cycle.more_body = False
+    return cycle
 
 
 async def start(cycle: Cycle, *headers: tuple[bytes, bytes], status: int = 200) -> None:
@@ -292,6 +294,7 @@ def test_a_long_piece_is_not_pushed() -> None:
 def test_a_request_is_received_as_it_came() -> None:
     async def main() -> list[Any]:
         cycle = made(Wire())
+        cycle.more_body = True
         waiting = asyncio.create_task(cycle.receive())
         await asyncio.sleep(0)
         cycle.take(b"he")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gateway_core.inference.client import REPLY
 from gateway_core.server import choose, listen
 from gateway_core.server.cycle import Usual
 from gateway_core.server.door import Door
@@ -328,3 +329,36 @@ def test_a_refusal_for_a_client_that_is_gone_troubles_nobody(
         run(server, main)
 
     assert caplog.messages == []
+
+
+@pytest.mark.parametrize("way", ["sent", "at once"])
+def test_an_answer_before_the_end_of_its_request_says_that_the_connection_closes(
+    server: Plain, way: str
+) -> None:
+    heard: list[bytes] = []
+
+    async def refuses(scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"content-length", b"3")]
+        if way == "at once" and scope[REPLY](413, headers, b"big"):
+            return
+        await send({"type": "http.response.start", "status": 413, "headers": headers})
+        await send({"type": "http.response.body", "body": b"big", "more_body": False})
+
+    async def main() -> None:
+        async with opened(server, refuses) as house:
+            for sent in (b"a" * 10, b"a" * 20):
+                reader, writer = await house.call()
+                writer.write(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\r\n" + sent)
+                heard.append(await reader.readuntil(b"big"))
+                if len(sent) == 10:
+                    writer.write(b"a" * 10)
+                    heard.append(await reader.read())
+                writer.close()
+
+    run(server, main)
+    early, end, late = heard
+
+    assert early.startswith(b"HTTP/1.1 413 ")
+    assert b"\r\nconnection: close\r\n" in early
+    assert end == b""
+    assert b"connection:" not in late
