@@ -64,13 +64,17 @@ def read_reply(body: bytes) -> Reply:
 
 
 def _read_any(body: bytes) -> Reply:
-    events: list[StreamEvent] = []
-    answer = Answer(is_whole=True)
     try:
-        chunk = read_chunk(body)
-        answer.take(chunk, body, events)
+        return _reply(body)
     except UNREADABLE:
         raise read_failure(body) or UpstreamError(UNREAD) from None
+
+
+def _reply(body: bytes) -> Reply:
+    events: list[StreamEvent] = []
+    answer = Answer(is_whole=True)
+    chunk = read_chunk(body)
+    answer.take(chunk, body, events)
     if answer.failed:
         raise read_failure(body) or gather_failure(events)
     if not chunk.choices:
