@@ -152,8 +152,8 @@ class _Rewriter:
 
     def _branches(self, flat: Schema) -> tuple[bool, list[Schema]]:
         """Whether null is allowed, and the alternatives; none for a schema of one type."""
-        said = flat.get("type")
-        nullable = flat.get("nullable") is True or None in flat.get("enum", ())
+        said, words = flat.get("type"), flat.get("enum")
+        nullable = flat.get("nullable") is True or (isinstance(words, list) and None in words)
         for name in ("anyOf", "oneOf"):
             if isinstance(flat.get(name), list) and flat[name]:
                 return self._alternatives(name, flat, nullable)
@@ -293,7 +293,9 @@ class _Rewriter:
             self.drop("required")
         order = flat.get("propertyOrdering")
         if isinstance(order, list):
-            made["propertyOrdering"] = [name for name in order if name in properties]
+            made["propertyOrdering"] = [
+                name for name in order if isinstance(name, str) and name in properties
+            ]
         elif self._ordered and len(properties) > 1:
             made["propertyOrdering"] = list(properties)
 
