@@ -165,14 +165,31 @@ _content_rest = st.sampled_from(
         _piece({"inlineData": {"mimeType": "image/png", "data": "AA=="}}),
         _piece({"text": "a"}, finish="STOP", usageMetadata=_counts),
         _piece({"text": "a"}, usageMetadata={**_counts, "thoughtsTokenCount": 5}),
-        _piece({"text": "a", "odd": 1}),
+        _piece({"text": "a", "odd": 1}, usageMetadata={"promptTokenCount": 1}),
+        _piece({"text": "a"}, usageMetadata={"promptTokenCount": -1, "thoughtsTokenCount": 1}),
+        _piece({"text": "a"}, usageMetadata={"promptTokenCount": 1.0}),
+        _piece({"text": "a", "functionCall": 1}),
+        _piece({"text": "a"}, index=None),
+        _piece({"text": "a"}, modelVersion=1),
+        _piece({"text": "a"}, promptFeedback={}),
+        _piece({"text": "a"}, promptFeedback={"blockReason": "SAFETY"}),
+        _frame({"candidates": [{"content": {"parts": [{"text": "a"}]}, "index": 1}]}),
+        _frame({"candidates": [{"content": {"parts": [{"text": "a"}]}, "safetyRatings": []}]}),
+        _frame({"candidates": [{"content": {"parts": [{"text": "a"}]}, "citationMetadata": {}}]}),
+        _frame({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": ""}]}),
+        _piece({"functionCall": {"name": "g", "willContinue": True}}),
+        _piece({"functionCall": {"partialArgs": [{"jsonPath": "$.a", "stringValue": "b"}]}}),
         _frame({"promptFeedback": {"blockReason": "SAFETY"}}),
         _frame({"error": {"code": 503, "message": "no"}}),
         b'data: {"candidates":[{"content":{"parts":[{"text":"\\ud800"}]}}]}\n\n',
         b"data: [DONE]\n\n",
     ]
 )
-_content = st.builds(lambda text: _piece({"text": text}), _words)
+_content = st.builds(
+    lambda text, more: _piece({"text": text, **more}),
+    _words,
+    st.sampled_from([{}, {}, {}, {"thought": True}, {"thought": False}, {"thought": None}]),
+)
 _counted_content = st.builds(
     lambda text, count: _piece({"text": text}, usageMetadata={"promptTokenCount": count}),
     _words,

@@ -83,6 +83,7 @@ def _read_all_frames(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sse.Frames, "feed", feed)
     patch.setattr(sse, "pairs", pairs)
     patch.setattr(gemini_streams, "texts", texts)
+    patch.setattr(gemini_replies.OpenReply, "take_more", lambda reply, payload: [])
 
 
 def _read_all_requests(patch: pytest.MonkeyPatch) -> None:
