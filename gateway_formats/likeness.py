@@ -11,6 +11,8 @@ between is a JSON string, it says the same with another text.
 import msgspec
 
 BACKSLASH, QUOTE = b'\\"'
+JOINT = b" "
+"""Stands between the texts of two frames: no character begins in one and ends in the next."""
 _string = msgspec.json.Decoder(str).decode
 _strings = msgspec.json.Decoder(list[str]).decode
 
@@ -18,11 +20,12 @@ _strings = msgspec.json.Decoder(list[str]).decode
 class Likeness:
     """What such frames have before and after the text, whose quotes belong to neither."""
 
-    __slots__ = ("_after", "_around", "_before", "_between", "_edges", "_head", "_tail")
+    __slots__ = ("_after", "_around", "_before", "_between", "_edges", "_gap", "_head", "_tail")
 
     def __init__(self, before: bytes, after: bytes) -> None:
         self._before, self._after = before, after
         self._between = b'"%b%b"' % (after, before)
+        self._gap = len(self._between) - len(JOINT)
         self._around = len(before) + len(after)
         self._head, self._tail = before + b'"', b'"' + after
         self._edges = self._around + 2
@@ -31,14 +34,16 @@ class Likeness:
         """Characters of text in one or more frames; 0 where anything is not like this."""
         text = whole.removeprefix(self._before).removesuffix(self._after)
         size = len(text)
-        if size + self._around != len(whole):
+        if not size or size + self._around != len(whole) or not text[0] == text[-1] == QUOTE:
             return 0
+        joints = 0
         if size > self._around:  # Else it cannot hold the sides of two more frames.
-            text = text.replace(self._between, b"")
+            text = text.replace(self._between, JOINT)
             if BACKSLASH in text:  # What it begins may be in another frame than its end.
                 return 0
+            joints = (size - len(text)) // self._gap
         try:
-            return len(_string(text))
+            return len(_string(text)) - joints
         except (msgspec.DecodeError, UnicodeDecodeError):
             return 0
 

@@ -71,6 +71,8 @@ odd = st.sampled_from(
         b'data: {"text":"a","bad":true}\n\n',
         b'data: {"text":"a","bad":false}\n\n',
         b'data: {"text":"\xff"}\n\n',
+        b'data: {"text":"\xe4"}\n\ndata: {"text":"\xbd\xa0"}\n\n',
+        b'data: {"text":\n\n"a"}\n\n',
         b'data: {"text":"\x01"}\n\n',
         b'data: {"text":"\x7f"}\n\n',
         b'data: {"text":"\\"}\n\n',
@@ -128,11 +130,18 @@ def test_texts_are_counted_in_characters(texts: list[bytes], length: int) -> Non
     [
         *(b"", b'"', b"\\x", b"\\", b"\xff", b"\n", b"\0", b"\\ud83d"),
         b'x"}\n\n: y\n\ndata: {"id":1,"text":"',
+        b'\xe4"}\n\ndata: {"id":1,"text":"\xbd\xa0',
         b'x\\"}\n\ndata: {"id":1,"text":"n',
     ],
 )
 def test_what_may_say_something_else_has_no_length(inside: bytes) -> None:
     assert ALIKE.length(BEFORE + b'"%b"' % inside + AFTER) == 0
+
+
+@pytest.mark.parametrize("space", [b" ", b"\n\n", b"\r\n\r\n"])
+def test_space_around_a_text_may_end_its_frame_and_is_looked_at(space: bytes) -> None:
+    assert ALIKE.length(BEFORE + space + b'"x"' + AFTER) == 0
+    assert ALIKE.length(BEFORE + b'"x"' + space + AFTER) == 0
 
 
 @pytest.mark.parametrize("whole", [b'"x"', BEFORE + b'"x"', b'"x"' + AFTER])

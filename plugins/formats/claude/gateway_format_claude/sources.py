@@ -1,7 +1,6 @@
 """Images and documents, both ways: by value, by address, by file id, or as plain text."""
 
 import base64
-import binascii
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -133,7 +132,7 @@ def _document(media: Media, data: str) -> dict[str, object] | None:
     if kind.startswith("text/") or kind in ("application/json", "application/xml"):
         try:
             text = base64.b64decode(data, validate=True).decode()
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:  # no base64, or no text
             return None
         return _plain(text) if text else None
     return None

@@ -234,15 +234,15 @@ class Reader:
         block, delta = self._open.get(event.index), event.delta
         if block is None or delta is None:
             raise msgspec.DecodeError("a delta without its block")
-        if delta.type == block.grows:
+        if block.pending is not None:
+            block.pending.grow(members_of(data)["delta"])
+        elif delta.type == block.grows:
             text = delta.text or delta.thinking or delta.partial_json
             if text:
                 block.grown = True
                 self._growing = block.index
                 events.append(PartGrew(block.index, text))
                 return text
-        elif block.pending is not None:
-            block.pending.grow(members_of(data)["delta"])
         elif delta.type == "signature_delta" and delta.signature:
             events.append(PartSealed(block.index, signature=delta.signature))
         elif delta.type == "citations_delta" and not is_null(delta.citation):

@@ -65,6 +65,24 @@ class OpenCandidate:
         self._partial: tuple[int, PartialArgs] | None = None
         self._extra: dict[str, Raw] = {}
 
+    @property
+    def is_growing(self) -> bool:
+        """Whether there is a text, or thinking, that the next piece may continue."""
+        return self._growing is not None and not self._growing.sealed
+
+    def grow(self, text: str, thought: bool | None = None) -> PartGrew | None:
+        """The only event of a piece that continues what grows; ``None`` for any other piece.
+
+        Without ``thought`` it is known to be of the same kind.
+        """
+        growing = self._growing
+        if growing is None or growing.sealed:
+            return None
+        if thought is not None and growing.thought is not thought:
+            return None
+        growing.text.append(text)
+        return PartGrew(growing.index, text, self._choice)
+
     def take(self, piece: Candidate) -> list[StreamEvent]:
         """Raises MsgspecError for a piece that makes no sense."""
         events: list[StreamEvent] = []

@@ -55,7 +55,7 @@ def chat_logprobs(raw: Raw) -> Raw | None:
 
 def logprobs_result(rows: list[Raw]) -> dict[str, Any]:
     """``logprobsResult`` and ``avgLogprobs`` of pieces in the chat-completions shape."""
-    tokens = [token for raw in rows for token in _read_chat(raw).content or []]
+    tokens = [token for raw in rows for token in _tokens(raw)]
     if not tokens:
         return {}
     chosen = [_vendor(token) for token in tokens]
@@ -67,6 +67,14 @@ def logprobs_result(rows: list[Raw]) -> dict[str, Any]:
     said = [token.logprob for token in tokens if token.logprob is not None]
     average = {"avgLogprobs": sum(said) / len(said)} if said else {}
     return {**average, "logprobsResult": result}
+
+
+def _tokens(raw: Raw) -> list[_Chat]:
+    """None of those that make no sense: they do not spoil the answer they came with."""
+    try:
+        return _read_chat(raw).content or []
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return []
 
 
 def _chat(token: _Token) -> dict[str, Any]:

@@ -46,6 +46,7 @@ def read_plain(body: bytes) -> Reply | None:
     """``None`` for an answer that says more, or that makes no sense."""
     try:
         said = _plain(body)
+        usage = usage_of(said.usage_metadata)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     candidate = said.candidates[0]
@@ -61,7 +62,7 @@ def read_plain(body: bytes) -> Reply | None:
         id=said.response_id,
         model=said.model_version or "",
         choices=(choice,),
-        usage=usage_of(said.usage_metadata),
+        usage=usage,
         created=unix_seconds(said.create_time),
         dialect=DIALECT,
     )

@@ -11,13 +11,13 @@ from gateway_core import (
     ReplyStarted,
     StreamEvent,
     UpstreamError,
+    Usage,
     UsageReported,
 )
 from gateway_formats.fold import as_failure, gather
 from gateway_formats.relay import CUT_SHORT, RUBBISH
 
 from .answers import (
-    ABSENT,
     Answer,
     blocked,
     choice_of,
@@ -31,6 +31,7 @@ from .candidates import OpenCandidate
 from .errors import told_error
 from .json_pieces import objects_of
 from .members import compact
+from .plain_pieces import read_piece
 from .plain_replies import read_plain
 from .signatures import DIALECT
 
@@ -47,7 +48,7 @@ class OpenReply:
         self.failed = False
         self._started = False
         self._seed = ""
-        self._counted: Raw = ABSENT
+        self._usage: Usage | None = None
         self._candidates: dict[int, OpenCandidate] = {}
         self._feedback: Raw | None = None
 
@@ -55,6 +56,32 @@ class OpenReply:
         """The events of one piece of JSON."""
         if self.failed or payload == DONE:
             return []
+        return self.take_more(payload) or self._take_any(payload)
+
+    def take_more(self, payload: bytes) -> list[StreamEvent]:
+        """The events of a piece that says no more than how the open text goes on, as most do, and
+        perhaps what has been counted. None for any other piece, nor after a failure."""
+        candidate = self._candidates.get(0)
+        if candidate is None or not candidate.is_growing or self.failed:
+            return []
+        piece = read_piece(payload)
+        if piece is None:
+            return []
+        grown = piece.grown()
+        event = candidate.grow(grown.text, grown.thought is True)
+        if event is None:
+            return []
+        events: list[StreamEvent] = [event]
+        if piece.usage_metadata is not None:
+            self._count(piece.usage_metadata.usage(), events)
+        return events
+
+    def grow(self, text: str) -> list[StreamEvent]:
+        """The same of a piece that is like the last one but for its text."""
+        event = self._candidates[0].grow(text)
+        return [] if event is None else [event]
+
+    def _take_any(self, payload: bytes) -> list[StreamEvent]:
         try:
             answer = read_answer(payload)
             if is_given(answer.error):
@@ -98,12 +125,14 @@ class OpenReply:
             if candidate is None:
                 candidate = self._candidates[choice] = OpenCandidate(choice, f"call_{self._seed}")
             events += candidate.take(piece)
-        if answer.usage_metadata != self._counted:
-            self._counted = answer.usage_metadata
-            usage = usage_of(self._counted)
-            if usage is not None:
-                events.append(UsageReported(usage))
+        self._count(usage_of(answer.usage_metadata), events)
         return events
+
+    def _count(self, usage: Usage | None, events: list[StreamEvent]) -> None:
+        """Report what is counted by now, if it is not what was counted before."""
+        if usage is not None and usage != self._usage:
+            self._usage = usage
+            events.append(UsageReported(usage))
 
     def _start(self, answer: Answer, payload: bytes) -> ReplyStarted:
         self._started = True

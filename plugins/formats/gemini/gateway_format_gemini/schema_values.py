@@ -167,7 +167,7 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    return is_number(value) and float(value).is_integer() and value >= 0
+    return is_number(value) and value >= 0 and (isinstance(value, int) or value.is_integer())
 
 
 def is_run(said: str, values: list[Any]) -> bool:

@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from gateway_core import BadRequest
+
 from .schema_references import References, Schema, Trail
 from .schema_values import (
     anything,
@@ -63,7 +65,7 @@ class Rewritten(Struct, frozen=True):
 
 
 def parameters_schema(schema: bytes) -> Rewritten:
-    """A function's parameters; always an object."""
+    """A function's parameters; always an object. Raises BadRequest."""
     try:
         return remembered(_parameters, schema)
     except RecursionError:
@@ -71,7 +73,7 @@ def parameters_schema(schema: bytes) -> Rewritten:
 
 
 def response_schema(schema: bytes) -> Rewritten:
-    """The schema of an answer, with its members in the order they were given in."""
+    """The schema of an answer, its members in the order they were given in. Raises BadRequest."""
     try:
         return remembered(_response, schema)
     except RecursionError:
@@ -79,7 +81,7 @@ def response_schema(schema: bytes) -> Rewritten:
 
 
 def _parameters(schema: bytes) -> Rewritten:
-    rewriter = _Rewriter(msgspec.json.decode(schema))
+    rewriter = _Rewriter(_read(schema))
     made = rewriter.whole()
     if "anyOf" in made:
         made = rewriter.one_object(made)
@@ -88,8 +90,15 @@ def _parameters(schema: bytes) -> Rewritten:
 
 
 def _response(schema: bytes) -> Rewritten:
-    rewriter = _Rewriter(msgspec.json.decode(schema), ordered=True)
+    rewriter = _Rewriter(_read(schema), ordered=True)
     return Rewritten(_encode(rewriter.whole()), tuple(rewriter.dropped))
+
+
+def _read(schema: bytes) -> Any:
+    try:
+        return msgspec.json.decode(schema)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise BadRequest("A schema of the request cannot be read") from None
 
 
 class _Rewriter:
@@ -143,8 +152,8 @@ class _Rewriter:
 
     def _branches(self, flat: Schema) -> tuple[bool, list[Schema]]:
         """Whether null is allowed, and the alternatives; none for a schema of one type."""
-        said = flat.get("type")
-        nullable = flat.get("nullable") is True or None in flat.get("enum", ())
+        said, words = flat.get("type"), flat.get("enum")
+        nullable = flat.get("nullable") is True or (isinstance(words, list) and None in words)
         for name in ("anyOf", "oneOf"):
             if isinstance(flat.get(name), list) and flat[name]:
                 return self._alternatives(name, flat, nullable)
@@ -284,7 +293,9 @@ class _Rewriter:
             self.drop("required")
         order = flat.get("propertyOrdering")
         if isinstance(order, list):
-            made["propertyOrdering"] = [name for name in order if name in properties]
+            made["propertyOrdering"] = [
+                name for name in order if isinstance(name, str) and name in properties
+            ]
         elif self._ordered and len(properties) > 1:
             made["propertyOrdering"] = list(properties)
 

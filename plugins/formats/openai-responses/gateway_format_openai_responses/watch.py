@@ -81,12 +81,20 @@ class ResponsesWatch:
 
     def error_frame(self, failure: ReplyFailed) -> bytes:
         frame = error_frame(failure, self._number)
-        if self._response == NULL:
+        response = _read_members(self._response)
+        if response is None:
             return frame
-        response = _members.decode(self._response)
         response |= {"status": "failed", "error": Raw(write_failed(failure))}
         failed = opening("response.failed", b'"response":' + _encode(response))
         return frame + failed + NUMBERED % (self._number + 1)
+
+
+def _read_members(response: Raw) -> dict[str, Any] | None:
+    """``None`` for an object that never came, or that cannot be read."""
+    try:
+        return _members.decode(response)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _read(data: bytes) -> _Frame:

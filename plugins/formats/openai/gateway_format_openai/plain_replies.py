@@ -14,7 +14,6 @@ from .finish import read_finish
 from .members import DIALECT, UNREADABLE, is_null
 from .usage import read_usage
 
-_NULL = Raw(b"null")
 _Nothing = Annotated[list[Raw], Meta(max_length=0)] | None
 
 
@@ -48,8 +47,8 @@ class _Plain(Struct, forbid_unknown_fields=True, gc=False):
     created: int | None = None
     model: str = ""
     usage: dict[str, Any] | None = None
-    system_fingerprint: Raw = _NULL
-    service_tier: Raw = _NULL
+    system_fingerprint: Any = None
+    service_tier: Any = None
 
 
 _plain = msgspec.json.Decoder(_Plain).decode
@@ -66,7 +65,7 @@ def read_plain(body: bytes) -> Reply | None:
         return None
     part = Text(text=choice.message.content)
     finish = read_finish(choice.finish_reason, has_calls=False, has_only_refusal=False)
-    is_shared = not (is_null(said.system_fingerprint) and is_null(said.service_tier))
+    is_shared = said.system_fingerprint is not None or said.service_tier is not None
     return Reply(
         id=said.id,
         model=said.model,

@@ -64,13 +64,17 @@ def read_reply(body: bytes) -> Reply:
 
 
 def _read_any(body: bytes) -> Reply:
-    events: list[StreamEvent] = []
-    answer = Answer(is_whole=True)
     try:
-        chunk = read_chunk(body)
-        answer.take(chunk, body, events)
+        return _reply(body)
     except UNREADABLE:
         raise read_failure(body) or UpstreamError(UNREAD) from None
+
+
+def _reply(body: bytes) -> Reply:
+    events: list[StreamEvent] = []
+    answer = Answer(is_whole=True)
+    chunk = read_chunk(body)
+    answer.take(chunk, body, events)
     if answer.failed:
         raise read_failure(body) or gather_failure(events)
     if not chunk.choices:
@@ -211,7 +215,7 @@ def _message(
         message["annotations"] = annotations
     _write_media(message, parts, losses)
     if calls and legacy:
-        message["function_call"] = calls[0]["function"]
+        message["function_call"] = _older(calls[0])
         if len(calls) > 1:
             losses.add("parallel_tools")
     elif calls:
@@ -309,6 +313,14 @@ def call_members(call_id: str, call: ToolCall, text: str) -> dict[str, Any]:
         "type": "function",
         "function": {"name": call.name, "arguments": text},
     }
+
+
+def _older(call: dict[str, Any]) -> Any:
+    """A call as older clients know it, who have no other word for the text of a custom one."""
+    custom = call.get("custom")
+    if custom is None:
+        return call["function"]
+    return {"name": custom["name"], "arguments": custom["input"]}
 
 
 def _write_media(message: dict[str, Any], parts: Sequence[AnyPart], losses: Losses) -> None:

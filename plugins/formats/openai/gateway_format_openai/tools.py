@@ -50,6 +50,7 @@ def take_tools(members: Members) -> tuple[Tool, ...]:
         tools.append(replace(_read_function(object_of(raw, where), where), dialect=LEGACY))
     search = take(members, SEARCH_OPTIONS)
     if search is not None:
+        object_of(search, SEARCH_OPTIONS)
         tools.append(Tool(name=SEARCH_OPTIONS, hosted="web_search", raw=search, dialect=DIALECT))
     return tuple(tools)
 

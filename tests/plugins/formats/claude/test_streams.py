@@ -143,6 +143,25 @@ def test_a_server_tools_block_is_passed_on_whole_when_it_stops(vendor: VendorSid
     ]
 
 
+def test_a_delta_without_its_type_belongs_to_its_block(vendor: VendorSide) -> None:
+    events = read(
+        vendor,
+        stream(
+            START,
+            opened(0, type="next_year", text="a"),
+            grew(0, "", text="b"),
+            closed(0),
+            ended(),
+            STOP,
+        ),
+    )
+
+    assert not [event for event in events if isinstance(event, PartGrew)]
+    [part] = [event.part for event in events if isinstance(event, PartStarted)]
+    assert isinstance(part, Foreign)
+    assert json.loads(bytes(part.raw)) == {"type": "next_year", "text": "ab"}
+
+
 def test_an_explained_refusal_is_a_part(vendor: VendorSide) -> None:
     details = {"type": "refusal", "explanation": "no"}
     end = {"type": "message_delta", "delta": {"stop_reason": "refusal", "stop_details": details}}

@@ -98,6 +98,7 @@ LOST: list[tuple[str, AnyPart, list[str]]] = [
         ["document"],
     ),
     ("broken text", Media(kind="document", media_type="text/plain", data="?"), ["document"]),
+    ("bare text", Media(kind="document", media_type="text/plain", data="é"), ["document"]),
     ("another's part", Foreign(dialect="gemini", type="x", raw=Raw(b"{}")), ["part:x"]),
 ]
 

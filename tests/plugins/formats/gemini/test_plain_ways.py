@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from gateway_format_gemini.aim import aim_at
 from gateway_format_gemini.plain_replies import read_plain
-from gateway_format_gemini.replies import _read_any
+from gateway_format_gemini.replies import _read_any, read_whole
 from gateway_format_gemini.vendor_contents import Contents, plain_contents
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +79,14 @@ def test_more_than_a_text_is_left_to_the_slow_way(part: dict[str, Any]) -> None:
     candidate = {**CANDIDATE, "content": {"parts": [part]}}
 
     assert read_plain(msgspec.json.encode({**ANSWER, "candidates": [candidate]})) is None
+
+
+def test_counts_that_cannot_be_read_are_told_as_an_answer_that_cannot() -> None:
+    body = msgspec.json.encode({**ANSWER, "usageMetadata": {"promptTokenCount": "?"}})
+    spoilt = body.replace(b"?", b"\xff")
+
+    with pytest.raises(UpstreamError, match="could not be read"):
+        read_whole(spoilt)
 
 
 texts = st.builds(

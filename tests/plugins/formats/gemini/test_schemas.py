@@ -166,6 +166,19 @@ def test_a_keyword_the_vendor_refuses_is_said_otherwise(
     assert member(schema) == (made, dropped)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string", "enum": "é"},
+        {"type": "string", "enum": False},
+        {"type": "string", "minLength": 10**400},
+        {"type": "object", "propertyOrdering": [["a"], {}, "b"], "properties": {"b": True}},
+    ],
+)
+def test_a_keyword_that_makes_no_sense_is_no_error(schema: Any) -> None:
+    assert member(schema)[0]["type"] == schema["type"].upper()
+
+
 def test_references_are_put_in_their_place() -> None:
     made, dropped = member(
         {"$ref": "#/$defs/Person", "description": "who"},

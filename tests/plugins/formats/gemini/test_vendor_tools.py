@@ -7,6 +7,7 @@ import pytest
 from msgspec import Raw
 
 from gateway_core import (
+    BadRequest,
     Conversation,
     Losses,
     Output,
@@ -74,6 +75,15 @@ def test_functions_are_declared_with_schemas_the_vendor_takes(write: Write) -> N
         }
     ]
     assert lost == ["cache_control", "strict", "schema:$schema", "schema:additionalProperties"]
+
+
+@pytest.mark.parametrize("schema", [b'{"title":"\xff"}', b'{"maximum":1e999}'])
+def test_a_schema_that_cannot_be_read_is_refused(write: Write, schema: bytes) -> None:
+    tool, form = Tool(name="f", schema=Raw(schema)), Output(schema=Raw(schema))
+
+    for conversation in (chat(tools=(tool,)), chat(output=form)):
+        with pytest.raises(BadRequest):
+            told(write, conversation)
 
 
 def test_a_vendor_may_take_json_schema_as_it_is(write: Write) -> None:

@@ -276,6 +276,18 @@ def test_probabilities_take_the_vendor_s_shape(client: ClientSide) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "logprobs", [b'{"content":[null]}', b'{"content":[{"logprob":true}]}', b'{"content":{}}']
+)
+def test_probabilities_that_make_no_sense_do_not_spoil_the_answer(
+    client: ClientSide, logprobs: bytes
+) -> None:
+    body, _ = whole(client, Text(text="ab"), logprobs=Raw(logprobs))
+
+    assert body["candidates"][0]["content"]["parts"] == [{"text": "ab"}]
+    assert "logprobsResult" not in body["candidates"][0]
+
+
 def test_whole_and_streamed_agree(client: ClientSide, vendor: VendorSide) -> None:
     parts = (Reasoning(text="hm"), Text(text="so"), ToolCall(id="1", name="f", arguments="{}"))
     reply = Reply(id="i", model="m", choices=(Choice(parts=parts, finish="tool_calls"),))

@@ -168,6 +168,20 @@ def test_an_error_frame_goes_on_counting_and_ends_the_answer(relay: Callable[[],
     assert passing.feed(frame(COMPLETED)) == passing.close() == b""
 
 
+@pytest.mark.parametrize("response", [b'{"\xff":1}', b'{"a":1e999}', b'"a"', b"null", b"[]"])
+def test_an_object_that_cannot_be_read_is_not_told_again(
+    response: bytes, relay: Callable[[], Any]
+) -> None:
+    passing = relay()
+    created = b'event: response.created\ndata: {"type":"response.created","response":%b}\n\n'
+    passing.feed(created % response)
+
+    ended = passing.fail(ReplyFailed("gone"))
+
+    assert ended.startswith(b"event: error\n")
+    assert ended.count(b"event: ") == 1
+
+
 def test_numbers_are_counted_where_the_vendor_gives_none(relay: Callable[[], Any]) -> None:
     passing = relay()
     for data in (CREATED, ADDED):

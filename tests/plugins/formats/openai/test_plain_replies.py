@@ -70,6 +70,17 @@ def test_the_usual_answer_goes_the_quick_way() -> None:
     assert list(reply.extra) == ["service_tier", "system_fingerprint"]
 
 
+@pytest.mark.parametrize("member", ["system_fingerprint", "service_tier"])
+@pytest.mark.parametrize(
+    "value", [b'"\xff"', b'{"a":"\xff"}', b"1e999"], ids=["text", "nested", "number"]
+)
+def test_what_cannot_be_read_does_not_reach_the_client(member: str, value: bytes) -> None:
+    body = msgspec.json.encode({**ANSWER, member: "?"}).replace(b'"?"', value)
+
+    assert read_plain(body) is None
+    assert slowly(body) == "The upstream gave an answer that could not be read"
+
+
 @pytest.mark.parametrize(
     "message",
     [{"content": ""}, {"content": None}, {"tool_calls": [{}]}, {"reasoning": "r"}, {"x": None}],

@@ -136,6 +136,22 @@ def test_log_probabilities_are_kept_whole(client: ClientSide, vendor: VendorSide
 
 
 @pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"choices":[{"message":{"content":"a"}}],"\xff":1}',
+        b'{"choices":[{"message":{"content":"a"},"\xff":1}]}',
+        b'{"choices":[{"message":{"content":"a","\xff":1}}]}',
+    ],
+    ids=["answer", "choice", "message"],
+)
+def test_a_member_whose_name_cannot_be_read_spoils_the_answer(
+    vendor: VendorSide, answer: bytes
+) -> None:
+    with pytest.raises(UpstreamError, match="could not be read"):
+        vendor.read_reply(answer)
+
+
+@pytest.mark.parametrize(
     ("answer", "message", "status"),
     [
         (b"", "The upstream gave an answer that could not be read", 502),

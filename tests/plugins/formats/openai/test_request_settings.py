@@ -188,6 +188,12 @@ def test_a_tool_without_a_type_is_a_function(ask: Ask) -> None:
     assert ask(tools=[{"function": {"name": "f"}}]).tools[0].name == "f"
 
 
+@pytest.mark.parametrize("options", ["low", 1, []])
+def test_options_of_a_search_are_an_object(ask: Ask, options: Any) -> None:
+    with pytest.raises(BadRequest, match="web_search_options must be an object"):
+        ask(web_search_options=options)
+
+
 @pytest.mark.parametrize(
     ("choice", "expected"),
     [

@@ -221,6 +221,16 @@ def test_an_older_client_gets_the_older_answer(client: ClientSide) -> None:
     assert list(losses.names) == ["parallel_tools"]
 
 
+def test_an_older_client_gets_the_text_of_a_custom_call(client: ClientSide) -> None:
+    asked = Conversation(tools=(Tool(name="f", dialect="openai-functions"),))
+
+    message, _ = write(
+        client, ToolCall(id="a", name="sql", arguments="SELECT 1", custom=True), asked=asked
+    )
+
+    assert message["function_call"] == {"name": "sql", "arguments": "SELECT 1"}
+
+
 def test_a_refusal_has_its_own_member(client: ClientSide) -> None:
     message, _ = write(client, Refusal(text="No."), finish="refusal")
 

@@ -1,0 +1,87 @@
+"""One question carried from a client's format to a vendor's, and the answer back. No sockets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from gateway_format_claude import CLAUDE
+from gateway_format_gemini import GEMINI
+from gateway_format_ollama import OLLAMA
+from gateway_format_openai import CHAT
+from gateway_format_openai_responses import FORMATS as RESPONSES
+from msgspec import Raw
+from msgspec.structs import replace
+from pictures import provider, target
+
+from gateway_core import Call, Credential, GatewayError, Kind, Model, WireFormat
+from gateway_core.inference.addressing import Way
+from gateway_core.inference.exchanges import Translated, client_side
+
+WIRES: dict[str, WireFormat] = {
+    wire.id: wire for wire in (CHAT, RESPONSES[0], CLAUDE, GEMINI, OLLAMA)
+}
+FOLDERS = {
+    "openai": "openai_chat",
+    "openai-responses": "openai_responses",
+    "claude": "anthropic_messages",
+    "gemini": "gemini_generate_content",
+    "ollama": "ollama_chat",
+}
+"""Of the recordings of each format."""
+_members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+@dataclass
+class Carried:
+    """What went out and what came back; ``refused`` where nothing did."""
+
+    refused: str = ""
+    asked: bytes = b""
+    told: tuple[bytes, ...] = ()
+    usage: Any = None
+    characters: int = 0
+    started: bool = False
+    failure: str = ""
+    lost: tuple[str, ...] = ()
+
+
+def carry(
+    client: str, vendor: str, body: bytes, answer: Sequence[bytes], *, stream: bool, model: str
+) -> Carried:
+    """Translate, whatever the two formats are."""
+    wire = WIRES[vendor]
+    call = Call(
+        kind=Kind.LLM,
+        format=client,
+        model="m",
+        stream=stream,
+        body=body,
+        members=members_of(body),
+    )
+    aim = target(provider("v", format=vendor), Model(model))
+    way = Way(aim, Credential(connection_id="c", secret=""), wire, "http://v", {}, None)
+    try:
+        asked = replace(client_side(WIRES[client]).read_request(call), stream=stream)
+        exchange = Translated(call, asked, way, WIRES[client], 1_000)
+    except GatewayError as error:
+        return Carried(refused=str(error))
+    told = (*map(exchange.feed, answer), exchange.close())
+    failure = "" if exchange.failure is None else repr(exchange.failure)
+    return Carried(
+        asked=exchange.request.body,
+        told=told,
+        usage=exchange.usage,
+        characters=exchange.characters,
+        started=exchange.started,
+        failure=failure,
+        lost=tuple(sorted(exchange.losses.names)),
+    )
+
+
+def members_of(body: bytes) -> dict[str, Raw]:
+    """None for a body that is no JSON object."""
+    try:
+        return _members(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return {}

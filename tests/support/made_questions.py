@@ -1,0 +1,206 @@
+"""Questions and whole answers made up for tests: plain ones, and some that are nearly plain."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+_TURNS = [
+    {"role": "user", "content": "hi"},
+    {"role": "assistant", "content": "ho"},
+    {"role": "user", "content": "é\u2028"},
+]
+_CONTENTS = [
+    {"role": "user", "parts": [{"text": "hi"}]},
+    {"role": "model", "parts": [{"text": "ho"}]},
+    {"role": "user", "parts": [{"text": "é\u2028"}]},
+]
+_PLAIN: Mapping[str, Any] = {
+    "openai": {"model": "m", "messages": _TURNS, "max_tokens": 9},
+    "openai-responses": {"model": "m", "input": _TURNS},
+    "claude": {"model": "m", "max_tokens": 9, "messages": _TURNS},
+    "gemini": {"contents": _CONTENTS},
+    "ollama": {"model": "m", "messages": _TURNS},
+}
+PLAIN: Mapping[str, bytes] = {wire: json.dumps(body).encode() for wire, body in _PLAIN.items()}
+"""The plainest question of every dialect."""
+
+_EPHEMERAL = {"type": "ephemeral"}
+_TEXT = {"type": "text", "text": "a"}
+_CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+_contents = st.sampled_from(
+    [
+        *("a", "b c", "", " ", "\n", "é\u2028", None),
+        [_TEXT],
+        [_TEXT, {"type": "text", "text": "b"}],
+        [{"type": "text", "text": ""}],
+        [],
+        [{**_TEXT, "cache_control": _EPHEMERAL}],
+        [{**_TEXT, "x": 1}],
+        [{"type": "image_url", "image_url": {"url": "https://a/b.png"}}],
+        [{"type": "image", "source": {"type": "url", "url": "https://a/b.png"}}],
+    ]
+)
+_more = st.sampled_from(
+    [
+        {},
+        {},
+        {},
+        {},
+        {"name": "n"},
+        {"name": None},
+        {"x": 1},
+        {"type": "message"},
+        {"tool_calls": [_CALL]},
+        {"refusal": "no"},
+        {"reasoning_content": "hm"},
+        {"thinking": "hm"},
+        {"images": ["AA=="]},
+    ]
+)
+_roles = st.sampled_from(
+    ["user", "assistant", "user", "assistant", "system", "developer", "tool", "x"]
+)
+_usual = st.fixed_dictionaries({"role": st.just("user"), "content": st.just("a")})
+_messages = st.builds(
+    lambda role, content, more: {"role": role, "content": content, **more},
+    _roles,
+    _contents,
+    _more,
+)
+_parts = st.sampled_from(
+    [
+        {"text": "a"},
+        {"text": "a"},
+        {"text": ""},
+        {"text": "a", "thought": True},
+        {"text": "a", "thoughtSignature": "cw=="},
+        {"text": "a", "x": 1},
+        {"inlineData": {"mimeType": "image/png", "data": "AA=="}},
+        {"functionCall": {"name": "f", "args": {}}},
+        {"functionResponse": {"name": "f", "response": {"result": 1}}},
+    ]
+)
+_turns = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "model"]), "parts": st.lists(_parts, max_size=2)},
+    optional={"x": st.just(1)},
+)
+_settings = st.dictionaries(
+    st.sampled_from(
+        [
+            *("max_tokens", "temperature", "top_p", "top_k", "stop", "stop_sequences", "seed", "n"),
+            *("system", "instructions", "user", "metadata", "stream", "service_tier", "options"),
+            *("thinking", "reasoning_effort", "response_format", "tools", "x", "_x"),
+        ]
+    ),
+    st.sampled_from([None, 1, 0.5, 9_000_000, "a", "", ["a"], [], {}, True, {"type": "enabled"}]),
+    max_size=2,
+)
+_by_turns = st.lists(
+    st.tuples(st.sampled_from(["a", "b c", "é"]), st.just({}) | st.just({}) | _more),
+    min_size=1,
+    max_size=4,
+).map(
+    lambda said: [
+        {"role": ("user", "assistant")[place % 2], "content": text, **more}
+        for place, (text, more) in enumerate(said)
+    ]
+)
+_chats = _by_turns | st.lists(_usual | _messages | _messages, min_size=1, max_size=4)
+
+
+def _asked(wire: str, member: str, turns: st.SearchStrategy[Any]) -> st.SearchStrategy[bytes]:
+    return st.builds(
+        lambda said, more: json.dumps({**_PLAIN[wire], **more, member: said}).encode(),
+        turns,
+        _settings,
+    )
+
+
+QUESTIONS: Mapping[str, st.SearchStrategy[bytes]] = {
+    "openai": _asked("openai", "messages", _chats),
+    "openai-responses": _asked("openai-responses", "input", _chats),
+    "claude": _asked("claude", "messages", _chats),
+    "gemini": _asked("gemini", "contents", st.lists(_turns, min_size=1, max_size=4)),
+    "ollama": _asked("ollama", "messages", _chats),
+}
+
+_CHAT = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 7,
+    "model": "m",
+    "choices": [
+        {
+            "index": 0,
+            "message": {
+                "role": "assistant",
+                "content": "hi",
+                "refusal": None,
+                "annotations": [],
+                "tool_calls": None,
+                "reasoning_content": None,
+            },
+            "logprobs": None,
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13},
+    "system_fingerprint": "fp",
+    "service_tier": "default",
+}
+_CHAT_COUNTS = {
+    "prompt_tokens": 9,
+    "completion_tokens": 4,
+    "prompt_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 1},
+    "completion_tokens_details": {"reasoning_tokens": 2, "audio_tokens": 1},
+}
+_MESSAGE = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "m",
+    "content": [{"type": "text", "text": "hi", "citations": None}],
+    "stop_reason": "end_turn",
+    "stop_sequence": None,
+    "stop_details": None,
+    "usage": {"input_tokens": 9, "output_tokens": 4, "output_tokens_details": None},
+}
+_MESSAGE_COUNTS = {
+    "input_tokens": 9,
+    "output_tokens": 4,
+    "cache_read_input_tokens": 3,
+    "cache_creation_input_tokens": 2,
+    "output_tokens_details": {"thinking_tokens": 1},
+}
+_TOOL_USE = {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 2**53 + 1}}
+_CONTENT = {
+    "candidates": [
+        {
+            "content": {"parts": [{"text": "hi"}], "role": "model"},
+            "finishReason": "STOP",
+            "index": 0,
+        }
+    ],
+    "usageMetadata": {
+        "promptTokenCount": 9,
+        "candidatesTokenCount": 4,
+        "thoughtsTokenCount": 2,
+        "cachedContentTokenCount": 3,
+    },
+    "promptFeedback": None,
+    "modelVersion": "m",
+    "responseId": "r",
+    "createTime": "2026-01-01T00:00:00Z",
+}
+ANSWERS: Mapping[str, Sequence[Any]] = {
+    "openai": (_CHAT, {**_CHAT, "usage": _CHAT_COUNTS}),
+    "claude": (
+        _MESSAGE,
+        {**_MESSAGE, "usage": _MESSAGE_COUNTS},
+        {**_MESSAGE, "content": [{"type": "text", "text": "hi"}, _TOOL_USE, _TOOL_USE]},
+    ),
+    "gemini": (_CONTENT,),
+}
+"""Whole answers of every vendor with short cuts: the plainest, and what is nearly as plain."""
