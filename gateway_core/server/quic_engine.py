@@ -97,6 +97,13 @@ class Quic(QuicConnection):
         """Whether the client may send anything at all."""
         return self._local_max_data.value > self._local_max_data.used
 
+    def receive_datagram(self, data: bytes, addr: Any, now: float) -> None:
+        """A client may move only when its handshake is done: until then it has shown no address
+        but the one it began with, and would be believed to be wherever it says."""
+        paths = self._network_paths
+        if self._handshake_confirmed or not paths or paths[0].addr == addr:
+            super().receive_datagram(data, addr, now)
+
     def held(self, number: int) -> int:
         """Bytes of a stream that were given to it, and are not with the client."""
         stream = self._streams.get(number)
