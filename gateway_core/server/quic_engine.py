@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pylsqpack
-from aioquic.buffer import encode_uint_var
+from aioquic.buffer import Buffer, encode_uint_var
 from aioquic.h3.connection import (
     H3_ALPN,
     ErrorCode,
@@ -23,7 +23,7 @@ from aioquic.h3.connection import (
     encode_frame,
 )
 from aioquic.quic.configuration import QuicConfiguration
-from aioquic.quic.connection import QuicConnection
+from aioquic.quic.connection import QuicConnection, QuicConnectionError
 from aioquic.quic.stream import QuicStream
 
 from .multiplexed import LINE_WINDOW, STREAMS, TABLE, WINDOW
@@ -42,6 +42,10 @@ LINE_HELD = 1024 * 1024
 """The same of all answers of a connection."""
 BLOCKED = 16
 """How many answers may wait for the table of headers that the client keeps."""
+
+GAPS = 256
+"""How many pieces of a stream may have come that lack what is before them. A window of full packets,
+every other one lost, has half as many; and each new piece is compared with all of them."""
 
 
 class TooMuch(ProtocolError):
@@ -120,6 +124,17 @@ class Quic(QuicConnection):
         for each in self._host_cids:
             if not each.was_sent:
                 each.cid = self._signed(each.cid)
+
+    def _handle_stream_frame(self, context: Any, frame_type: int, buf: Buffer) -> None:
+        at = buf.tell()
+        stream = self._streams.get(buf.pull_uint_var())
+        buf.seek(at)
+        super()._handle_stream_frame(context, frame_type, buf)
+        _check_gaps(stream)
+
+    def _handle_crypto_frame(self, context: Any, frame_type: int, buf: Buffer) -> None:
+        super()._handle_crypto_frame(context, frame_type, buf)
+        _check_gaps(self._crypto_streams[context.epoch])
 
     def _write_connection_limits(self, builder: Any, space: Any) -> None:
         limit = self._local_max_data
@@ -208,6 +223,11 @@ class Http(H3Connection):
         if len(stream.buffer) > 2 * self._most:  # Somewhat more is read, to say what is wrong.
             raise TooMuch("A frame is too long")
         return found
+
+
+def _check_gaps(stream: QuicStream | None) -> None:
+    if stream is not None and len(stream.receiver._ranges) > GAPS:
+        raise QuicConnectionError(ErrorCode.H3_EXCESSIVE_LOAD, None, "Too many gaps")  # type: ignore[arg-type]
 
 
 def _held(stream: QuicStream) -> int:
