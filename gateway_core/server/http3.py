@@ -129,7 +129,8 @@ class Http3(Multiplexed, QuicConnectionProtocol):
     # What the client tells.
 
     def _take_protocol(self, event: ProtocolNegotiated) -> None:
-        self.http = Http(self.quic, list_size(self.door.limits))
+        self.http = http = Http(self.quic, list_size(self.door.limits))
+        self.quic.unread_besides = lambda: http.unread
 
     def _take_handshake(self, event: HandshakeCompleted) -> None:
         """From here on the client's address is known to be its own; a later one may not be."""
@@ -172,6 +173,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
     def _take_reset(self, number: int) -> None:
         """The client has given up a request, or does not want its answer."""
         self.heads.drop(number)
+        self.quic.forget_input(number)
         self._credit.spend(RESET_COST)
         stream = self.streams.get(number)
         if stream is not None:

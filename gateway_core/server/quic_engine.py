@@ -24,6 +24,7 @@ from aioquic.h3.connection import (
 )
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection, QuicConnectionError
+from aioquic.quic.rangeset import RangeSet
 from aioquic.quic.stream import QuicStream
 
 from .multiplexed import LINE_WINDOW, STREAMS, TABLE, WINDOW
@@ -44,8 +45,8 @@ BLOCKED = 16
 """How many answers may wait for the table of headers that the client keeps."""
 
 GAPS = 256
-"""How many pieces of a stream may have come that lack what is before them. A window of full packets,
-every other one lost, has half as many; and each new piece is compared with all of them."""
+"""How many pieces of a stream may have come that lack what is before them: twice what is left of
+a window of full packets if every other one is lost. Each new piece is compared with all of them."""
 
 
 class TooMuch(ProtocolError):
@@ -80,6 +81,8 @@ class Quic(QuicConnection):
         self._sign = bytes([worker % 256])
         self.unread: Callable[[int], int] = lambda number: 0
         """How many bytes of a stream have come and are not read."""
+        self.unread_besides: Callable[[], int] = lambda: 0
+        """How many have come that belong to no body, and are kept."""
         super().__init__(
             configuration=settings,
             original_destination_connection_id=named,
@@ -116,6 +119,18 @@ class Quic(QuicConnection):
     def held_in_all(self) -> int:
         return sum(map(_held, self._streams.values()))
 
+    def forget_input(self, number: int) -> None:
+        """Drop what has come of a stream and lacks something before it."""
+        stream = self._streams.get(number)
+        if stream is not None and stream.receiver.is_finished:
+            stream.receiver._buffer.clear()
+            stream.receiver._ranges = RangeSet()
+
+    def _kept(self) -> int:
+        """How many bytes have come on all streams and are kept."""
+        gapped = sum(len(stream.receiver._buffer) for stream in self._streams.values())
+        return gapped + sum(map(self.unread, self._streams)) + self.unread_besides()
+
     def _signed(self, cid: bytes) -> bytes:
         return self._sign + cid[1:]
 
@@ -140,7 +155,7 @@ class Quic(QuicConnection):
         limit = self._local_max_data
         most = limit.used + LINE_WINDOW
         if most - limit.value >= LINE_WINDOW // 2:
-            limit.value = max(limit.value, most - sum(map(self.unread, self._streams)))
+            limit.value = max(limit.value, most - self._kept())
         used, limit.used = limit.used, 0  # It would be doubled for what was used of it.
         try:
             super()._write_connection_limits(builder, space)
@@ -174,6 +189,11 @@ class Http(H3Connection):
     def is_over(self) -> bool:
         """Whether the client did not follow the protocol."""
         return self._is_done
+
+    @property
+    def unread(self) -> int:
+        """How much is kept of heads that are under way, but for one, which has to come whole."""
+        return max(0, sum(len(each.buffer) for each in self._stream.values()) - 2 * self._most)
 
     def give_up(self, number: int) -> None:
         """Nothing more is said on a stream."""

@@ -6,16 +6,21 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
+from aioquic.buffer import encode_uint_var
+from aioquic.h3.connection import FrameType, encode_frame
 from aioquic.quic.connection import QuicConnection
 from aioquic.quic.packet import QuicPacketType
 from aioquic.tls import Epoch
 from certificates import Issued
-from h2_apps import echo, settle
+from h2_apps import Held, echo, settle, streams
 from h2_peer import Place, place
 from h3_peer import Peer3, configuration, peer3
 from h3_wire import crypto_frame, packet, send, stream_frame
 
+from gateway_core.server import Limits
 from gateway_core.server.http3 import Http3
+from gateway_core.server.multiplexed import LINE_WINDOW, STREAMS
+from gateway_core.server.pseudo_heads import list_size
 
 pytestmark = pytest.mark.anyio
 
@@ -90,3 +95,81 @@ async def test_a_first_message_in_crumbs_is_cut_off(issued: Issued) -> None:
 
     assert left == 1
     assert told
+
+
+def kept(here: Place) -> int:
+    """How many bytes a connection keeps that belong to no body."""
+    (connection,) = connections(here)
+    gapped = sum(len(each.receiver._buffer) for each in connection.quic._streams.values())
+    return gapped + sum(len(each.buffer) for each in connection.http._stream.values())
+
+
+async def test_what_comes_behind_gaps_counts_as_unread(issued: Issued) -> None:
+    piece = bytes(1000)
+
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        for number in range(0, 4 * STREAMS, 4):
+            peer.quic._get_or_create_stream_for_send(number)
+        try:
+            for number in range(0, 4 * STREAMS, 4):
+                send(peer, *[stream_frame(number, 1 + at * 1000, piece) for at in range(200)])
+                await asyncio.wait_for(peer.ping(), 5)
+        except ConnectionError:
+            pass
+        most = kept(here) if connections(here) else 0
+
+    assert most <= LINE_WINDOW
+
+
+async def test_a_gap_that_is_filled_later_holds_nothing_up(issued: Issued) -> None:
+    size = 200_000
+    body = encode_frame(FrameType.DATA, bytes(size))
+
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        numbers = [peer.request(method=b"POST", ends=False) for _ in range(12)]
+        await peer.ping()
+        for number in numbers:
+            sender = peer.quic._streams[number].sender
+            begin = sender._buffer_stop
+            sender.write(body, end_stream=True)
+            sender._pending.subtract(begin, begin + 1)
+        peer.transmit()
+        await settle(lambda: kept(here) > 5 * size)
+        for number in numbers:
+            sender = peer.quic._streams[number].sender
+            sender._pending.add(begin, begin + 1)
+        peer.transmit()
+        heard = [await peer.answer(number) for number in numbers]
+
+    assert [len(each.body) for each in heard] == [size] * 12
+
+
+async def test_heads_that_are_under_way_count_as_unread(issued: Issued) -> None:
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        for _ in range(STREAMS):
+            number = peer.quic.get_next_available_stream_id()
+            peer.quic.send_stream_data(number, b"\x01\x80\x01\x00\x00" + bytes(60_000))
+        peer.transmit()
+        await settle(lambda: kept(here) > LINE_WINDOW // 2)
+        for _ in range(10):
+            await peer.ping()
+        most = kept(here)
+
+    assert most <= LINE_WINDOW + 4 * list_size(Limits())
+
+
+async def test_what_is_kept_of_a_body_goes_when_it_is_given_up(issued: Issued) -> None:
+    held = Held()
+
+    async with place(held, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        number = peer.request(method=b"POST", ends=False)
+        await settle(lambda: held.begun)
+        send(peer, stream_frame(number, 100_000, b"a"))
+        await settle(lambda: kept(here) > 90_000)
+        peer.quic._streams[number].sender._reset_error_code = 0
+        send(peer, b"\x04" + b"".join(map(encode_uint_var, (number, 0, 100_001))))
+        await settle(lambda: not streams(here))
+        most = kept(here)
+        held.go.set()
+
+    assert not most
