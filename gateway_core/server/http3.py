@@ -152,6 +152,8 @@ class Http3(Multiplexed, QuicConnectionProtocol):
         if isinstance(event, HeadersReceived):
             if self.heads.take(event.stream_id):
                 self._take_request(event)
+            elif event.stream_id not in self.streams:  # It was given up before its head came.
+                self._spoken.give_up(event.stream_id)
             elif event.stream_ended:  # Trailers, which are dropped.
                 self.complete(event.stream_id)
         elif isinstance(event, DataReceived):
@@ -163,6 +165,9 @@ class Http3(Multiplexed, QuicConnectionProtocol):
 
     def _take_request(self, event: HeadersReceived) -> None:
         number = event.stream_id
+        if self.quic.is_unwanted(number):  # Packets may change places on their way.
+            self._stop(number, ErrorCode.H3_REQUEST_CANCELLED, is_whole=event.stream_ended)
+            return
         if self.is_busy or (self._end is not None and number >= self._end):
             self._stop(number, ErrorCode.H3_REQUEST_REJECTED, is_whole=event.stream_ended)
             return

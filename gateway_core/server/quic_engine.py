@@ -119,6 +119,11 @@ class Quic(QuicConnection):
     def held_in_all(self) -> int:
         return sum(map(_held, self._streams.values()))
 
+    def is_unwanted(self, number: int) -> bool:
+        """Whether the client has said that it does not want what is sent on a stream."""
+        stream = self._streams.get(number)
+        return stream is not None and stream.sender._reset_error_code is not None
+
     def forget_input(self, number: int) -> None:
         """Drop what has come of a stream and lacks something before it."""
         stream = self._streams.get(number)

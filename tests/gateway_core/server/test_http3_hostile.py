@@ -1,6 +1,7 @@
 """HTTP/3 at the edge: clients that turn the protocol against the gateway."""
 
 import asyncio
+import logging
 import socket
 from contextlib import AsyncExitStack
 from typing import Any
@@ -15,7 +16,7 @@ from certificates import Issued
 from h2_apps import Held, echo, settle, streams
 from h2_peer import Place, place
 from h3_peer import Peer3, configuration, peer3
-from h3_wire import crypto_frame, packet, send, stream_frame
+from h3_wire import crypto_frame, packet, send, stop_sending, stream_frame
 
 from gateway_core.server import Limits
 from gateway_core.server.http3 import Http3
@@ -173,3 +174,34 @@ async def test_what_is_kept_of_a_body_goes_when_it_is_given_up(issued: Issued) -
         held.go.set()
 
     assert not most
+
+
+@pytest.mark.parametrize("late", [True, False])
+async def test_who_gives_up_a_request_before_its_head_is_not_served(
+    issued: Issued, caplog: pytest.LogCaptureFixture, late: bool
+) -> None:
+    """``late`` is a request that began with another one behind it."""
+    held = Held()
+    held.go.set()
+
+    async with place(held, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        for number in (0, 4):
+            peer.quic._get_or_create_stream_for_send(number)
+        if late:
+            send(peer, stream_frame(4, 0, b"\x21"))
+        send(peer, stop_sending(0))
+        send(peer, stream_frame(0, 0, head_of(peer), ends=True))
+        await peer.until(lambda: peer.ended(0))
+        (connection,) = connections(here)
+        left = set(connection.http._stream)
+
+    assert not held.begun
+    assert 0 not in left
+    assert not [each for each in caplog.records if each.levelno >= logging.WARNING]
+
+
+def head_of(peer: Peer3) -> bytes:
+    """A request's head as it goes over the wire."""
+    pseudo = [(b":method", b"GET"), (b":scheme", b"https"), (b":path", b"/")]
+    _, block = peer.h3._encoder.encode(0, [*pseudo, (b":authority", b"127.0.0.1")])
+    return encode_frame(FrameType.HEADERS, block)
