@@ -106,8 +106,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
             self._leave()
         elif self._is_ending:
             self.farewell()
-        else:
-            self.wake_senders()
+        self.wake_senders()
 
     def quic_event_received(self, event: QuicEvent) -> None:
         take = _TAKES.get(type(event))
