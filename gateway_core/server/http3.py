@@ -240,6 +240,11 @@ class Http3(Multiplexed, QuicConnectionProtocol):
     # What the door wants.
 
     def look(self, now: float) -> None:
+        limits = self.door.limits
+        if not self.streams:
+            self._see_what_moves(now)
+            if now - max(self.mark, self.moved) > limits.keep_alive + limits.body_silence:
+                self.hang_up(ErrorCode.H3_NO_ERROR)  # The last answers are not taken.
         super().look(now)
         if self.streams and now - self._pinged > PING:
             self._pinged = now

@@ -13,7 +13,7 @@ from aioquic.quic.connection import QuicConnection
 from aioquic.quic.packet import QuicPacketType
 from aioquic.tls import Epoch
 from certificates import Issued
-from h2_apps import Held, echo, settle, streams
+from h2_apps import Held, Send, echo, say, settle, start, streams
 from h2_peer import Place, place
 from h3_peer import Peer3, configuration, peer3
 from h3_wire import crypto_frame, packet, send, stop_sending, stream_frame
@@ -205,3 +205,26 @@ def head_of(peer: Peer3) -> bytes:
     pseudo = [(b":method", b"GET"), (b":scheme", b"https"), (b":path", b"/")]
     _, block = peer.h3._encoder.encode(0, [*pseudo, (b":authority", b"127.0.0.1")])
     return encode_frame(FrameType.HEADERS, block)
+
+
+async def test_an_answer_that_nobody_takes_holds_no_connection(issued: Issued) -> None:
+    """All of it is with the system that sends it: no application waits for the client."""
+
+    async def short(scope: Any, receive: Any, send: Send) -> None:
+        await start(send)
+        await say(send, bytes(100_000))
+
+    serving = place(short, issued, http3=True)
+    async with serving as here, peer3(here.port, issued, max_stream_data=1000) as peer:
+        peer.quic._write_stream_limits = lambda **_: None  # type: ignore[method-assign,assignment]
+        number = peer.request()
+        await peer.until(lambda: peer.heard(number).body)
+        await settle(lambda: not streams(here))
+        here.pass_time(16)
+        here.pass_time(40)
+        patient = bool(connections(here))
+        here.pass_time(46)
+        left = connections(here)
+
+    assert patient
+    assert not left
