@@ -6,6 +6,8 @@ EARNED = 100
 """How many more with each second."""
 RESET_COST = 5
 """A reset counts for so many: the request before it had to be begun."""
+TOLD = 256
+"""How many settings a client may tell in all: each new one is kept."""
 
 
 class Flood(Exception):

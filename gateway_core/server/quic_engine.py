@@ -27,6 +27,7 @@ from aioquic.quic.connection import QuicConnection, QuicConnectionError
 from aioquic.quic.rangeset import RangeSet
 from aioquic.quic.stream import QuicStream
 
+from .flood import TOLD
 from .multiplexed import LINE_WINDOW, STREAMS, TABLE, WINDOW
 
 # They tell of every connection and stream.
@@ -225,6 +226,8 @@ class Http(H3Connection):
         return {**settings, Setting.MAX_FIELD_SECTION_SIZE: self._most}
 
     def _validate_settings(self, settings: dict[int, int]) -> None:
+        if len(settings) > TOLD:
+            raise TooMuch("Too many settings")
         super()._validate_settings(settings)
         for name, most in (
             (Setting.QPACK_MAX_TABLE_CAPACITY, TABLE),
