@@ -30,9 +30,9 @@ from aioquic.quic.stream import QuicStream
 from .flood import TOLD
 from .multiplexed import LINE_WINDOW, STREAMS, TABLE, WINDOW
 
-# They tell of every connection and stream.
+# They tell of every connection and stream, and warn of what any client can do wrong at will.
 for _name in ("quic", "http3"):
-    logging.getLogger(_name).setLevel(logging.WARNING)
+    logging.getLogger(_name).setLevel(logging.ERROR)
 
 IDLE = 30.0
 """Seconds after which a client that is not heard of is gone."""

@@ -228,3 +228,13 @@ async def test_an_answer_that_nobody_takes_holds_no_connection(issued: Issued) -
 
     assert patient
     assert not left
+
+
+async def test_a_client_that_errs_writes_no_log(
+    issued: Issued, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        send(peer, b"\x1e")  # Only servers say that a handshake is done.
+        await settle(lambda: not connections(here))
+
+    assert not [each for each in caplog.records if each.levelno >= logging.INFO]
