@@ -94,11 +94,23 @@ class Http3(Multiplexed, QuicConnectionProtocol):
 
     def transmit(self) -> None:
         if self._transport is not None and not self._transport.is_closing():
-            super().transmit()
+            try:
+                super().transmit()
+            except Exception:  # Whoever called it could do nothing better.
+                self._fail()
 
     def _handle_timer(self) -> None:
-        super()._handle_timer()
-        self._moved()
+        try:
+            super()._handle_timer()
+            self._moved()
+        except Exception:  # As above: there is nobody but the event loop.
+            self._fail()
+
+    def _fail(self) -> None:
+        log.exception("an HTTP/3 connection failed")
+        self.let_go()
+        self._leave()
+        self.host.gone(self)
 
     def _moved(self) -> None:
         """Something may have come or gone: look who waited for it."""

@@ -250,6 +250,26 @@ async def test_a_connection_that_fails_leaves_the_others(
     assert "an HTTP/3 connection failed" in caplog.text
 
 
+@pytest.mark.parametrize("what", ["datagrams_to_send", "handle_timer"])
+async def test_a_connection_that_cannot_be_served_is_forgotten(
+    issued: Issued, caplog: pytest.LogCaptureFixture, what: str
+) -> None:
+    def broken(now: float) -> None:
+        raise IndexError
+
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        host = datagrams(here)
+        (serving,) = [v for v in here.door.visitors if isinstance(v, Http3)]
+        setattr(serving.quic, what, broken)
+        peer.datagram_received = lambda *_: None  # type: ignore[method-assign,assignment]
+        peer.request()
+        await settle(lambda: not here.door.visitors)
+        left = (host._connections, host._names, host._serving, serving.streams)
+
+    assert left == ({}, {}, set(), {})
+    assert caplog.text.count("an HTTP/3 connection failed") == 1
+
+
 async def test_a_renewed_certificate_is_taken_over(tmp_path: Path) -> None:
     old = issue(tmp_path)
     async with place(echo, old, http3=True) as here, peer3(here.port, old) as peer:
