@@ -26,6 +26,10 @@ class Credit:
         self._left = min(CREDIT, self._left + EARNED * (now - self._seen))
         self._seen = now
 
+    def give(self, more: int) -> None:
+        """Something came that brings something."""
+        self._left = min(CREDIT, self._left + more)
+
     def spend(self, cost: int) -> None:
         """Something came that brings nothing. Raises Flood."""
         self._left -= cost

@@ -40,6 +40,9 @@ CODES = {
     Why.FAILED: ErrorCode.H3_INTERNAL_ERROR,
     Why.MALFORMED: ErrorCode.H3_MESSAGE_ERROR,
 }
+GIVEN = 2
+"""How many frames that bring nothing a client may send for each piece of an answer: one that ends
+its body, and one that says how much the answer matters."""
 PING = 5.0
 """Seconds between two signs of life while a request runs."""
 
@@ -132,7 +135,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
             if isinstance(event, StreamReset | StopSendingReceived):
                 self._take_reset(event.stream_id)
             elif isinstance(event, StreamDataReceived) and event.end_stream:
-                self.heads.drop(event.stream_id)
+                self._take_last(event.stream_id)
         except Flood as flood:
             log.info("an HTTP/3 connection is closed: %s", flood)
             self.throw_out()
@@ -140,7 +143,8 @@ class Http3(Multiplexed, QuicConnectionProtocol):
     # What the client tells.
 
     def _take_protocol(self, event: ProtocolNegotiated) -> None:
-        self.http = http = Http(self.quic, list_size(self.door.limits))
+        most = list_size(self.door.limits)
+        self.http = http = Http(self.quic, most, self._credit.spend)
         self.quic.unread_besides = lambda: http.unread
 
     def _take_handshake(self, event: HandshakeCompleted) -> None:
@@ -158,6 +162,12 @@ class Http3(Multiplexed, QuicConnectionProtocol):
     def _take_bytes(self, event: StreamDataReceived) -> None:
         if _is_request(event.stream_id):
             self.heads.see(event.stream_id, self.door.now)
+
+    def _take_last(self, number: int) -> None:
+        """A stream has come whole; those that are no requests are to stay open."""
+        self.heads.drop(number)
+        if not _is_request(number):
+            self._credit.spend(RESET_COST)
 
     def _hear(self, event: object) -> None:
         if isinstance(event, HeadersReceived):
@@ -226,6 +236,10 @@ class Http3(Multiplexed, QuicConnectionProtocol):
             self.quic.stop_stream(number, CODES[why])
         else:
             self._stop(number, CODES[why], is_whole=is_whole)
+
+    def piece_sent(self, number: int, frames: int = 1) -> None:
+        self._credit.give(GIVEN)
+        super().piece_sent(number, frames)
 
     def give_back(self, number: int, size: int) -> None:
         self.flush()

@@ -186,9 +186,10 @@ class Quic(QuicConnection):
 class Http(H3Connection):
     """HTTP/3 on it. No headers of requests are remembered, so that short ones stay short."""
 
-    def __init__(self, quic: Quic, most: int) -> None:
-        """``most`` are the bytes that the headers of a request may have."""
-        self._most = most
+    def __init__(self, quic: Quic, most: int, spend: Callable[[int], None]) -> None:
+        """``most`` are the bytes that the headers of a request may have; ``spend`` is told of
+        what brings nothing."""
+        self._most, self._spend = most, spend
         super().__init__(quic)
 
     @property
@@ -234,6 +235,17 @@ class Http(H3Connection):
             (Setting.QPACK_BLOCKED_STREAMS, BLOCKED),
         ):
             settings[name] = min(most, settings.get(name, 0))
+
+    def _check_request_or_push_frame_type(self, frame_type: int, stream: H3Stream) -> None:
+        super()._check_request_or_push_frame_type(frame_type, stream)
+        if frame_type != FrameType.HEADERS and not (
+            frame_type == FrameType.DATA and stream.frame_size
+        ):
+            self._spend(1)
+
+    def _check_control_frame_type(self, frame_type: int) -> None:
+        super()._check_control_frame_type(frame_type)
+        self._spend(1)
 
     def _receive_request_or_push_data(
         self, stream: H3Stream, data: bytes, stream_ended: bool

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import socket
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import pytest
@@ -18,7 +18,8 @@ from h2_peer import Place, place
 from h3_peer import Peer3, configuration, peer3
 from h3_wire import crypto_frame, packet, send, stop_sending, stream_frame
 
-from gateway_core.server import Limits
+from gateway_core.server import Limits, flood
+from gateway_core.server.flood import CREDIT, RESET_COST
 from gateway_core.server.http3 import Http3
 from gateway_core.server.multiplexed import LINE_WINDOW, STREAMS
 from gateway_core.server.pseudo_heads import list_size
@@ -238,3 +239,56 @@ async def test_a_client_that_errs_writes_no_log(
         await settle(lambda: not connections(here))
 
     assert not [each for each in caplog.records if each.levelno >= logging.INFO]
+
+
+@pytest.mark.parametrize("kind", [FrameType.DATA, 0x21])
+async def test_frames_that_bring_nothing_are_cut_off(issued: Issued, kind: int) -> None:
+    held = Held()
+
+    async with place(held, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        number = peer.request(method=b"POST", ends=False)
+        peer.quic.send_stream_data(number, encode_frame(kind, b"") * (CREDIT + 50))
+        peer.transmit()
+        code = await peer.end()
+        held.go.set()
+
+    assert code == EXCESSIVE
+
+
+async def test_control_frames_without_number_are_cut_off(issued: Issued) -> None:
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        control = peer.h3._local_control_stream_id
+        peer.quic.send_stream_data(control, encode_frame(0x21, b"") * (CREDIT + 50))
+        peer.transmit()
+        code = await peer.end()
+
+    assert code == EXCESSIVE
+
+
+async def test_streams_that_are_nothing_are_cut_off(issued: Issued) -> None:
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        for _ in range(CREDIT // RESET_COST + 20):
+            if peer.code is None:
+                number = peer.quic.get_next_available_stream_id(is_unidirectional=True)
+                peer.quic.send_stream_data(number, b"\x21", end_stream=True)
+                with suppress(ConnectionError):
+                    await peer.ping()
+        code = await peer.end()
+
+    assert code == EXCESSIVE
+
+
+async def test_an_empty_frame_for_each_request_is_no_flood(
+    issued: Issued, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flood, "EARNED", 0)
+
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        (connection,) = connections(here)
+        connection._credit._left = 10.0
+        for _ in range(30):
+            number = peer.request(method=b"POST", body=b"a", ends=False)
+            peer.body(number, b"", ends=True)
+            heard = await peer.answer(number)
+
+    assert heard.body == b"a"
