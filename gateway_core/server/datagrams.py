@@ -123,7 +123,7 @@ class Datagrams(asyncio.DatagramProtocol):
 
     def _begun(self, header: QuicHeader, address: Address) -> Http3 | None:
         """A new connection, if the client's address is its own as far as that matters."""
-        if not (header.token or len(self._unproven) >= UNPROVEN):
+        if not (header.token or self._is_doubtful):
             return self._new(header.destination_cid, header.destination_cid, None)
         if not header.token:
             self._transport.sendto(self._retry(header, address), address)
@@ -138,6 +138,13 @@ class Datagrams(asyncio.DatagramProtocol):
         except ValueError:
             return None
         return self._new(header.destination_cid, named, header.destination_cid)
+
+    @property
+    def _is_doubtful(self) -> bool:
+        """Whether so many handshakes are under way that they may be made up, and take the room of
+        clients that are real."""
+        most = min(UNPROVEN, self._door.limits.connections // 2)
+        return len(self._unproven) >= most
 
     def _retry(self, header: QuicHeader, address: Address) -> bytes:
         """What a client has to come back with."""

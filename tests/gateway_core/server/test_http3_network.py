@@ -4,7 +4,7 @@ import asyncio
 import random
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +190,20 @@ async def test_many_handshakes_at_once_have_to_show_their_addresses(issued: Issu
 
     assert heard.body == b"a"
     assert retried == 1
+
+
+async def test_handshakes_that_are_made_up_leave_room_for_others(issued: Issued) -> None:
+    with ExitStack() as stack:
+        async with place(echo, issued, http3=True, connections=10) as here:
+            for _ in range(20):
+                quic = QuicConnection(configuration=configuration(issued))
+                quic.connect(("127.0.0.1", here.port), now=0.0)
+                mute = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+                mute.sendto(*quic.datagrams_to_send(now=0.0)[0])
+            async with peer3(here.port, issued) as peer:
+                heard = await peer.answer(peer.request(method=b"POST", body=b"a"))
+
+    assert heard.body == b"a"
 
 
 async def test_a_made_up_token_opens_nothing(issued: Issued) -> None:
