@@ -10,6 +10,7 @@ socket ──▶ Datagrams ──known──▶ Http3
 import asyncio
 import logging
 import os
+import socket
 from collections.abc import Callable
 from functools import partial
 from typing import cast
@@ -28,7 +29,7 @@ from aioquic.quic.retry import QuicRetryTokenHandler
 from .door import App, Door
 from .http3 import Http3
 from .quic_engine import CID, Quic
-from .udp import Address, Post
+from .udp import Address, Post, arrived
 
 log = logging.getLogger(__name__)
 
@@ -61,9 +62,15 @@ class Datagrams(asyncio.DatagramProtocol):
         loop.add_reader(self._post.inbox, self._take_passed_on)
 
     def close(self) -> None:
-        """Take no new connections; those that are there are ended by the door."""
+        """Take no new connections; those that are there are ended by the door.
+
+        A client whose address has changed may be heard where another worker was, which stops too
+        and passes nothing on any more.
+        """
         self._is_closing = True
-        asyncio.get_running_loop().remove_reader(self._post.inbox)
+        loop = asyncio.get_running_loop()
+        for each in self._post.others:
+            loop.add_reader(each, self._take_from, each)
         self._close_if_empty()
 
     # What the network tells.
@@ -80,6 +87,10 @@ class Datagrams(asyncio.DatagramProtocol):
     def _take_passed_on(self) -> None:
         for data, address in self._post.passed_on():
             self._take(data, address, is_first_hand=False)
+
+    def _take_from(self, other: socket.socket) -> None:
+        for data, address in arrived(other):
+            self._take(data, address, is_first_hand=True)
 
     def _take(self, data: bytes, address: Address, *, is_first_hand: bool) -> None:
         if not data:
@@ -123,7 +134,7 @@ class Datagrams(asyncio.DatagramProtocol):
 
     def _begun(self, header: QuicHeader, address: Address) -> Http3 | None:
         """A new connection, if the client's address is its own as far as that matters."""
-        if not (header.token or len(self._unproven) >= UNPROVEN):
+        if not (header.token or self._is_doubtful):
             return self._new(header.destination_cid, header.destination_cid, None)
         if not header.token:
             self._transport.sendto(self._retry(header, address), address)
@@ -138,6 +149,13 @@ class Datagrams(asyncio.DatagramProtocol):
         except ValueError:
             return None
         return self._new(header.destination_cid, named, header.destination_cid)
+
+    @property
+    def _is_doubtful(self) -> bool:
+        """Whether so many handshakes are under way that they may be made up, and take the room of
+        clients that are real."""
+        most = min(UNPROVEN, self._door.limits.connections // 2)
+        return len(self._unproven) >= most
 
     def _retry(self, header: QuicHeader, address: Address) -> bytes:
         """What a client has to come back with."""
@@ -210,3 +228,9 @@ class Datagrams(asyncio.DatagramProtocol):
             self._names.clear()
             self._connections.clear()
             self._transport.close()
+            self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        loop = asyncio.get_running_loop()
+        for each in (self._post.inbox, *self._post.others):
+            loop.remove_reader(each)

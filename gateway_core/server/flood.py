@@ -6,6 +6,8 @@ EARNED = 100
 """How many more with each second."""
 RESET_COST = 5
 """A reset counts for so many: the request before it had to be begun."""
+TOLD = 256
+"""How many settings a client may tell in all: each new one is kept."""
 
 
 class Flood(Exception):
@@ -23,6 +25,10 @@ class Credit:
     def earn(self, now: float) -> None:
         self._left = min(CREDIT, self._left + EARNED * (now - self._seen))
         self._seen = now
+
+    def give(self, more: int) -> None:
+        """Something came that brings something."""
+        self._left = min(CREDIT, self._left + more)
 
     def spend(self, cost: int) -> None:
         """Something came that brings nothing. Raises Flood."""

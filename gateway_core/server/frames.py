@@ -5,7 +5,7 @@ client can be cut off that lets a head trickle in, or sends pings, settings,
 resets and the like without end.
 """
 
-from .flood import CREDIT, RESET_COST, Credit, Flood
+from .flood import CREDIT, RESET_COST, TOLD, Credit, Flood
 
 CONTINUED = 0x4
 """The flag that ends a block of headers."""
@@ -20,8 +20,6 @@ PREFACE = 24
 """Bytes before the first frame."""
 SETTING = 6
 """Bytes of one setting."""
-TOLD = 256
-"""How many settings a client may tell in all: each new one is kept."""
 UPDATES = 1000
 """How many window updates a client may send at first."""
 UPDATES_EARNED = 4

@@ -40,6 +40,9 @@ CODES = {
     Why.FAILED: ErrorCode.H3_INTERNAL_ERROR,
     Why.MALFORMED: ErrorCode.H3_MESSAGE_ERROR,
 }
+GIVEN = 2
+"""How many frames that bring nothing a client may send for each piece of an answer: one that ends
+its body, and one that says how much the answer matters."""
 PING = 5.0
 """Seconds between two signs of life while a request runs."""
 
@@ -94,11 +97,23 @@ class Http3(Multiplexed, QuicConnectionProtocol):
 
     def transmit(self) -> None:
         if self._transport is not None and not self._transport.is_closing():
-            super().transmit()
+            try:
+                super().transmit()
+            except Exception:  # Whoever called it could do nothing better.
+                self._fail()
 
     def _handle_timer(self) -> None:
-        super()._handle_timer()
-        self._moved()
+        try:
+            super()._handle_timer()
+            self._moved()
+        except Exception:  # As above: there is nobody but the event loop.
+            self._fail()
+
+    def _fail(self) -> None:
+        log.exception("an HTTP/3 connection failed")
+        self.let_go()
+        self._leave()
+        self.host.gone(self)
 
     def _moved(self) -> None:
         """Something may have come or gone: look who waited for it."""
@@ -106,8 +121,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
             self._leave()
         elif self._is_ending:
             self.farewell()
-        else:
-            self.wake_senders()
+        self.wake_senders()
 
     def quic_event_received(self, event: QuicEvent) -> None:
         take = _TAKES.get(type(event))
@@ -121,7 +135,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
             if isinstance(event, StreamReset | StopSendingReceived):
                 self._take_reset(event.stream_id)
             elif isinstance(event, StreamDataReceived) and event.end_stream:
-                self.heads.drop(event.stream_id)
+                self._take_last(event.stream_id)
         except Flood as flood:
             log.info("an HTTP/3 connection is closed: %s", flood)
             self.throw_out()
@@ -129,7 +143,9 @@ class Http3(Multiplexed, QuicConnectionProtocol):
     # What the client tells.
 
     def _take_protocol(self, event: ProtocolNegotiated) -> None:
-        self.http = Http(self.quic, list_size(self.door.limits))
+        most = list_size(self.door.limits)
+        self.http = http = Http(self.quic, most, self._credit.spend)
+        self.quic.unread_besides = lambda: http.unread
 
     def _take_handshake(self, event: HandshakeCompleted) -> None:
         """From here on the client's address is known to be its own; a later one may not be."""
@@ -147,10 +163,18 @@ class Http3(Multiplexed, QuicConnectionProtocol):
         if _is_request(event.stream_id):
             self.heads.see(event.stream_id, self.door.now)
 
+    def _take_last(self, number: int) -> None:
+        """A stream has come whole; those that are no requests are to stay open."""
+        self.heads.drop(number)
+        if not _is_request(number):
+            self._credit.spend(RESET_COST)
+
     def _hear(self, event: object) -> None:
         if isinstance(event, HeadersReceived):
             if self.heads.take(event.stream_id):
                 self._take_request(event)
+            elif event.stream_id not in self.streams:  # It was given up before its head came.
+                self._spoken.give_up(event.stream_id)
             elif event.stream_ended:  # Trailers, which are dropped.
                 self.complete(event.stream_id)
         elif isinstance(event, DataReceived):
@@ -162,6 +186,9 @@ class Http3(Multiplexed, QuicConnectionProtocol):
 
     def _take_request(self, event: HeadersReceived) -> None:
         number = event.stream_id
+        if self.quic.is_unwanted(number):  # Packets may change places on their way.
+            self._stop(number, ErrorCode.H3_REQUEST_CANCELLED, is_whole=event.stream_ended)
+            return
         if self.is_busy or (self._end is not None and number >= self._end):
             self._stop(number, ErrorCode.H3_REQUEST_REJECTED, is_whole=event.stream_ended)
             return
@@ -172,6 +199,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
     def _take_reset(self, number: int) -> None:
         """The client has given up a request, or does not want its answer."""
         self.heads.drop(number)
+        self.quic.forget_input(number)
         self._credit.spend(RESET_COST)
         stream = self.streams.get(number)
         if stream is not None:
@@ -209,6 +237,10 @@ class Http3(Multiplexed, QuicConnectionProtocol):
         else:
             self._stop(number, CODES[why], is_whole=is_whole)
 
+    def piece_sent(self, number: int, frames: int = 1) -> None:
+        self._credit.give(GIVEN)
+        super().piece_sent(number, frames)
+
     def give_back(self, number: int, size: int) -> None:
         self.flush()
 
@@ -234,6 +266,11 @@ class Http3(Multiplexed, QuicConnectionProtocol):
     # What the door wants.
 
     def look(self, now: float) -> None:
+        limits = self.door.limits
+        if not self.streams:
+            self._see_what_moves(now)
+            if now - max(self.mark, self.moved) > limits.keep_alive + limits.body_silence:
+                self.hang_up(ErrorCode.H3_NO_ERROR)  # The last answers are not taken.
         super().look(now)
         if self.streams and now - self._pinged > PING:
             self._pinged = now

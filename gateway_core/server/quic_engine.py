@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pylsqpack
-from aioquic.buffer import encode_uint_var
+from aioquic.buffer import Buffer, encode_uint_var
 from aioquic.h3.connection import (
     H3_ALPN,
     ErrorCode,
@@ -23,14 +23,16 @@ from aioquic.h3.connection import (
     encode_frame,
 )
 from aioquic.quic.configuration import QuicConfiguration
-from aioquic.quic.connection import QuicConnection
+from aioquic.quic.connection import QuicConnection, QuicConnectionError
+from aioquic.quic.rangeset import RangeSet
 from aioquic.quic.stream import QuicStream
 
+from .flood import TOLD
 from .multiplexed import LINE_WINDOW, STREAMS, TABLE, WINDOW
 
-# They tell of every connection and stream.
+# They tell of every connection and stream, and warn of what any client can do wrong at will.
 for _name in ("quic", "http3"):
-    logging.getLogger(_name).setLevel(logging.WARNING)
+    logging.getLogger(_name).setLevel(logging.ERROR)
 
 IDLE = 30.0
 """Seconds after which a client that is not heard of is gone."""
@@ -42,6 +44,10 @@ LINE_HELD = 1024 * 1024
 """The same of all answers of a connection."""
 BLOCKED = 16
 """How many answers may wait for the table of headers that the client keeps."""
+
+GAPS = 256
+"""How many pieces of a stream may have come that lack what is before them: twice what is left of
+a window of full packets if every other one is lost. Each new piece is compared with all of them."""
 
 
 class TooMuch(ProtocolError):
@@ -76,6 +82,8 @@ class Quic(QuicConnection):
         self._sign = bytes([worker % 256])
         self.unread: Callable[[int], int] = lambda number: 0
         """How many bytes of a stream have come and are not read."""
+        self.unread_besides: Callable[[], int] = lambda: 0
+        """How many have come that belong to no body, and are kept."""
         super().__init__(
             configuration=settings,
             original_destination_connection_id=named,
@@ -97,6 +105,13 @@ class Quic(QuicConnection):
         """Whether the client may send anything at all."""
         return self._local_max_data.value > self._local_max_data.used
 
+    def receive_datagram(self, data: bytes, addr: Any, now: float) -> None:
+        """A client may move only when its handshake is done: until then it has shown no address
+        but the one it began with, and would be believed to be wherever it says."""
+        paths = self._network_paths
+        if self._handshake_confirmed or not paths or paths[0].addr == addr:
+            super().receive_datagram(data, addr, now)
+
     def held(self, number: int) -> int:
         """Bytes of a stream that were given to it, and are not with the client."""
         stream = self._streams.get(number)
@@ -104,6 +119,23 @@ class Quic(QuicConnection):
 
     def held_in_all(self) -> int:
         return sum(map(_held, self._streams.values()))
+
+    def is_unwanted(self, number: int) -> bool:
+        """Whether the client has said that it does not want what is sent on a stream."""
+        stream = self._streams.get(number)
+        return stream is not None and stream.sender._reset_error_code is not None
+
+    def forget_input(self, number: int) -> None:
+        """Drop what has come of a stream and lacks something before it."""
+        stream = self._streams.get(number)
+        if stream is not None and stream.receiver.is_finished:
+            stream.receiver._buffer.clear()
+            stream.receiver._ranges = RangeSet()
+
+    def _kept(self) -> int:
+        """How many bytes have come on all streams and are kept."""
+        gapped = sum(len(stream.receiver._buffer) for stream in self._streams.values())
+        return gapped + sum(map(self.unread, self._streams)) + self.unread_besides()
 
     def _signed(self, cid: bytes) -> bytes:
         return self._sign + cid[1:]
@@ -114,11 +146,22 @@ class Quic(QuicConnection):
             if not each.was_sent:
                 each.cid = self._signed(each.cid)
 
+    def _handle_stream_frame(self, context: Any, frame_type: int, buf: Buffer) -> None:
+        at = buf.tell()
+        stream = self._streams.get(buf.pull_uint_var())
+        buf.seek(at)
+        super()._handle_stream_frame(context, frame_type, buf)
+        _check_gaps(stream)
+
+    def _handle_crypto_frame(self, context: Any, frame_type: int, buf: Buffer) -> None:
+        super()._handle_crypto_frame(context, frame_type, buf)
+        _check_gaps(self._crypto_streams[context.epoch])
+
     def _write_connection_limits(self, builder: Any, space: Any) -> None:
         limit = self._local_max_data
         most = limit.used + LINE_WINDOW
         if most - limit.value >= LINE_WINDOW // 2:
-            limit.value = max(limit.value, most - sum(map(self.unread, self._streams)))
+            limit.value = max(limit.value, most - self._kept())
         used, limit.used = limit.used, 0  # It would be doubled for what was used of it.
         try:
             super()._write_connection_limits(builder, space)
@@ -143,15 +186,21 @@ class Quic(QuicConnection):
 class Http(H3Connection):
     """HTTP/3 on it. No headers of requests are remembered, so that short ones stay short."""
 
-    def __init__(self, quic: Quic, most: int) -> None:
-        """``most`` are the bytes that the headers of a request may have."""
-        self._most = most
+    def __init__(self, quic: Quic, most: int, spend: Callable[[int], None]) -> None:
+        """``most`` are the bytes that the headers of a request may have; ``spend`` is told of
+        what brings nothing."""
+        self._most, self._spend = most, spend
         super().__init__(quic)
 
     @property
     def is_over(self) -> bool:
         """Whether the client did not follow the protocol."""
         return self._is_done
+
+    @property
+    def unread(self) -> int:
+        """How much is kept of heads that are under way, but for one, which has to come whole."""
+        return max(0, sum(len(each.buffer) for each in self._stream.values()) - 2 * self._most)
 
     def give_up(self, number: int) -> None:
         """Nothing more is said on a stream."""
@@ -178,12 +227,25 @@ class Http(H3Connection):
         return {**settings, Setting.MAX_FIELD_SECTION_SIZE: self._most}
 
     def _validate_settings(self, settings: dict[int, int]) -> None:
+        if len(settings) > TOLD:
+            raise TooMuch("Too many settings")
         super()._validate_settings(settings)
         for name, most in (
             (Setting.QPACK_MAX_TABLE_CAPACITY, TABLE),
             (Setting.QPACK_BLOCKED_STREAMS, BLOCKED),
         ):
             settings[name] = min(most, settings.get(name, 0))
+
+    def _check_request_or_push_frame_type(self, frame_type: int, stream: H3Stream) -> None:
+        super()._check_request_or_push_frame_type(frame_type, stream)
+        if frame_type != FrameType.HEADERS and not (
+            frame_type == FrameType.DATA and stream.frame_size
+        ):
+            self._spend(1)
+
+    def _check_control_frame_type(self, frame_type: int) -> None:
+        super()._check_control_frame_type(frame_type)
+        self._spend(1)
 
     def _receive_request_or_push_data(
         self, stream: H3Stream, data: bytes, stream_ended: bool
@@ -201,6 +263,11 @@ class Http(H3Connection):
         if len(stream.buffer) > 2 * self._most:  # Somewhat more is read, to say what is wrong.
             raise TooMuch("A frame is too long")
         return found
+
+
+def _check_gaps(stream: QuicStream | None) -> None:
+    if stream is not None and len(stream.receiver._ranges) > GAPS:
+        raise QuicConnectionError(ErrorCode.H3_EXCESSIVE_LOAD, None, "Too many gaps")  # type: ignore[arg-type]
 
 
 def _held(stream: QuicStream) -> int:

@@ -30,6 +30,8 @@ class Post(Struct, frozen=True):
     inbox: socket.socket
     outboxes: Sequence[socket.socket]
     """Of all workers, in their order."""
+    others: Sequence[socket.socket] = ()
+    """Where datagrams come in for the other workers."""
 
     def pass_on(self, number: int, data: bytes, address: Address) -> None:
         """Give a datagram to the worker it is for; it is lost if that one is busy."""
@@ -47,6 +49,15 @@ class Post(Struct, frozen=True):
         return found
 
 
+def arrived(at: socket.socket) -> list[tuple[bytes, Address]]:
+    """What has come at another worker's socket."""
+    found: list[tuple[bytes, Address]] = []
+    with contextlib.suppress(OSError):
+        while len(found) < ROOM // MOST:
+            found.append(at.recvfrom(MOST))
+    return found
+
+
 def open_posts(listener: socket.socket, workers: int) -> list[Post]:
     """A post for each worker, at the address where ``listener`` waits. Raises OSError."""
     sockets = [_bound(listener, is_shared=workers > 1) for _ in range(workers)]
@@ -55,7 +66,7 @@ def open_posts(listener: socket.socket, workers: int) -> list[Post]:
         each.setblocking(False)
     outboxes = tuple(outbox for _, outbox in pairs)
     return [
-        Post(number, own, inbox, outboxes)
+        Post(number, own, inbox, outboxes, [each for each in sockets if each is not own])
         for number, (own, (inbox, _)) in enumerate(zip(sockets, pairs, strict=True))
     ]
 

@@ -239,3 +239,16 @@ async def test_a_connection_lives_on_while_a_request_runs(issued: Issued) -> Non
         heard = await peer.answer(number)
 
     assert heard.body == b"held"
+
+
+async def test_a_request_that_comes_while_its_connection_ends_is_answered(issued: Issued) -> None:
+    """Memory was short while the last bytes of an answer were on their way."""
+    async with place(much, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        peer.request()
+        await settle(lambda: streams(here))
+        await settle(lambda: not streams(here))
+        next_one = peer.request()
+        here.door.close_idle()
+        heard = await peer.answer(next_one)
+
+    assert len(heard.body) == MIB

@@ -10,7 +10,7 @@ from h2_apps import Held, echo, settle, streams
 from h2_peer import Place, place
 from h3_peer import Peer3, peer3
 
-from gateway_core.server.flood import CREDIT, RESET_COST
+from gateway_core.server.flood import CREDIT, RESET_COST, TOLD
 from gateway_core.server.http3 import Http3
 from gateway_core.server.multiplexed import STREAMS, TABLE
 
@@ -101,6 +101,23 @@ async def test_settings_without_an_end_are_cut_off(issued: Issued) -> None:
         code = await peer.end()
 
     assert code in (EXCESSIVE, 0x103)  # A second control stream is wrong by itself.
+
+
+async def test_more_settings_than_there_are_are_cut_off(
+    issued: Issued, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = H3Connection._get_local_settings
+
+    def many(own: H3Connection) -> dict[int, int]:
+        mine = {0x1000 + number: 1 for number in range(TOLD + 1)}
+        return {**usual(own), **(mine if own._is_client else {})}
+
+    monkeypatch.setattr(H3Connection, "_get_local_settings", many)
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        peer.transmit()
+        code = await peer.end()
+
+    assert code == EXCESSIVE
 
 
 async def test_a_head_that_trickles_is_cut_off(issued: Issued) -> None:

@@ -4,15 +4,16 @@ import asyncio
 import random
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from aioquic.quic.connection import QuicConnection
 from aioquic.quic.packet import QuicProtocolVersion
 from certificates import Issued, issue
-from h2_apps import Held, echo, settle
+from h2_apps import MIB, Held, echo, much, settle
 from h2_peer import PATIENCE, Place, place
 from h3_peer import Peer3, configuration, peer3
 
@@ -192,6 +193,20 @@ async def test_many_handshakes_at_once_have_to_show_their_addresses(issued: Issu
     assert retried == 1
 
 
+async def test_handshakes_that_are_made_up_leave_room_for_others(issued: Issued) -> None:
+    with ExitStack() as stack:
+        async with place(echo, issued, http3=True, connections=10) as here:
+            for _ in range(20):
+                quic = QuicConnection(configuration=configuration(issued))
+                quic.connect(("127.0.0.1", here.port), now=0.0)
+                mute = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+                mute.sendto(*quic.datagrams_to_send(now=0.0)[0])
+            async with peer3(here.port, issued) as peer:
+                heard = await peer.answer(peer.request(method=b"POST", body=b"a"))
+
+    assert heard.body == b"a"
+
+
 async def test_a_made_up_token_opens_nothing(issued: Issued) -> None:
     async with place(echo, issued, http3=True) as here:
         with pytest.raises(TimeoutError):
@@ -250,6 +265,26 @@ async def test_a_connection_that_fails_leaves_the_others(
     assert "an HTTP/3 connection failed" in caplog.text
 
 
+@pytest.mark.parametrize("what", ["datagrams_to_send", "handle_timer"])
+async def test_a_connection_that_cannot_be_served_is_forgotten(
+    issued: Issued, caplog: pytest.LogCaptureFixture, what: str
+) -> None:
+    def broken(now: float) -> None:
+        raise IndexError
+
+    async with place(echo, issued, http3=True) as here, peer3(here.port, issued) as peer:
+        host = datagrams(here)
+        (serving,) = [v for v in here.door.visitors if isinstance(v, Http3)]
+        setattr(serving.quic, what, broken)
+        peer.datagram_received = lambda *_: None  # type: ignore[method-assign,assignment]
+        peer.request()
+        await settle(lambda: not here.door.visitors)
+        left = (host._connections, host._names, host._serving, serving.streams)
+
+    assert left == ({}, {}, set(), {})
+    assert caplog.text.count("an HTTP/3 connection failed") == 1
+
+
 async def test_a_renewed_certificate_is_taken_over(tmp_path: Path) -> None:
     old = issue(tmp_path)
     async with place(echo, old, http3=True) as here, peer3(here.port, old) as peer:
@@ -263,39 +298,68 @@ async def test_a_renewed_certificate_is_taken_over(tmp_path: Path) -> None:
     assert (early.body, late.body) == (b"old", b"new")
 
 
-async def test_a_datagram_for_another_worker_is_passed_on(issued: Issued) -> None:
-    """Two workers; all that a client sends comes to the one that does not know it."""
+@asynccontextmanager
+async def two_workers(app: Any, issued: Issued) -> AsyncIterator[tuple[list[Datagrams], Peer3]]:
+    """The one that knows a client, the other one, and the client."""
     listener = listen("127.0.0.1", 0)
-    posts = open_posts(listener, 2)
+    posts = [msgspec.structs.replace(each, others=()) for each in open_posts(listener, 2)]
     entrance = TlsEntrance(issued.cert, issued.key, http2=True, http3=True)
     assert entrance._settings is not None
     door = Door(Limits())
     door.tick()
-    workers = [Datagrams(echo, door, post, entrance._settings) for post in posts]
+    workers = [Datagrams(app, door, post, entrance._settings) for post in posts]
     for worker in workers:
         await worker.open()
     try:
-        peer = Peer3(QuicConnection(configuration=configuration(issued)))
-        loop = asyncio.get_running_loop()
-        transport, _ = await loop.create_datagram_endpoint(
-            lambda: peer, local_addr=("127.0.0.1", 0)
-        )
-        peer.connect(("127.0.0.1", listener.getsockname()[1]))
-        await peer.wait_connected()
-        (home,) = [each for each in workers if each._serving]
-        (other,) = [each for each in workers if not each._serving]
-        home.datagram_received = other.datagram_received  # type: ignore[method-assign]
-        heard = await peer.answer(peer.request(method=b"POST", body=bytes(50_000)))
-        strangers = len(other._connections)
-        peer.close()
-        transport.close()
-        await settle(lambda: not home._connections)
+        async with peer3(listener.getsockname()[1], issued) as peer:
+            yield sorted(workers, key=lambda each: not each._serving), peer
+        await settle(lambda: not any(each._connections for each in workers))
     finally:
         for worker in workers:
-            worker.close()
+            if not worker._is_closing:
+                worker.close()
+            worker._transport.close()
         close_posts(posts)
         listener.close()
         await asyncio.sleep(0)
 
+
+async def test_a_datagram_for_another_worker_is_passed_on(issued: Issued) -> None:
+    """All that a client sends comes to the worker that does not know it."""
+    async with two_workers(echo, issued) as ((home, other), peer):
+        home.datagram_received = other.datagram_received  # type: ignore[method-assign]
+        heard = await peer.answer(peer.request(method=b"POST", body=bytes(50_000)))
+        strangers = len(other._connections)
+
     assert len(heard.body) == 50_000
     assert not strangers
+
+
+async def test_a_stop_lets_a_client_that_has_moved_have_its_answer(issued: Issued) -> None:
+    """What it sends comes where a worker was that has stopped already."""
+    go = asyncio.Event()
+
+    async def late(scope: Any, receive: Any, send: Any) -> None:
+        await go.wait()
+        await much(scope, receive, send)
+
+    seen: list[bytes] = []
+    async with AsyncExitStack() as stack, two_workers(late, issued) as ((home, other), peer):
+        kept = stack.enter_context(other._post.incoming.dup())  # As in a process of its own.
+        home._post = msgspec.structs.replace(home._post, others=[kept])
+        number = peer.request()
+        usual = other.datagram_received
+        other.datagram_received = lambda data, addr: (seen.append(data), usual(data, addr))  # type: ignore[assignment,func-returns-value,method-assign]
+        while not seen:
+            moved, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+                lambda: Elsewhere(peer), local_addr=("127.0.0.1", 0)
+            )
+            stack.callback(moved.close)
+            peer._transport = moved
+            await peer.ping()
+        other.close()
+        home.close()
+        go.set()
+        heard = await peer.answer(number)
+
+    assert len(heard.body) == MIB
