@@ -142,7 +142,14 @@ class Door:
                 visitor.look(self.now)
             except Exception:  # The others are to be looked at all the same.
                 log.exception("a connection could not be looked after")
-                visitor.abort()
+                self._throw_out(visitor)
+
+    def _throw_out(self, visitor: Visitor) -> None:
+        try:
+            visitor.abort()
+        except Exception:  # It is let go of, and the others have their turn.
+            log.exception("a connection could not be ended")
+            self.visitors.discard(visitor)
 
     async def _keep_time(self) -> None:
         limits = self.limits
@@ -189,7 +196,7 @@ class Door:
         while self.visitors and asyncio.get_running_loop().time() < deadline:
             await asyncio.sleep(0.01)
         for visitor in tuple(self.visitors):
-            visitor.abort()
+            self._throw_out(visitor)
         await self._settled(self.limits.hurry)
 
 

@@ -23,17 +23,20 @@ class Guest:
 
     def abort(self) -> None:
         self.aborted = True
+        if self.is_broken:
+            raise ValueError("a test")
 
 
 def test_a_connection_that_fails_does_not_keep_others_from_being_timed() -> None:
-    async def main() -> list[Guest]:
+    async def main() -> tuple[list[Guest], int]:
         door = Door(Limits())
         guests = [Guest(is_broken=number < 5) for number in range(10)]
         door.visitors.update(guests)
         door.tick()
-        return guests
+        return guests, len(door.visitors)
 
-    guests = asyncio.run(main())
+    guests, left = asyncio.run(main())
 
+    assert left == 5
     assert all(each.looked for each in guests)
     assert [each.aborted for each in guests] == [True] * 5 + [False] * 5
