@@ -75,7 +75,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
         """Is there as soon as it is agreed on."""
         self.heads = Awaited()
         self._credit = Credit(door.now)
-        self._is_shaken = self._is_ending = False
+        self._is_shaken = self._is_ending = self._is_lost = False
         self._end: int | None = None
         """The first request that is not served, once no more are."""
         self._pinged = door.now
@@ -96,7 +96,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
         self._moved()
 
     def transmit(self) -> None:
-        if self._transport is not None and not self._transport.is_closing():
+        if self._transport is not None and not (self._transport.is_closing() or self._is_lost):
             try:
                 super().transmit()
             except Exception:  # Whoever called it could do nothing better.
@@ -111,6 +111,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
 
     def _fail(self) -> None:
         log.exception("an HTTP/3 connection failed")
+        self._is_lost = True
         self.let_go()
         self._leave()
         self.host.gone(self)
