@@ -20,6 +20,8 @@ from gateway_formats.effort import effort_of
 from .requests import DIALECT
 from .vendor_messages import extend, write_messages
 
+_encode = msgspec.json.encode
+
 _OPTIONS = {
     "max_tokens": "num_predict",
     "temperature": "temperature",
@@ -34,8 +36,6 @@ _OPTIONS = {
 _THINK: dict[str, str | bool] = {"none": False, "minimal": "low", "xhigh": "high"}
 """Efforts that the server calls something else."""
 _NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
-
-_encode = msgspec.json.encode
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
@@ -53,8 +53,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     if options := _options(conversation.sampling):
         body["options"] = options
     _say_logprobs(body, conversation.sampling)
-    if (think := _think(conversation.thinking)) is not None:
-        body["think"] = think
+    _say_thinking(body, conversation, target, losses)
     if conversation.output is not None:
         body["format"] = _format(conversation.output, losses)
     _note_losses(conversation, losses)
@@ -109,6 +108,18 @@ def _say_logprobs(body: dict[str, Any], sampling: Sampling) -> None:
         body["logprobs"] = sampling.logprobs
     if sampling.top_logprobs is not None:
         body["top_logprobs"] = sampling.top_logprobs
+
+
+def _say_thinking(
+    body: dict[str, Any], conversation: Conversation, target: Target, losses: Losses
+) -> None:
+    """The server refuses a word about thinking to a model that cannot think."""
+    think = _think(conversation.thinking)
+    if target.model.reasoning is False and conversation.dialect != DIALECT:
+        if think:
+            losses.add("thinking")
+    elif think is not None:
+        body["think"] = think
 
 
 def _think(thinking: Thinking | None) -> str | bool | None:
