@@ -17,6 +17,7 @@ from gateway_core import (
 )
 from gateway_formats.effort import effort_of
 
+from .arguments import WRAPPER
 from .requests import DIALECT
 from .vendor_messages import extend, write_messages
 
@@ -36,6 +37,10 @@ _OPTIONS = {
 _THINK: dict[str, str | bool] = {"none": False, "minimal": "low", "xhigh": "high"}
 """Efforts that the server calls something else."""
 _NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
+_FREE_TEXT = Raw(
+    _encode({"type": "object", "properties": {WRAPPER: {"type": "string"}}, "required": [WRAPPER]})
+)
+"""What a tool that takes free text is called with."""
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
@@ -76,9 +81,11 @@ def _tools(conversation: Conversation, losses: Losses) -> list[dict[str, Any]]:
 
 
 def _tool(tool: Tool, own: bool, losses: Losses) -> dict[str, Any] | None:
-    if tool.hosted is not None or tool.custom:
-        losses.add(f"tool:{tool.hosted or 'custom'}")
+    if tool.hosted is not None:
+        losses.add(f"tool:{tool.hosted}")
         return None
+    if tool.custom:
+        losses.add("tool:custom")
     if tool.strict:
         losses.add("strict")
     if tool.cache is not None:
@@ -86,7 +93,7 @@ def _tool(tool: Tool, own: bool, losses: Losses) -> dict[str, Any] | None:
     function: dict[str, Any] = {"name": tool.name}
     if tool.description is not None:
         function["description"] = tool.description
-    function["parameters"] = _NO_ARGUMENTS if tool.schema is None else tool.schema
+    function["parameters"] = _FREE_TEXT if tool.custom else tool.schema or _NO_ARGUMENTS
     row: dict[str, Any] = {"type": "function", "function": function}
     if own:
         extend(row, tool.extra)
