@@ -194,6 +194,54 @@ _CONTENT = {
     "responseId": "r",
     "createTime": "2026-01-01T00:00:00Z",
 }
+_RESPONSE = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 7,
+    "model": "m",
+    "status": "completed",
+    "error": None,
+    "incomplete_details": None,
+    "output": [
+        {
+            "type": "message",
+            "id": "msg_1",
+            "role": "assistant",
+            "status": "completed",
+            "content": [{"type": "output_text", "text": "hi", "annotations": [], "logprobs": []}],
+        }
+    ],
+    "usage": {
+        "input_tokens": 9,
+        "input_tokens_details": {"cached_tokens": 3, "cache_write_tokens": 1},
+        "output_tokens": 4,
+        "output_tokens_details": {"reasoning_tokens": 2},
+    },
+}
+_ITEMS = [
+    {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [{"type": "summary_text", "text": "hm"}],
+        "content": [{"type": "reasoning_text", "text": "hum"}],
+        "encrypted_content": "sealed",
+    },
+    *_RESPONSE["output"],  # type: ignore[misc]
+    {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f", "arguments": '{"a":1}'},
+    {"type": "custom_tool_call", "id": "ct_1", "call_id": "c2", "name": "g", "input": "é\u2028"},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed"},
+    {"type": "image_generation_call", "id": "ig_1", "result": "AA=="},
+]
+_LINE = {
+    "model": "m",
+    "created_at": "2026-01-01T00:00:00.123456789Z",
+    "message": {"role": "assistant", "content": "hi"},
+    "done_reason": "stop",
+    "done": True,
+    "prompt_eval_count": 9,
+    "eval_count": 4,
+}
+_ROW = {"function": {"name": "f", "arguments": {"a": 2**53 + 1}}}
 ANSWERS: Mapping[str, Sequence[Any]] = {
     "openai": (_CHAT, {**_CHAT, "usage": _CHAT_COUNTS}),
     "claude": (
@@ -202,5 +250,11 @@ ANSWERS: Mapping[str, Sequence[Any]] = {
         {**_MESSAGE, "content": [{"type": "text", "text": "hi"}, _TOOL_USE, _TOOL_USE]},
     ),
     "gemini": (_CONTENT,),
+    "openai-responses": (_RESPONSE, {**_RESPONSE, "output": _ITEMS}),
+    "ollama": (
+        _LINE,
+        {**_LINE, "message": {"role": "assistant", "content": "hi", "thinking": "hm"}},
+        {**_LINE, "message": {"role": "assistant", "content": "", "tool_calls": [_ROW, _ROW]}},
+    ),
 }
-"""Whole answers of every vendor with short cuts: the plainest, and what is nearly as plain."""
+"""Whole answers of every vendor: the plainest, and what is nearly as plain."""

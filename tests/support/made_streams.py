@@ -198,6 +198,114 @@ _counted_content = st.builds(
 _last = _piece({"text": "."}, finish="STOP", usageMetadata=_counts)
 
 
+def _item(index: int, what: str, **item: Any) -> bytes:
+    return _event(f"response.output_item.{what}", output_index=index, item=item)
+
+
+def _words_of(index: int, text: str, **more: Any) -> bytes:
+    members = {"output_index": index, "content_index": 0, "delta": text, "logprobs": [], **more}
+    return _event("response.output_text.delta", **members)
+
+
+def _answered(status: str, *output: Any, **more: Any) -> bytes:
+    response = {"id": "resp_1", "model": "m", "created_at": 7, "status": status, "output": output}
+    return _event(f"response.{status}", response={**response, **more})
+
+
+_spent = {
+    "input_tokens": 9,
+    "input_tokens_details": {"cached_tokens": 3},
+    "output_tokens": 4,
+    "output_tokens_details": {"reasoning_tokens": 1},
+}
+_thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+_called = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f"}
+_freely = {"type": "custom_tool_call", "id": "ct_1", "call_id": "c2", "name": "g"}
+_row = {"token": "a", "logprob": -1.0, "bytes": [97], "top_logprobs": []}
+_url = {"type": "url_citation", "url": "http://a", "title": "t", "start_index": 0, "end_index": 1}
+_drawn = {"type": "image_generation_call", "id": "ig_1", "result": "AA=="}
+_said = {"type": "message", "id": "msg_1", "role": "assistant"}
+_responses_rest = st.sampled_from(
+    [
+        _item(1, "added", **_said, content=[]),
+        _item(1, "done", **_said, content=[{"type": "output_text", "text": "a"}]),
+        _item(1, "done", **_said, content=[{"type": "refusal", "refusal": "no"}]),
+        _event("response.content_part.added", output_index=1, content_index=0, part={}),
+        _event("response.output_text.done", output_index=0, content_index=0, text="a"),
+        _event("response.refusal.delta", output_index=1, content_index=1, delta="no"),
+        _event("response.output_text.annotation.added", output_index=0, annotation=_url),
+        _words_of(0, "a", logprobs=[_row]),
+        _words_of(1, "a", content_index=1),
+        _item(2, "added", **_thought),
+        _event("response.reasoning_summary_text.delta", output_index=2, delta="hm"),
+        _event("response.reasoning_summary_text.delta", output_index=2, summary_index=1, delta="m"),
+        _event("response.reasoning_text.delta", output_index=2, content_index=0, delta="hm"),
+        _item(2, "done", **{**_thought, "encrypted_content": "sealed"}),
+        _item(3, "added", **_called, arguments=""),
+        _event("response.function_call_arguments.delta", output_index=3, delta='{"a":'),
+        _event("response.function_call_arguments.delta", output_index=3, delta="1}"),
+        _event("response.function_call_arguments.done", output_index=3, arguments='{"a":1}'),
+        _item(3, "done", **_called, arguments='{"a":1}'),
+        _item(4, "added", **_freely, input=""),
+        _event("response.custom_tool_call_input.delta", output_index=4, delta="é\u2028"),
+        _item(4, "done", **_freely, input="é\u2028"),
+        _item(5, "done", **_drawn),
+        _item(6, "done", type="web_search_call", id="ws_1", status="completed"),
+        _event("response.in_progress", response={}),
+        _event("response.unheard_of", delta=1),
+        _answered("completed", {**_called, "arguments": "{}"}, usage=_spent),
+        _answered("incomplete", incomplete_details={"reason": "max_output_tokens"}),
+        _answered("failed", error={"code": "rate_limit_exceeded", "message": "no"}),
+        _event("error", error={"type": "server_error", "message": "no"}),
+        b"data: [DONE]\n\n",
+    ]
+)
+_responses = st.builds(lambda text: _words_of(0, text), _words)
+
+
+def _line(done: bool = False, ascii_only: bool = False, **members: Any) -> bytes:
+    head = {"model": "m", "created_at": "2026-01-01T00:00:00.123456789Z", "done": done}
+    return json.dumps({**head, **members}, ensure_ascii=ascii_only).encode() + b"\n"
+
+
+def _spoken(text: str, ascii_only: bool = False, **more: Any) -> bytes:
+    message = {"role": "assistant", "content": text, **more}
+    return _line(ascii_only=ascii_only, message=message)
+
+
+def _tool(name: str, arguments: Any, **more: Any) -> Any:
+    return {**more, "function": {"name": name, "arguments": arguments}}
+
+
+_over = {"done_reason": "stop", "prompt_eval_count": 9, "eval_count": 4}
+_silence = {"role": "assistant", "content": ""}
+_lines_rest = st.sampled_from(
+    [
+        _spoken("", thinking="hm"),
+        _spoken("a", thinking="hm"),
+        _spoken("", tool_calls=[_tool("f", {"a": 2**53 + 1})]),
+        _spoken("", tool_calls=[_tool("f", {}, id="c1"), _tool("g", {"b": [1.5, None]}, id="c1")]),
+        _spoken("", tool_calls=[_tool("f", '{"a":1}'), _tool("g", None)]),
+        _spoken("a", images=["AA=="]),
+        _line(message={**_silence, "content": None}),
+        _line(message={"content": "a"}),
+        _line(message=_silence, logprobs=[_row]),
+        _line(message={**_silence, "content": "a"}, logprobs=[_row, {**_row, "token": "b"}]),
+        _line(message={**_silence, "content": "a"}, done=True, **_over),
+        _line(message=_silence, done=True, **{**_over, "done_reason": "length"}),
+        _line(done=True, **_over),
+        _line(message=None),
+        _line(error="no"),
+        _line(message=_silence, error={"message": "no"}, status_code=429),
+        b'{"message":{"role":"assistant","content":"\\ud800"}}\n',
+        b"\n",
+        b" \r\n",
+        b"data: [DONE]\n",
+    ]
+)
+_lines = st.builds(_spoken, _words, _flags)
+
+
 def _stream(frames: st.SearchStrategy[bytes], start: bytes, end: bytes) -> st.SearchStrategy[bytes]:
     several = st.lists(frames, max_size=14).map(b"".join)
     return st.builds(lambda some, more: start + some + more, several, st.sampled_from([end, b""]))
@@ -217,5 +325,14 @@ STREAMS: Mapping[str, st.SearchStrategy[bytes]] = {
         + _event("message_stop"),
     ),
     "gemini": _stream(_content | _content | _counted_content | _content_rest, b"", _last),
+    "openai-responses": _stream(
+        _responses | _responses | _responses_rest,
+        _event("response.created", response={"id": "resp_1", "model": "m", "created_at": 7})
+        + _item(0, "added", **_said, content=[]),
+        _answered("completed", usage=_spent),
+    ),
+    "ollama": _stream(
+        _lines | _lines | _lines_rest, b"", _line(message=_silence, done=True, **_over)
+    ),
 }
 """Streams of each vendor's format."""

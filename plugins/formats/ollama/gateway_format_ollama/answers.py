@@ -44,13 +44,14 @@ _TEXT, _REASONING = Text(text=""), Reasoning()
 class Answer:
     """Takes lines one by one and appends the events that each amounts to."""
 
-    __slots__ = ("_calls", "_count", "_growing", "_seed", "_tokens", "is_over")
+    __slots__ = ("_calls", "_count", "_growing", "_ids", "_seed", "_tokens", "is_over")
 
     def __init__(self) -> None:
         self.is_over = False
         self._seed = ""
         self._count = 0
         self._calls = 0
+        self._ids: set[str] = set()
         self._growing: AnyPart | None = None
         self._tokens: list[Token] = []
         """Tokens whose text has not come yet: the server holds text back now and then."""
@@ -112,7 +113,9 @@ class Answer:
         """A call arrives whole, its arguments as an object."""
         self._rest(events)
         index, arguments = self._count, as_text(row.function.arguments)
-        call = ToolCall(id=row.id or new_id(self._seed, self._calls), name=row.function.name)
+        known = row.id if row.id not in self._ids else None
+        call = ToolCall(id=known or new_id(self._seed, self._calls), name=row.function.name)
+        self._ids.add(call.id)
         events += (PartStarted(index, call), PartGrew(index, arguments), PartEnded(index))
         self._count += 1
         self._calls += 1

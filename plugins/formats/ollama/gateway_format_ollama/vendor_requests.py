@@ -17,8 +17,11 @@ from gateway_core import (
 )
 from gateway_formats.effort import effort_of
 
+from .arguments import WRAPPER
 from .requests import DIALECT
 from .vendor_messages import extend, write_messages
+
+_encode = msgspec.json.encode
 
 _OPTIONS = {
     "max_tokens": "num_predict",
@@ -34,8 +37,10 @@ _OPTIONS = {
 _THINK: dict[str, str | bool] = {"none": False, "minimal": "low", "xhigh": "high"}
 """Efforts that the server calls something else."""
 _NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
-
-_encode = msgspec.json.encode
+_FREE_TEXT = Raw(
+    _encode({"type": "object", "properties": {WRAPPER: {"type": "string"}}, "required": [WRAPPER]})
+)
+"""What a tool that takes free text is called with."""
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
@@ -53,8 +58,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     if options := _options(conversation.sampling):
         body["options"] = options
     _say_logprobs(body, conversation.sampling)
-    if (think := _think(conversation.thinking)) is not None:
-        body["think"] = think
+    _say_thinking(body, conversation, target, losses)
     if conversation.output is not None:
         body["format"] = _format(conversation.output, losses)
     _note_losses(conversation, losses)
@@ -77,9 +81,11 @@ def _tools(conversation: Conversation, losses: Losses) -> list[dict[str, Any]]:
 
 
 def _tool(tool: Tool, own: bool, losses: Losses) -> dict[str, Any] | None:
-    if tool.hosted is not None or tool.custom:
-        losses.add(f"tool:{tool.hosted or 'custom'}")
+    if tool.hosted is not None:
+        losses.add(f"tool:{tool.hosted}")
         return None
+    if tool.custom:
+        losses.add("tool:custom")
     if tool.strict:
         losses.add("strict")
     if tool.cache is not None:
@@ -87,7 +93,7 @@ def _tool(tool: Tool, own: bool, losses: Losses) -> dict[str, Any] | None:
     function: dict[str, Any] = {"name": tool.name}
     if tool.description is not None:
         function["description"] = tool.description
-    function["parameters"] = _NO_ARGUMENTS if tool.schema is None else tool.schema
+    function["parameters"] = _FREE_TEXT if tool.custom else tool.schema or _NO_ARGUMENTS
     row: dict[str, Any] = {"type": "function", "function": function}
     if own:
         extend(row, tool.extra)
@@ -109,6 +115,18 @@ def _say_logprobs(body: dict[str, Any], sampling: Sampling) -> None:
         body["logprobs"] = sampling.logprobs
     if sampling.top_logprobs is not None:
         body["top_logprobs"] = sampling.top_logprobs
+
+
+def _say_thinking(
+    body: dict[str, Any], conversation: Conversation, target: Target, losses: Losses
+) -> None:
+    """The server refuses a word about thinking to a model that cannot think."""
+    think = _think(conversation.thinking)
+    if target.model.reasoning is False and conversation.dialect != DIALECT:
+        if think:
+            losses.add("thinking")
+    elif think is not None:
+        body["think"] = think
 
 
 def _think(thinking: Thinking | None) -> str | bool | None:

@@ -20,6 +20,7 @@ from .members import opening as opening_of
 from .parts import kind_of
 from .pieces import SUMMARY, THINKING, Piece, PlainPiece, TextPiece, refusal
 from .reasoning import pack
+from .unwrapping import unwrapped
 
 _encode = msgspec.json.Encoder().encode
 
@@ -124,13 +125,24 @@ class Thought:
 
 
 class CallItem:
-    """A call of the client's function, or of its custom tool."""
+    """A call of the client's function, or of its custom tool.
+
+    ``wrapped`` is for a custom tool that the vendor called as a function: its
+    text is known once its arguments are whole.
+    """
 
     def __init__(
-        self, identity: str, index: int, call: ToolCall, apart: tuple[str, str] | None
+        self,
+        identity: str,
+        index: int,
+        call: ToolCall,
+        apart: tuple[str, str] | None,
+        *,
+        wrapped: bool = False,
     ) -> None:
         self._id = _encode(identity)
         self._custom = call.custom
+        self._wrapped = wrapped
         kind, member = _WORDS[call.custom]
         self._place = place(self._id, index)
         self._kind, self._member = kind, member
@@ -150,7 +162,8 @@ class CallItem:
 
     def grow(self, text: str, logprobs: Raw | None, out: Frames) -> None:
         self._texts.append(text)
-        out.say(self._delta, _encode(text))
+        if not self._wrapped:
+            out.say(self._delta, _encode(text))
 
     def cite(self, citation: Citation) -> None:
         """Nothing here can be cited."""
@@ -161,11 +174,20 @@ class CallItem:
     def end(self, out: Frames) -> None:
         if self.ended:
             return
-        if not self._texts and not self._custom:
+        if self._wrapped:
+            self._unwrap(out)
+        elif not self._texts and not self._custom:
             self.grow("{}", None, out)  # Clients parse the arguments as JSON.
         self.ended = True
         whole = b',"%b":%b' % (self._member, _encode("".join(self._texts)))
         out.say(opening(f"{self._kind}.done", self._place + whole))
+
+    def _unwrap(self, out: Frames) -> None:
+        self._wrapped = False
+        text = unwrapped("".join(self._texts))
+        self._texts.clear()
+        if text:
+            self.grow(text, None, out)
 
     def written(self, status: bytes) -> bytes:
         kind = b"custom_tool_call" if self._custom else b"function_call"

@@ -41,6 +41,7 @@ from .output_list import OutputList
 from .parts import text_of
 from .pieces import Piece
 from .tracks import empty
+from .unwrapping import custom_names
 from .usage import write_usage
 
 FAILED = b"failed"
@@ -59,6 +60,7 @@ class Writer:
     def __init__(self, asked: Conversation, losses: Losses) -> None:
         self._echo = Echo(asked)
         self._apart = apart(asked.tools)
+        self._custom = custom_names(asked.tools)
         self._losses = losses
         self._out = Frames()
         self._list = OutputList(self._out)
@@ -209,11 +211,13 @@ class Writer:
         if call_id in self._ids:
             call_id = f"{call_id}_{len(self._list)}"
         self._ids.add(call_id)
+        custom = part.custom or part.name in self._custom
         call = CallItem(
-            self._new_id("ctc" if part.custom else "fc"),
+            self._new_id("ctc" if custom else "fc"),
             len(self._list),
-            replace(part, id=call_id),
+            replace(part, id=call_id, custom=custom),
             self._apart.get(part.name),
+            wrapped=custom and not part.custom,
         )
         self._list.add(call)
         return call

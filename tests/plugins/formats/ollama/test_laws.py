@@ -197,7 +197,7 @@ def replies(draw: st.DrawFn) -> Reply:
     parts = [
         *draw(optional(thoughts)),
         *draw(optional(texts)),
-        *draw(st.lists(plain_calls, max_size=2)),
+        *draw(st.lists(plain_calls, max_size=2, unique_by=lambda call: call.id)),
     ]
     natural = "tool_calls" if any(isinstance(part, ToolCall) for part in parts) else "stop"
     finish = draw(finishes)

@@ -2,19 +2,24 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 
 from gateway_core import (
     BadRequest,
     Citation,
     Conversation,
     Foreign,
+    Losses,
     Media,
+    Model,
     Output,
     Reasoning,
     Refusal,
     Sampling,
+    Target,
     Text,
     Thinking,
     Tool,
@@ -22,6 +27,7 @@ from gateway_core import (
     ToolChoice,
     ToolResult,
     Turn,
+    VendorSide,
 )
 
 HELLO = Turn("user", (Text(text="Hello"),))
@@ -158,6 +164,39 @@ def test_thinking_becomes_a_flag_or_a_word(tell: Any, thinking: Thinking, think:
 
     assert body.get("think") == think
     assert losses == []
+
+
+def test_a_model_that_cannot_think_is_not_asked_to(vendor: VendorSide, target: Target) -> None:
+    plain = replace(target, model=Model("gemma3", reasoning=False))
+    losses = Losses()
+
+    body = msgspec.json.decode(
+        vendor.write_request(saying(thinking=Thinking(effort="low")), plain, losses)
+    )
+
+    assert "think" not in body
+    assert [*losses.names] == ["thinking"]
+
+
+def test_a_model_that_cannot_think_may_be_told_not_to(vendor: VendorSide, target: Target) -> None:
+    plain = replace(target, model=Model("gemma3", reasoning=False))
+    losses = Losses()
+
+    body = msgspec.json.decode(
+        vendor.write_request(saying(thinking=Thinking(enabled=False)), plain, losses)
+    )
+
+    assert "think" not in body
+    assert not losses
+
+
+def test_a_tool_for_free_text_is_a_function_with_one_text(tell: Any) -> None:
+    body, losses = tell(saying(tools=(Tool(name="patch", description="d", custom=True),)))
+
+    said = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    (tool,) = body["tools"]
+    assert tool["function"] == {"name": "patch", "description": "d", "parameters": said}
+    assert losses == ["tool:custom"]
 
 
 def test_an_output_schema_is_the_format(tell: Any) -> None:
