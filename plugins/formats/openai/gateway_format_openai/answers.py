@@ -94,7 +94,8 @@ class Answer:
         index = chunk.index or 0
         choice = self._choices.get(index)
         if choice is None:
-            choice = self._choices[index] = OpenChoice(self._id, index)
+            choice = OpenChoice(self._id, index, is_whole=self._is_whole)
+            self._choices[index] = choice
         if self._is_whole:
             delta = chunk.message or chunk.delta
         else:  # a few vendors repeat all of the message beside each delta

@@ -40,11 +40,13 @@ class _Call:
 class Calls:
     """The tool calls of one choice."""
 
-    __slots__ = ("_choice", "_nameless", "_open", "_reply")
+    __slots__ = ("_choice", "_is_whole", "_nameless", "_open", "_reply")
 
-    def __init__(self, reply: str, choice: int) -> None:
+    def __init__(self, reply: str, choice: int, *, is_whole: bool) -> None:
+        """``is_whole`` where each call comes in one piece, so that nothing need be told apart."""
         self._reply = reply
         self._choice = choice
+        self._is_whole = is_whole
         self._open: list[_Call] = []
         self._nameless: dict[int | None, CallDelta] = {}
         """The beginnings of calls that have no name yet, by their number."""
@@ -94,6 +96,8 @@ class Calls:
 
     def _known(self, delta: CallDelta, name: str) -> _Call | None:
         """The call that a delta belongs to, or ``None`` when it begins one."""
+        if self._is_whole:
+            return None
         call_id = delta.id if isinstance(delta.id, str) else ""
         number = _number(delta)
         if number is not None:
@@ -118,7 +122,8 @@ class Calls:
             self._end(self._open[-1], out)
         held = self._nameless.pop(_number(delta), CallDelta())
         call_id = next((i for i in (delta.id, held.id) if i and isinstance(i, str)), None)
-        call_id = call_id or self._default_id()
+        if call_id is None or any(call.id == call_id for call in self._open):
+            call_id = self._default_id()
         signature = read_signature(delta.extra_content or held.extra_content)
         self._open.append(_Call(part, call_id, _number(delta), signature, custom))
         tool_call = ToolCall(id=call_id, name=name, custom=custom, signature=signature)

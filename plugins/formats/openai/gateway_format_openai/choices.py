@@ -68,14 +68,14 @@ class OpenChoice:
         "word",
     )
 
-    def __init__(self, reply: str, index: int) -> None:
+    def __init__(self, reply: str, index: int, *, is_whole: bool = False) -> None:
         self.word: str | None = None
         """Why the choice ended, in the vendor's word. It is not the end: one vendor says it
         after each of several tool calls."""
         self.met: object = None
         """The stop sequence that was met, or something else."""
         self._index = index
-        self._calls = Calls(reply, index)
+        self._calls = Calls(reply, index, is_whole=is_whole)
         self._parts = 0
         self._part = -1
         self._kind = ""

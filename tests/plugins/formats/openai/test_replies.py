@@ -114,6 +114,29 @@ def test_unknown_members_of_another_dialect_stay_behind(client: ClientSide) -> N
     assert b"odd" not in written
 
 
+@pytest.mark.parametrize(
+    "shared", [{"id": "c1"}, {"id": "c1", "index": 0}, {"index": 0}, {}], ids=str
+)
+@pytest.mark.parametrize("names", [("f", "f"), ("f", "g")], ids=str)
+def test_each_call_of_a_whole_answer_is_one(
+    vendor: VendorSide, shared: dict[str, Any], names: tuple[str, str]
+) -> None:
+    calls = [
+        {**shared, "type": "function", "function": {"name": name, "arguments": arguments}}
+        for name, arguments in zip(names, ('{"a":1}', '{"a":2}'), strict=True)
+    ]
+
+    reply = vendor.read_reply(body({"content": None, "tool_calls": calls}))
+    read = [part for part in reply.choices[0].parts if isinstance(part, ToolCall)]
+
+    assert [(call.name, call.arguments) for call in read] == [
+        (names[0], '{"a":1}'),
+        (names[1], '{"a":2}'),
+    ]
+    assert len({call.id for call in read}) == 2
+    assert read[0].id == shared.get("id", read[0].id)
+
+
 def test_choices_are_ordered_by_their_index(vendor: VendorSide) -> None:
     choices = [
         {"index": 1, "message": {"content": "b"}, "finish_reason": "length", "x": 1},
