@@ -277,7 +277,11 @@ def _connect_checked(path: Path, expected: bool, unchecked: list[bool]) -> apsw.
     try:
         return _connect_writer(str(path))
     except apsw.Error as error:
-        raise DatabaseUnusable(f"The database {path} cannot be opened: {error}.") from error
+        raise DatabaseUnusable(
+            f"The database {path} cannot be opened: {error}. "
+            "See that no other program holds it, that the gateway may write to it, "
+            "and that its disk has room."
+        ) from error
 
 
 def _connect_writer(path: str) -> apsw.Connection:
