@@ -151,3 +151,10 @@ def test_a_disk_that_takes_no_more_stops_the_start_with_advice(
     assert told.stderr.startswith("Error: ")
     assert " See that " in told.stderr
     assert "Traceback" not in told.stderr
+
+
+def test_a_path_of_the_desk_that_is_none_is_told() -> None:
+    told = CliRunner().invoke(cli, ["api", "GET", "keys"])
+
+    assert told.exit_code == 2
+    assert "'keys' does not begin with /api/." in told.output
