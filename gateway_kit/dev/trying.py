@@ -48,7 +48,7 @@ def way_in(plugin: str, registry: Registry) -> tuple[WireFormat | None, str | No
     own = (registry.formats[id] for id, by in registry.format_plugins.items() if by == plugin)
     asked = [(wire, path) for wire in own if wire.vendor and (path := _path(wire))]
     usual = registry.formats.get(USUAL)
-    return asked[0] if asked else (usual, usual and _path(usual))
+    return asked[0] if asked else (usual, _path(usual) if usual else None)
 
 
 def _path(wire: WireFormat) -> str | None:
