@@ -51,6 +51,7 @@ from .plugins.setting_fields import masked, secret_texts
 from .plugins.standing import goes_first, is_trusted
 from .registry import Registry
 from .routing import App
+from .storage.opening import refusing
 from .storage.stores import Stores, open_stores
 from .surfaces.fence import fenced
 from .surfaces.operation import Guarded, Operation
@@ -95,21 +96,22 @@ class Gateway:
         the data directory or the database cannot be used; a broken plugin
         never stops anything.
         """
-        loaded = plugins.load(
-            allowed=frozenset(environment.load_plugins),
-            blocked=frozenset(environment.block_plugins),
-            extra=extra_plugins,
-            entry_points=installed_plugins,
-            folder=plugins.PluginFolder.of(environment.data_path),
-            limit=environment.plugin_timeout_ms / 1000,
-        )
         async with AsyncExitStack() as stack:
             data_dir = DataDir(environment.data_path)
             if not shares_data:
                 stack.enter_context(data_dir)
-            core = await _core(
-                stack, environment, data_dir, loaded, plugin_settings, listens_on, clock
+            loaded = plugins.load(
+                allowed=frozenset(environment.load_plugins),
+                blocked=frozenset(environment.block_plugins),
+                extra=extra_plugins,
+                entry_points=installed_plugins,
+                folder=plugins.PluginFolder.of(environment.data_path),
+                limit=environment.plugin_timeout_ms / 1000,
             )
+            with refusing(data_dir.database):
+                core = await _core(
+                    stack, environment, data_dir, loaded, plugin_settings, listens_on, clock
+                )
             core.shares_data = shares_data
             routes = await _extensions(stack, core, loaded)
             yield cls(core, App(core, routes))

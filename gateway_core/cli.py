@@ -178,6 +178,8 @@ def api(
     """
     from .own_desk import NoGateway, ask
 
+    if not path.startswith("/"):
+        raise click.BadParameter(f"{path!r} does not begin with /api/.", param_hint="PATH")
     base = url or own_address(environment)
     text = sys.stdin.read() if body == "-" else body
     try:

@@ -72,7 +72,8 @@ def print_table(
 ) -> None:
     """A table that fits the terminal; plain text where there is none.
 
-    Columns that are to stay ``whole`` are as wide as what they hold.
+    Columns that are to stay ``whole`` are as wide as what they hold. Brackets and colons
+    in the cells mean nothing.
     """
     from rich import box
     from rich.console import Console
@@ -83,7 +84,7 @@ def print_table(
         table.add_column(column, no_wrap=column in whole, overflow="fold")
     for row in rows:
         table.add_row(*(str(row.get(column, "")) for column in columns))
-    Console().print(table)
+    Console(markup=False, emoji=False).print(table)
 
 
 def add_plugin_commands(cli: click.Group) -> None:

@@ -6,10 +6,13 @@ from typing import Any
 from .commands import load
 from .config.data_dir import DataDir
 from .config.environment import Environment
-from .config.errors import StartRefused
+from .config.errors import DataDirInUse, StartRefused
 from .server import UVLOOP, ServerError, choose, listen
+from .storage.opening import look_at
 
 GOOD, WORSE, BAD = "good", "worse", "bad"
+A_PROVIDER = "pip install model-gateway-provider-openai, or that of another vendor"
+RUNS_ALREADY = "(a gateway that runs already is no fault)"
 Finding = dict[str, Any]
 
 
@@ -39,15 +42,18 @@ def _port(host: str, port: int) -> Finding:
     try:
         listen(host, port).close()
     except ServerError as error:
-        return _finding("port", WORSE, f"{error} (a gateway that runs already is no fault)")
+        return _finding("port", WORSE, f"{error} {RUNS_ALREADY}")
     return _finding("port", GOOD, f"{host}:{port} is free")
 
 
 def _data(environment: Environment) -> Finding:
     path = environment.data_path
     try:
-        with DataDir(path):
+        with DataDir(path) as data_dir:
+            look_at(data_dir)
             return _finding("data directory", GOOD, str(path))
+    except DataDirInUse as error:
+        return _finding("data directory", WORSE, f"{error} {RUNS_ALREADY}")
     except StartRefused as error:
         return _finding("data directory", BAD, str(error))
 
@@ -61,10 +67,12 @@ def _plugins(environment: Environment) -> list[Finding]:
     if not found.formats:
         findings.append(
             _finding(
-                "formats", BAD, "no wire format is installed; pip install a model-gateway-format"
+                "formats",
+                BAD,
+                "no wire format is installed; pip install model-gateway-format-openai",
             )
         )
     if not found.providers:
-        findings.append(_finding("providers", BAD, "no provider is installed"))
+        findings.append(_finding("providers", BAD, f"no provider is installed; {A_PROVIDER}"))
     counted = f"{len(found.formats)} formats and {len(found.providers)} providers"
     return [*findings, _finding("plugins", GOOD, counted)]

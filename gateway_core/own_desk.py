@@ -31,13 +31,20 @@ def ask(
     """Make one call. ``base`` is scheme, host and port. Raises NoGateway, StartRefused."""
     owned = DataDir(environment.data_path)
     headers = {CLI_HEADER: cli_token(owned.raw_machine_id(), owned.cli_secret())}
-    if body is not None:
+    if method != "GET":
         headers["content-type"] = "application/json"
     request = UpstreamRequest(method=method, url=base + path, headers=headers, body=body or b"")
     try:
         return asyncio.run(_asked(request))
     except TransportError as error:
-        raise NoGateway(f"No gateway answers at {base}: {error.message}. Is it running?") from None
+        told = f"No gateway answers at {base}: {_of_gateway(error.message)}."
+        raise NoGateway(f"{told} Start it, or say with --url where it is.") from None
+
+
+def _of_gateway(message: str) -> str:
+    """What is told of a provider, told of the gateway, as a part of a sentence."""
+    why = message.replace("provider", "gateway").rstrip(".")
+    return why[:1].lower() + why[1:]
 
 
 async def _asked(request: UpstreamRequest) -> Told:

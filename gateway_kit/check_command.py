@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .results import Results
 
-LACKING = "Its cases were not run; they need more: pip install 'model-gateway[kit]'"
+LACKING = "Its cases were not run; they need more: "
 
 
 @click.command("check")
@@ -91,8 +91,8 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
         guard.run(found.load)
     try:
         results = check(found, live=live, progress=_progress)
-    except Lacking:
-        click.echo(LACKING, err=True)
+    except Lacking as error:
+        click.echo(f"{LACKING}{error}", err=True)
         return None
     except NoKey as error:
         raise click.ClickException(f"{found.name}: {error}") from None

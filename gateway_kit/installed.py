@@ -11,6 +11,11 @@ FORMAT = "format-"
 """How the entry points of format plugins begin."""
 
 
+USUAL = "openai"
+"""The wire format of what is made up for a plugin."""
+TO_INSTALL = "pip install model-gateway-format-openai"
+
+
 def format_plugins() -> dict[str, object]:
     """The installed format plugins by name; one that cannot be imported is left out."""
     found: dict[str, object] = {}

@@ -16,6 +16,7 @@ DATA_DIR/                 0700
 Every file is 0600 from its first moment, and is replaced whole or not at all.
 """
 
+import errno
 import hashlib
 import os
 import stat
@@ -180,7 +181,7 @@ class DataDir:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise DataDirUnusable(f"{path} cannot be read: {error.strerror}.") from error
+            raise DataDirUnusable(_unusable(path, "read", error)) from error
 
     def write(self, name: str, content: bytes) -> None:
         """Put a whole file in place, on disk before this returns. Raises DataDirUnusable."""
@@ -191,7 +192,7 @@ class DataDir:
             temporary.replace(path)
             _sync_directory(path.parent)
         except OSError as error:
-            raise DataDirUnusable(f"{path} cannot be written: {error.strerror}.") from error
+            raise DataDirUnusable(_unusable(path, "written", error)) from error
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -203,7 +204,7 @@ class DataDir:
             path.parent.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
             path.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
         except OSError as error:
-            raise DataDirUnusable(f"{path} cannot be made: {error.strerror}.") from error
+            raise DataDirUnusable(_unusable(path, "made", error)) from error
         return path
 
     def touch_database(self) -> None:
@@ -217,8 +218,9 @@ class DataDir:
                 directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
                 _repair(directory, PRIVATE_DIRECTORY)
             except OSError as error:
+                why = "There is a file" if isinstance(error, FileExistsError) else error.strerror
                 raise DataDirUnusable(
-                    f"The data directory {directory} cannot be used: {error.strerror}. "
+                    f"The data directory {directory} cannot be used: {why}. "
                     "Set DATA_DIR to a directory the gateway may write to."
                 ) from error
         for name in _OWN_FILES:
@@ -252,7 +254,7 @@ class DataDir:
         try:
             return os.open(path, flags, PRIVATE_FILE)
         except OSError as error:
-            raise DataDirUnusable(f"{path} cannot be opened: {error.strerror}.") from error
+            raise DataDirUnusable(_unusable(path, "opened", error)) from error
 
     @staticmethod
     def _write_new(path: Path, content: bytes) -> None:
@@ -280,6 +282,12 @@ def _holder(descriptor: int) -> str:
 def _in_use(path: Path, holder: str) -> str:
     who = f"another gateway (process {holder})" if holder else "another gateway"
     return f"{path} is in use by {who}. Stop it, or set DATA_DIR to another directory."
+
+
+def _unusable(path: Path, what: str, error: OSError) -> str:
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    advice = "Make room on its disk" if is_full else "See that the gateway may read and write it"
+    return f"{path} cannot be {what}: {error.strerror}. {advice}."
 
 
 def _damaged(path: Path) -> str:

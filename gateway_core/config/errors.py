@@ -32,7 +32,7 @@ class SecretLost(StartRefused):
 
 
 class DatabaseUnusable(StartRefused):
-    """The database cannot be read, or an earlier one is gone. It is left as it was found."""
+    """The database cannot be read or written, or an earlier one is gone. It is left as it was."""
 
 
 class MigrationRefused(StartRefused):

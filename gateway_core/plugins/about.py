@@ -154,6 +154,8 @@ def _advice(problem: Problem, file: str | None) -> str:
         return f"This says what it lacks here: model-gateway plugins check {name}"
     if "No module named" in problem.message:
         return "Install what it needs, with: model-gateway plugins install"
+    if "cannot be looked through" in problem.message:
+        return "See that the gateway may read it; everything else is served."
     if "did not finish within" in problem.message:
         return "Disable it, or raise GATEWAY_PLUGIN_TIMEOUT_MS if its import only takes long."
     if problem.fatal:

@@ -45,8 +45,17 @@ def find(
     if entry_points:
         found += installed(report)
         if folder is not None:
-            found += [*in_packages(folder, report), *dropins(folder)]
+            found += _in_folder(folder, report)
     return sorted(found, key=lambda each: (_ORDER[each.origin], each.name, each.distribution or ""))
+
+
+def _in_folder(folder: PluginFolder, report: Report) -> list[Found]:
+    """The operator's own plugins; none, and told, where one may not look."""
+    try:
+        return [*in_packages(folder, report), *dropins(folder)]
+    except PermissionError as error:
+        report("plugins", f"{folder.path} cannot be looked through: {error.strerror}")
+        return []
 
 
 def dropins(folder: PluginFolder) -> Iterator[Found]:

@@ -24,6 +24,8 @@ GROWING = frozenset({"usage", "usage_days", "usage_hours", "request_details"})
 _TABLES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
 )
+_SHUT = (apsw.CantOpenError, apsw.BusyError, apsw.LockedError, apsw.PermissionsError)
+"""Errors that say nothing of what the file holds."""
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +42,8 @@ def inspect(path: Path, expected: bool) -> bool:
             verdict = _whole(probe) if is_small else problem_in(probe, tables - GROWING)
         finally:
             probe.close()
+    except _SHUT as error:
+        raise DatabaseUnusable(shut(path, error)) from error
     except apsw.Error as error:
         raise DatabaseUnusable(_damaged(path, str(error))) from error
     if verdict is not None:
@@ -108,6 +112,14 @@ def _has_content(path: Path) -> bool:
 def _damaged(path: Path, why: str) -> str:
     return (
         f"The database {path} is damaged ({why}) and was left as it is. Put a backup in its place."
+    )
+
+
+def shut(path: Path, error: Exception) -> str:
+    """What is said of a database that cannot be opened, whatever it holds."""
+    return (
+        f"The database {path} cannot be opened: {error}. See that no other program holds it, "
+        "that the gateway may read and write it, and that its disk has room."
     )
 
 

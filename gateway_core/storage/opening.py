@@ -1,14 +1,18 @@
 """From a data directory to a database that is up to date and a vault that fits it."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from msgspec import Struct
 
 from gateway_core.config.data_dir import DataDir
-from gateway_core.config.errors import WrongMasterKey
+from gateway_core.config.errors import DatabaseUnusable, WrongMasterKey
 
 from .database import Database
-from .errors import SealBroken
+from .errors import SealBroken, StorageFull, StorageUnavailable
+from .integrity import gone, inspect
 from .migrate import migrate, packaged_migrations
 from .moments import Clock
 from .sqlite import open_sqlite
@@ -32,6 +36,32 @@ class Storage(Struct, frozen=True):
 
     database: Database
     vault: Vault
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Tell what the database does not take while a gateway starts. Raises DatabaseUnusable."""
+    try:
+        yield
+    except StorageFull as error:
+        raise DatabaseUnusable(
+            f"The database {path} cannot be written: its disk is full, or may only be read. "
+            "Make room there, or set DATA_DIR to a directory on another disk."
+        ) from error
+    except StorageUnavailable as error:
+        raise DatabaseUnusable(
+            f"The database {path} cannot be used ({error.__cause__ or error}). "
+            "See that no other program holds it, and that its disk is sound and has room."
+        ) from error
+
+
+def look_at(data_dir: DataDir) -> None:
+    """Look at a database without opening it to write. Raises DatabaseUnusable."""
+    path, expected = data_dir.database, data_dir.was_started
+    if path.exists() and path.stat().st_size:
+        inspect(path, expected)
+    elif expected:
+        raise DatabaseUnusable(gone(path))
 
 
 async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storage:

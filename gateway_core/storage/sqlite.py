@@ -24,7 +24,7 @@ from gateway_core.config.errors import DatabaseUnusable
 
 from .database import Row, Statements, Values
 from .errors import StorageFull, StorageUnavailable, TransactionMisuse, UniqueViolation
-from .integrity import BUSY_MS, connect_reading, gone, inspect, look_through
+from .integrity import BUSY_MS, connect_reading, gone, inspect, look_through, shut
 from .worker import Worker
 
 P = ParamSpec("P")
@@ -277,7 +277,7 @@ def _connect_checked(path: Path, expected: bool, unchecked: list[bool]) -> apsw.
     try:
         return _connect_writer(str(path))
     except apsw.Error as error:
-        raise DatabaseUnusable(f"The database {path} cannot be opened: {error}.") from error
+        raise DatabaseUnusable(shut(path, error)) from error
 
 
 def _connect_writer(path: str) -> apsw.Connection:

@@ -19,6 +19,7 @@ from gateway_core.plugins.discovery import Found
 from gateway_core.plugins.files import PluginFolder
 from gateway_core.registry import Registry
 from gateway_core.storage.connection import PROVIDER_DATA, NewConnection
+from gateway_kit.installed import TO_INSTALL
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find
 from gateway_kit.results.given import BadGiven, given_by
@@ -27,7 +28,7 @@ from . import aloud
 from .network import Turned
 from .orders import GO, Orders, Said, encode, read_orders
 from .staging import environment_of, stage
-from .trying import first_request, names_of
+from .trying import first_request, names_of, way_in
 from .vendor import MADE_UP, beside, vendor_of
 
 HERE = "127.0.0.1"
@@ -84,6 +85,8 @@ def _loaded(orders: Orders) -> tuple[Found, Registry]:
     if plugin is None or plugin.state is not State.LOADED:
         why = "it was not found" if plugin is None else plugin.error or plugin.state
         raise Broken(f"{found.name} cannot be loaded: {why}")
+    if way_in(found.name, registry)[0] is None:
+        raise Broken(f"No wire format is installed to ask {found.name} in: {TO_INSTALL}")
     return found, registry
 
 

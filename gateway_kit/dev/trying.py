@@ -15,8 +15,9 @@ from gateway_core import (
     WireFormat,
 )
 from gateway_core.registry import Registry
+from gateway_kit.installed import USUAL
 
-from .vendor import USUAL, chat_models
+from .vendor import chat_models
 
 HELLO = Conversation(turns=(Turn("user", (Text(text="Hello"),)),))
 
@@ -31,8 +32,8 @@ def first_request(
 ) -> str | None:
     """In the plugin's own format where it has one; ``None`` without a model to ask."""
     target = next((Target(spec, model) for spec in providers for model in chat_models(spec)), None)
-    wire, path = _way_in(plugin, registry)
-    if target is None or path is None or wire.vendor is None:
+    wire, path = way_in(plugin, registry)
+    if target is None or wire is None or path is None or wire.vendor is None:
         return None
     # Written as for a vendor, but with the name that clients use.
     model = replace(target.model, id=f"{target.provider.id}/{target.model.id}")
@@ -41,12 +42,13 @@ def first_request(
     return f"  curl {base}{path} -H 'content-type: application/json' \\\n    -d '{quoted}'"
 
 
-def _way_in(plugin: str, registry: Registry) -> tuple[WireFormat, str | None]:
-    """The format to ask in, and where; no path where a client cannot ask for a chat."""
+def way_in(plugin: str, registry: Registry) -> tuple[WireFormat | None, str | None]:
+    """The format to ask in, if there is one, and where; no path where a client cannot ask for a
+    chat."""
     own = (registry.formats[id] for id, by in registry.format_plugins.items() if by == plugin)
     asked = [(wire, path) for wire in own if wire.vendor and (path := _path(wire))]
-    usual = registry.formats[USUAL]
-    return asked[0] if asked else (usual, _path(usual))
+    usual = registry.formats.get(USUAL)
+    return asked[0] if asked else (usual, _path(usual) if usual else None)
 
 
 def _path(wire: WireFormat) -> str | None:

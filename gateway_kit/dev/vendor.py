@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat, hookimpl
 from gateway_core.inference.addressing import spoken
 from gateway_core.registry import Registry
+from gateway_kit.installed import USUAL
 from gateway_kit.mock_vendor import DIALECTS, SAYINGS, Answering, Asked, Dialect, MockVendor, Said
 from gateway_kit.mock_vendor.foreign import spoken_by
 
@@ -12,7 +13,6 @@ from .orders import Orders
 
 MADE_UP = "mock"
 """The vendor beside a plugin that brings none."""
-USUAL = "openai"
 MODEL = Model("model-1", tools=True)
 
 

@@ -15,7 +15,7 @@ from gateway_core.routing import App
 from gateway_core.surfaces.fence import fenced
 from gateway_core.surfaces.operation import Guarded
 from gateway_kit.asked import said
-from gateway_kit.installed import registry_of
+from gateway_kit.installed import TO_INSTALL, USUAL, registry_of
 from gateway_kit.providers.asgi import HERE, Answer, Asking
 from gateway_kit.providers.bench import Bench as Calls
 from gateway_kit.providers.subject import Subject as Vendor
@@ -68,6 +68,7 @@ class Bench:
     """Opened once for an extension."""
 
     def __init__(self, subject: Subject, formats: Mapping[str, object], desk: object) -> None:
+        """Raises LookupError where the format is not installed that calls are made in."""
         self._subject = subject
         self.formats = formats
         self._desk = desk
@@ -76,6 +77,8 @@ class Bench:
         vendor = _Vendor()
         self.plugins = {**formats, "kit-vendor": vendor, subject.module: subject.plugin}
         registry = registry_of({**formats, "kit-vendor": vendor})
+        if USUAL not in registry.formats:
+            raise LookupError(f"an extension is tried with chat completions: {TO_INSTALL}")
         self.vendor = Vendor(
             module="kit-vendor",
             plugin=vendor,

@@ -12,7 +12,7 @@ from gateway_core.plugins.tiers import Tier
 from gateway_core.registry import Registry
 from gateway_kit.extensions import Suite as ExtensionSuite
 from gateway_kit.extensions.subject import EXTENDING
-from gateway_kit.installed import format_plugins, registry_of
+from gateway_kit.installed import TO_INSTALL, USUAL, format_plugins, registry_of
 from gateway_kit.providers import Suite as ProviderSuite
 
 from .given import Given
@@ -22,7 +22,7 @@ _BRONZE, _SILVER = ("declared", "code"), ("requests", "replies", "errors")
 
 
 class Lacking(Exception):
-    """The cases of wire formats need a package that is not installed."""
+    """The cases need a package that is not installed; the message says how to install it."""
 
 
 class Step(Struct, frozen=True, kw_only=True):
@@ -48,6 +48,8 @@ def steps(
     if "register_formats" in hooks:
         yield from _of_formats(module, given, registry)
     if hooks & EXTENDING:
+        if USUAL not in registry.formats:
+            raise Lacking(TO_INSTALL)
         yield from _of_extension(module, given, folder / "extension", closing)
 
 
@@ -71,7 +73,7 @@ def _of_formats(module: str, given: Given, registry: Registry) -> Iterator[Step]
     try:
         from gateway_kit.formats import format_cases
     except ImportError as error:
-        raise Lacking(str(error)) from error
+        raise Lacking("pip install 'model-gateway[kit]'") from error
     own = [id for id, plugin in registry.format_plugins.items() if plugin == module]
     if not own:
         told = f"{module}: the gateway accepts none of its formats"

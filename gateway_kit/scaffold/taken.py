@@ -46,7 +46,9 @@ def _check_wire(wire: str, registry: Registry) -> None:
     own = (id for id in registry.formats if plugins[id].startswith(FORMAT))
     spoken = sorted(id for id in own if registry.formats[id].vendor is not None)
     if wire not in spoken:
-        raise BadOrder(f"No installed plugin speaks {wire!r}; there are {', '.join(spoken)}")
+        there = f"there are {', '.join(spoken)}" if spoken else "no format is installed"
+        advice = "say another one with --format, or pip install the format's package"
+        raise BadOrder(f"No installed plugin speaks {wire!r}: {there}; {advice}")
 
 
 def _check_variable(order: Order, registry: Registry) -> None:

@@ -1,11 +1,18 @@
 """Where the gateway listens: flags, then variables, then the mode it was started in."""
 
+import json
+import os
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from gateway_core.cli import cli, place
+from gateway_core.commands import print_table
+from gateway_core.config.data_dir import DataDir
 from gateway_core.config.environment import from_environ
 
 DEFAULTS = {
@@ -70,3 +77,84 @@ def test_a_taken_port_says_what_to_do(tmp_path: object) -> None:
 
     assert told.exit_code == 1
     assert "--port" in told.output
+
+
+def test_a_table_shows_brackets_and_colons_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    cell = "pip install 'model-gateway[fast]' :key:"
+
+    print_table(("detail",), [{"detail": cell}])
+
+    assert cell in capsys.readouterr().out
+
+
+def test_doctor_tells_of_a_database_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    with DataDir(tmp_path) as data_dir:
+        data_dir.mark_started()
+
+    told = CliRunner().invoke(cli, ["doctor", "--json"])
+
+    [found] = [f for f in json.loads(told.stdout) if f["check"] == "data directory"]
+    assert (told.exit_code, found["state"]) == (1, "bad")
+    assert "Put the database back" in found["detail"]
+
+
+def test_doctor_tells_of_a_damaged_database_and_leaves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    database = DataDir(tmp_path).database
+    database.write_bytes(b"no database at all")
+
+    told = CliRunner().invoke(cli, ["doctor", "--json"])
+
+    [found] = [f for f in json.loads(told.stdout) if f["check"] == "data directory"]
+    assert found["state"] == "bad"
+    assert "Put a backup in its place" in found["detail"]
+    assert database.read_bytes() == b"no database at all"
+
+
+def test_doctor_does_not_blame_a_gateway_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PORT", "0")
+
+    with DataDir(tmp_path):
+        told = CliRunner().invoke(cli, ["doctor", "--json"])
+
+    assert told.exit_code == 0, told.stdout
+    [found] = [f for f in json.loads(told.stdout) if f["check"] == "data directory"]
+    assert "in use by another gateway" in found["detail"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
+@pytest.mark.parametrize("bytes_at_most", [0, 20, 40_000, 150_000])
+def test_a_disk_that_takes_no_more_stops_the_start_with_advice(
+    tmp_path: Path, bytes_at_most: int
+) -> None:
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, {(bytes_at_most,) * 2})"
+    start = f"{limit}; from gateway_core.cli import cli; cli(['--port', '0'])"
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    told = subprocess.run(
+        [sys.executable, "-c", start],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+    assert told.returncode == 1
+    assert told.stderr.startswith("Error: ")
+    assert " See that " in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_a_path_of_the_desk_that_is_none_is_told() -> None:
+    told = CliRunner().invoke(cli, ["api", "GET", "keys"])
+
+    assert told.exit_code == 2
+    assert "'keys' does not begin with /api/." in told.output

@@ -105,7 +105,10 @@ def test_a_gateway_that_cannot_be_found_is_to_be_named(tmp_path: Path, command: 
         told = command.run(tmp_path, "--url", "http://127.0.0.1:9")
 
     assert told.exit_code == 1
-    assert "No gateway answers at http://127.0.0.1:9" in told.output
+    assert (
+        "No gateway answers at http://127.0.0.1:9: the gateway could not be reached. St"
+        in told.output
+    )
     assert not command.is_done(kept(tmp_path, {})[0])
 
 

@@ -134,23 +134,36 @@ def test_what_is_unknown_is_told(folder: PluginFolder, words: tuple[str, ...]) -
     assert "There is no plugin" in told.output or "Nothing is known of version" in told.output
 
 
-WITHOUT_KIT = """
+KIT = ("pytest", "_pytest", "hypothesis")
+EXTENSION = '''"""Brake. See https://docs.acme.example."""
+
+from gateway_core import hookimpl
+
+GATEWAY_PROTOCOL = 2
+
+
+@hookimpl
+def register_interceptors(): return []
+'''
+WITHOUT = """
 import sys
 
 class Lacking:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"pytest", "_pytest", "hypothesis"}:
+        if name.partition(".")[0] in {*sys.argv[3:]}:
             raise ImportError(name)
 
 sys.meta_path.insert(0, Lacking())
 from gateway_core.cli import cli
-cli(["--data-dir", sys.argv[1], "plugins", "check", *sys.argv[2:]])
+cli(["--data-dir", sys.argv[1], "plugins", "check", sys.argv[2]])
 """
 
 
-def without_kit(folder: PluginFolder, plugin: str) -> "subprocess.CompletedProcess[str]":
+def without(
+    lacking: tuple[str, ...], folder: PluginFolder, plugin: str
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT_KIT, str(folder.path.parent), plugin],
+        [sys.executable, "-c", WITHOUT, str(folder.path.parent), plugin, *lacking],
         capture_output=True,
         text=True,
         timeout=60,
@@ -159,18 +172,30 @@ def without_kit(folder: PluginFolder, plugin: str) -> "subprocess.CompletedProce
 
 
 def test_the_cases_of_a_vendor_need_neither_pytest_nor_hypothesis(folder: PluginFolder) -> None:
-    told = without_kit(folder, "echo")
+    told = without(KIT, folder, "echo")
 
     assert told.returncode == 0, told.stderr
     assert "cases pass; tier: bronze." in told.stdout
 
 
 def test_without_hypothesis_a_wire_format_is_only_read(folder: PluginFolder) -> None:
-    told = without_kit(folder, "format-openai")
+    told = without(KIT, folder, "format-openai")
 
     assert told.returncode == 0, told.stderr
     assert "fits hook protocol 2." in told.stdout
     assert "pip install 'model-gateway[kit]'" in told.stderr
+
+
+def test_without_the_usual_format_an_extension_is_only_read(
+    folder: PluginFolder, tmp_path: Path
+) -> None:
+    told = without(("gateway_format_openai",), folder, file(tmp_path, EXTENSION))
+
+    assert told.returncode == 0, told.stderr
+    assert "fits hook protocol 2." in told.stdout
+    assert told.stderr.splitlines()[1:] == [
+        "Its cases were not run; they need more: pip install model-gateway-format-openai"
+    ]
 
 
 @pytest.mark.parametrize("name", ["__init__.py", "pyproject.toml"])

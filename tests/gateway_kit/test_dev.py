@@ -14,7 +14,7 @@ import httpx2
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from gateway_kit.dev.orders import Orders
+from gateway_kit.dev.orders import Orders, encode
 from gateway_kit.dev.vendor import MADE_UP, beside, vendor_of
 from gateway_kit.installed import format_plugins, registry_of
 from gateway_kit.mock_vendor import Asked
@@ -25,6 +25,26 @@ from gateway_kit.scaffold.writing import write
 COMMAND = Path(sys.executable).parent / "model-gateway"
 PATIENCE = 20.0
 """Seconds that any one thing may take on a busy machine."""
+EXTENSION = '''"""Acme, which looks on."""
+
+from gateway_core import hookimpl
+
+
+@hookimpl
+def register_interceptors(): return []
+'''
+WITHOUT_FORMATS = """
+import sys
+
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("gateway_format_"):
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Lacking())
+from gateway_kit.dev.child import main
+main()
+"""
 ASKED = {"messages": [{"role": "user", "content": "Hello"}]}
 
 
@@ -237,3 +257,19 @@ def test_the_vendor_answers_in_the_only_format_that_it_is_asked_in(tmp_path: Pat
     said = vendor.script(Asked("POST", "/an/odd/path", {}, b'{"model":"m"}'))
 
     assert b'"choices"' in said.pieces[0]
+
+
+def test_without_a_wire_format_there_is_no_way_in(tmp_path: Path) -> None:
+    place = tmp_path / "acme.py"
+    place.write_text(EXTENSION)
+    orders = Orders(target=str(place), plugins="none", data_dir=str(tmp_path / "data"), port=0)
+    command = [sys.executable, "-c", WITHOUT_FORMATS, encode(orders).decode()]
+
+    told = subprocess.run(command, input="", capture_output=True, text=True, timeout=60)
+
+    assert told.returncode == 1
+    assert (
+        "No wire format is installed to ask acme in: pip install model-gateway-format-openai"
+        in (told.stdout)
+    )
+    assert "Traceback" not in told.stderr

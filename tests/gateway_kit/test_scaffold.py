@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from gateway_core import Model, ProviderSpec, WireFormat, hookimpl
+from gateway_core.plugins import load
 from gateway_core.plugins.tiers import Tier
+from gateway_core.registry import build
 from gateway_kit.providers import Suite
 from gateway_kit.results import check, find
 from gateway_kit.scaffold.command import new_command
@@ -176,6 +178,24 @@ def test_what_a_package_says_of_itself_can_be_published(tmp_path: Path, kind: st
     (module,) = said["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
     assert list(project["entry-points"]["model_gateway"].values()) == [module]
     assert (place / module / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_package_is_developed_with_the_format_that_its_tests_need(kind: str) -> None:
+    registry = build(load())
+    brings = {plugin.name: plugin.distribution for plugin in registry.plugins}
+    spoken = {
+        id: brings[plugin]
+        for id, plugin in registry.format_plugins.items()
+        if plugin.startswith("format-") and registry.formats[id].vendor is not None
+    }
+    wanted = spoken if kind == "provider" else {"openai": spoken["openai"]}
+
+    for wire, distribution in wanted.items():
+        said = tomllib.loads(files_of(Order(kind=kind, name="acme", wire=wire))["pyproject.toml"])
+        beside = [each for each in said["dependency-groups"]["dev"] if "-format-" in each]
+        assert beside == ([] if kind == "format" else [distribution])
+    assert "openai-responses-compact" in spoken
 
 
 @given(names.filter(lambda name: len(name) <= LONGEST_NAME), st.sampled_from(KINDS))

@@ -120,8 +120,16 @@ def test_what_a_killed_writer_left_is_swept_away(root: Path) -> None:
 def test_a_path_that_is_a_file_is_refused_with_advice(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(DataDirUnusable, match=r"cannot be used: .*\. Set DATA_DIR to"):
+    with pytest.raises(DataDirUnusable, match=r"cannot be used: There is a file\. Set DATA_DIR to"):
         DataDir(tmp_path / "file")
+
+
+def test_a_file_that_cannot_be_read_is_told_with_advice(root: Path) -> None:
+    data_dir = DataDir(root)
+    (root / "machine-id").mkdir()
+
+    with pytest.raises(DataDirUnusable, match=r"See that the gateway may read and write it\.$"):
+        data_dir.read("machine-id")
 
 
 def test_a_second_gateway_is_kept_out(root: Path) -> None:

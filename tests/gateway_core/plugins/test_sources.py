@@ -4,9 +4,10 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import gateway_format_openai
 import pytest
@@ -17,6 +18,7 @@ from gateway_core.plugins import Origin, Plugin, PluginFolder, State, load
 from gateway_core.plugins.sources import distribution_of, find
 from gateway_core.registry import Registry, build
 
+T = TypeVar("T")
 DROP_IN_FAILURES = {
     "raises": ("raise RuntimeError('no luck')", "RuntimeError: no luck"),
     "misspelt": ("def broken(:", "SyntaxError"),
@@ -328,3 +330,26 @@ def test_a_package_whose_module_stands_elsewhere_is_loaded(
     monkeypatch.syspath_prepend(tmp_path)
 
     assert record(everything(folder), "acme").state is State.LOADED
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() != 0, reason="takes another user's part"
+)
+def test_a_folder_that_one_may_not_look_into_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    folder = folder_in(tmp_path, acme=vendor("acme"))
+    folder.path.chmod(0o700)
+    reported: list[tuple[str, str]] = []
+
+    found = _as_nobody(lambda: find(lambda *told: reported.append(told), folder=folder))
+
+    assert "acme" not in {each.name for each in found}
+    assert "format-openai" in {each.name for each in found}
+    assert reported == [("plugins", f"{folder.path} cannot be looked through: Permission denied")]
+
+
+def _as_nobody(act: Callable[[], T]) -> T:
+    os.seteuid(65534)
+    try:
+        return act()
+    finally:
+        os.seteuid(0)

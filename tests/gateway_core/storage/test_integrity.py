@@ -2,8 +2,11 @@
 
 import asyncio
 import logging
+import os
 import shutil
-from collections.abc import Callable
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -21,6 +24,14 @@ ROWS = [{"id": number, "text": "x" * 200} for number in range(500)]
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file counts as a large one."""
     monkeypatch.setattr(integrity, "SMALL", 0)
+
+
+@pytest.fixture
+def tmp_path_of_all() -> Iterator[Path]:
+    """A folder that every user may look into, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
 
 
 async def filled(path: Path) -> SqliteDatabase:
@@ -141,3 +152,33 @@ async def test_closing_does_not_wait_for_the_look(tmp_path: Path) -> None:
 
         async with asyncio.timeout(5):
             await database.close()
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() != 0, reason="takes another user's part"
+)
+def test_a_file_of_another_user_is_not_called_damaged(tmp_path_of_all: Path) -> None:
+    path = tmp_path_of_all / "data.sqlite"
+    apsw.Connection(str(path)).execute("CREATE TABLE notes (text TEXT)")
+    path.chmod(0o600)
+
+    os.seteuid(65534)
+    try:
+        with pytest.raises(DatabaseUnusable, match=r"cannot be opened: .*See that .* may read and"):
+            integrity.inspect(path, expected=True)
+    finally:
+        os.seteuid(0)
+
+
+async def test_a_file_that_another_program_keeps_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(integrity, "BUSY_MS", 1)
+    path = tmp_path / "data.sqlite"
+    keeper = apsw.Connection(str(path))
+    keeper.execute("CREATE TABLE notes (text TEXT); BEGIN EXCLUSIVE")
+
+    with pytest.raises(DatabaseUnusable, match=r"cannot be opened: .*locked.* no other program"):
+        await open_sqlite(path, expected=True)
+
+    keeper.close()

@@ -3,6 +3,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from things import INSERT
 
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.errors import (
@@ -12,6 +13,8 @@ from gateway_core.config.errors import (
     WrongMasterKey,
 )
 from gateway_core.storage.connection import NewConnection
+from gateway_core.storage.opening import refusing
+from gateway_core.storage.sqlite import SqliteDatabase
 from gateway_core.storage.stores import open_stores
 from gateway_core.storage.usage import UsageFilter, UsageRecord
 
@@ -186,3 +189,14 @@ async def test_deleted_usage_is_overwritten(data_dir: DataDir) -> None:
 
 def every_byte(path: Path) -> bytes:
     return b"".join(file.read_bytes() for file in path.rglob("*") if file.is_file())
+
+
+async def test_a_disk_that_is_full_keeps_a_gateway_from_starting(filed: SqliteDatabase) -> None:
+    await filed.execute(INSERT, id=1, name="")
+    await filed.execute("PRAGMA max_page_count = 4")
+
+    with (
+        pytest.raises(DatabaseUnusable, match=r"its disk is full.* Make room there"),
+        refusing(Path("data.sqlite")),
+    ):
+        await filed.execute(INSERT, id=2, name="x" * 100_000)
