@@ -14,6 +14,7 @@ datagrams ──▶ Datagrams ───────▶ Http3 ──▶ Stream �
 """
 
 import asyncio
+import errno
 import importlib.util
 import signal
 import socket
@@ -79,12 +80,16 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        raise ServerError(
-            f"Cannot listen on {host}:{port} ({error.strerror}). "
-            "If another program uses the port, choose another one with --port."
-        ) from None
+        told = f"Cannot listen on {host}:{port} ({error.strerror}). {_advice(error)}"
+        raise ServerError(told) from None
     listener.setblocking(False)
     return listener
+
+
+def _advice(error: OSError) -> str:
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return "Choose an address of this machine with --host."
+    return "If another program uses the port, choose another one with --port."
 
 
 def choose(name: str | None = None) -> Server:

@@ -91,5 +91,10 @@ def _trouble(error: ssl.SSLError, cert: Path, key: Path) -> str:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cert)
     except OSError:
         return f"There is no certificate in PEM format in {cert}."
+    if key == cert:
+        return (
+            f"There is no key beside the certificate in {cert}: "
+            "name its file with --tls-key or GATEWAY_TLS_KEY."
+        )
     reason = (error.reason or "").lower().replace("_", " ")
     return f"The TLS key in {key} cannot be used with the certificate in {cert} ({reason})."

@@ -55,7 +55,7 @@ def spoiled(issued: Issued, folder: Path) -> dict[str, list[str]]:
         f"There is no file {folder} with the TLS key.": [cert, str(folder)],
         f"There is no certificate in PEM format in {empty}.": [str(empty), key_file],
         f"The TLS key in {empty} cannot be used with": [cert, str(empty)],
-        f"The TLS key in {cert} cannot be used with": [cert],
+        f"There is no key beside the certificate in {cert}: name its file with --tls-key": [cert],
         f"The TLS key in {other.key} does not belong to": [cert, str(other.key)],
         f"The TLS key in {locked} has a password": [cert, str(locked)],
     }
