@@ -87,9 +87,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _advice(error: OSError) -> str:
-    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-        return "Choose an address of this machine with --host."
-    return "If another program uses the port, choose another one with --port."
+    if error.errno in (errno.EADDRINUSE, errno.EACCES, errno.EPERM):
+        return "If another program uses the port, choose another one with --port."
+    return "Choose an address of this machine with --host."
 
 
 def choose(name: str | None = None) -> Server:
