@@ -8,39 +8,12 @@ from typing import Any
 
 import pytest
 from certificates import issue
-from fake_vendor import Asked, Said
+from flows import EVENTS, LONG, script
 from h2_apps import settle
 from h2_peer import Peer, place
-from lab import END, EVENT
 from served import Served, served
 
 from gateway_core.server.stream import Stream
-
-EVENTS = 200
-REPLY = json.dumps(
-    {
-        "id": "c",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": "Hi"},
-                "finish_reason": "stop",
-            }
-        ],
-        "usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4},
-    }
-).encode()
-LONG = EVENT % (b"x" * 1000)
-
-
-def script(asked: Asked) -> Said:
-    said = {
-        "whole": Said((REPLY,)),
-        "paced": Said.stream(*(EVENT % b"%d" % n for n in range(20)), END, pause=0.01),
-        "much": Said.stream(*[LONG] * EVENTS, END),
-        "endless": Said.stream(*[LONG] * 10_000, pause=0.01),
-    }
-    return said[asked.json()["model"]]
 
 
 @pytest.fixture(scope="module", params=["uvloop", "asyncio"])

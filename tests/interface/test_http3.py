@@ -14,41 +14,14 @@ import httpx2
 import psutil
 import pytest
 from certificates import Issued, issue
-from fake_vendor import Asked, Said
+from flows import EVENTS, LONG, REPLY, script
 from h2_apps import settle
 from h2_peer import place
 from h3_peer import Peer3, peer3
-from lab import END, EVENT
 from process import running
 from served import Served, served
 
-EVENTS = 200
-REPLY = json.dumps(
-    {
-        "id": "c",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": "Hi"},
-                "finish_reason": "stop",
-            }
-        ],
-        "usage": {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4},
-    }
-).encode()
-LONG = EVENT % (b"x" * 1000)
 JSON = (b"content-type", b"application/json")
-
-
-def script(asked: Asked) -> Said:
-    said = {
-        "whole": Said((REPLY,)),
-        "paced": Said.stream(*(EVENT % b"%d" % n for n in range(20)), END, pause=0.01),
-        "much": Said.stream(*[LONG] * EVENTS, END),
-        "endless": Said.stream(*[LONG] * 10_000, pause=0.01),
-        "broken": Said((b'{"error": {"message": "no"}}',), status=400),
-    }
-    return said[asked.json()["model"]]
 
 
 @pytest.fixture(scope="module")
