@@ -193,11 +193,6 @@ class Http(H3Connection):
         super().__init__(quic)
 
     @property
-    def is_over(self) -> bool:
-        """Whether the client did not follow the protocol."""
-        return self._is_done
-
-    @property
     def unread(self) -> int:
         """How much is kept of heads that are under way, but for one, which has to come whole."""
         return max(0, sum(len(each.buffer) for each in self._stream.values()) - 2 * self._most)
