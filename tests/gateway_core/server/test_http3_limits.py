@@ -206,7 +206,7 @@ async def test_requests_given_up_count_until_the_application_lets_go(issued: Iss
         await settle(lambda: not streams(here))
         rejected = await peer.answer(peer.request())
         held.go.set()
-        await settle(lambda: held.ended == STREAMS)
+        await settle(lambda: held.ended == STREAMS and not here.door.tasks)
         served = await peer.answer(peer.request())
 
     assert rejected.reset == REJECTED
