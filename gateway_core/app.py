@@ -87,14 +87,12 @@ class Gateway:
     ) -> AsyncIterator[Self]:
         """Open a gateway and close it again.
 
-        ``extra_plugins`` are modules by name, beside or instead of the
-        installed ones. ``plugin_settings`` holds settings by plugin, which
-        win over the stored ones. ``listens_on`` holds the addresses the gateway is
-        served on, which it then never calls itself. ``shares_data`` says that
-        whoever started this process keeps other gateways out of the data
-        directory, and several processes use it. Raises StartRefused when
-        the data directory or the database cannot be used; a broken plugin
-        never stops anything.
+        ``extra_plugins`` are modules by name, beside or instead of the installed ones.
+        ``plugin_settings`` holds settings by plugin, which win over the stored ones.
+        ``listens_on`` holds the addresses the gateway is served on, which it then never calls
+        itself. ``shares_data`` says that whoever started this process keeps other gateways out
+        of the data directory, and several processes use it. Raises StartRefused when the data
+        directory or the database cannot be used; a broken plugin never stops anything.
         """
         async with AsyncExitStack() as stack:
             data_dir = DataDir(environment.data_path)
