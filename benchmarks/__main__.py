@@ -21,6 +21,7 @@ from .results import Results, begun, keep
 from .rounds import Scenario, measure
 from .scale import compare, growths
 from .scenarios import FULL, QUICK
+from .shares import NoShares
 from .stage import Stage, Standing, set_up
 from .tools import ToolMissing
 
@@ -125,10 +126,14 @@ def _lifetime(stage: Stage, results: Results, requests: int) -> Results:
 
 def _workers(stage: Stage, results: Results) -> Results:
     _say("workers")
-    compared = compare_workers(stage)
-    if not compared:
+    try:
+        for compared in compare_workers(stage):
+            results = replace(results, workers=(*results.workers, compared))
+    except NoShares as error:
+        results = _noted(results, f"Workers with a share of a core were not measured: {error}.")
+    if not results.workers:
         return _noted(results, "This build serves with one process, so workers are not measured.")
-    return replace(results, workers=compared)
+    return results
 
 
 def _scale(stage: Stage, results: Results, rows: int) -> Results:

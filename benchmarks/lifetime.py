@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from msgspec import Struct
 
 from .answers import BY_NAME
 from .peers import OWN, Peer, gateway
-from .processes import memory
+from .processes import memory, tree
+from .shares import shares
 from .stage import Sample, Stage, Standing
 
 STARTS = 5
@@ -27,6 +29,8 @@ SECONDS = 2.0
 ROUNDS = 3
 SHARED_OUT = ("plain", "messages-stream")
 """What workers are compared with: answers that cost as little as the load itself, and others."""
+SHARE = 0.2
+"""Of a core for each worker, so that there are cores enough for all and for the load."""
 
 
 class Lifetime(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -45,9 +49,11 @@ class Lifetime(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Workers(Struct, frozen=True, kw_only=True, rename="camel"):
-    """Answers each second with one worker and with two, free to use every core."""
+    """Answers each second with one worker and with two."""
 
     mode: str
+    share: float | None
+    """Of a core for each worker; ``None`` when they were free to use every core."""
     one: float
     two: float
     ratio: float
@@ -55,6 +61,13 @@ class Workers(Struct, frozen=True, kw_only=True, rename="camel"):
     """Processor time of the gateway for each answer, in microseconds."""
     cost_two: float
     cores: int
+
+    @property
+    def where(self) -> str:
+        """On what they ran."""
+        if self.share is None:
+            return f"sharing {self.cores} cores with vendor and load"
+        return f"{self.share:.0%} of a core each"
 
 
 def live(stage: Stage, late: int = LATE) -> Lifetime:
@@ -87,10 +100,13 @@ def offers_workers() -> bool:
     return b"--workers" in told.stdout
 
 
-def compare_workers(stage: Stage) -> tuple[Workers, ...]:
-    """One worker beside two, in turns. Nothing where the build has no workers."""
+def compare_workers(stage: Stage) -> Iterator[Workers]:
+    """One worker beside two, in turns: with a share of a core each, then free to use them all.
+
+    Nothing where the build has no workers. Raises NoShares, last.
+    """
     if not offers_workers():
-        return ()
+        return
     every = stage.cores.all
     os.kill(stage.vendor.pid, signal.SIGUSR1)  # Workers want the cores on which it would not sleep.
     with ExitStack() as stack:
@@ -99,10 +115,21 @@ def compare_workers(stage: Stage) -> tuple[Workers, ...]:
             for count in ("1", "2")
         ]
         time.sleep(READY)
-        return tuple(_compare(stage, pair, mode) for mode in SHARED_OUT)
+        for mode in SHARED_OUT:
+            yield _compare(stage, pair, mode)
+        for one in pair:
+            stack.enter_context(shares(_serving(one), SHARE))
+        for mode in SHARED_OUT:
+            yield _compare(stage, pair, mode, SHARE)
 
 
-def _compare(stage: Stage, pair: list[Standing], mode: str) -> Workers:
+def _serving(standing: Standing) -> list[int]:
+    """The processes that answer: where there are several, not the one that watches over them."""
+    first, *others = tree(standing.pid)
+    return others or [first]
+
+
+def _compare(stage: Stage, pair: list[Standing], mode: str, share: float | None = None) -> Workers:
     turns = [[_turn(stage, one, mode) for one in pair] for _ in range(ROUNDS + 1)][1:]
     rates = [[_rate(sample) for sample in turn] for turn in turns]
     one, two = (statistics.median(each) for each in zip(*rates, strict=True))
@@ -110,6 +137,7 @@ def _compare(stage: Stage, pair: list[Standing], mode: str) -> Workers:
     cost_one, cost_two = map(statistics.median, costs)
     return Workers(
         mode=mode,
+        share=share,
         one=one,
         two=two,
         ratio=statistics.median(second / first for first, second in rates),
@@ -134,7 +162,7 @@ def _load(stage: Stage, standing: Standing, count: int) -> Sample:
 
 def _turn(stage: Stage, standing: Standing, mode: str) -> Sample:
     asked = BY_NAME[mode]
-    return stage.sample(standing, asked, 1024, connections=64, seconds=SECONDS, sleeps=True)
+    return stage.sample(standing, asked, 1024, connections=128, seconds=SECONDS, sleeps=True)
 
 
 def _rate(sample: Sample) -> float:

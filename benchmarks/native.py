@@ -57,10 +57,14 @@ def ask(
     connections: int,
     seconds: float = 600.0,
     answers: int = 0,
+    spread: float = 0.0,
     sleeps: bool = False,
 ) -> Load:
-    """Send load until the time is over or, unless 0, so many are answered. Raises LoadFailed."""
-    words = (port, connections, seconds, answers, request)
+    """Send load until the time is over or, unless 0, so many are answered. Raises LoadFailed.
+
+    Connections begin one after the other within ``spread`` seconds.
+    """
+    words = (port, connections, seconds, answers, request, spread)
     command = [str(native.load), *map(str, words), *(["sleep"] if sleeps else [])]
     with on(where):
         done = subprocess.run(command, capture_output=True, check=False)

@@ -151,5 +151,5 @@ def _lifetime(results: Results) -> str:
             f"{each.one:.0f} and {each.two:.0f}: {each.ratio:.2f} times; "
             f"an answer costs {each.cost_one:.0f} and {each.cost_two:.0f} µs"
         )
-        rows.append((f"{each.mode}: answers/s with 1 and 2 workers, {each.cores} cores", told))
+        rows.append((f"{each.mode}: answers/s with 1 and 2 workers, {each.where}", told))
     return table(("what", "measured"), rows)

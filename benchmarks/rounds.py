@@ -31,10 +31,13 @@ class Scenario(Struct, frozen=True, kw_only=True):
     rounds: int = 3
     count: int = 0
     """Answers in a turn; 0 goes by ``seconds``."""
+    spread: float = 0.0
+    """Seconds within which the connections begin, one after the other; 0 begins all at once."""
 
     @property
     def name(self) -> str:
-        return f"{self.mode}, {self.size}, {self.connections} connections"
+        how = f", begun within {self.spread:g} s" if self.spread else ""
+        return f"{self.mode}, {self.size}, {self.connections} connections{how}"
 
 
 class Line(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -44,6 +47,7 @@ class Line(Struct, frozen=True, kw_only=True, rename="camel"):
     mode: str
     size: str
     connections: int
+    spread: float
     peer: str
     answers: int
     errors: int
@@ -89,6 +93,7 @@ def _turn(stage: Stage, peer: Standing, scenario: Scenario, seconds: float) -> S
         connections=scenario.connections,
         seconds=600.0 if scenario.count else seconds,
         count=scenario.count,
+        spread=scenario.spread,
     )
 
 
@@ -113,6 +118,7 @@ def line(
         mode=scenario.mode,
         size=scenario.size,
         connections=scenario.connections,
+        spread=scenario.spread,
         peer=peer.peer.name,
         answers=sum(load.answers for load in loads),
         errors=sum(load.errors for load in loads),

@@ -24,11 +24,16 @@ EVERYBODY = (
 )
 THREE = (NGINX.name, OWN.name, DIRECT.name)
 FOUR = (NGINX.name, FLOOR.name, OWN.name, DIRECT.name)
+ANSWER = 0.3
+"""Seconds that a paced answer takes. Clients that begin within so long do not move in step: in
+step, a proxy gets the events of all of them at one instant and hardly has to wait for any."""
 FULL = (
     Scenario(mode="plain", peers=EVERYBODY),
     Scenario(mode="stream", peers=EVERYBODY),
+    Scenario(mode="paced", peers=FOUR, spread=ANSWER, seconds=3.0),
     *(Scenario(mode=mode, peers=USUAL) for mode in ("paced", "messages", "messages-stream")),
-    *(Scenario(mode=mode, peers=THREE) for mode in ("burst", "messages-paced")),
+    Scenario(mode="burst", peers=THREE),
+    Scenario(mode="messages-paced", peers=THREE, spread=ANSWER, seconds=3.0),
     Scenario(mode="plain", connections=1, peers=EVERYBODY),
     Scenario(mode="stream", connections=1, peers=USUAL),
     Scenario(mode="messages", connections=1, peers=USUAL),

@@ -113,6 +113,7 @@ class Stage:
         connections: int,
         seconds: float = 600.0,
         count: int = 0,
+        spread: float = 0.0,
         sleeps: bool = False,
     ) -> Sample:
         """Send load to a peer and see what it costs. Raises LoadFailed."""
@@ -127,6 +128,7 @@ class Stage:
             connections=connections,
             seconds=seconds,
             answers=count,
+            spread=spread,
             sleeps=sleeps,
         )
         time.sleep(SETTLE)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from .lifetime import SHARED_OUT
 from .peers import ASYNCIO, DIRECT, HYPERCORN, OWN
 from .results import Results
 from .rounds import Line
@@ -52,6 +51,7 @@ def targets(results: Results) -> list[Target]:
     found = (
         *_ratios(results),
         *_latency(results),
+        *_workers(results),
         *_at_once(results),
         *_lifetime(results),
         *_growth(results),
@@ -60,24 +60,25 @@ def targets(results: Results) -> list[Target]:
 
 
 def _line(results: Results, mode: str, peer: str, connections: int) -> Line | None:
+    return next(_lines(results, mode, peer, connections), None)
+
+
+def _lines(results: Results, mode: str, peer: str, connections: int) -> Iterator[Line]:
     wanted = (mode, peer, connections, "1 KB")
     for line in results.lines:
         if (line.mode, line.peer, line.connections, line.size) == wanted:
-            return line
-    return None
+            yield line
 
 
 def _ratios(results: Results) -> Iterator[Target]:
     for mode, peer, limit in _RATIOS:
         for connections in (1, 32):
-            line = _line(results, mode, peer, connections)
-            if line is None and connections == 1:
-                continue
-            name = f"{peer}: {mode}, processor time ÷ nginx, {_many(connections)}"
-            beside = (
-                f"{line.to_bare_nginx:.1f} to bare nginx" if line and line.to_bare_nginx else ""
-            )
-            yield Target(name, limit, "×", line.to_nginx if line else None, beside)
+            for line in _lines(results, mode, peer, connections):
+                how = f", begun within {line.spread:g} s" if line.spread else ""
+                name = f"{peer}: {mode}, processor time ÷ nginx, {_many(connections)}{how}"
+                bare = line.to_bare_nginx
+                beside = f"{bare:.1f} to bare nginx" if bare else ""
+                yield Target(name, limit, "×", line.to_nginx, beside)
 
 
 def _many(connections: int) -> str:
@@ -88,10 +89,12 @@ def _latency(results: Results) -> Iterator[Target]:
     line = _line(results, "plain", OWN.name, 1)
     added = line.added_p50 / 1000 if line and line.added_p50 is not None else None
     yield Target("added latency, p50 at one connection", 0.25, "ms", added)
-    for mode in SHARED_OUT:
-        ratio = next((each.ratio for each in results.workers if each.mode == mode), None)
-        name = f"two workers ÷ one, answers each second, {mode}"
-        yield Target(name, 1.8, "×", ratio, is_least=True)
+
+
+def _workers(results: Results) -> Iterator[Target]:
+    for each in results.workers:
+        name = f"two workers ÷ one, answers each second, {each.mode}, {each.where}"
+        yield Target(name, 1.8, "×", each.ratio, is_least=True)
 
 
 def _at_once(results: Results) -> Iterator[Target]:

@@ -1,12 +1,12 @@
 /* Asks the same again and again on many connections and tells how the answers came.
  *
- *     load PORT CONNECTIONS SECONDS ANSWERS REQUEST [sleep]
+ *     load PORT CONNECTIONS SECONDS ANSWERS REQUEST SPREAD [sleep]
  *
  * REQUEST is a file with one whole HTTP/1.1 request. No request is begun after SECONDS, or after
  * ANSWERS of them unless that is 0; those that run are waited for. An answer counts when its
  * status is 200 and its body came to its end, by length or by chunks. Prints one JSON object with
- * times in microseconds.
- * With a sixth word it sleeps while it waits.
+ * times in microseconds. Connections begin one after the other within SPREAD seconds.
+ * With a seventh word it sleeps while it waits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -245,9 +245,10 @@ static void tell(double seconds) {
 }
 
 int main(int count, char **words) {
-    if (count != 6 && count != 7)
-        return fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS ANSWERS REQUEST [sleep]\n"), 2;
-    int patience = count == 7 ? 1000 : 0;
+    if (count != 7 && count != 8)
+        return fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS ANSWERS REQUEST SPREAD [sleep]\n"), 2;
+    int patience = count == 8 ? 1000 : 0;
+    double spread = atof(words[6]);
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
@@ -262,11 +263,13 @@ int main(int count, char **words) {
     for (size_t i = 0; i < size; i++) connect_again(&all[i]);
     double start = now();
     until = start + atof(words[3]);
-    for (size_t i = 0; i < size; i++) ask(&all[i]);
+    size_t asking = 0;
     double heard = start;
-    while (answers + errors < begun && errors < MOST_ERRORS) {
+    while ((asking < size || answers + errors < begun) && errors < MOST_ERRORS) {
+        while (asking < size && now() >= start + spread * (double)asking / (double)size)
+            ask(&all[asking++]);
         struct epoll_event events[EVENTS];
-        int ready = epoll_wait(epoll, events, EVENTS, patience);
+        int ready = epoll_wait(epoll, events, EVENTS, patience && asking < size ? 1 : patience);
         if (!ready) { /* Never asleep, so that nobody pays for waking it. */
             if (now() - heard > 60) return fprintf(stderr, "no answer for a minute\n"), 1;
             sched_yield();
