@@ -42,7 +42,7 @@ lock: $(UV)
 clean:
 	rm -rf .venv .tools dist
 
-.PHONY: bench bench-quick profile count
+.PHONY: bench bench-quick bench-others profile count
 
 # What the gateway costs beside nginx; see benchmarks/README.md.
 bench: .venv/ready
@@ -50,6 +50,9 @@ bench: .venv/ready
 
 bench-quick: .venv/ready
 	$(BIN)/python -m benchmarks quick
+
+bench-others: .venv/ready
+	$(BIN)/python -m benchmarks others
 
 profile: .venv/ready
 	$(BIN)/python -m benchmarks profile $(ARGS)

@@ -1,4 +1,5 @@
-"""The commands of this folder: ``python -m benchmarks run``, ``quick``, ``profile``, ``count``."""
+"""The commands of this folder: ``python -m benchmarks run``, ``quick``, ``others``, ``profile``,
+``count``."""
 
 import argparse
 import os
@@ -14,9 +15,12 @@ from msgspec.structs import replace
 from . import instructions, profiling
 from .lifetime import LATE, compare_workers, live
 from .native import LoadFailed
-from .peers import PEERS
+from .others import BESIDE, OTHERS, fetch
+from .peers import PEERS, Peer
 from .processes import DidNotStart
-from .report import into_readme, report
+from .report import OTHERS as marks_of_others
+from .report import beside_others, into_readme, report
+from .results import OTHERS as results_of_others
 from .results import Results, begun, keep
 from .rounds import Scenario, measure
 from .scale import compare, growths
@@ -52,6 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--ledger-rows", type=int, default=ROWS, help="in the large ledger")
     run.add_argument("--requests", type=int, default=LATE, help="in the memory run")
     _command(commands, "quick", _quick, "plain and stream only; writes nothing")
+    _command(
+        commands, "others", _others, "other gateways; writes results/others.json and README.md"
+    )
     profile = _command(commands, "profile", _profile, "where the gateway spends its time")
     profile.add_argument("mode", nargs="?", default="plain", help="what is asked")
     profile.add_argument("--top", type=int, default=40, help="how many lines")
@@ -88,7 +95,19 @@ def _run(words: argparse.Namespace) -> int:
     print(report(results))
     if words.only is None:
         keep(results)
-        into_readme(results)
+        into_readme(report(results))
+    return 0
+
+
+def _others(words: argparse.Namespace) -> int:
+    results = begun()
+    for note in fetch():
+        results = _noted(results, note)
+    with set_up(os.sched_getaffinity(0)) as stage:
+        results = _modes(stage, results, BESIDE, OTHERS)
+    print(beside_others(results))
+    keep(results, results_of_others)
+    into_readme(beside_others(results), marks_of_others)
     return 0
 
 
@@ -98,11 +117,16 @@ def _quick(words: argparse.Namespace) -> int:
     return 0
 
 
-def _modes(stage: Stage, results: Results, scenarios: tuple[Scenario, ...]) -> Results:
+def _modes(
+    stage: Stage,
+    results: Results,
+    scenarios: tuple[Scenario, ...],
+    peers: tuple[Peer, ...] = PEERS,
+) -> Results:
     wanted = {name for scenario in scenarios for name in scenario.peers}
     standing: dict[str, Standing] = {}
     with ExitStack() as stack:
-        for peer in PEERS:
+        for peer in peers:
             if peer.name in wanted:
                 try:
                     standing[peer.name] = stack.enter_context(stage.standing(peer))

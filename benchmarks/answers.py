@@ -26,6 +26,11 @@ class Mode(Struct, frozen=True):
     """Sends the whole answer with one write."""
 
     @property
+    def kind(self) -> str:
+        """The vendor whose dialect it is, as other gateways name it."""
+        return self.dialect.partition("-")[0]
+
+    @property
     def path(self) -> str:
         end = "/v1/chat/completions" if self.dialect == CHAT else "/v1/messages"
         return f"/{self.name}{end}"

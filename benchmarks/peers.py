@@ -3,7 +3,8 @@
 In every text of a peer these words are replaced: ``{port}`` its own port,
 ``{vendor}`` the mock vendor's, ``{folder}`` a folder of its own, ``{bin}`` where
 this Python's commands are, ``{key}`` and ``{limited_key}`` of its data directory;
-in ``path`` and ``model`` also ``{mode}`` and ``{path}``, the vendor's mode and path.
+in ``path``, ``model`` and ``headers`` also ``{mode}``, ``{path}`` and ``{kind}``: the vendor's
+mode, its path and its dialect, ``openai`` or ``anthropic``.
 """
 
 from collections.abc import Mapping

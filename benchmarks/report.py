@@ -9,6 +9,7 @@ from .targets import targets
 
 README = Path(__file__).parent / "README.md"
 BEGIN, END = "<!-- the last table -->", "<!-- end of the last table -->"
+OTHERS = "<!-- beside others -->", "<!-- end of beside others -->"
 _HEAD = (
     *("peer", "CPU µs", "low–high", "÷ nginx", "÷ bare nginx", "p50", "p99", "added p50"),
     *("first byte p50", "p99", "answers/s", "errors", "RSS MiB"),
@@ -39,16 +40,22 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([drawn[0], rule, *drawn[1:]])
 
 
-def placed(text: str, fresh: str) -> str:
+def beside_others(results: Results) -> str:
+    """What a run with other gateways found."""
+    return "\n\n".join((_about(results), *_scenarios(results.lines))) + "\n"
+
+
+def placed(text: str, fresh: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
     """A page with another text between the two marks."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{fresh}\n{END}{after}"
+    begin, end = marks
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n\n{fresh}\n{end}{after}"
 
 
-def into_readme(results: Results, path: Path = README) -> None:
+def into_readme(fresh: str, marks: tuple[str, str] = (BEGIN, END), path: Path = README) -> None:
     """Put a run's tables into the page of this folder."""
-    path.write_text(placed(path.read_text(), report(results)))
+    path.write_text(placed(path.read_text(), fresh, marks))
 
 
 def microseconds(value: float | None) -> str:

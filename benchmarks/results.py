@@ -16,6 +16,7 @@ from .scale import Grown
 from .tools import path_of
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
+OTHERS = LATEST.with_name("others.json")
 DISTRIBUTIONS = ("model-gateway", "uvicorn", "uvloop", "httptools", "hypercorn", "msgspec", "apsw")
 
 

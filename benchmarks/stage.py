@@ -139,7 +139,7 @@ class Stage:
         """The file with the request for a peer."""
         known = (str(standing.words["folder"]), mode.name, size)
         if known not in self._requests:
-            words = {**standing.words, "mode": mode.name, "path": mode.path}
+            words = {**standing.words, "mode": mode.name, "path": mode.path, "kind": mode.kind}
             peer = standing.peer
             body = questions.chat(filled(peer.model, words), size, is_stream=mode.is_stream)
             headers = {name: filled(text, words) for name, text in peer.headers.items()}

@@ -6,7 +6,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from benchmarks import answers, instructions, peers, processes, questions, report, results, scale
+from benchmarks import (
+    answers,
+    instructions,
+    others,
+    peers,
+    processes,
+    questions,
+    report,
+    results,
+    scale,
+)
 from benchmarks.rounds import ratio
 from benchmarks.scenarios import FULL, QUICK
 from benchmarks.targets import Target
@@ -67,6 +77,14 @@ def test_every_line_up_names_modes_sizes_and_peers_that_exist() -> None:
     for scenario in (*FULL, *QUICK):
         assert scenario.mode in answers.BY_NAME
         assert scenario.size in questions.SIZES
+        assert known.issuperset(scenario.peers)
+
+
+def test_every_line_up_beside_others_names_modes_and_peers_that_exist() -> None:
+    known = {peer.name for peer in others.OTHERS}
+
+    for scenario in others.BESIDE:
+        assert scenario.mode in answers.BY_NAME
         assert known.issuperset(scenario.peers)
 
 
