@@ -8,17 +8,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from crowd import STREAMS, Crowd, slow, statuses
-from fake_vendor import Asked, Said
-from lab import EVENT, add_lab
+from crowd import STREAMS, Crowd, endless, slow, statuses, wait_until_refused
+from lab import add_lab
 from process import Running, running, vendor
 from raw import call, hear, request, tell
 
 SERVERS = ["uvloop", "asyncio"]
-
-
-def endless(asked: Asked) -> Said:
-    return Said.stream(EVENT % b"a", hang=True)
 
 
 @contextmanager
@@ -27,21 +22,6 @@ def stopping(here: Running) -> Iterator[None]:
     here.process.send_signal(signal.SIGTERM)
     yield
     assert here.process.wait(15) == 0
-
-
-def is_refused(here: Running) -> bool:
-    try:
-        call(here.url).close()
-    except ConnectionError:
-        return True
-    return False
-
-
-def wait_until_refused(here: Running) -> None:
-    """The stop has begun once nobody is let in any more."""
-    deadline = time.monotonic() + 5
-    while not is_refused(here):
-        assert time.monotonic() < deadline
 
 
 @pytest.mark.parametrize("server", SERVERS)

@@ -1,6 +1,7 @@
 """Clients with a stream each, and how the ledger says that they ended."""
 
 import sqlite3
+import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,6 +16,10 @@ STREAMS = 50
 def slow(asked: Asked) -> Said:
     """A stream that goes on for a second and then ends well."""
     return Said.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
+
+
+def endless(asked: Asked) -> Said:
+    return Said.stream(EVENT % b"a", hang=True)
 
 
 class Crowd:
@@ -38,3 +43,18 @@ def statuses(data_dir: Path) -> list[str]:
     """How each request ended, by the ledger."""
     with sqlite3.connect(data_dir / "db" / "data.sqlite") as database:
         return [row[0] for row in database.execute("SELECT status FROM usage")]
+
+
+def is_refused(here: Running) -> bool:
+    try:
+        call(here.url).close()
+    except ConnectionError:
+        return True
+    return False
+
+
+def wait_until_refused(here: Running) -> None:
+    """The stop has begun once nobody is let in any more."""
+    deadline = time.monotonic() + 5
+    while not is_refused(here):
+        assert time.monotonic() < deadline
