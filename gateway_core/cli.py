@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .resets import Reset
 
 DISTRIBUTION = "model-gateway"
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 @click.group(
@@ -158,7 +159,7 @@ def _serve(
 
 
 @cli.command("api")
-@click.argument("method", type=click.Choice(["GET", "POST", "PUT", "PATCH", "DELETE"]))
+@click.argument("method", type=click.Choice(_METHODS, case_sensitive=False))
 @click.argument("path")
 @click.argument("body", required=False)
 @click.option("--url", help="Where the gateway is, if it cannot be found. The token goes there.")

@@ -52,6 +52,11 @@ def carry_out(reset: Reset, environment: Environment, url: str | None) -> None:
     """
     try:
         with DataDir(environment.data_path) as data_dir:
+            if not data_dir.database.exists():
+                raise NoGateway(
+                    f"There is no gateway's data in {data_dir.path}, so nothing was changed. Set "
+                    "DATA_DIR, or give --data-dir, with the directory that the gateway uses."
+                )
             asyncio.run(_here(reset, data_dir))
     except DataDirInUse:
         told = ask(environment, url, "POST", reset.route)

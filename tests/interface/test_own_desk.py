@@ -58,11 +58,13 @@ def command(data_dir: Path, words: list[str], **variables: str) -> Told:
 def test_the_gateway_is_found_wherever_it_listens(tmp_path: Path, workers: str) -> None:
     with running(tmp_path, "--host", "127.0.0.3", "--workers", workers) as here:
         told = command(tmp_path, ASK)
+        small = command(tmp_path, ["api", "get", *ASK[2:]])
         reset = command(tmp_path, RESET)
 
     assert "127.0.0.3" in here.url
     assert (told.returncode, told.stderr) == (0, "")
     assert '"requireApiKey"' in told.stdout
+    assert small.stdout == told.stdout
     assert (reset.returncode, reset.stderr) == (0, "")
 
 
