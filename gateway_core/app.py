@@ -38,6 +38,7 @@ from .inference.interceptors import Interceptors
 from .inference.ledger import Ledger
 from .inference.limits import Limits as KeyLimits
 from .inference.live import Live
+from .inference.noting import Noting
 from .inference.observing import Extent, Observing, extent
 from .inference.prices import Prices
 from .inference.request_ids import RequestIds
@@ -61,8 +62,6 @@ log = logging.getLogger(__name__)
 MIB = 1024 * 1024
 READ_AHEAD = 64 * 1024
 """Bytes of an answer after which reading waits for the client; one read may bring 256 KiB."""
-NOTE_EVERY = 2.0
-"""Seconds between two writes of how accounts fare."""
 
 
 class Gateway:
@@ -145,10 +144,10 @@ async def _core(
     core.plugin_settings, core.interceptors = settings, interceptors
     _protect(core, live, found)
     core.manifest = manifest.document(found.providers.values())
-    stack.push_async_callback(_settle, core)
+    noting = Noting(core.health, stores.connections.note)
+    stack.push_async_callback(_settle, core, noting)
     following = asyncio.create_task(live.follow(lambda: core.tables, core.refresh))
-    noting = asyncio.create_task(_note_health(core))
-    stack.push_async_callback(_cancel, following, noting)
+    stack.push_async_callback(_cancel, following, asyncio.create_task(noting.follow()))
     return core
 
 
@@ -248,22 +247,11 @@ async def _refresh(core: Core, live: Live) -> None:
     await core.observing.refresh()
 
 
-async def _settle(core: Core) -> None:
+async def _settle(core: Core, noting: Noting) -> None:
     """Write what has not been written yet."""
     await core.ledger.aclose()
     await core.observing.aclose()
-    notes = core.health.take_notes()
-    if notes:
-        await core.stores.connections.note(notes)
-
-
-async def _note_health(core: Core) -> None:
-    """Keep how accounts fare on their rows, a few seconds late."""
-    while True:
-        await asyncio.sleep(NOTE_EVERY)
-        notes = core.health.take_notes()
-        if notes:
-            await core.stores.connections.note(notes)
+    await noting.write()
 
 
 async def _cancel(*tasks: "asyncio.Task[None]") -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .resets import Reset
 
 DISTRIBUTION = "model-gateway"
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 @click.group(
@@ -137,12 +138,6 @@ def place(environment: Environment, host: str | None, port: int | None) -> tuple
     return host or named or default_host(mode), port
 
 
-def own_address(environment: Environment) -> str:
-    """Where the gateway of these variables answers, seen from this machine."""
-    scheme = "http" if environment.tls_cert is None else "https"
-    return f"{scheme}://127.0.0.1:{place(environment, None, None)[1]}"
-
-
 def _serve(
     environment: Environment, host: str | None, port: int | None, server: str | None, workers: int
 ) -> None:
@@ -164,10 +159,10 @@ def _serve(
 
 
 @cli.command("api")
-@click.argument("method", type=click.Choice(["GET", "POST", "PUT", "PATCH", "DELETE"]))
+@click.argument("method", type=click.Choice(_METHODS, case_sensitive=False))
 @click.argument("path")
 @click.argument("body", required=False)
-@click.option("--url", help="Where the gateway is, if not at its usual port of this machine.")
+@click.option("--url", help="Where the gateway is, if it cannot be found. The token goes there.")
 @click.pass_obj
 def api(
     environment: Environment, method: str, path: str, body: str | None, url: str | None
@@ -180,10 +175,9 @@ def api(
 
     if not path.startswith("/"):
         raise click.BadParameter(f"{path!r} does not begin with /api/.", param_hint="PATH")
-    base = url or own_address(environment)
     text = sys.stdin.read() if body == "-" else body
     try:
-        told = ask(environment, base.rstrip("/"), method, path, text.encode() if text else None)
+        told = ask(environment, url, method, path, text.encode() if text else None)
     except (NoGateway, StartRefused) as error:
         raise click.ClickException(str(error)) from None
     click.echo(told.body.decode("utf-8", "replace"))
@@ -224,7 +218,7 @@ def doctor(environment: Environment, as_json: bool) -> None:
 
 
 @cli.command("reset-password")
-@click.option("--url", help="Where the gateway is, if one runs not at its usual port.")
+@click.option("--url", help="Where the gateway is, if it cannot be found. The token goes there.")
 @click.pass_obj
 def reset_password(environment: Environment, url: str | None) -> None:
     """Take a forgotten dashboard password away; the initial one counts again."""
@@ -234,7 +228,7 @@ def reset_password(environment: Environment, url: str | None) -> None:
 
 
 @cli.command("reset-second-factor")
-@click.option("--url", help="Where the gateway is, if one runs not at its usual port.")
+@click.option("--url", help="Where the gateway is, if it cannot be found. The token goes there.")
 @click.pass_obj
 def reset_second_factor(environment: Environment, url: str | None) -> None:
     """Switch the second factor off, when app and backup codes are lost; the password stays."""
@@ -247,9 +241,8 @@ def _reset(reset: "Reset", environment: Environment, url: str | None) -> None:
     from .own_desk import NoGateway
     from .resets import carry_out
 
-    base = url or own_address(environment)
     try:
-        carry_out(reset, environment, base.rstrip("/"))
+        carry_out(reset, environment, url)
     except (NoGateway, StartRefused) as error:
         raise click.ClickException(str(error)) from None
     click.echo(reset.told)

@@ -1,4 +1,8 @@
-"""The command line as a client of its own gateway: one management call with the CLI token."""
+"""The command line as a client of its own gateway: one management call with the CLI token.
+
+Whoever has the token is the operator, so it goes to the gateway that listens
+with the same data directory, and else only where the operator says.
+"""
 
 import asyncio
 
@@ -6,6 +10,7 @@ from msgspec import Struct
 
 from .config.data_dir import DataDir
 from .config.environment import Environment
+from .config.whereabouts import where
 from .contracts.errors import TransportError
 from .contracts.exchange import UpstreamRequest
 from .identity.credentials import CLI_HEADER, cli_token
@@ -26,9 +31,13 @@ class NoGateway(Exception):
 
 
 def ask(
-    environment: Environment, base: str, method: str, path: str, body: bytes | None = None
+    environment: Environment, url: str | None, method: str, path: str, body: bytes | None = None
 ) -> Told:
-    """Make one call. ``base`` is scheme, host and port. Raises NoGateway, StartRefused."""
+    """Make one call. ``url`` is scheme, host and port, if the operator says where.
+
+    Raises NoGateway, StartRefused.
+    """
+    base = (url or _own_address(environment)).rstrip("/")
     owned = DataDir(environment.data_path)
     headers = {CLI_HEADER: cli_token(owned.raw_machine_id(), owned.cli_secret())}
     if method != "GET":
@@ -39,6 +48,16 @@ def ask(
     except TransportError as error:
         told = f"No gateway answers at {base}: {_of_gateway(error.message)}."
         raise NoGateway(f"{told} Start it, or say with --url where it is.") from None
+
+
+def _own_address(environment: Environment) -> str:
+    found = where(environment.data_path)
+    if found is None:
+        raise NoGateway(
+            f"No gateway listens with the data directory {environment.data_path}. Start it, set "
+            "DATA_DIR to the directory it uses, or say with --url where it is."
+        )
+    return found
 
 
 def _of_gateway(message: str) -> str:

@@ -45,19 +45,24 @@ SECOND_FACTOR = Reset(
 )
 
 
-def carry_out(reset: Reset, environment: Environment, base: str) -> None:
-    """``base`` is where a gateway answers that uses the data directory, if one does.
+def carry_out(reset: Reset, environment: Environment, url: str | None) -> None:
+    """``url`` is where a gateway answers that uses the data directory, if the operator says.
 
     Raises StartRefused, NoGateway.
     """
     try:
         with DataDir(environment.data_path) as data_dir:
+            if not data_dir.database.exists():
+                raise NoGateway(
+                    f"There is no gateway's data in {data_dir.path}, so nothing was changed. Set "
+                    "DATA_DIR, or give --data-dir, with the directory that the gateway uses."
+                )
             asyncio.run(_here(reset, data_dir))
     except DataDirInUse:
-        told = ask(environment, base, "POST", reset.route)
+        told = ask(environment, url, "POST", reset.route)
         if told.status != 200:
             raise NoGateway(
-                f"What answers at {base} is not the gateway that uses {environment.data_path}."
+                f"What answers there is not the gateway that uses {environment.data_path}."
             ) from None
 
 

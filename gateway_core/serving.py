@@ -1,13 +1,13 @@
 """From an environment to a gateway that listens, and back."""
 
 import asyncio
-import contextlib
 import gc
 import logging
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager, closing, nullcontext
 from functools import partial
 
 import click
@@ -18,6 +18,7 @@ from .config.data_dir import DataDir
 from .config.environment import Environment
 from .config.errors import ConfigError, StartRefused
 from .config.machine import memory_size, memory_used
+from .config.whereabouts import announced
 from .server.place import Place
 from .server.pressure import Pressure, budget_of
 
@@ -30,8 +31,8 @@ def serve(
     """Serve until a signal asks for a stop. Raises StartRefused, ServerError, SystemExit."""
     chosen = server.choose(server_name)
     entrance = server.entrance_of(environment)
-    with contextlib.ExitStack() as opened:
-        listener = opened.enter_context(contextlib.closing(server.listen(host, port)))
+    with ExitStack() as opened:
+        listener = opened.enter_context(closing(server.listen(host, port)))
         if entrance is not None:
             opened.callback(entrance.close)
         server.bind(entrance, listener, workers)
@@ -39,16 +40,19 @@ def serve(
             server.run(lambda: _serve(environment, chosen, listener, entrance), chosen)
         else:
             work = partial(_work, environment, chosen, listener, entrance)
-            _supervise(environment, workers, work)
+            _supervise(environment, workers, work, address(environment, listener))
 
 
-def _supervise(environment: Environment, workers: int, work: Callable[[Place], None]) -> None:
+def _supervise(
+    environment: Environment, workers: int, work: Callable[[Place], None], base: str
+) -> None:
     # Imported only here, because one process alone needs nothing of it.
     from .server.workers import can_fork, supervise
 
     if not can_fork():
         raise server.ServerError("This system runs one worker only: leave --workers out")
-    with DataDir(environment.data_path):
+    path = environment.data_path
+    with DataDir(path), announced(path, base):
         code = supervise(workers, work)
     raise SystemExit(code)
 
@@ -80,7 +84,8 @@ async def _serve(
         entrance.worker = place.number
     own = frozenset({listener.getsockname()[:2]})
     opening = Gateway.open(environment, listens_on=own, shares_data=place is not None)
-    async with opening as gateway:
+    finding = _being_found(environment, listener, stop) if place is None else nullcontext()
+    async with opening as gateway, finding:
         if place is not None and place.is_first:
             await gateway.core.stores.lockouts.clear()
         door = server.Door(server.limits_of(environment), partial(_cut, gateway), entrance)
@@ -99,6 +104,26 @@ async def _serve(
         finally:
             watching.cancel()
     log.info("stopped")
+
+
+@asynccontextmanager
+async def _being_found(
+    environment: Environment, listener: socket.socket, stop: asyncio.Event
+) -> AsyncIterator[None]:
+    """Let the command line find the gateway for as long as the port is its own."""
+
+    async def until_stop() -> None:
+        with announced(environment.data_path, address(environment, listener)):
+            await stop.wait()
+
+    task = asyncio.create_task(until_stop())
+    # It begins before anybody knows of the gateway, and learns of a stop before the door does.
+    await asyncio.sleep(0)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait((task,))
 
 
 def _listen_for_stop(stop: asyncio.Event, door: server.Door, place: Place | None) -> None:
@@ -136,9 +161,7 @@ def _pressure(gateway: Gateway, door: server.Door, place: Place | None) -> Press
 def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str:
     """What a newcomer reads first: where it listens, and a request that works."""
     tables = gateway.core.tables
-    host, port = listener.getsockname()[:2]
-    scheme = "http" if gateway.core.environment.tls_cert is None else "https"
-    base = f"{scheme}://{reachable(host)}:{port}"
+    base = address(gateway.core.environment, listener)
     registry = tables.registry
     failed = [plugin.name for plugin in registry.plugins if plugin.error]
     lines = [
@@ -153,6 +176,13 @@ def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str
     if "echo" in tables.accounts and "openai" in registry.formats:
         lines += ["", "Try it:", "", first_request(base)]
     return "\n".join([*lines, ""])
+
+
+def address(environment: Environment, listener: socket.socket) -> str:
+    """Scheme, host and port at which a client on this machine reaches the gateway."""
+    host, port = listener.getsockname()[:2]
+    scheme = "http" if environment.tls_cert is None else "https"
+    return f"{scheme}://{reachable(host)}:{port}"
 
 
 def first_request(base: str) -> str:

@@ -7,6 +7,7 @@ plugin wrote.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from urllib.parse import urlsplit
 
@@ -16,6 +17,8 @@ from .contracts.interceptor import Interceptor
 from .contracts.model import Model
 from .contracts.provider import ProviderSpec, Service
 from .contracts.wire import WireFormat
+from .plugins.sources import CORE
+from .plugins.standing import HOUSE_FORMATS
 from .shapes import check_of, misfits
 
 CREDENTIAL_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
@@ -59,12 +62,13 @@ def mended(spec: ProviderSpec, vendor_formats: Container[str], report: Report) -
     """The provider without the parts that cannot be used; itself when all can."""
     left_out: list[str] = []
     note = left_out.append
+    formats, models = _spoken(spec, vendor_formats, note)
     parts = {
         "alias": next(_sound_aliases([] if spec.alias is None else [spec.alias], note), None),
         "aliases": tuple(_sound_aliases(spec.aliases, note)),
-        "models": tuple(_sound_models(spec.models, vendor_formats, note)),
+        "models": tuple(_sound_models(models, note)),
         "services": tuple(_sound_services(spec.services, note)),
-        "other_formats": _sound_formats(spec.other_formats, vendor_formats, note),
+        "other_formats": formats,
     }
     for message in left_out:
         report(message)
@@ -87,7 +91,7 @@ def _format_faults(wire: WireFormat) -> Iterator[str]:
 def _provider_faults(spec: ProviderSpec, vendor_formats: Container[str]) -> Iterator[str]:
     yield from _id_faults(spec.id)
     if spec.format not in vendor_formats:
-        yield f"speaks the format {spec.format!r}, but no vendor format of that name is loaded"
+        yield f"speaks the format {spec.format!r}, but {_absent(spec.format)}"
     for name, url, base in _urls(spec):
         yield from _url_faults(name, url, base=base)
     for host in spec.hosts:
@@ -175,18 +179,28 @@ def _sound_aliases(aliases: Iterable[str], report: Report) -> Iterator[str]:
             report(f"the alias {alias!r} is left out: it may hold no slash and no space")
 
 
-def _sound_formats(
-    formats: Mapping[str, str], vendor_formats: Container[str], report: Report
-) -> dict[str, str]:
-    for name in formats:
+def _spoken(
+    spec: ProviderSpec, vendor_formats: Container[str], report: Report
+) -> tuple[dict[str, str], list[Model]]:
+    """The other formats that are loaded, and the models that speak a loaded one."""
+    formats = {name: url for name, url in spec.other_formats.items() if name in vendor_formats}
+    models = [each for each in spec.models if each.format is None or each.format in vendor_formats]
+    silent = Counter(each.format for each in spec.models if each.format is not None)
+    for name in dict.fromkeys((*spec.other_formats, *silent)):
         if name not in vendor_formats:
-            report(f"the format {name!r} is left out: no vendor format of that name is loaded")
-    return {name: url for name, url in formats.items() if name in vendor_formats}
+            count = silent[name]
+            too = "" if not count else f", with {count} {'model' if count == 1 else 'models'}"
+            report(f"the format {name!r} is left out{too}: {_absent(name)}")
+    return formats, models
 
 
-def _sound_models(
-    models: Iterable[Model], vendor_formats: Container[str], report: Report
-) -> Iterator[Model]:
+def _absent(name: str) -> str:
+    """What is said of a format that no plugin has brought."""
+    told = "no vendor format of that name is loaded"
+    return f"{told} (pip install {CORE}-format-{name})" if name in HOUSE_FORMATS else told
+
+
+def _sound_models(models: Iterable[Model], report: Report) -> Iterator[Model]:
     seen = set()
     for model in models:
         if not model.id or model.id != model.id.strip() or not model.id.isprintable():
@@ -195,10 +209,6 @@ def _sound_models(
             report(f"the model {model.id!r} is left out: it counts tokens that cannot be")
         elif (model.id, model.kind) in seen:
             report(f"the model {model.id!r} is listed twice as {model.kind.value}")
-        elif model.format is not None and model.format not in vendor_formats:
-            report(
-                f"the model {model.id!r} is left out: no vendor format {model.format!r} is loaded"
-            )
         else:
             seen.add((model.id, model.kind))
             yield model

@@ -12,6 +12,7 @@ from msgspec import Struct
 from gateway_core.inference.core import Core
 from gateway_core.storage.moments import iso, local_day, seconds
 from gateway_core.storage.stores import Stores
+from gateway_core.storage.trouble import Trouble
 from gateway_core.storage.usage import UsageFilter
 
 DAY = 24 * 3600
@@ -93,11 +94,14 @@ async def run_if_due(core: Core) -> Run | None:
 
 
 async def _look(core: Core) -> None:
+    trouble = Trouble(log, "Deleting old rows", "It is tried again every ten minutes.")
     while True:
         try:
             await run_if_due(core)
-        except Exception:
-            log.exception("old rows could not be deleted; it is tried again")
+        except Exception as error:
+            trouble.met(error)
+        else:
+            trouble.over()
         await asyncio.sleep(LOOK_EVERY)
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 import msgspec
 
 from gateway_core.storage.moments import local_day
+from gateway_core.storage.trouble import Trouble
 
 from .desk import Desk
 from .periods import named
@@ -57,6 +58,7 @@ class Feeds:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._desk = desk
+        self._trouble = Trouble(log, "Reading usage for the dashboard", "It is tried again.")
         self._every = every
         self._ping = ping
         self._monotonic = monotonic
@@ -119,8 +121,10 @@ class Feeds:
             mark = await self._mark()
             for period, feed in list(self._feeds.items()):
                 await self._make(period, feed, mark)
-        except Exception:
-            log.exception("the usage could not be read; it is tried again")
+        except Exception as error:
+            self._trouble.met(error)
+        else:
+            self._trouble.over()
 
     async def _make(self, period: str, feed: Feed, mark: Mark) -> None:
         """A new picture, unless the feed has one as new."""

@@ -3,6 +3,7 @@
 ```text
 DATA_DIR/                 0700
   gateway.lock            held by the one gateway that runs on this directory
+  gateway.address         where that one listens; locked as long as it does
   started                 a marker: a start has once come through, so data is expected
   machine-id              raw id of this install
   api-key-secret          signs gateway keys
@@ -43,6 +44,7 @@ PRIVATE_DIRECTORY = 0o700
 _OWN_DIRECTORIES = ("auth", "db", "db/backups")
 _OWN_FILES = (
     "gateway.lock",
+    "gateway.address",
     "started",
     "machine-id",
     "api-key-secret",

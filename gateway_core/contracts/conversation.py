@@ -291,6 +291,9 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose members ``extra`` holds, here and in every turn, part and tool."""
     extra: Extra = NOTHING
     """Members without a canonical name, in ``dialect``."""
+    elsewhere: tuple[str, ...] = ()
+    """Those of ``extra`` that stand for input which a vendor keeps. A vendor of another dialect
+    cannot look it up, so the request is not sent to one."""
 
 
 class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -58,6 +58,18 @@ class BadRequest(GatewayError):
     code = "bad_request"
 
 
+class KeptElsewhere(BadRequest):
+    """A part of the conversation is kept by a vendor that is not the one asked."""
+
+    code = "unsupported_parameter"
+
+    def __init__(self, member: str, target: str) -> None:
+        super().__init__(
+            f"'{member}' stands for input that a vendor keeps, and {target} cannot look it up. "
+            "Leave it out and send the whole conversation in the request."
+        )
+
+
 class NotAChatModel(BadRequest):
     """A chat endpoint was asked for a model that is for other work."""
 

@@ -13,6 +13,7 @@ from ..contracts.errors import (
     AllAccountsCooling,
     GatewayError,
     HostRefused,
+    KeptElsewhere,
     NoCredentials,
     NothingToTry,
     PluginBroken,
@@ -110,6 +111,7 @@ class _Refusals:
         self.last: UpstreamError | None = None
         self.rests: list[Rest] = []
         self.unconnected: list[str] = []
+        self.unfit: KeptElsewhere | None = None
 
     def verdict(self, now: float) -> GatewayError:
         soonest = min((rest.until for rest in self.rests), default=None)
@@ -120,6 +122,8 @@ class _Refusals:
             return self.last
         if self.rests:
             return self._cooling(wait)
+        if self.unfit is not None:
+            return self.unfit
         if self.unconnected:
             return NoCredentials(self.unconnected[0])
         return NothingToTry("There is nothing to send this request to")
@@ -158,6 +162,9 @@ async def _ask_member(
                 answer = await _ask_again(core, member, account, job, trace, answer)
             core.health.praise(account.id, model)
             return answer
+        except KeptElsewhere as error:
+            refusals.unfit = error
+            break
         except HostRefused as error:
             refusals.last = error
         except PluginBroken as error:

@@ -16,7 +16,7 @@ from ..contracts.conversation import (
     Reply,
     Text,
 )
-from ..contracts.errors import GatewayError, UpstreamError
+from ..contracts.errors import GatewayError, KeptElsewhere, UpstreamError
 from ..contracts.events import (
     ChoiceEnded,
     PartGrew,
@@ -134,6 +134,10 @@ class Translated:
         self.client, self.vendor = client_side(client), vendor_side(vendor)
         self.losses = Losses()
         same = client.dialect == vendor.dialect
+        if conversation.elsewhere and not same:
+            raise KeptElsewhere(
+                conversation.elsewhere[0], f"{target.provider.id}/{target.model.id}"
+            )
         self.handover = Handover(target.provider.id, self.losses, keeps_extra=same)
         self._credential = way.credential
         self._now = now

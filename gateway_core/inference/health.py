@@ -131,6 +131,11 @@ class Health:
         notes, self._notes = self._notes, {}
         return notes
 
+    def give_back(self, notes: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take notes back that could not be kept; what was noted since then is newer."""
+        for account, members in notes.items():
+            self._notes[account] = {**members, **self._notes.get(account, {})}
+
     def _seconds(self, verdict: Verdict, level: int) -> float:
         if not verdict.backoff:
             return min(verdict.cooldown, LONGEST)

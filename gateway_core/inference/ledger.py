@@ -10,6 +10,7 @@ from datetime import tzinfo
 from msgspec.structs import replace
 
 from ..contracts.usage import Usage
+from ..storage.trouble import Trouble
 from ..storage.usage import UsageRecord
 from .prices import Prices
 from .stamps import Stamps
@@ -57,6 +58,11 @@ class Ledger:
         self._committing: deque[tuple[int, asyncio.Future[None]]] = deque()
         """Who waits until so many are, in order."""
         self._lost = 0
+        self._trouble = Trouble(
+            log,
+            "Writing usage rows",
+            f"They are kept and tried again; of more than {MOST_WAITING}, new ones are lost.",
+        )
         self._due: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
@@ -156,8 +162,8 @@ class Ledger:
             await self._write_some()
             while self._committing or len(self._waiting) >= FLUSH_ROWS:
                 await self._write_some()
-        except Exception:
-            log.exception("usage rows could not be written; they are kept and tried again")
+        except Exception as error:
+            self._trouble.met(error)
             self._let_go(self._taken)
             if not self._closed:
                 self._cancel_due()
@@ -174,6 +180,7 @@ class Ledger:
             rows = self._waiting[:FLUSH_ROWS]
             self._count(rows)
             await self._write(rows)
+            self._trouble.over()
             del self._waiting[: len(rows)]
             self._counted -= len(rows)
             self._written += len(rows)

@@ -26,6 +26,7 @@ from ..storage.plugin_settings import GROUP as PLUGIN_SETTINGS
 from ..storage.proxy_pools import GROUP as POOLS
 from ..storage.settings import GROUP as SETTINGS
 from ..storage.stores import Stores
+from ..storage.trouble import Trouble
 from ..storage.usage import GROUP as USAGE
 from ..storage.versions import read_versions
 from .prices import Prices
@@ -143,13 +144,17 @@ class Live:
         self, current: Callable[[], Tables], refresh: Callable[[], Awaitable[None]]
     ) -> None:
         """Look again and again whether another process has written something."""
+        meanwhile = "What was read before holds until then."
+        trouble = Trouble(log, "Reading the stored configuration", meanwhile)
         while True:
             await asyncio.sleep(LOOK_EVERY)
             try:
                 if await self.is_stale(current()):
                     await refresh()
-            except Exception:
-                log.exception("the stored configuration could not be read; it is tried again")
+            except Exception as error:
+                trouble.met(error)
+            else:
+                trouble.over()
 
     async def _versions(self) -> Mapping[str, int]:
         found = await read_versions(self._stores.database)

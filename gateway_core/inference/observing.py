@@ -16,6 +16,7 @@ from ..config.settings import Settings
 from ..contracts.provider import Call
 from ..storage.moments import iso
 from ..storage.request_details import RequestDetail
+from ..storage.trouble import Trouble
 from .details import Cut, Detail
 from .trace import Trace
 
@@ -68,6 +69,7 @@ class Observing:
         self._due: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
+        self._trouble = Trouble(log, "Writing request details", "Those of this while are lost.")
 
     async def refresh(self) -> None:
         """Follow the settings."""
@@ -116,8 +118,9 @@ class Observing:
         try:
             while self._waiting:
                 await self.flush()
-        except Exception:
-            log.exception("request details could not be written and are lost")
+                self._trouble.over()
+        except Exception as error:
+            self._trouble.met(error)
 
 
 def _rows(taken: Sequence[tuple[str, str, Cut]]) -> list[RequestDetail]:

@@ -39,6 +39,7 @@ __all__ = [
     "entrance_of",
     "limits_of",
     "listen",
+    "minds_hangup",
     "run",
     "stop_on_signals",
 ]
@@ -154,7 +155,10 @@ def stop_on_signals(
     hurry: Callable[[], None],
     signals: Iterable[signal.Signals] = (signal.SIGTERM, signal.SIGINT),
 ) -> None:
-    """Let signals ask for a stop, and a second one for a quick stop."""
+    """Let signals ask for a stop, and a second one for a quick stop.
+
+    So does a terminal that is closed. It may say so twice, which hurries nothing.
+    """
     loop = asyncio.get_running_loop()
 
     def asked() -> None:
@@ -164,6 +168,13 @@ def stop_on_signals(
 
     for name in signals:
         loop.add_signal_handler(name, asked)
+    if minds_hangup():
+        loop.add_signal_handler(signal.SIGHUP, stop.set)
+
+
+def minds_hangup() -> bool:
+    """Whether a closed terminal ends the process. It does not where ``nohup`` started it."""
+    return hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
 
 
 def _is_installed(module: str) -> bool:

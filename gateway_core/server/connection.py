@@ -20,6 +20,7 @@ import httptools
 import msgspec
 
 from .chunks import Chunks
+from .cycle import Usual
 from .door import Door
 from .heads import Refused, check_head, check_unfinished, refused_as
 from .limits import LEAST
@@ -34,6 +35,7 @@ class Connection(ABC):
     transport: asyncio.Transport
     url: bytes
     headers: list[tuple[bytes, bytes]]
+    usual: Usual
 
     def __init__(self, door: Door) -> None:
         self.door = door
@@ -199,7 +201,7 @@ class Connection(ABC):
         """Say why, and hear nothing more."""
         self.deaf = True
         if self.may_refuse():
-            self.transport.write(refusal(refused))
+            self.transport.write(refusal(refused, self.usual.lines))
             self.hang_up()
         else:
             self.transport.abort()
@@ -217,13 +219,13 @@ class Connection(ABC):
                 self.transport.resume_reading()
 
 
-def refusal(refused: Refused) -> bytes:
-    """A whole answer that closes the connection."""
+def refusal(refused: Refused, usual: bytes) -> bytes:
+    """A whole answer that closes the connection, with the header lines that all answers have."""
     body = msgspec.json.encode({"error": refused.message})
     status = HTTPStatus(refused.status)
     head = (
-        f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/json\r\n"
-        f"content-length: {len(body)}\r\ncache-control: no-store\r\n"
-        "x-content-type-options: nosniff\r\nconnection: close\r\n\r\n"
+        f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        "cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n"
     )
-    return head.encode() + body
+    opening = f"HTTP/1.1 {status.value} {status.phrase}\r\n"
+    return opening.encode() + usual + head.encode() + body

@@ -29,7 +29,8 @@ from aioquic.quic.retry import QuicRetryTokenHandler
 from .door import App, Door
 from .http3 import Http3
 from .quic_engine import CID, Quic
-from .udp import Address, Post, arrived
+from .udp import Post, arrived
+from .wide import Address, Wide, is_wide
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +59,11 @@ class Datagrams(asyncio.DatagramProtocol):
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
-        await loop.create_datagram_endpoint(lambda: self, sock=self._post.incoming)
+        own = self._post.incoming
+        if is_wide(own):
+            self.connection_made(Wide(own, self.datagram_received))
+        else:
+            await loop.create_datagram_endpoint(lambda: self, sock=own)
         loop.add_reader(self._post.inbox, self._take_passed_on)
 
     def close(self) -> None:

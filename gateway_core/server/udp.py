@@ -8,17 +8,14 @@ is passed on.
 import contextlib
 import socket
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-MOST = 64 * 1024
-"""Bytes that a datagram may have."""
+from .wide import MOST, Address, is_wide, take, widen
+
 ROOM = 2 * 1024 * 1024
 """How many bytes of datagrams the system is asked to keep until they are read."""
-
-Address = tuple[Any, ...]
 
 
 class Post(Struct, frozen=True):
@@ -51,10 +48,11 @@ class Post(Struct, frozen=True):
 
 def arrived(at: socket.socket) -> list[tuple[bytes, Address]]:
     """What has come at another worker's socket."""
+    wide = is_wide(at)
     found: list[tuple[bytes, Address]] = []
     with contextlib.suppress(OSError):
         while len(found) < ROOM // MOST:
-            found.append(at.recvfrom(MOST))
+            found.append(take(at) if wide else at.recvfrom(MOST))
     return found
 
 
@@ -88,6 +86,8 @@ def _bound(listener: socket.socket, *, is_shared: bool) -> socket.socket:
             own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, ROOM)
         own.setblocking(False)
         own.bind(listener.getsockname())
+        if is_wide(own):
+            widen(own)
     except OSError:
         own.close()
         raise

@@ -28,6 +28,7 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
+from . import minds_hangup
 from .place import Place
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,9 @@ FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 30.0
 STEADY = 10.0
 """Seconds after which a worker that dies is not taken for one that cannot start."""
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+]
 
 
 Work = Callable[[Place], None]
@@ -189,8 +192,9 @@ def _begin(work: Work, place: Place, lifeline: int, receiver: Connection) -> Non
     receiver.close()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # A terminal sends it to all processes at once; the parent passes on what is meant.
+    # A terminal sends them to all processes at once; the parent passes on what is meant.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     work(place)
     sys.stdout.flush()
@@ -208,7 +212,14 @@ def _signals() -> Iterator[tuple[int, list[int]]]:
     asked: list[int] = []
     awoken, wake = os.pipe()
     os.set_blocking(wake, False)
-    before = {name: signal.signal(name, lambda n, _: asked.append(n)) for name in _SIGNALS}
+
+    def ask(number: int, frame: object) -> None:
+        # A terminal that is closed may say so twice, which hurries nothing.
+        if number != signal.SIGHUP or not asked:
+            asked.append(number)
+
+    heeded = [name for name in _SIGNALS if name != signal.SIGHUP or minds_hangup()]
+    before = {name: signal.signal(name, ask) for name in heeded}
     signal.set_wakeup_fd(wake)
     try:
         yield awoken, asked

@@ -88,6 +88,16 @@ def test_without_a_gateway_the_data_directory_is_changed(tmp_path: Path, command
     assert audited == [("cli", command.action)]
 
 
+def test_a_directory_that_no_gateway_has_used_is_not_taken_for_its_data(
+    tmp_path: Path, command: Command
+) -> None:
+    told = command.run(tmp_path / "elsewhere")
+
+    assert told.exit_code == 1
+    assert f"There is no gateway's data in {tmp_path / 'elsewhere'}" in told.output
+    assert not (tmp_path / "elsewhere" / "db" / "data.sqlite").exists()
+
+
 def test_a_gateway_that_runs_is_asked(tmp_path: Path, command: Command) -> None:
     kept(tmp_path, STORED)
     with served(tmp_path, {}) as here:

@@ -159,7 +159,8 @@ def test_an_answer_of_another_type_is_a_fault(answer: object) -> None:
         (
             {"models": (Model("m", format="other"), Model("n", format="absent"))},
             {"models": (Model("m", format="other"),)},
-            "the model 'n' is left out: no vendor format 'absent' is loaded",
+            "the format 'absent' is left out, with 1 model: "
+            "no vendor format of that name is loaded",
         ),
         (
             {"models": (Model(" m"), Model("org/m:free"))},
@@ -201,6 +202,21 @@ def test_a_part_that_cannot_be_used_is_left_out(
 
     assert mended(spec(**fields), VENDOR_FORMATS, told.append) == spec(**{**fields, **kept})
     assert told == [message]
+
+
+def test_a_format_that_is_not_installed_is_told_once_with_what_to_install() -> None:
+    models = tuple(Model(f"m-{number}", format="claude") for number in range(9))
+    whole = spec(models=(*models, Model("n")), other_formats={"claude": "https://b.example"})
+    told: list[str] = []
+
+    left = mended(whole, VENDOR_FORMATS, told.append)
+
+    assert (left.models, left.other_formats) == ((Model("n"),), {})
+    assert told == [
+        "the format 'claude' is left out, with 9 models: no vendor format of that name is loaded "
+        "(pip install model-gateway-format-claude)"
+    ]
+    assert faults(format="gemini")[0].endswith("(pip install model-gateway-format-gemini)")
 
 
 def test_one_model_id_may_do_several_kinds_of_work() -> None:

@@ -1,5 +1,6 @@
 """The HTTP edge of both servers, byte by byte (S01, S02, S05, S25)."""
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -163,6 +164,7 @@ def test_a_refusal_tells_nothing_about_the_server(here: Running) -> None:
     assert body == b'{"error":"The request is malformed"}'
     assert b"server:" not in head.lower()
     assert b"x-content-type-options: nosniff" in head
+    assert len(re.findall(rb"\r\ndate: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT(?=\r\n|$)", head)) == 1
 
 
 def test_no_answer_names_the_server(here: Running) -> None:

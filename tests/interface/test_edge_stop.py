@@ -2,46 +2,18 @@
 
 import signal
 import socket
-import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from fake_vendor import Asked, Said
-from lab import END, EVENT, STREAM, add_lab
+from crowd import STREAMS, Crowd, endless, slow, statuses, wait_until_refused
+from lab import add_lab
 from process import Running, running, vendor
-from raw import call, hear, request, sized, tell
+from raw import call, hear, request, tell
 
-STREAMS = 50
 SERVERS = ["uvloop", "asyncio"]
-
-
-def slow(asked: Asked) -> Said:
-    """A stream that goes on for a second and then ends well."""
-    return Said.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
-
-
-def endless(asked: Asked) -> Said:
-    return Said.stream(EVENT % b"a", hang=True)
-
-
-class Crowd:
-    """Clients with a stream each, of which the first words have come."""
-
-    def __init__(self, here: Running, stack: ExitStack) -> None:
-        self.peers = [stack.enter_context(call(here.url)) for _ in range(STREAMS)]
-        for peer in self.peers:
-            tell(peer, sized(STREAM))
-        for peer in self.peers:
-            assert hear(peer, 15, until=b'"content":"a"').status == 200
-
-    def rest(self) -> list[bytes]:
-        """What each still hears, until its connection closes."""
-        heard = [hear(peer, 15) for peer in self.peers]
-        assert all(each.closed for each in heard)
-        return [each.data for each in heard]
 
 
 @contextmanager
@@ -50,27 +22,6 @@ def stopping(here: Running) -> Iterator[None]:
     here.process.send_signal(signal.SIGTERM)
     yield
     assert here.process.wait(15) == 0
-
-
-def is_refused(here: Running) -> bool:
-    try:
-        call(here.url).close()
-    except ConnectionError:
-        return True
-    return False
-
-
-def wait_until_refused(here: Running) -> None:
-    """The stop has begun once nobody is let in any more."""
-    deadline = time.monotonic() + 5
-    while not is_refused(here):
-        assert time.monotonic() < deadline
-
-
-def statuses(data_dir: Path) -> list[str]:
-    """How each request ended, by the ledger."""
-    with sqlite3.connect(data_dir / "db" / "data.sqlite") as database:
-        return [row[0] for row in database.execute("SELECT status FROM usage")]
 
 
 @pytest.mark.parametrize("server", SERVERS)

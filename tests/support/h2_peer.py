@@ -185,10 +185,11 @@ async def place(
     http2: bool = True,
     http3: bool = False,
     buffer: int | None = None,
+    host: str = "127.0.0.1",
     **limits: Any,
 ) -> AsyncIterator[Place]:
     """Serve an application until the block ends; ``buffer`` is what the system keeps of answers."""
-    listener, stop = listen("127.0.0.1", 0), asyncio.Event()
+    listener, stop = listen(host, 0), asyncio.Event()
     if buffer is not None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
     entrance = TlsEntrance(issued.cert, issued.key, http2=http2, http3=http3)

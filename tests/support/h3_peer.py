@@ -131,14 +131,21 @@ def configuration(issued: Issued, **changes: Any) -> QuicConfiguration:
 
 @asynccontextmanager
 async def peer3(
-    port: int, issued: Issued, made: type[Peer3] = Peer3, **changes: Any
+    port: int,
+    issued: Issued,
+    made: type[Peer3] = Peer3,
+    only: str | None = None,
+    **changes: Any,
 ) -> AsyncIterator[Peer3]:
-    """A client whose handshake is done."""
+    """A client whose handshake is done. It may hear ``only`` one address of the server."""
     loop = asyncio.get_running_loop()
     peer = made(QuicConnection(configuration=configuration(issued, **changes)))
-    transport, _ = await loop.create_datagram_endpoint(lambda: peer, local_addr=("127.0.0.1", 0))
+    ends: dict[str, Any] = {"local_addr": ("127.0.0.1", 0)}
+    if only is not None:
+        ends = {"remote_addr": (only, port)}
+    transport, _ = await loop.create_datagram_endpoint(lambda: peer, **ends)
     try:
-        peer.connect(("127.0.0.1", port))
+        peer.connect(transport.get_extra_info("peername") or ("127.0.0.1", port))
         async with asyncio.timeout(PATIENCE):
             await peer.wait_connected()
         yield peer

@@ -64,8 +64,10 @@ async def test_other_protocols_tell_where_it_is(issued: Issued) -> None:
         for http2 in (True, False):
             client = httpx2.AsyncClient(verify=issued.trusting(), http2=http2, trust_env=False)
             heard.append(await (await stack.enter_async_context(client)).post(here.url))
+        heard.append(await client.request("TRACE", here.url))
 
-    assert [each.http_version for each in heard] == ["HTTP/2", "HTTP/1.1"]
+    assert [each.http_version for each in heard] == ["HTTP/2", "HTTP/1.1", "HTTP/1.1"]
+    assert heard[-1].status_code == 405
     assert {each.headers["alt-svc"] for each in heard} == {f'h3=":{here.port}"; ma=86400'}
 
 

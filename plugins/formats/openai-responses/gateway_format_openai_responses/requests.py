@@ -45,9 +45,10 @@ def read_compact_request(call: Call) -> Conversation:
 def read_body(call: Call) -> tuple[Conversation, bool]:
     """The conversation, and whether its last item asks for it to be compacted."""
     body = Members(dict(call.members) or body_of(call.body))
+    elsewhere = tuple(name for name in ELSEWHERE if name in body)
     body.raw("stream")  # The call knows: a header may ask for a stream too.
     tools = _tools(body)
-    history = _history(body, tools)
+    history = _history(body, tools, is_elsewhere=bool(elsewhere))
     extra: dict[str, Raw] = {}
     sampling, thinking = _sampling(body), _thinking(body, extra)
     sampling, thinking = _include(body, sampling, thinking, extra)
@@ -70,18 +71,18 @@ def read_body(call: Call) -> tuple[Conversation, bool]:
         model=body.text("model") or "",
         dialect=DIALECT,
         extra={**extra, **_rest(body)},
+        elsewhere=elsewhere,
     )
     return conversation, history.compacts
 
 
-def _history(body: Members, tools: tuple[Tool, ...]) -> History:
-    elsewhere = any(name in body for name in ELSEWHERE)
+def _history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> History:
     found = body.raw("input")
-    if found is None and not elsewhere:
+    if found is None and not is_elsewhere:
         raise missing("input")
     groups = (grouped(tool) for tool in tools if tool.raw is not None)
     history = read_input(found, frozenset(group.namespace for group in groups if group))
-    if not (history.turns or history.instructions or elsewhere):
+    if not (history.turns or history.instructions or is_elsewhere):
         raise BadRequest("'input' must not be empty.")
     instructions = body.text("instructions")
     if instructions is not None:

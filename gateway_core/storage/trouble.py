@@ -1,0 +1,66 @@
+"""What the log says of work that fails for long: once, then rarely, and when it works again."""
+
+import logging
+import time
+from collections.abc import Callable
+
+from .errors import StorageFull, StorageUnavailable
+
+AGAIN = 900.0
+"""Seconds until a failure that lasts is told again."""
+FULL = "Make room on the disk of the data directory, and see that it may be written to."
+SHUT = "See that the database can be read and written and that no other program holds it."
+
+
+class Trouble:
+    """One kind of work, and since when it fails."""
+
+    def __init__(
+        self,
+        log: logging.Logger,
+        work: str,
+        meanwhile: str,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``work`` begins a sentence, and ``meanwhile`` is one that tells what follows."""
+        self._log, self._work, self._meanwhile = log, work, meanwhile
+        self._monotonic = monotonic
+        self._times = 0
+        self._since = self._told = 0.0
+        self._seen: set[type[Exception]] = set()
+
+    def met(self, error: Exception) -> None:
+        """It has failed. A kind of error that is new to this trouble is told at once."""
+        now = self._monotonic()
+        if not self._times:
+            self._since = now
+        self._times += 1
+        is_new = type(error) not in self._seen
+        if not is_new and now - self._told < AGAIN:
+            return
+        self._seen.add(type(error))
+        self._told = now
+        why, advice = _explained(error)
+        so_far = f" ({self._times} times in {now - self._since:.0f} s)" if self._times > 1 else ""
+        told = " ".join(filter(None, (f"{self._work} fails{so_far}: {why}.", advice)))
+        # What is wrong with the database is in the words; a mistake of our own is in the trace.
+        trace = error if is_new and not advice else None
+        self._log.error("%s %s", told, self._meanwhile, exc_info=trace)
+
+    def over(self) -> None:
+        """It works. Says so if it did not before."""
+        if self._times:
+            lasted = self._monotonic() - self._since
+            told = "%s works again, after %d failures in %.0f s"
+            self._log.warning(told, self._work, self._times, lasted)
+            self._times = 0
+            self._seen.clear()
+
+
+def _explained(error: Exception) -> tuple[str, str]:
+    """Why it failed, and what to do about it."""
+    if isinstance(error, StorageFull):
+        return "the disk takes no more data", FULL
+    if isinstance(error, StorageUnavailable):
+        return str(error.__cause__ or error.message), SHUT
+    return f"{type(error).__name__}: {error}".rstrip(": ."), ""
