@@ -19,7 +19,7 @@ class Streaming(Attempt):
     __slots__ = ("_flow", "_given", "_pieces", "_taken", "_timer")
 
     def __init__(self, core: Core, asked: Asked, outlet: Outlet, carry_on: CarryOn) -> None:
-        super().__init__(core, asked, outlet, carry_on)
+        Attempt.__init__(self, core, asked, outlet, carry_on)
         self._flow: Flow | None = None
         """There is one once the client has the head."""
         self._given, self._taken = b"", 0

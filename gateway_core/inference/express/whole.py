@@ -21,7 +21,7 @@ class Whole(Attempt):
     __slots__ = ("_told", "_written")
 
     def __init__(self, core: Core, asked: Asked, outlet: Outlet, carry_on: CarryOn) -> None:
-        super().__init__(core, asked, outlet, carry_on)
+        Attempt.__init__(self, core, asked, outlet, carry_on)
         self._written: asyncio.Future[None] | None = None
         """There is one while the client's answer waits for it."""
 
@@ -65,7 +65,7 @@ class Whole(Attempt):
         """Whether the client has its answer now, or will have it once its row is written."""
         if self._trace.is_counted:
             self._write_row(told)
-        elif not self._outlet.reply(200, *told):
+        elif not self._outlet.reply(200, told[0], told[1]):
             return False
         else:
             self._answers()
