@@ -51,7 +51,7 @@ class Attempt(ABC):
     def __init__(self, core: Core, asked: Asked, outlet: Outlet, carry_on: CarryOn) -> None:
         self._core, self._asked, self._outlet, self._carry_on = core, asked, outlet, carry_on
         call = asked.question.call
-        trace = self._trace = begun(core, asked.arrival)
+        trace = self._trace = begun(core, asked.arrival, asked.question.now)
         trace.model, trace.stream = call.model[:MAX_NAME], call.stream
         if trace.key is not None and trace.key.has_limits:
             trace.is_counted = True
