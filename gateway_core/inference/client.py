@@ -19,6 +19,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Push = Callable[[bytes], bool]
 Reply = Callable[[int, tuple[Header, ...], bytes], bool]
 Leaving = Callable[[Callable[[], None]], None]
@@ -82,6 +83,10 @@ class Outlet(Protocol):
 
     def end(self, last: bytes) -> bool:
         """The last of a stream, maybe nothing, and its end."""
+        ...
+
+    def carry_on(self, app: App) -> None:
+        """Have the rest done by a task."""
         ...
 
 

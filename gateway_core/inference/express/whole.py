@@ -9,7 +9,7 @@ from ..core import Core
 from ..dispatch import Answer, Opened
 from ..pipeline import Underway, answer_headers, ended
 from ..transport import Answer as Arriving
-from .attempt import Asked, Attempt, CarryOn
+from .attempt import Asked, Attempt
 
 Told = tuple[tuple[Header, ...], bytes]
 """Headers and body, as the client gets them."""
@@ -20,8 +20,8 @@ class Whole(Attempt):
 
     __slots__ = ("_told", "_written")
 
-    def __init__(self, core: Core, asked: Asked, outlet: Outlet, carry_on: CarryOn) -> None:
-        Attempt.__init__(self, core, asked, outlet, carry_on)
+    def __init__(self, core: Core, asked: Asked, outlet: Outlet) -> None:
+        Attempt.__init__(self, core, asked, outlet)
         self._written: asyncio.Future[None] | None = None
         """There is one while the client's answer waits for it."""
 

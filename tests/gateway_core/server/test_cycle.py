@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gateway_core.inference.client import LEAVING, PUSH
 from gateway_core.server.cycle import LONG, Cycle, Usual
 from gateway_core.server.flow import Flow
+from gateway_core.server.offers import Nobody
 
 Answering = Callable[[Cycle], Awaitable[None]]
 HEAD = b"HTTP/1.1 200 OK\r\ndate: now\r\n"
@@ -64,7 +65,7 @@ def made(wire: Wire, *, method: str = "POST", keep_alive: bool = True) -> Cycle:
         wire,
         Flow(wire),
         Usual((b"date", b"now")),
-        lambda: None,
+        Nobody(),
         expects_continue=False,
         keep_alive=keep_alive,
         is_head=method == "HEAD",
