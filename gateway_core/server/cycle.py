@@ -202,14 +202,16 @@ class Cycle:
         else:
             self._told = told
 
-    def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
+    def reply(
+        self, status: int, headers: Sequence[Header], body: bytes, ready: bytes = b""
+    ) -> bool:
         """A whole answer at once, which names its length; false for what needs ``send``.
 
         Raises RuntimeError for a header that cannot be sent.
         """
         if self.response_started or not self._may_hurry():
             return False
-        head = b"".join((_opening(status), self.usual.lines, lines(headers), b"\r\n"))
+        head = b"".join((_opening(status), self.usual.lines, lines(headers), ready, b"\r\n"))
         self.response_started = True
         if len(body) > LONG:
             self.transport.writelines((head, body))
