@@ -91,8 +91,8 @@ class Cycle:
         usual: Usual,
         asker: Asker,
         *,
-        expects_continue: bool,
-        keep_alive: bool,
+        expects_continue: bool = False,
+        keep_alive: bool = True,
         is_head: bool = False,
     ) -> None:
         """``scope`` makes one, once that is needed."""

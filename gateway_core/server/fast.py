@@ -118,15 +118,7 @@ class Fast(Connection, asyncio.Protocol):
         if body is None:
             return False
         self.phase = BUSY
-        cycle = Cycle(
-            repeated.scope,
-            self.transport,
-            self.flow,
-            self.usual,
-            self,
-            expects_continue=False,
-            keep_alive=True,
-        )
+        cycle = Cycle(repeated.scope, self.transport, self.flow, self.usual, self)
         cycle.more_body, cycle.whole = False, body
         self.line.append(cycle)
         if self._at_once is not None:
