@@ -110,19 +110,17 @@ class App:
             scope[KEPT].made = _Seen(arrival, self.core.identity.keys.changes)
         return infer(self.core, arrival, scope, receive, send)
 
-    def at_once(
-        self, kept: Kept, body: bytes, outlet: Outlet, carry_on: express.CarryOn
-    ) -> express.Attempt | None:
+    def at_once(self, kept: Kept, body: bytes, outlet: Outlet) -> express.Attempt | None:
         """Begin to serve a request whose head came before without a task, where that can be.
 
-        ``outlet`` and ``carry_on`` are for its answer, or for the task that goes on with it.
+        ``outlet`` is for its answer, or for the task that goes on with it.
         """
         if not isinstance(kept.made, _Seen):
             return None
         arrival = self._again(kept.made, kept.length)
         if arrival is None:
             return None
-        return express.begin(self.core, arrival, body, outlet, carry_on)
+        return express.begin(self.core, arrival, body, outlet)
 
     def _again(self, seen: _Seen, length: bytes) -> Arrival | None:
         """A head that was let in before, if it still may pass."""

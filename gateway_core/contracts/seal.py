@@ -22,6 +22,7 @@ MARK = "_gwS1_"
 """Six ASCII characters, so that their base64 is a fixed prefix too."""
 MARKS = (MARK.encode(), base64.b64encode(MARK.encode()))
 """What a body holds when any value in it was sealed here."""
+_BEGIN = MARKS[1][:1]
 
 _LONG = 512
 
@@ -39,7 +40,10 @@ _decode = msgspec.msgpack.Decoder(_Sealed).decode
 def is_marked(body: bytes) -> bool:
     """Whether a request body holds a sealed value and so cannot be passed through."""
     # From its end, because that way a long body is looked through several times as fast.
-    return body.rfind(MARKS[0]) >= 0 or body.rfind(MARKS[1]) >= 0
+    if body.rfind(MARKS[0]) >= 0:
+        return True
+    # Few bodies hold the letter that the other one begins with, and one letter is quickly missed.
+    return body.find(_BEGIN) >= 0 and body.rfind(MARKS[1]) >= 0
 
 
 def seal(origin: str, value: str) -> str:

@@ -19,6 +19,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Push = Callable[[bytes], bool]
 Reply = Callable[[int, tuple[Header, ...], bytes], bool]
 Leaving = Callable[[Callable[[], None]], None]
@@ -45,6 +46,7 @@ SLICE = 64 * 1024
 
 _NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 _NO_STORE: Header = (b"cache-control", b"no-store")
+_LASTING = "".join(f"{n.decode()}: {v.decode()}\r\n" for n, v in (_NO_STORE, _NOSNIFF))
 _STREAMING: tuple[Header, ...] = (
     (b"cache-control", b"no-cache, no-store, no-transform"),
     (b"x-accel-buffering", b"no"),
@@ -58,6 +60,11 @@ def whole_headers(headers: Sequence[Header], body: bytes, request_id: bytes) -> 
     return (*headers, length, (b"x-request-id", request_id), _NO_STORE, _NOSNIFF)
 
 
+def whole_lines(body: bytes, request_id: str) -> bytes:
+    """What ``whole_headers`` adds, as HTTP/1.1 writes it."""
+    return f"content-length: {len(body)}\r\nx-request-id: {request_id}\r\n{_LASTING}".encode()
+
+
 def stream_headers(headers: Sequence[Header], request_id: bytes) -> tuple[Header, ...]:
     """The headers of a stream, of which ``headers`` are its own."""
     return (*headers, (b"x-request-id", request_id), *_STREAMING)
@@ -67,8 +74,11 @@ class Outlet(Protocol):
     """What our own server offers to those who answer without a task. Each gives false, and
     nothing has happened, where it is to be done in the usual way instead."""
 
-    def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
-        """A whole answer. Raises RuntimeError for a header that cannot be sent."""
+    def reply(
+        self, status: int, headers: Sequence[Header], body: bytes, ready: bytes = b""
+    ) -> bool:
+        """A whole answer; ``ready`` are more of its headers, as HTTP/1.1 writes them. Raises
+        RuntimeError for a header that cannot be sent."""
         ...
 
     def open(self, headers: Sequence[Header], first: bytes, *, is_last: bool) -> bool:
@@ -82,6 +92,10 @@ class Outlet(Protocol):
 
     def end(self, last: bytes) -> bool:
         """The last of a stream, maybe nothing, and its end."""
+        ...
+
+    def carry_on(self, app: App) -> None:
+        """Have the rest done by a task."""
         ...
 
 

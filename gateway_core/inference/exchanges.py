@@ -128,7 +128,7 @@ class Translated:
         conversation: Conversation,
         way: Way,
         client: WireFormat,
-        now: int,
+        now: float,
     ) -> None:
         target, vendor = way.target, way.wire
         self.client, self.vendor = client_side(client), vendor_side(vendor)
@@ -229,7 +229,7 @@ class Translated:
 
     def _named(self, identity: str, created: int | None) -> tuple[str, int]:
         """The answer's id and time, made up where the vendor gave none."""
-        return identity or fallback_id(self.request.body), created or self._now
+        return identity or fallback_id(self.request.body), created or int(self._now)
 
     def _fitted(self, written: bytes, target: Target) -> bytes:
         spec, unsupported = target.provider, target.model.unsupported

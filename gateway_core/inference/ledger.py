@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import tzinfo
+from math import floor
 
 from msgspec.structs import replace
 
@@ -259,8 +260,8 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
         usage.reasoning_tokens,
         usage.estimated,
         cost,
-        None if until_first is None else int(until_first * 1000 + 0.5),
-        int(lasted * 1000 + 0.5),
+        None if until_first is None else floor(until_first * 1000 + 0.5),
+        floor(lasted * 1000 + 0.5),
         trace.combo_id,
         trace.combo_name,
         trace.attempts,

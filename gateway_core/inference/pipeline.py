@@ -99,7 +99,7 @@ async def infer(
 ) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
     route = arrival.route
-    trace = begun(core, arrival) if started is None else started.trace
+    trace = begun(core, arrival, core.clock()) if started is None else started.trace
     offered = scope.get(PUSH), scope.get(REPLY), scope.get(LEAVING)
     client = Client(receive, send, trace.request_id, *offered)
     try:
@@ -129,10 +129,10 @@ async def infer(
             await client.close()
 
 
-def begun(core: Core, arrival: Arrival) -> Trace:
-    """A request begins."""
+def begun(core: Core, arrival: Arrival, now: float) -> Trace:
+    """A request begins. ``now`` is the wall clock's, in seconds."""
     wire = arrival.route.wire.id
-    trace = Trace(core.new_id(), arrival.path, wire, core.clock(), arrival.key)
+    trace = Trace(core.new_id(), arrival.path, wire, now, arrival.key)
     core.in_flight.begin(trace)
     return trace
 
@@ -169,7 +169,7 @@ async def _serve(
         client.tap = trace.detail.say
     if core.interceptors.active:
         call = await core.interceptors.before(call)
-    question = Question(call, tables.registry.formats, int(trace.started_at), tables.ways)
+    question = Question(call, tables.registry.formats, trace.started_at, tables.ways)
     if route.endpoint.counting is not None:
         await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
         return

@@ -1,6 +1,7 @@
 """May this key call this model? Pure decisions over what a name resolved to (2.2)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,6 +17,14 @@ from .tables import Tables
 AUTO = "auto/"
 FURTHER = ("models", "fallbacks")
 """Members of a body in which some vendors take further models to turn to."""
+_ALIKE = {"k": "kK\u212a", "s": "sS\u017f"}
+"""All that differs from a letter in its case alone, where that is more than its capital."""
+_SPELLINGS = frozenset(
+    "".join(letters)
+    for name in FURTHER
+    for letters in product(*(_ALIKE.get(letter, letter + letter.upper()) for letter in name))
+)
+"""What readers that ignore case, as some vendors' do, take for one of them."""
 Row = dict[str, Any]
 
 
@@ -66,16 +75,15 @@ def _may_judge(tables: Tables, key: Key, name: str) -> bool:
     return target is not None and allows(key, target, name)
 
 
-def check_further(key: Key, members: Iterable[str]) -> None:
+def check_further(key: Key, members: Mapping[str, object]) -> None:
     """Refuse a body that names models beside the one that was looked at. Raises Forbidden."""
-    if not key.policy.has_rules:
+    if not key.policy.has_rules or _SPELLINGS.isdisjoint(members):
         return
-    for name in members:
-        if name.lower() in FURTHER:  # some vendors' readers ignore case
-            raise Forbidden(
-                f'This API key may not name further models: leave "{name}" out',
-                code="model_not_allowed",
-            )
+    name = next(name for name in members if name in _SPELLINGS)
+    raise Forbidden(
+        f'This API key may not name further models: leave "{name}" out',
+        code="model_not_allowed",
+    )
 
 
 def permit_combo(key: Key, combo: Combo) -> None:

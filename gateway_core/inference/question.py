@@ -17,8 +17,8 @@ class Question(Struct):
 
     call: Call
     formats: Mapping[str, WireFormat]
-    now: int = 0
-    """Unix seconds, for answers of vendors that do not say when."""
+    now: float = 0.0
+    """When it came, Unix seconds; for answers of vendors that do not say when."""
     ways: Ways | None = None
     """Where they were worked out before."""
     _conversation: Conversation | None = None

@@ -1,6 +1,7 @@
 """Moments as the ledger writes them; what many of them have in common is made once."""
 
 from datetime import tzinfo
+from math import floor
 from typing import TypeVar
 
 from ..storage.moments import iso, local_day
@@ -27,8 +28,8 @@ class Stamps:
 
     def iso(self, seconds: float) -> str:
         """Seconds since 1970 as UTC text with milliseconds."""
-        whole = int(seconds)
-        milli = int((seconds - whole) * 1000 + _HALF_MICRO)
+        whole = floor(seconds)
+        milli = floor((seconds - whole) * 1000 + _HALF_MICRO)
         if not 0 <= milli < 1000:
             return iso(seconds)
         try:

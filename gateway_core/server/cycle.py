@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Protocol
 
-from ..inference.client import LEAVING, PUSH, REPLY, Kept, Outlet
+from ..inference.client import LEAVING, PUSH, REPLY
 from .door import App, Message
 from .flow import HIGH_WATER, Flow
+from .offers import Asker, Express, Nobody
 
 Header = tuple[bytes, bytes]
 
@@ -40,23 +40,9 @@ _is_name = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+").fullmatch
 _CONTROLS = bytes(code for code in (*range(32), 127) if code != ord("\t"))
 """What a header may not hold. A line has two of them, at its end."""
 
+_NOBODY = Nobody()
+
 log = logging.getLogger(__name__)
-
-
-class Express(Protocol):
-    """A request that the application serves without a task."""
-
-    def leave(self) -> None:
-        """The client has gone."""
-        ...
-
-    def go_on(self) -> None:
-        """A task is to do the rest."""
-        ...
-
-
-AtOnce = Callable[[Kept, bytes, Outlet, Callable[[App], None]], Express | None]
-"""What our own application offers beside itself: to begin with a request whose head came before."""
 
 
 class Usual:
@@ -77,6 +63,8 @@ class Cycle:
     more_body = True
     express: Express | None = None
     """Who serves this request, while no task does."""
+    whole = b""
+    """All of its body, until a task does."""
     _size = 0
     _has_news = False
     """There is something to receive."""
@@ -101,15 +89,15 @@ class Cycle:
         transport: asyncio.Transport,
         flow: Flow,
         usual: Usual,
-        on_response: Callable[[], None],
+        asker: Asker,
         *,
-        expects_continue: bool,
-        keep_alive: bool,
+        expects_continue: bool = False,
+        keep_alive: bool = True,
         is_head: bool = False,
     ) -> None:
         """``scope`` makes one, once that is needed."""
         self.scope, self.transport, self.flow, self.usual = scope, transport, flow, usual
-        self.on_response = on_response
+        self.asker = asker
         self.expects_continue = expects_continue
         self.keep_alive = keep_alive
         self.is_head = is_head
@@ -129,7 +117,7 @@ class Cycle:
                 log.error("a request was left without an end of its answer")
                 await self._fail()
         finally:
-            self.on_response, self._told = _nothing, None
+            self.asker, self._told = _NOBODY, None
             for key in (PUSH, REPLY, LEAVING):
                 scope.pop(key, None)  # It holds this object, and may hold the scope in turn.
 
@@ -214,14 +202,16 @@ class Cycle:
         else:
             self._told = told
 
-    def reply(self, status: int, headers: Sequence[Header], body: bytes) -> bool:
+    def reply(
+        self, status: int, headers: Sequence[Header], body: bytes, ready: bytes = b""
+    ) -> bool:
         """A whole answer at once, which names its length; false for what needs ``send``.
 
         Raises RuntimeError for a header that cannot be sent.
         """
         if self.response_started or not self._may_hurry():
             return False
-        head = b"".join((_opening(status), self.usual.lines, lines(headers), b"\r\n"))
+        head = b"".join((_opening(status), self.usual.lines, lines(headers), ready, b"\r\n"))
         self.response_started = True
         if len(body) > LONG:
             self.transport.writelines((head, body))
@@ -250,6 +240,14 @@ class Cycle:
         self.transport.write(_chunk(last) + _END)
         self._end()
         return True
+
+    def carry_on(self, app: App) -> None:
+        """Have a task answer a request that has come whole."""
+        self.express = None
+        self.take(self.whole)
+        self.complete()
+        self.whole = b""
+        self.asker.start(self.run(app))
 
     def _may_hurry(self) -> bool:
         """Whether the client takes what it is sent, and needs nothing out of the ordinary."""
@@ -322,7 +320,7 @@ class Cycle:
         self.wake()
         if not (self.keep_alive or self.more_body):
             self.transport.close()
-        self.on_response()
+        self.asker.on_response_complete()
 
     def _flush(self) -> None:
         """Let the head go ahead of a body that is late."""
@@ -379,7 +377,3 @@ def _size(length: int) -> bytes:
 def _chunk(piece: bytes) -> bytes:
     """A piece of a chunked body, maybe none."""
     return b"%x\r\n%b\r\n" % (len(piece), piece) if piece else b""
-
-
-def _nothing() -> None:
-    pass

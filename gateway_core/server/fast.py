@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from functools import partial
+from collections.abc import Coroutine
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -10,10 +10,11 @@ import httptools
 
 from ..inference.client import KEPT
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
-from .cycle import AtOnce, Cycle, Usual
+from .cycle import Cycle, Usual
 from .door import App, Door, stopping
 from .flow import Flow
 from .heads import Refused, path_of
+from .offers import AtOnce
 from .repeats import MOST_WAITED_FOR, Repeated, repeated
 
 AHEAD = 2
@@ -117,30 +118,14 @@ class Fast(Connection, asyncio.Protocol):
         if body is None:
             return False
         self.phase = BUSY
-        cycle = Cycle(
-            repeated.scope,
-            self.transport,
-            self.flow,
-            self.usual,
-            self.on_response_complete,
-            expects_continue=False,
-            keep_alive=True,
-        )
-        cycle.more_body = False
+        cycle = Cycle(repeated.scope, self.transport, self.flow, self.usual, self)
+        cycle.more_body, cycle.whole = False, body
         self.line.append(cycle)
-        carry_on = partial(self._carry_on, cycle, body)
         if self._at_once is not None:
-            cycle.express = self._at_once(repeated.kept, body, cycle, carry_on)
+            cycle.express = self._at_once(repeated.kept, body, cycle)
         if cycle.express is None:
-            carry_on(self.app)
+            cycle.carry_on(self.app)
         return True
-
-    def _carry_on(self, cycle: Cycle, body: bytes, app: App) -> None:
-        """Have a whole request answered by a task."""
-        cycle.express = None
-        cycle.take(body)
-        cycle.complete()
-        self._start(cycle, app)
 
     def on_message_begin(self) -> None:
         self.begun()
@@ -173,7 +158,7 @@ class Fast(Connection, asyncio.Protocol):
             self.transport,
             self.flow,
             self.usual,
-            self.on_response_complete,
+            self,
             expects_continue=self.expects_continue,
             keep_alive=version != "1.0" and parser.should_keep_alive(),
             is_head=scope["method"] == "HEAD",
@@ -181,7 +166,7 @@ class Fast(Connection, asyncio.Protocol):
         cycle.takes_chunks = version != "1.0"
         self.line.append(cycle)
         if len(self.line) == 1:
-            self._start(cycle)
+            self.start(cycle.run(self.app))
         elif len(self.line) > AHEAD:
             self.flow.pause_reading()
 
@@ -204,8 +189,8 @@ class Fast(Connection, asyncio.Protocol):
             "state": {},
         }
 
-    def _start(self, cycle: Cycle, app: App | None = None) -> None:
-        task = self.loop.create_task(cycle.run(app or self.app))
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self.loop.create_task(work)
         tasks = self.door.tasks
         task.add_done_callback(tasks.discard)
         tasks.add(task)
@@ -231,7 +216,7 @@ class Fast(Connection, asyncio.Protocol):
         if flow.read_paused:
             flow.resume_reading()
         if line:
-            self._start(line[0])
+            self.start(line[0].run(self.app))
         else:
             self.answered()
 

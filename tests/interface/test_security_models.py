@@ -105,7 +105,9 @@ async def test_no_second_member_names_another_model(office: Office, body: bytes)
     assert reached(office) <= {"small"}
 
 
-@pytest.mark.parametrize("member", ["models", "fallbacks", "Models"])
+@pytest.mark.parametrize(
+    "member", ["models", "fallbacks", "Models", "fallbac\u212as", "model\u017f"]
+)
 async def test_a_key_with_rules_may_not_name_models_to_turn_to(office: Office, member: str) -> None:
     body = {"model": "acme/small", member: ["acme/large"], "messages": [ASKED]}
     bound, free = {}, {}

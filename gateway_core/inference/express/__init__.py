@@ -15,16 +15,14 @@ from ..arrivals import Arrival
 from ..client import Outlet
 from ..core import Core
 from .asking import asked, is_plain
-from .attempt import Attempt, CarryOn
+from .attempt import Attempt
 from .streaming import Streaming
 from .whole import Whole
 
-__all__ = ["Attempt", "CarryOn", "begin"]
+__all__ = ["Attempt", "begin"]
 
 
-def begin(
-    core: Core, arrival: Arrival, body: bytes, outlet: Outlet, carry_on: CarryOn
-) -> Attempt | None:
+def begin(core: Core, arrival: Arrival, body: bytes, outlet: Outlet) -> Attempt | None:
     """Ask a vendor now; ``None``, and nothing has happened, when the usual way is to be taken."""
     if not is_plain(core, arrival, body):
         return None
@@ -35,4 +33,4 @@ def begin(
     if found is None:
         return None
     kind = Streaming if found.question.call.stream else Whole
-    return kind(core, found, outlet, carry_on)
+    return kind(core, found, outlet)

@@ -38,7 +38,7 @@ def asked(core: Core, arrival: Arrival, body: bytes) -> Asked | None:
     """Send the request, if there is but one place to send it to. Raises whatever its parts do."""
     tables = core.tables
     call = call_of(tables, arrival, body)
-    question = Question(call, tables.registry.formats, int(core.clock()), tables.ways)
+    question = Question(call, tables.registry.formats, core.clock(), tables.ways)
     found = _only(core, tables, question, arrival.key)
     if found is None:
         return None

@@ -3,7 +3,7 @@
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
 
 from msgspec import Struct
@@ -23,11 +23,6 @@ from ..question import Question
 from ..tables import Account, Tables
 from ..transport import Answer, Begun
 
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
-CarryOn = Callable[[App], None]
-"""Has the rest of a request done by a task."""
-
-
 log = logging.getLogger(__name__)
 
 
@@ -46,12 +41,12 @@ class Asked(Struct, frozen=True):
 class Attempt(ABC):
     """The connection to the vendor tells it when something has come: it is that answer's waiter."""
 
-    __slots__ = ("_asked", "_carry_on", "_core", "_outlet", "_trace")
+    __slots__ = ("_asked", "_core", "_outlet", "_trace")
 
-    def __init__(self, core: Core, asked: Asked, outlet: Outlet, carry_on: CarryOn) -> None:
-        self._core, self._asked, self._outlet, self._carry_on = core, asked, outlet, carry_on
+    def __init__(self, core: Core, asked: Asked, outlet: Outlet) -> None:
+        self._core, self._asked, self._outlet = core, asked, outlet
         call = asked.question.call
-        trace = self._trace = begun(core, asked.arrival)
+        trace = self._trace = begun(core, asked.arrival, asked.question.now)
         trace.model, trace.stream = call.model[:MAX_NAME], call.stream
         if trace.key is not None and trace.key.has_limits:
             trace.is_counted = True
@@ -120,7 +115,7 @@ class Attempt(ABC):
         """Leave the rest to a task."""
         answer = self._asked.sent.answer
         answer.waiter = answer.taker = None
-        self._carry_on(partial(self._resumed, at, is_late))
+        self._outlet.carry_on(partial(self._resumed, at, is_late))
 
     def _answering(self) -> Awaitable[Answer]:
         """The head of the answer, which may have come. Raises TransportError."""

@@ -9,7 +9,7 @@ from ..core import Core
 from ..dispatch import UNMEANT_LIMIT, Answer, Opened
 from ..flowing import Flow
 from ..pipeline import Underway, answer_headers, beat_of
-from .attempt import Asked, Attempt, CarryOn
+from .attempt import Asked, Attempt
 
 
 class Streaming(Attempt):
@@ -18,8 +18,8 @@ class Streaming(Attempt):
 
     __slots__ = ("_flow", "_given", "_pieces", "_taken", "_timer")
 
-    def __init__(self, core: Core, asked: Asked, outlet: Outlet, carry_on: CarryOn) -> None:
-        super().__init__(core, asked, outlet, carry_on)
+    def __init__(self, core: Core, asked: Asked, outlet: Outlet) -> None:
+        Attempt.__init__(self, core, asked, outlet)
         self._flow: Flow | None = None
         """There is one once the client has the head."""
         self._given, self._taken = b"", 0

@@ -4,15 +4,15 @@ import asyncio
 import time
 
 from ..accounting import account
-from ..client import Header, Outlet, whole_headers
+from ..client import Header, Outlet, whole_lines
 from ..core import Core
 from ..dispatch import Answer, Opened
 from ..pipeline import Underway, answer_headers, ended
 from ..transport import Answer as Arriving
-from .attempt import Asked, Attempt, CarryOn
+from .attempt import Asked, Attempt
 
-Told = tuple[tuple[Header, ...], bytes]
-"""Headers and body, as the client gets them."""
+Told = tuple[tuple[Header, ...], bytes, bytes]
+"""Its own headers, the body, and the headers that every whole answer has, ready to be sent."""
 
 
 class Whole(Attempt):
@@ -20,8 +20,8 @@ class Whole(Attempt):
 
     __slots__ = ("_told", "_written")
 
-    def __init__(self, core: Core, asked: Asked, outlet: Outlet, carry_on: CarryOn) -> None:
-        super().__init__(core, asked, outlet, carry_on)
+    def __init__(self, core: Core, asked: Asked, outlet: Outlet) -> None:
+        Attempt.__init__(self, core, asked, outlet)
         self._written: asyncio.Future[None] | None = None
         """There is one while the client's answer waits for it."""
 
@@ -58,14 +58,13 @@ class Whole(Attempt):
         given = exchange.feed(b"".join(answer.chunks)) + exchange.close()
         if exchange.failure is not None or type(given) is not bytes:
             return None
-        headers = answer_headers(exchange, answer)
-        return whole_headers(headers, given, self._trace.request_id.encode()), given
+        return answer_headers(exchange, answer), given, whole_lines(given, self._trace.request_id)
 
     def _is_given(self, answer: Arriving, told: Told) -> bool:
         """Whether the client has its answer now, or will have it once its row is written."""
         if self._trace.is_counted:
             self._write_row(told)
-        elif not self._outlet.reply(200, *told):
+        elif not self._outlet.reply(200, told[0], told[1], told[2]):
             return False
         else:
             self._answers()

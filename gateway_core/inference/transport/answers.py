@@ -1,6 +1,5 @@
 """An answer as its reader sees it, filled piece by piece by the connection it comes on."""
 
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Protocol
@@ -62,7 +61,7 @@ class Answer:
         self.headers: Mapping[str, str] = NONE
         self.source: Source | None = source
         self.failure: TransportError | None = None
-        self.chunks: deque[bytes] = deque()
+        self.chunks: list[bytes] = []
         """What has come and was not taken; the reader's own until the end."""
         self.buffered = 0
         """Bytes that brought what is in ``chunks``, framing included."""

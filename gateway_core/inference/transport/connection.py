@@ -207,7 +207,7 @@ class Connection(asyncio.Protocol):
             return
         reader.quiet = 0
         try:
-            goes_on = taker(chunks.popleft() if len(chunks) == 1 else answer.take())
+            goes_on = taker(chunks.pop() if len(chunks) == 1 else answer.take())
         except (Exception, SystemExit, KeyboardInterrupt) as error:  # a plugin may be asked
             answer.wake(error)
         else:

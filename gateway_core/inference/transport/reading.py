@@ -44,7 +44,7 @@ class Reader:
         self._coded = False
         self._fields: MutableSequence[Field] = []
         self._trailers: deque[Field] = deque(maxlen=0)
-        self._pieces: deque[bytes] = deque()
+        self._pieces: list[bytes] = []
         """What of the body has come; lent to each answer for as long as it comes."""
         self.on_body = self._pieces.append
         self._parser = HttpResponseParser(self)

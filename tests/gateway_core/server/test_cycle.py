@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.inference.client import LEAVING, PUSH
-from gateway_core.server.cycle import LONG, Cycle, Usual
+from gateway_core.inference.client import LEAVING, PUSH, whole_headers, whole_lines
+from gateway_core.server.cycle import LONG, Cycle, Usual, lines
 from gateway_core.server.flow import Flow
+from gateway_core.server.offers import Nobody
 
 Answering = Callable[[Cycle], Awaitable[None]]
 HEAD = b"HTTP/1.1 200 OK\r\ndate: now\r\n"
@@ -64,7 +65,7 @@ def made(wire: Wire, *, method: str = "POST", keep_alive: bool = True) -> Cycle:
         wire,
         Flow(wire),
         Usual((b"date", b"now")),
-        lambda: None,
+        Nobody(),
         expects_continue=False,
         keep_alive=keep_alive,
         is_head=method == "HEAD",
@@ -87,6 +88,12 @@ def test_a_whole_answer_leaves_in_one_write() -> None:
         await body(cycle, b"hello")
 
     assert answered(answering).writes == [HEAD + b"content-length: 5\r\n\r\nhello"]
+
+
+def test_the_headers_of_whole_answers_are_the_same_whoever_writes_them() -> None:
+    body, number = b"{}" * 600, "01234567-89ab-cdef"
+
+    assert whole_lines(body, number) == lines(whole_headers((), body, number.encode()))
 
 
 def test_a_stream_to_an_old_client_ends_with_the_connection() -> None:
