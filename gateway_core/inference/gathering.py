@@ -6,12 +6,16 @@ for each request. Nobody gets a place for what is only announced: a good part
 of the body has to have come.
 """
 
+from functools import cache
 from io import BytesIO
 
 LARGE = 512 * 1024
 """Shorter bodies are kept in pieces and joined."""
 SHARE = 4
 """A place is made once one in so many bytes has come."""
+
+BLOCK = 8 * 1024 * 1024
+"""Half of the free memory that may be kept from one long body to the next."""
 
 
 class Gathering:
@@ -49,7 +53,19 @@ class Gathering:
     def _settle(self) -> None:
         """Make the place, and put there what has come."""
         pieces, self._pieces, self.size = self._pieces, [], 0
+        keep_room()
         # Zeros that nobody has looked at take no memory yet.
         self._place = BytesIO(bytes(self._announced))
         for piece in pieces:
             self.add(piece)
+
+
+@cache
+def keep_room() -> None:
+    """Have the system's allocator keep the room of a long body for the next one.
+
+    GNU's gives free memory back as soon as there is twice as much of it as the
+    largest block that was ever given back, so it is shown a larger one, of
+    which nothing is touched.
+    """
+    bytes(BLOCK)

@@ -1,6 +1,10 @@
 """A body is what its pieces were, and is there once."""
 
 import asyncio
+import os
+import platform
+import subprocess
+import sys
 import tracemalloc
 import weakref
 from typing import Any
@@ -15,6 +19,7 @@ from gateway_core.inference.gathering import LARGE, SHARE, Gathering
 
 MIB = 1024 * 1024
 PIECE = 250_000
+PAGE = 4096
 
 
 def gathered(pieces: list[bytes], announced: int) -> bytes:
@@ -90,3 +95,41 @@ def test_nothing_is_left_of_a_body_that_stops_short() -> None:
     del room, gathering
 
     assert watched() is None
+
+
+REPEATED = """
+import resource
+from pictures import target
+from gateway_core.inference.envelope import fitted, members_of
+from gateway_core.inference.gathering import Gathering
+
+def serve():
+    whole = b'{"model":"m","data":"' + b"x" * SIZE + b'"}'
+    gathering = Gathering(len(whole))
+    for begin in range(0, len(whole), 250_000):
+        gathering.add(whole[begin : begin + 250_000])
+    del whole
+    body = gathering.whole()
+    return fitted(members_of(body), target(), len(body))
+
+for _ in range(3):
+    serve()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(10):
+    serve()
+print((resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 10)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators have their ways")
+@pytest.mark.parametrize("size", [MIB, 4 * MIB, 5 * MIB])
+def test_the_memory_of_a_long_body_is_used_for_the_next(size: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", REPEATED.replace("SIZE", str(size))],
+        env={"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert float(done.stdout) < size / PAGE / 10
