@@ -14,7 +14,7 @@ LARGE = 512 * 1024
 SHARE = 4
 """A place is made once one in so many bytes has come."""
 
-BLOCK = 8 * 1024 * 1024
+BLOCK = 16 * 1024 * 1024
 """Half of the free memory that may be kept from one long body to the next."""
 
 
@@ -43,6 +43,8 @@ class Gathering:
     def whole(self) -> bytes:
         """All that came."""
         if self._place is None:
+            if self.size >= LARGE:
+                keep_room()
             return b"".join(self._pieces)
         placed, self._place = self._place.getvalue(), None  # No copy: the place is given away.
         if self.size == self._announced:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gateway_core.inference import gathering as module
 from gateway_core.inference.client import ClientGone, read_body
-from gateway_core.inference.gathering import LARGE, SHARE, Gathering
+from gateway_core.inference.gathering import LARGE, SHARE, Gathering, keep_room
 
 MIB = 1024 * 1024
 PIECE = 250_000
@@ -60,6 +60,7 @@ def most_held(come: int, announced: int) -> int:
         return {"type": "http.request", "body": piece, "more_body": left > 0 or come < announced}
 
     async def main() -> int:
+        keep_room()  # Once for all; what it shows the allocator is not used.
         tracemalloc.start()
         try:
             body = await read_body(receive, {"content-length": str(announced)}, announced)
