@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
 from ..contracts.wire import KeepAlive
-from .gathering import Gathering
+from .gathering import LARGE, Gathering, keep_room
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -248,6 +248,8 @@ class Client:
         if len(piece) <= SLICE:
             await self._body(piece, more=True)
             return
+        if len(piece) >= LARGE:
+            keep_room()
         for begin in range(0, len(piece), SLICE):
             await self._body(piece[begin : begin + SLICE], more=True)
 
