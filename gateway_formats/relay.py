@@ -148,7 +148,7 @@ class StreamRelay:
     def _plain(self, whole: bytes) -> bytes:
         """Frames with the usual ends of lines, as nearly all are."""
         at, begin, kept = self._run(whole, 0), 0, list[bytes]()
-        while end := end_of_frame(whole, at):
+        while at < len(whole) and (end := end_of_frame(whole, at)):
             alike, seen = self._alike, self._seen(whole[at:end])
             if isinstance(seen, ReplyFailed):
                 return b"".join((*kept, whole[begin:at], self.fail(seen)))

@@ -42,7 +42,7 @@ class Skimmer:
             self._each(whole, look)
             return
         at = self._run(whole, 0, tell)
-        while end := end_of_frame(whole, at):
+        while at < len(whole) and (end := end_of_frame(whole, at)):
             frame, at = whole[at:end], end
             if text := self.text(frame):
                 tell([text])
