@@ -50,6 +50,8 @@ class Frames:
 
     def _last_end(self) -> int:
         held, start = self.held, max(0, self._searched - 3)
+        if held.rfind(LF, start) < 0 and held.find(CR, start) < 0:
+            return 0
         line, lines = held.rfind(b"\n\n", start), held.rfind(b"\r\n\r\n", start)
         end = max(line + 2 if line >= 0 else 0, lines + 4 if lines >= 0 else 0)
         if held.find(b"\r", max(start, end)) >= 0:
@@ -65,10 +67,22 @@ class Frames:
             if self._searched > self._limit:
                 raise FrameTooLong(f"an event is longer than {self._limit} bytes")
             return b""
-        whole = bytes(self.held[:end])
-        del self.held[:end]
         self._searched = 0
+        if end == len(self.held):
+            whole = bytes(self.held)
+            self.held = bytearray()
+        else:
+            whole = bytes(self.held[:end])
+            del self.held[:end]
         return whole
+
+
+def end_of_frame(whole: bytes, at: int) -> int:
+    """Where the frame that begins at ``at`` ends, where lines end as usual; 0 for no end."""
+    while at := whole.find(LF, at) + 1:
+        if whole.startswith(b"\n", at):
+            return at + 1
+    return 0
 
 
 def blocks(whole: bytes) -> list[bytes]:

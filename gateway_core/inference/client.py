@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
 from ..contracts.wire import KeepAlive
+from .gathering import LARGE, Gathering, keep_room
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -123,31 +124,31 @@ def headers_of(scope: Scope) -> dict[str, str]:
 async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
     """The whole body, decoded. Raises BodyTooLarge, UnsupportedMedia, ClientGone."""
     announced = headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit:
+    length = int(announced) if announced.isdecimal() else 0
+    if length > limit:
         raise BodyTooLarge(f"The request body is larger than {limit} bytes")
     message = await receive()
     if not message.get("more_body"):
         body = _piece(message)
     else:
-        body = await _long_body(receive, _piece(message), limit)
+        body = await _long_body(receive, _piece(message), limit, length)
     if len(body) > limit:
         raise BodyTooLarge(f"The request body is larger than {limit} bytes")
     coding = headers.get("content-encoding")
     return body if not coding or coding == "identity" else inflated(body, coding, limit)
 
 
-async def _long_body(receive: Receive, first: bytes, limit: int) -> bytes:
+async def _long_body(receive: Receive, first: bytes, limit: int, announced: int) -> bytes:
     """A body that comes in several pieces."""
-    pieces, size, is_more = [first], len(first), True
+    gathering, is_more = Gathering(announced), True
+    gathering.add(first)
     while is_more:
         message = await receive()
-        piece = _piece(message)
-        pieces.append(piece)
-        size += len(piece)
-        if size > limit:
+        gathering.add(_piece(message))
+        if gathering.size > limit:
             raise BodyTooLarge(f"The request body is larger than {limit} bytes")
         is_more = message.get("more_body", False)
-    return b"".join(pieces)
+    return gathering.whole()
 
 
 def _piece(message: Message) -> bytes:
@@ -261,6 +262,8 @@ class Client:
         if len(piece) <= SLICE:
             await self._body(piece, more=True)
             return
+        if len(piece) >= LARGE:
+            keep_room()
         for begin in range(0, len(piece), SLICE):
             await self._body(piece[begin : begin + SLICE], more=True)
 

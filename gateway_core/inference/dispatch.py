@@ -38,6 +38,9 @@ ANSWER_LIMIT = 64 * 1024 * 1024
 UNMEANT_LIMIT = 1024 * 1024
 """How much of a stream may pass without meaning anything before it counts as empty, bytes.
 Generous, because some vendors first repeat the request, tools and all."""
+UNREAD_LIMIT = UNMEANT_LIMIT + 16 * 1024 * 1024
+"""The same with an event that has not come whole, of which nobody can tell yet what it means: an
+image is one, and formats take them as long as this."""
 
 Opener = Callable[[Target, Credential], Exchange]
 
@@ -279,7 +282,7 @@ async def _begin_stream(
 ) -> tuple[bytes, bool]:
     """Read until the answer means something, has failed or is over."""
     while True:
-        if taken > UNMEANT_LIMIT:
+        if len(given) > UNMEANT_LIMIT or taken > UNREAD_LIMIT:
             raise UpstreamError("The upstream sent nothing that means anything")
         chunk = await response.next()
         taken += len(chunk)

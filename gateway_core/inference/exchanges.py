@@ -63,7 +63,9 @@ class Verbatim:
         self.relay = vendor.relay(call, target, members)
         if wire.model_in_body:
             envelope.with_model(members, target.model.id)
-        self.request: UpstreamRequest = way.request(call, envelope.fitted(members, target))
+        self.request: UpstreamRequest = way.request(
+            call, envelope.fitted(members, target, len(call.body))
+        )
         self.media_type = wire.stream_type if call.stream else JSON
         self.losses = Losses()
         self.ended = False

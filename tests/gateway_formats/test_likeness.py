@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core import ReplyFailed, Usage
-from gateway_formats.likeness import Likeness, likeness_of
+from gateway_formats.likeness import LONGEST, Likeness, likeness_of
 from gateway_formats.relay import StreamRelay
 
 BEFORE, AFTER = b'data: {"id":1,"text":', b"}\n\n"
@@ -174,3 +174,10 @@ def test_where_the_last_like_frame_ends() -> None:
 
     assert ALIKE.last_end(frame + frame + b"data: [DONE]\n\n") == 2 * len(frame)
     assert ALIKE.last_end(b"data: [DONE]\n\n") == 0
+
+
+def test_nothing_is_learnt_from_a_very_long_frame() -> None:
+    text = "x" * LONGEST
+
+    assert likeness_of(BEFORE + b'"short"' + AFTER, "short") is not None
+    assert likeness_of(BEFORE + b'"%b"' % text.encode() + AFTER, text) is None

@@ -70,6 +70,7 @@ VENDORS: dict[str, Callable[[], Said]] = {
     "limits": lambda: Said.stream(*WORDS, *LAST, headers={"x-ratelimit-remaining": "7"}),
     "not chunked": lambda: Said((*WORDS, *LAST), content_type="text/event-stream", pause=0.01),
     "long": lambda: Said.stream(frame("long " * 30_000), *LAST, pause=0.01),
+    "an image": lambda: Said.stream(frame("iVBOR" * 600_000), *LAST),
     "long at the end": lambda: Said.stream(*WORDS, frame("long " * 30_000) + LAST[0] + DONE),
     "no usage": lambda: Said.stream(*WORDS, frame("", "stop"), DONE, pause=0.01),
     "no done": lambda: Said.stream(*WORDS, pause=0.01),
@@ -94,7 +95,16 @@ VENDORS: dict[str, Callable[[], Said]] = {
     "whole": lambda: Said((b'{"choices":[]}',)),
 }
 WITH_A_TASK = {
-    *("long", "long at the end", "no done", "half a frame", "silent", "says nothing", "only done"),
+    *(
+        "long",
+        "an image",
+        "long at the end",
+        "no done",
+        "half a frame",
+        "silent",
+        "says nothing",
+        "only done",
+    ),
     *("noise", "rubbish", "rubbish later", "error", "error later", "error with words"),
     *("cut", "cut in silence", "cut later", "cut at the end"),
     *("unauthorized", "busy", "broken", "whole"),
@@ -227,6 +237,17 @@ def words_in(body: bytes) -> str:
     frames = [json.loads(line[6:]) for line in body.splitlines() if line.startswith(b"data: {")]
     deltas = [choice["delta"] for each in frames for choice in each["choices"]]
     return "".join(delta.get("content") or "" for delta in deltas)
+
+
+@pytest.mark.parametrize("way", [USUAL, EXPRESS])
+def test_a_first_event_may_be_an_image_of_megabytes(here: Served, way: str) -> None:
+    with connected(here) as client:
+        if way == EXPRESS:
+            ask(client, "other-quick/in one")
+        status, _, body = ask(client, f"any-{way}/an image")
+
+    assert status == 200
+    assert body == b"".join((frame("iVBOR" * 600_000), *LAST))
 
 
 def test_pieces_are_not_held_back(here: Served, taken: list[bool]) -> None:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ...contracts.errors import TransportError
 from ...contracts.exchange import UpstreamResponse
+from ..gathering import Gathering
 from .failures import abandoned, body_too_large
 from .fields import NONE
 from .limits import BODY_BYTES
@@ -171,11 +172,13 @@ async def read_all(response: UpstreamResponse, limit: int = BODY_BYTES) -> bytes
     first = await response.next()
     if not first:
         return first
-    chunks, size = [first], len(first)
-    while size <= limit:
+    length = response.headers.get("content-length", "")
+    announced = int(length) if length.isdecimal() else 0
+    gathering = Gathering(announced if announced <= limit else 0)
+    gathering.add(first)
+    while gathering.size <= limit:
         chunk = await response.next()
         if not chunk:
-            return first if len(chunks) == 1 else b"".join(chunks)
-        chunks.append(chunk)
-        size += len(chunk)
+            return gathering.whole()
+        gathering.add(chunk)
     raise body_too_large(limit)

@@ -14,6 +14,7 @@ from gateway_core import BadRequest, GatewayError, KeepAlive
 from gateway_core.contracts.errors import BodyTooLarge, UnsupportedMedia
 from gateway_core.inference import client as module
 from gateway_core.inference.client import Client, ClientGone, headers_of, inflated, read_body
+from gateway_core.inference.gathering import LARGE, keep_room
 
 
 def reading(pieces: list[bytes], headers: dict[str, str], limit: int, gone: bool = False) -> bytes:
@@ -241,3 +242,13 @@ def test_a_server_that_says_that_its_client_leaves_cancels_the_request() -> None
         return before
 
     assert asyncio.run(main()) == (True, True)
+
+
+def test_room_is_kept_for_the_next_once_a_long_event_has_gone_to_a_client() -> None:
+    keep_room.cache_clear()
+
+    talk(lambda client: client.write(b"x" * (LARGE - 1)))
+    assert not keep_room.cache_info().currsize
+
+    talk(lambda client: client.write(b"x" * LARGE))
+    assert keep_room.cache_info().currsize

@@ -1,6 +1,7 @@
 """A body's members keep their bytes."""
 
 import json
+import tracemalloc
 
 import msgspec
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from pictures import provider, target
 
 from gateway_core import BadRequest, Model
-from gateway_core.inference.envelope import fitted, members_of, with_model
+from gateway_core.inference.envelope import LONG, fitted, members_of, with_model
 
 SPELLINGS = [b"12345678901234567890123", b"1.0", b"1e2", b"-0", b"1E+400", b'"\\u00e9\\/\\n"']
 SPELLINGS += [b'"\xc3\xa9"', b"[ 1 , 2.50 ]", b'{"b": 1.0, "b": 2, "a": null}', b"true", b"null"]
@@ -36,6 +37,26 @@ def test_any_object_means_the_same_afterwards(body: dict[str, object]) -> None:
     written = json.dumps(body).encode()
 
     assert json.loads(fitted(members_of(written), target())) == json.loads(written)
+
+
+@given(st.dictionaries(st.text(), values, max_size=5), st.booleans())
+def test_a_long_body_is_written_as_a_short_one(body: dict[str, object], is_renamed: bool) -> None:
+    written = json.dumps(body).encode()
+    whom = target(provider("p", rename={"a": "b"}, drop=("c",))) if is_renamed else target()
+
+    assert fitted(members_of(written), whom, LONG) == fitted(members_of(written), whom)
+
+
+def test_a_long_body_takes_no_more_than_its_length() -> None:
+    body = b'{"model":"m","x":"' + b"x" * 4 * LONG + b'"}'
+    members = members_of(body)
+
+    tracemalloc.start()
+    fitted(members, target(), len(body))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 1.1 * len(body)
 
 
 def test_of_a_repeated_member_the_last_is_read_and_only_that_is_sent() -> None:

@@ -112,6 +112,13 @@ def _take_address(members: Members, name: str, where: str) -> tuple[str | None, 
     return take_text(leftover, "url", f"{where}.{name}."), leftover
 
 
+def image_at(url: str, detail: str | None) -> Media:
+    """An image that has nothing but an address."""
+    media_type, data = split_data_url(url)
+    shown = None if data is not None else url
+    return Media(kind="image", media_type=media_type, data=data, url=shown, detail=detail)
+
+
 def split_data_url(url: str | None) -> tuple[str | None, str | None]:
     """The media type and base64 of a data URL; ``(None, None)`` for any other address."""
     if url is None or not url.startswith("data:"):

@@ -1,7 +1,7 @@
 """The messages of a request, read into instructions and turns."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -20,7 +20,7 @@ from gateway_core import (
     unseal_id,
 )
 
-from .contents import OWN, read_content
+from .contents import OWN, image_at, read_content
 from .history import take_history, take_signature, without_repeats
 from .members import (
     UNREADABLE,
@@ -61,11 +61,28 @@ def take_messages(members: Members) -> Read:
     return read_messages(items_of(raw, name), name)
 
 
+class _Words(Struct, forbid_unknown_fields=True, gc=False, tag_field="type", tag="text"):
+    text: str
+
+
+class _Address(Struct, forbid_unknown_fields=True, gc=False):
+    url: str
+    detail: Literal["auto", "low", "high"] | None = None
+
+
+class _Image(Struct, forbid_unknown_fields=True, gc=False, tag_field="type", tag="image_url"):
+    image_url: _Address
+
+
 class _Plain(Struct, forbid_unknown_fields=True, gc=False):
-    """A message of nothing but text, as most are."""
+    """A message of nothing but text and images, as most are.
+
+    It is read at once: member by member, an image is gone through once more for each object that
+    it is in.
+    """
 
     role: Literal["system", "developer", "user", "assistant"]
-    content: str
+    content: str | list[_Words | _Image]
 
 
 _plain = msgspec.json.Decoder(list[_Plain])
@@ -80,15 +97,31 @@ def read_plain(raw: Raw) -> Read | None:
     instructions: tuple[Text, ...] = ()
     turns: list[Turn] = []
     for message in messages:
-        role, text = message.role, message.content
-        parts = (Text(text=text),) if text else ()
+        role, content = message.role, message.content
+        if isinstance(content, str):
+            parts: tuple[AnyPart, ...] = (Text(text=content),) if content else ()
+        elif role != "user" or not all(map(_is_said, content)):
+            return None
+        else:
+            parts = tuple(map(_part, content))
         if role == "user" or role == "assistant":
             turns.append(Turn(role, parts))
         elif turns:
             turns.append(Turn("system", parts))
         else:
-            instructions += parts
+            instructions += cast(tuple[Text, ...], parts)
     return (instructions, tuple(turns)) if messages else None
+
+
+def _is_said(part: _Words | _Image) -> bool:
+    """Whether an image has an address."""
+    return isinstance(part, _Words) or bool(part.image_url.url)
+
+
+def _part(part: _Words | _Image) -> AnyPart:
+    if isinstance(part, _Words):
+        return Text(text=part.text)
+    return image_at(part.image_url.url, part.image_url.detail)
 
 
 def read_messages(items: Sequence[Raw], name: str = "messages") -> Read:

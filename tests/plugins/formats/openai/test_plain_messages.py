@@ -1,4 +1,4 @@
-"""Messages of nothing but text are read in one step, and mean what they mean one by one."""
+"""Messages of nothing but text and images mean the same, read in one step or one by one."""
 
 import msgspec
 import pytest
@@ -11,15 +11,24 @@ from msgspec import Raw
 from gateway_core import Text, Turn
 
 roles = st.sampled_from(["system", "developer", "user", "assistant"])
+urls = st.sampled_from(
+    ["http://a/b.png", "data:image/png;base64,iVBO", "data:;base64,", "data:,x", "data:a;base64"]
+)
+details = st.sampled_from(["auto", "low", "high"]) | st.none()
+addresses = st.fixed_dictionaries({"url": urls}, optional={"detail": details})
+parts = st.fixed_dictionaries({"type": st.just("text"), "text": st.text(max_size=20)})
+parts |= st.fixed_dictionaries({"type": st.just("image_url"), "image_url": addresses})
 messages = st.fixed_dictionaries({"role": roles, "content": st.text(max_size=20)})
+messages |= st.fixed_dictionaries({"role": st.just("user"), "content": st.lists(parts, max_size=4)})
 
 
 @given(st.lists(messages, min_size=1, max_size=8))
-def test_the_quick_way_reads_what_the_slow_way_reads(said: list[dict[str, str]]) -> None:
+def test_the_quick_way_reads_what_the_slow_way_reads(said: list[dict[str, object]]) -> None:
     raw = Raw(msgspec.json.encode(said))
 
     read = read_plain(raw)
 
+    assert read is not None
     assert read == read_messages(items_of(raw, "messages"))
 
 
@@ -27,7 +36,14 @@ def test_the_quick_way_reads_what_the_slow_way_reads(said: list[dict[str, str]])
     "message",
     [
         b'{"role": "user", "content": "a", "name": "b"}',
-        b'{"role": "user", "content": [{"type": "text", "text": "a"}]}',
+        b'{"role": "user", "content": [{"type": "text", "text": "a", "cache_control": {}}]}',
+        b'{"role": "user", "content": [{"text": "a"}]}',
+        b'{"role": "user", "content": ["a"]}',
+        b'{"role": "user", "content": [{"type": "image_url", "image_url": "http://a"}]}',
+        b'{"role": "user", "content": [{"type": "image_url", "image_url": {"url": ""}}]}',
+        b'{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a", "b": 1}}]}',
+        b'{"role": "system", "content": [{"type": "text", "text": "a"}]}',
+        b'{"role": "assistant", "content": [{"type": "text", "text": "a"}]}',
         b'{"role": "user", "content": null}',
         b'{"role": "assistant", "content": "a", "tool_calls": []}',
         b'{"role": "tool", "content": "a", "tool_call_id": "b"}',
