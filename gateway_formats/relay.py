@@ -15,7 +15,7 @@ from gateway_core import ReplyFailed, UpstreamError, Usage
 from .fold import as_failure
 from .likeness import Likeness, likeness_of
 from .ndjson import Lines, lines
-from .sse import CR, Frames, FrameTooLong, blocks, end_of_frame, read_block
+from .sse import CR, Frames, FrameTooLong, blocks, read_block
 
 CUT_SHORT = "The upstream ended the stream before the answer was complete"
 RUBBISH = "The upstream sent an event that could not be read"
@@ -148,7 +148,7 @@ class StreamRelay:
     def _plain(self, whole: bytes) -> bytes:
         """Frames with the usual ends of lines, as nearly all are."""
         at, begin, kept = self._run(whole, 0), 0, list[bytes]()
-        while at < len(whole) and (end := end_of_frame(whole, at)):
+        while (end := whole.find(b"\n\n", at) + 2) >= 2:
             alike, seen = self._alike, self._seen(whole[at:end])
             if isinstance(seen, ReplyFailed):
                 return b"".join((*kept, whole[begin:at], self.fail(seen)))

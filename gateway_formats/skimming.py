@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from .likeness import Likeness, likeness_of
 from .relay import TRIES
-from .sse import CR, end_of_frame, pairs, read_block
+from .sse import CR, pairs, read_block
 
 Look = Callable[[bytes, bytes], str | None]
 """Reads a frame by its name and data. Gives a text when the frame did nothing but add it and
@@ -42,7 +42,7 @@ class Skimmer:
             self._each(whole, look)
             return
         at = self._run(whole, 0, tell)
-        while at < len(whole) and (end := end_of_frame(whole, at)):
+        while (end := whole.find(b"\n\n", at) + 2) >= 2:
             frame, at = whole[at:end], end
             if text := self.text(frame):
                 tell([text])

@@ -77,14 +77,6 @@ class Frames:
         return whole
 
 
-def end_of_frame(whole: bytes, at: int) -> int:
-    """Where the frame that begins at ``at`` ends, where lines end as usual; 0 for no end."""
-    while at := whole.find(LF, at) + 1:
-        if whole.startswith(b"\n", at):
-            return at + 1
-    return 0
-
-
 def blocks(whole: bytes) -> list[bytes]:
     """The frames in a run of whole frames, without their blank lines."""
     if CR in whole:

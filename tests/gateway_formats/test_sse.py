@@ -1,8 +1,5 @@
 """Frames are the same however their bytes are cut."""
 
-import time
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +9,6 @@ from gateway_formats.sse import (
     Frames,
     FrameTooLong,
     blocks,
-    end_of_frame,
     frame,
     pairs,
     read_block,
@@ -202,49 +198,3 @@ def test_blank_lines_alone_are_no_frames() -> None:
     assert blocks(b"\n\n\n\n") == []
     assert blocks(b"\r\n\r\n\r\n\r\n") == []
     assert pairs(b"") == []
-
-
-@given(
-    st.lists(st.sampled_from([b"\n", b"\n\n", b"data: x", b"\r"])).map(b"".join), st.integers(0, 9)
-)
-def test_a_frame_ends_behind_its_first_blank_line(whole: bytes, at: int) -> None:
-    assert end_of_frame(whole, at) == (whole.find(b"\n\n", at) + 2 if b"\n\n" in whole[at:] else 0)
-
-
-TURNS = 7
-EVENT = frame(b'{"image":"' + b"iVBOR" * 600_000 + b'"}')
-
-
-def test_the_end_of_a_long_frame_is_found_quickly() -> None:
-    def found() -> None:
-        assert end_of_frame(EVENT, 0) == len(EVENT)
-
-    def looked_for() -> None:
-        assert EVENT.find(b"\n\n") + 2 == len(EVENT)
-
-    assert least(found) < 0.5 * least(looked_for)
-
-
-def test_an_unfinished_frame_is_quickly_looked_through_for_its_end() -> None:
-    unfinished = EVENT[:-2]
-    waiting = [Frames() for _ in range(TURNS)]
-    for frames in waiting:
-        frames.held += unfinished
-
-    def fed() -> None:
-        assert not waiting.pop().feed(b"")
-
-    def looked_for() -> None:
-        assert unfinished.rfind(b"\n\n") < 0
-
-    assert least(fed) < 0.8 * least(looked_for)
-
-
-def least(work: Callable[[], None]) -> float:
-    """Seconds of processor time when nothing disturbs it."""
-    taken = list[float]()
-    for _ in range(TURNS):
-        began = time.thread_time()
-        work()
-        taken.append(time.thread_time() - began)
-    return min(taken)
