@@ -24,7 +24,18 @@ from .identity.targets import check_host, path_of
 from .identity.web_login import isolated_host
 from .inference import express
 from .inference.arrivals import Arrival, Route, arrival_of
-from .inference.client import KEPT, Kept, Message, Outlet, Receive, Scope, Send, headers_of
+from .inference.client import (
+    KEPT,
+    LEAVING,
+    Kept,
+    Message,
+    Outlet,
+    Receive,
+    Scope,
+    Send,
+    drained,
+    headers_of,
+)
 from .inference.core import Core
 from .inference.exchanges import client_side
 from .inference.pipeline import infer
@@ -135,6 +146,7 @@ class App:
 
     async def _isolated(self, scope: Scope, peer: Peer, receive: Receive, send: Send) -> None:
         """The host of assisted logins: whatever is not theirs is not there."""
+        receive, send = _patient(scope, receive, send)
         scope[REQUEST_ID] = self.core.new_id()
         scope[CALLER] = Caller(peer=peer)
         try:
@@ -152,6 +164,7 @@ class App:
         self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send
     ) -> None:
         """Routes that are not inference. One that is not in the table is shut."""
+        receive, send = _patient(scope, receive, send)
         scope[REQUEST_ID], scope["app"] = self.core.new_id(), self
         found = self._find(scope)
         try:
@@ -223,6 +236,7 @@ class App:
 
     async def _method(self, route: Route, scope: Scope, receive: Receive, send: Send) -> None:
         """An inference path with another method: probes are answered, the rest is refused."""
+        receive, send = _patient(scope, receive, send)
         if scope["method"] in ("OPTIONS", "HEAD"):
             status = 204 if scope["method"] == "OPTIONS" else 200
             told = _about(self.core.new_id(), GENERATED_METHODS)
@@ -241,6 +255,7 @@ class App:
         headers: Mapping[str, str] = {},
     ) -> None:
         """Refuse in the client's own format."""
+        receive, send = _patient(scope, receive, send)
         request_id = self.core.new_id()
         body = client_side(route.wire).write_error(error, request_id)
         told = {**NO_STORE, **headers, "x-request-id": request_id}
@@ -249,6 +264,7 @@ class App:
     async def _refuse(
         self, error: GatewayError, scope: Scope, receive: Receive, send: Send
     ) -> None:
+        receive, send = _patient(scope, receive, send)
         request_id = scope.get(REQUEST_ID) or self.core.new_id()
         await flat_error(error.message, error.status, request_id)(scope, receive, send)
 
@@ -311,3 +327,30 @@ async def _lifespan(receive: Receive, send: Send) -> None:
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
             return
+
+
+def _patient(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """The two for somebody who may answer before they have heard the whole request.
+
+    Our own server copes with that; in another one what the client says next may find nobody, and
+    the connection breaks or hangs. The answer goes out at once, and its end waits.
+    """
+    if LEAVING in scope:
+        return receive, send
+    is_more = True
+
+    async def hear() -> Message:
+        nonlocal is_more
+        message = await receive()
+        is_more = message.get("more_body", False)
+        return message
+
+    async def say(message: Message) -> None:
+        is_last = message["type"] == "http.response.body" and not message.get("more_body")
+        if is_last and is_more:
+            await send({**message, "more_body": True})
+            await drained(receive)
+            message = {**message, "body": b""}
+        await send(message)
+
+    return hear, say

@@ -8,6 +8,7 @@ request or response stands on this path.
 import asyncio
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
@@ -37,6 +38,8 @@ WATCH_AFTER = 0.25
 """Seconds until a waiting request begins to look whether its client is still there."""
 EARLY_AFTER = 2.0
 """Seconds until a stream opens without the vendor."""
+LINGER = 5.0
+"""Seconds in which what a refused client still sends is read and dropped."""
 INFLATION = 100
 """How many times its size a compressed body may grow."""
 
@@ -107,33 +110,49 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
-    """The whole body, decoded. Raises BodyTooLarge, UnsupportedMedia, ClientGone."""
+    """The whole body, decoded. Raises as its parts do."""
+    return decoded(await whole_body(receive, headers, limit), headers, limit)
+
+
+async def whole_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
+    """The whole body as it came. Raises ClientGone, and BodyTooLarge while there is more of it."""
     announced = headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
         raise BodyTooLarge(f"The request body is larger than {limit} bytes")
     message = await receive()
     if not message.get("more_body"):
-        body = _piece(message)
-    else:
-        body = await _long_body(receive, _piece(message), limit)
-    if len(body) > limit:
-        raise BodyTooLarge(f"The request body is larger than {limit} bytes")
-    coding = headers.get("content-encoding")
-    return body if not coding or coding == "identity" else inflated(body, coding, limit)
+        return _piece(message)
+    return await _long_body(receive, _piece(message), limit)
 
 
 async def _long_body(receive: Receive, first: bytes, limit: int) -> bytes:
     """A body that comes in several pieces."""
     pieces, size, is_more = [first], len(first), True
     while is_more:
+        if size > limit:
+            raise BodyTooLarge(f"The request body is larger than {limit} bytes")
         message = await receive()
         piece = _piece(message)
         pieces.append(piece)
         size += len(piece)
-        if size > limit:
-            raise BodyTooLarge(f"The request body is larger than {limit} bytes")
         is_more = message.get("more_body", False)
     return b"".join(pieces)
+
+
+def decoded(body: bytes, headers: Mapping[str, str], limit: int) -> bytes:
+    """A whole body in the clear. Raises BodyTooLarge, BadRequest, UnsupportedMedia."""
+    if len(body) > limit:
+        raise BodyTooLarge(f"The request body is larger than {limit} bytes")
+    coding = headers.get("content-encoding")
+    return body if not coding or coding == "identity" else inflated(body, coding, limit)
+
+
+async def drained(receive: Receive) -> None:
+    """Let a client say what it has begun to say, as long as one may linger."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER):
+            while (await receive()).get("more_body"):
+                pass
 
 
 def _piece(message: Message) -> bytes:
@@ -169,6 +188,8 @@ class Client:
     """True once the head of the answer is out."""
     sent = 0
     """Bytes of the body given to the client."""
+    unread = False
+    """More of the request may be to come."""
     gone = False
     tap: Callable[[bytes], None] | None = None
     """Is shown every piece of the body."""
@@ -311,6 +332,10 @@ class Client:
             return
         self._count(piece)
         try:
+            if self.unread and not more and self._leaving is None:
+                await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+                await drained(self._receive)
+                piece = b""
             await self._send({"type": "http.response.body", "body": piece, "more_body": more})
         except OSError:
             self.gone = True
