@@ -7,10 +7,10 @@ access is shut.
 """
 
 import logging
+import secrets
 from collections.abc import Awaitable, Iterable, Mapping
 from urllib.parse import parse_qsl
 
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
@@ -23,7 +23,7 @@ from .identity.peers import PEER, Peer, host_of, stamp
 from .identity.targets import check_host, path_of
 from .identity.web_login import isolated_host
 from .inference import express
-from .inference.arrivals import Arrival, Route, arrival_of
+from .inference.arrivals import Route, arrival_of
 from .inference.client import (
     KEPT,
     LEAVING,
@@ -39,6 +39,7 @@ from .inference.client import (
 from .inference.core import Core
 from .inference.exchanges import client_side
 from .inference.pipeline import infer
+from .inference.seen import Mark, Seen, SeenHeads
 from .surfaces import catalog, meta
 from .surfaces.answers import NO_STORE, flat_error
 from .surfaces.chat import Endpoints, Found
@@ -54,13 +55,6 @@ NEVER = frozenset({"TRACE", "CONNECT"})
 log = logging.getLogger(__name__)
 
 
-class _Seen(Struct, frozen=True):
-    """A head that was let in, and how often the keys had changed by then."""
-
-    arrival: Arrival
-    changes: int
-
-
 class App:
     """The gateway as an ASGI application."""
 
@@ -69,6 +63,7 @@ class App:
         self.routes = (*meta.routes(core), *catalog.routes(core), *extra)
         self._endpoints = Endpoints(core.tables.registry.formats.values())
         self._isolated_host = _isolated_host(core)
+        self._seen = SeenHeads(secrets.token_bytes(32))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -83,8 +78,13 @@ class App:
         """Who answers a request. Nothing is waited for here: what a stream's task passes
         through each time it wakes is better short."""
         kept: Kept | None = scope.get(KEPT)
-        if kept is not None and isinstance(kept.made, _Seen):
-            arrival = self._again(kept.made, kept.length)
+        if kept is not None and isinstance(kept.made, Seen):
+            arrival = kept.made.again(self.core.identity, kept.length)
+            if arrival is not None:
+                return infer(self.core, arrival, scope, receive, send)
+        mark = self._seen.mark(scope) if LEAVING not in scope else None
+        if mark is not None and (seen := self._seen.find(mark)) is not None:
+            arrival = seen.again(self.core.identity, mark[1])
             if arrival is not None:
                 return infer(self.core, arrival, scope, receive, send)
         headers = headers_of(scope)
@@ -101,10 +101,16 @@ class App:
         found = self._endpoints.find(scope["path"])
         if found is None:
             return self._other(scope, headers, receive, send)
-        return self._infer(found, scope, headers, receive, send)
+        return self._infer(found, mark, scope, headers, receive, send)
 
     def _infer(
-        self, found: Found, scope: Scope, headers: dict[str, str], receive: Receive, send: Send
+        self,
+        found: Found,
+        mark: Mark | None,
+        scope: Scope,
+        headers: dict[str, str],
+        receive: Receive,
+        send: Send,
     ) -> Awaitable[None]:
         route, parameters = found
         caller = self.core.identity.client(scope, headers, scope[PEER])
@@ -117,8 +123,12 @@ class App:
         if scope["method"] != "POST":
             return self._method(route, scope, receive, send)
         arrival = arrival_of(route, parameters, scope["path"], caller, headers)
-        if KEPT in scope and not caller.was_refused:
-            scope[KEPT].made = _Seen(arrival, self.core.identity.keys.changes)
+        if not caller.was_refused:
+            seen = Seen(arrival, self.core.identity.keys.changes)
+            if KEPT in scope:
+                scope[KEPT].made = seen
+            elif mark is not None:
+                self._seen.keep(mark, seen)
         return infer(self.core, arrival, scope, receive, send)
 
     def at_once(
@@ -128,21 +138,12 @@ class App:
 
         ``outlet`` and ``carry_on`` are for its answer, or for the task that goes on with it.
         """
-        if not isinstance(kept.made, _Seen):
+        if not isinstance(kept.made, Seen):
             return None
-        arrival = self._again(kept.made, kept.length)
+        arrival = kept.made.again(self.core.identity, kept.length)
         if arrival is None:
             return None
         return express.begin(self.core, arrival, body, outlet, carry_on)
-
-    def _again(self, seen: _Seen, length: bytes) -> Arrival | None:
-        """A head that was let in before, if it still may pass."""
-        identity, key = self.core.identity, seen.arrival.caller.key
-        if seen.changes != identity.keys.changes:
-            return None
-        if key is not None and key.expires_at is not None and not key.is_good(identity.clock()):
-            return None
-        return seen.arrival.again(length.decode("ascii"))
 
     async def _isolated(self, scope: Scope, peer: Peer, receive: Receive, send: Send) -> None:
         """The host of assisted logins: whatever is not theirs is not there."""
