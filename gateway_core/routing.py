@@ -38,6 +38,7 @@ from .inference.client import (
 )
 from .inference.core import Core
 from .inference.exchanges import client_side
+from .inference.express import guest
 from .inference.pipeline import infer
 from .inference.seen import Mark, Seen, SeenHeads
 from .surfaces import catalog, meta
@@ -63,7 +64,7 @@ class App:
         self.routes = (*meta.routes(core), *catalog.routes(core), *extra)
         self._endpoints = Endpoints(core.tables.registry.formats.values())
         self._isolated_host = _isolated_host(core)
-        self._seen = SeenHeads(secrets.token_bytes(32))
+        self._guests, self._seen = guest.Guests(), SeenHeads(secrets.token_bytes(32))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -86,7 +87,7 @@ class App:
         if mark is not None and (seen := self._seen.find(mark)) is not None:
             arrival = seen.again(self.core.identity, mark[1])
             if arrival is not None:
-                return infer(self.core, arrival, scope, receive, send)
+                return guest.serve(self.core, self._guests, arrival, scope, receive, send)
         headers = headers_of(scope)
         peer = stamp(scope, headers)
         try:
@@ -129,6 +130,8 @@ class App:
                 scope[KEPT].made = seen
             elif mark is not None:
                 self._seen.keep(mark, seen)
+        if LEAVING not in scope:
+            return guest.serve(self.core, self._guests, arrival, scope, receive, send)
         return infer(self.core, arrival, scope, receive, send)
 
     def at_once(

@@ -18,6 +18,7 @@ from other_servers import SERVERS, Guest, Lockstep, Reader, embedded, queued, un
 from served import house
 
 from gateway_core.inference import client as clients
+from gateway_core.inference.express import streaming
 
 EARLY, BEAT = 0.25, 0.1
 """Seconds: until a stream opens by itself here, and between the signs of life."""
@@ -77,6 +78,7 @@ def place(
 ) -> Iterator[Guest]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clients, "EARLY_AFTER", EARLY)
+        patch.setattr(streaming, "EARLY_AFTER", EARLY)
         with embedded(
             request.param,
             tmp_path_factory.mktemp("guest"),
