@@ -23,7 +23,7 @@ from gateway_core.inference.express import streaming
 EARLY, BEAT = 0.25, 0.1
 """Seconds: until a stream opens by itself here, and between the signs of life."""
 CHAT, MESSAGES = "/v1/chat/completions", "/v1/messages"
-CROWD = 240
+CROWD = 200
 WORD = EVENT % b"word"
 ERROR = b'data: {"error":{"message":"no room","type":"overloaded"}}\n\n'
 KEEP = 3 * 256 * 1024

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from chat_endpoints import BODIES, GPT, PATHS, UUID
 from fake_vendor import Said
+from msgspec.structs import force_setattr
 from other_servers import SERVERS, Guest, embedded, until
 from raw import hear, tell
 
@@ -182,6 +183,61 @@ def test_a_key_that_is_paused_is_refused_from_then_on(
 
     assert [told.status_code for told in before] == [200, 200, 200]
     assert after.status_code == 401
+
+
+@pytest.mark.parametrize("how", ["deleted", "narrowed", "expired"])
+def test_a_key_that_changes_is_judged_anew(
+    guest: Guest, http: httpx2.Client, needing_keys: None, how: str
+) -> None:
+    identity = guest.here.gateway.core.identity
+    shown = {CLI_HEADER: identity.cli_token}
+    new = {"name": "a", "machineId": "b", "expiresAt": "2031-01-01T00:00:00Z"}
+    key = http.post("/api/keys", json=new, headers=shown).json()
+    bearer, clock = {"authorization": f"Bearer {key['key']}"}, identity.clock
+
+    before = [http.post(CHAT, json=BODIES["openai"], headers=bearer) for _ in range(3)]
+    try:
+        if how == "deleted":
+            http.delete(f"/api/keys/{key['id']}", headers=shown)
+        elif how == "narrowed":
+            rules = {"allowedModels": ["v-openai/other"]}
+            http.put(f"/api/keys/{key['id']}", json=rules, headers=shown)
+        else:
+            force_setattr(identity, "clock", lambda: 1_930_000_000.0)
+        after = http.post(CHAT, json=BODIES["openai"], headers=bearer)
+    finally:
+        force_setattr(identity, "clock", clock)
+
+    assert [told.status_code for told in before] == [200, 200, 200]
+    assert after.status_code == (403 if how == "narrowed" else 401)
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["new head", "known head"])
+@pytest.mark.parametrize("sent", [0, 40, -1], ids=["head", "half", "all but one byte"])
+def test_a_client_that_leaves_before_its_body_is_whole_is_noted(
+    guest: Guest, known: bool, sent: int
+) -> None:
+    if guest.is_http2:
+        pytest.skip("one edge is enough")
+    vendor, whole = guest.here.vendors["openai"], json.dumps(BODIES["openai"]).encode()
+    head = "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {len(whole)}\r\n\r\n"
+    with guest.call() as peer:
+        for _ in range(2 * known):
+            tell(peer, head.encode() + whole)
+            assert hear(peer, 5, until=GPT).status == 200
+        until(lambda: not guest.here.gateway.core.in_flight)
+        seen, asked = {row.request_id for row in guest.here.rows()}, len(vendor.asked)
+        tell(peer, head.encode() + whole[:sent])
+        hear(peer, 0.02)
+
+    def new() -> list[Any]:
+        return [row for row in guest.here.rows() if row.request_id not in seen]
+
+    until(lambda: bool(new()))
+    [row] = new()
+    assert (row.status, row.http_status, row.attempts) == ("client_gone", 499, 0)
+    assert len(vendor.asked) == asked
 
 
 @pytest.mark.parametrize("host", ["a/b", "", "127.0.0.1:x", "a b"])

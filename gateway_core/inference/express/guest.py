@@ -136,7 +136,7 @@ async def serve(
 ) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
     length = arrival.headers.get("content-length", "")
-    if not 0 < len(length) <= LONGEST or "expect" in arrival.headers or core.is_full:
+    if not 0 < len(length) <= LONGEST or "expect" in arrival.headers:
         await infer(core, arrival, scope, receive, send)
         return
     heard: list[Message] = []
