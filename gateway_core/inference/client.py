@@ -325,7 +325,9 @@ class Client:
 
     async def _open(self, status: int, headers: Sequence[Header]) -> None:
         self.opened = True
-        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        # A list, because the middleware of a program around us may add to it.
+        told = list(headers)
+        await self._send({"type": "http.response.start", "status": status, "headers": told})
 
     async def _body(self, piece: bytes, *, more: bool) -> None:
         if not piece and more:

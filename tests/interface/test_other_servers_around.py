@@ -16,11 +16,14 @@ from fake_vendor import Asked, Said
 from lab import END, EVENT
 from other_servers import SERVERS, Guest, Lockstep, embedded, until
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 CHAT = PATHS["openai"]
+BELOW = ("/gw", "/more/deep", "/mid")
 WORD = EVENT % b"word"
 
 
@@ -28,14 +31,24 @@ async def _own(request: Request) -> PlainTextResponse:
     return PlainTextResponse(f"mine, at {request.url.path}")
 
 
+async def _looked_at(request: Request, answer: Any) -> Response:
+    told: Response = await answer(request)
+    told.headers["x-looked-at"] = "yes"
+    return told
+
+
 def program(gateway: Any) -> Starlette:
-    """Has a page of its own, and the gateway below two paths."""
+    """Has a page of its own, and the gateway below three paths, once behind a middleware."""
     below = Starlette(routes=[Mount("/deep", gateway)])
-    routes = [Route("/own", _own), Mount("/gw", gateway), Mount("/more", below)]
-    return Starlette(routes=routes)
+    looking = [Middleware(BaseHTTPMiddleware, dispatch=_looked_at)]
+    behind = Starlette(routes=[Mount("/", gateway)], middleware=looking)
+    mounted = [Mount("/gw", gateway), Mount("/more", below), Mount("/mid", behind)]
+    return Starlette(routes=[Route("/own", _own), *mounted])
 
 
 def script(asked: Asked) -> Said:
+    if asked.json()["model"] == "never":
+        return Said(delay=60)
     return Said.stream(*gpt_stream("fi", "ne")) if asked.json().get("stream") else Said((GPT,))
 
 
@@ -61,7 +74,7 @@ def http(guest: Guest) -> Iterator[httpx2.Client]:
         yield client
 
 
-@pytest.mark.parametrize("below", ["/gw", "/more/deep"])
+@pytest.mark.parametrize("below", BELOW)
 @pytest.mark.parametrize("wire", PATHS)
 def test_a_gateway_below_a_path_serves_every_format(
     http: httpx2.Client, below: str, wire: str
@@ -70,10 +83,11 @@ def test_a_gateway_below_a_path_serves_every_format(
 
     assert told.status_code == 200
     assert "fine" in told.text
+    assert ("x-looked-at" in told.headers) is (below == "/mid")
     assert UUID.fullmatch(told.headers["x-request-id"])
 
 
-@pytest.mark.parametrize("below", ["/gw", "/more/deep"])
+@pytest.mark.parametrize("below", BELOW)
 def test_a_gateway_below_a_path_is_what_it_is(http: httpx2.Client, below: str) -> None:
     health = http.get(f"{below}/api/health")
     models = http.get(f"{below}/v1/models")
@@ -95,16 +109,45 @@ def test_the_program_around_a_gateway_keeps_its_pages(http: httpx2.Client) -> No
     assert http.get("/gwx/api/health").status_code == 404
 
 
-def test_a_stream_comes_through_a_program(http: httpx2.Client, guest: Guest) -> None:
+@pytest.mark.parametrize("below", BELOW)
+def test_a_stream_comes_through_a_program(guest: Guest, below: str) -> None:
     with (
         guest.client() as client,
-        openai.OpenAI(base_url=f"{guest.url}/gw/v1", api_key="none", http_client=client) as sdk,
+        openai.OpenAI(base_url=f"{guest.url}{below}/v1", api_key="none", http_client=client) as sdk,
     ):
         asked: Any = {"model": "v-openai/m", "messages": [{"role": "user", "content": "Hello"}]}
         with sdk.chat.completions.create(**asked, stream=True) as stream:
             pieces = [chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices]
 
     assert "".join(pieces) == "fine"
+
+
+@pytest.mark.parametrize("below", BELOW)
+@pytest.mark.parametrize("path", ["/v1/nothing", "/api/keys"])
+def test_a_body_that_nobody_reads_below_a_path_holds_nobody(
+    http: httpx2.Client, below: str, path: str
+) -> None:
+    told = http.put(below + path, content=iter([b" " * 65536] * 40))
+    after = http.get(f"{below}/api/health")
+
+    assert 400 <= told.status_code < 500
+    assert after.json() == {"ok": True}
+
+
+@pytest.mark.parametrize("below", BELOW)
+@pytest.mark.parametrize("wanted", [False, True], ids=["whole", "stream"])
+def test_a_client_that_leaves_a_program_ends_what_the_vendor_does(
+    guest: Guest, below: str, wanted: bool
+) -> None:
+    vendor = guest.here.vendors["openai"]
+    gone = vendor.gone
+    body = {**BODIES["openai"], "model": "v-openai/never", "stream": wanted}
+    with guest.client() as client, pytest.raises(httpx2.TimeoutException):
+        client.post(below + CHAT, json=body, timeout=0.1)
+
+    until(lambda: vendor.gone > gone and not guest.here.gateway.core.in_flight)
+    row = guest.here.rows()[0]
+    assert (row.status, row.http_status, row.output_tokens) == ("client_gone", 499, 0)
 
 
 @pytest.mark.parametrize("path", ["/gw/../api/keys", "/gw//api/keys", "/gw/api/%2e%2e/keys"])

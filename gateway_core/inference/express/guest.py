@@ -176,7 +176,7 @@ async def _answered(guest: Guest, scope: Scope, receive: Receive, send: Send) ->
     if guest.further is not None:
         await guest.further(scope, _again(guest.heard, receive), send)
     elif guest.told is not None:
-        status, headers, body = guest.told
+        status, headers, body = guest.told[0], list(guest.told[1]), guest.told[2]
         with suppress(OSError):  # The client has left.
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": body, "more_body": False})
