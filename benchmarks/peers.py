@@ -133,7 +133,18 @@ HYPERCORN = embedded("gateway in hypercorn", "hypercorn")
 UVICORN = embedded("gateway in uvicorn", "uvicorn")
 FLOOR = floor("floor", "uvicorn")
 HYPERCORN_FLOOR = floor("floor, hypercorn", "hypercorn")
-PEERS = (NGINX, BARE_NGINX, FLOOR, OWN, LIMITED, ASYNCIO, HYPERCORN_FLOOR, HYPERCORN, DIRECT, UVICORN)
+PEERS = (
+    NGINX,
+    BARE_NGINX,
+    FLOOR,
+    OWN,
+    LIMITED,
+    ASYNCIO,
+    HYPERCORN_FLOOR,
+    HYPERCORN,
+    UVICORN,
+    DIRECT,
+)
 """All, in the order in which they take turns."""
 
 

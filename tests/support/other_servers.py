@@ -93,7 +93,7 @@ class Guest(NamedTuple):
 
     def client(self, **more: Any) -> httpx2.Client:
         """A client with connections of its own."""
-        trusted: ssl.SSLContext | bool = True if self.issued is None else self.issued.trusting()
+        trusted: ssl.SSLContext | bool = self.issued is not None and self.issued.trusting()
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=1)
         return httpx2.Client(
             base_url=self.url,
