@@ -8,7 +8,6 @@ the same task, as soon as they mean something.
 import asyncio
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 
 from .. import express
 from ..arrivals import Arrival
@@ -139,31 +138,29 @@ async def serve(
     if not 0 < len(length) <= LONGEST or "expect" in arrival.headers:
         await infer(core, arrival, scope, receive, send)
         return
-    heard: list[Message] = []
-    body = await _body(receive, heard, length)
-    if body is not None and not _streams(body):
+    message = await receive()
+    heard, body = [message], message.get("body", b"")
+    is_whole = str(len(body)) == length
+    if is_whole and message.get("more_body"):
+        is_whole = await _has_ended(receive, heard)
+    if is_whole and not _streams(body):
         guest = Guest(receive)
         attempt = express.begin(core, arrival, body, guest, guest.carry_on)
         if attempt is not None:
             await guest.waits(attempt, guests)
-            await _answered(guest, scope, receive, send)
+            if guest.further is not None:
+                await guest.further(scope, _again(guest.heard, receive), send)
+            elif guest.told is not None:
+                await _tell(send, *guest.told)
             return
     await infer(core, arrival, scope, _again(heard, receive), send)
 
 
-async def _body(receive: Receive, heard: list[Message], length: str) -> bytes | None:
-    """A body that has come in one piece, though maybe its end by itself; ``None`` for another."""
-    message = await receive()
-    heard.append(message)
-    body: bytes = message.get("body", b"")
-    if str(len(body)) != length:
-        return None
-    while message.get("more_body"):
-        message = await receive()
-        heard.append(message)
-        if message.get("body"):
-            return None
-    return body if message["type"] == "http.request" else None
+async def _has_ended(receive: Receive, heard: list[Message]) -> bool:
+    """Whether nothing but its end comes behind a body that seems whole."""
+    while heard[-1].get("more_body") and (len(heard) == 1 or not heard[-1].get("body")):
+        heard.append(await receive())
+    return heard[-1]["type"] == "http.request" and not heard[-1].get("body")
 
 
 def _streams(body: bytes) -> bool:
@@ -171,15 +168,13 @@ def _streams(body: bytes) -> bool:
     return b'"stream"' in body and _wants_stream(body) is not None
 
 
-async def _answered(guest: Guest, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send what there is to send, or go on in the usual way."""
-    if guest.further is not None:
-        await guest.further(scope, _again(guest.heard, receive), send)
-    elif guest.told is not None:
-        status, headers, body = guest.told[0], list(guest.told[1]), guest.told[2]
-        with suppress(OSError):  # The client has left.
-            await send({"type": "http.response.start", "status": status, "headers": headers})
-            await send({"type": "http.response.body", "body": body, "more_body": False})
+async def _tell(send: Send, status: int, headers: Sequence[Header], body: bytes) -> None:
+    """Send a whole answer."""
+    try:
+        await send({"type": "http.response.start", "status": status, "headers": list(headers)})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+    except OSError:
+        return  # The client has left.
 
 
 def _again(heard: list[Message], receive: Receive) -> Receive:
