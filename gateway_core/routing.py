@@ -124,11 +124,11 @@ class App:
         if scope["method"] != "POST":
             return self._method(route, scope, receive, send)
         arrival = arrival_of(route, parameters, scope["path"], caller, headers)
-        if not caller.was_refused:
+        if not caller.was_refused and (mark is not None or KEPT in scope):
             seen = Seen(arrival, self.core.identity.keys.changes)
-            if KEPT in scope:
+            if mark is None:
                 scope[KEPT].made = seen
-            elif mark is not None:
+            else:
                 self._seen.keep(mark, seen)
         if LEAVING not in scope:
             return guest.serve(self.core, self._guests, arrival, scope, receive, send)
