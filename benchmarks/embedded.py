@@ -1,6 +1,6 @@
-"""The gateway inside another program, which serves its ASGI application with hypercorn.
+"""The gateway inside another program, which serves its ASGI application with a stock server.
 
-DATA_DIR=FOLDER python -m benchmarks.embedded PORT
+DATA_DIR=FOLDER python -m benchmarks.embedded uvicorn|hypercorn PORT
 """
 
 import asyncio
@@ -12,12 +12,12 @@ import uvloop
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 
-from .floor import by_hypercorn
+from .floor import SERVERS
 
 
-async def main(port: str) -> None:
+async def main(server: str, port: str) -> None:
     async with Gateway.open(from_environ(os.environ)) as gateway:
-        await by_hypercorn(gateway.app, int(port))
+        await SERVERS[server](gateway.app, int(port))
 
 
 if __name__ == "__main__":

@@ -91,6 +91,15 @@ def gateway(name: str, *more: str, headers: Mapping[str, str] = KEY) -> Peer:
     )
 
 
+def embedded(name: str, server: str) -> Peer:
+    """The gateway in another program, before a stock server."""
+    return replace(
+        gateway(name),
+        command=("{bin}/python", "-m", "benchmarks.embedded", server, "{port}"),
+        variables={"DATA_DIR": "{folder}", "PYTHONPATH": str(ROOT)},
+    )
+
+
 def floor(name: str, server: str) -> Peer:
     """A bare server over the gateway's own transport."""
     return Peer(
@@ -121,14 +130,22 @@ LIMITED = gateway(
     headers={"authorization": "Bearer {limited_key}"},
 )
 ASYNCIO = gateway("gateway, asyncio", "--server", "asyncio")
-HYPERCORN = replace(
-    gateway("gateway in hypercorn"),
-    command=("{bin}/python", "-m", "benchmarks.embedded", "{port}"),
-    variables={"DATA_DIR": "{folder}", "PYTHONPATH": str(ROOT)},
-)
+HYPERCORN = embedded("gateway in hypercorn", "hypercorn")
+UVICORN = embedded("gateway in uvicorn", "uvicorn")
 FLOOR = floor("floor", "uvicorn")
 HYPERCORN_FLOOR = floor("floor, hypercorn", "hypercorn")
-PEERS = (NGINX, BARE_NGINX, FLOOR, OWN, LIMITED, ASYNCIO, HYPERCORN_FLOOR, HYPERCORN, DIRECT)
+PEERS = (
+    NGINX,
+    BARE_NGINX,
+    FLOOR,
+    OWN,
+    LIMITED,
+    ASYNCIO,
+    HYPERCORN_FLOOR,
+    HYPERCORN,
+    UVICORN,
+    DIRECT,
+)
 """All, in the order in which they take turns."""
 
 

@@ -7,10 +7,10 @@ access is shut.
 """
 
 import logging
+import secrets
 from collections.abc import Awaitable, Iterable, Mapping
 from urllib.parse import parse_qsl
 
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
@@ -23,11 +23,24 @@ from .identity.peers import PEER, Peer, host_of, stamp
 from .identity.targets import check_host, path_of
 from .identity.web_login import isolated_host
 from .inference import express
-from .inference.arrivals import Arrival, Route, arrival_of
-from .inference.client import KEPT, Kept, Message, Outlet, Receive, Scope, Send, headers_of
+from .inference.arrivals import Route, arrival_of
+from .inference.client import (
+    KEPT,
+    LEAVING,
+    Kept,
+    Message,
+    Outlet,
+    Receive,
+    Scope,
+    Send,
+    drained,
+    headers_of,
+)
 from .inference.core import Core
 from .inference.exchanges import client_side
+from .inference.express import guest
 from .inference.pipeline import infer
+from .inference.seen import Mark, Seen, SeenHeads
 from .surfaces import catalog, meta
 from .surfaces.answers import NO_STORE, flat_error
 from .surfaces.chat import Endpoints, Found
@@ -43,13 +56,6 @@ NEVER = frozenset({"TRACE", "CONNECT"})
 log = logging.getLogger(__name__)
 
 
-class _Seen(Struct, frozen=True):
-    """A head that was let in, and how often the keys had changed by then."""
-
-    arrival: Arrival
-    changes: int
-
-
 class App:
     """The gateway as an ASGI application."""
 
@@ -58,6 +64,7 @@ class App:
         self.routes = (*meta.routes(core), *catalog.routes(core), *extra)
         self._endpoints = Endpoints(core.tables.registry.formats.values())
         self._isolated_host = _isolated_host(core)
+        self._guests, self._seen = guest.Guests(), SeenHeads(secrets.token_bytes(32))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -72,10 +79,15 @@ class App:
         """Who answers a request. Nothing is waited for here: what a stream's task passes
         through each time it wakes is better short."""
         kept: Kept | None = scope.get(KEPT)
-        if kept is not None and isinstance(kept.made, _Seen):
-            arrival = self._again(kept.made, kept.length)
+        if kept is not None and isinstance(kept.made, Seen):
+            arrival = kept.made.again(self.core.identity, kept.length)
             if arrival is not None:
                 return infer(self.core, arrival, scope, receive, send)
+        mark = self._seen.mark(scope) if LEAVING not in scope else None
+        if mark is not None and (seen := self._seen.find(mark)) is not None:
+            arrival = seen.again(self.core.identity, mark[1])
+            if arrival is not None:
+                return guest.serve(self.core, self._guests, arrival, scope, receive, send)
         headers = headers_of(scope)
         peer = stamp(scope, headers)
         try:
@@ -90,10 +102,16 @@ class App:
         found = self._endpoints.find(scope["path"])
         if found is None:
             return self._other(scope, headers, receive, send)
-        return self._infer(found, scope, headers, receive, send)
+        return self._infer(found, mark, scope, headers, receive, send)
 
     def _infer(
-        self, found: Found, scope: Scope, headers: dict[str, str], receive: Receive, send: Send
+        self,
+        found: Found,
+        mark: Mark | None,
+        scope: Scope,
+        headers: dict[str, str],
+        receive: Receive,
+        send: Send,
     ) -> Awaitable[None]:
         route, parameters = found
         caller = self.core.identity.client(scope, headers, scope[PEER])
@@ -106,8 +124,14 @@ class App:
         if scope["method"] != "POST":
             return self._method(route, scope, receive, send)
         arrival = arrival_of(route, parameters, scope["path"], caller, headers)
-        if KEPT in scope and not caller.was_refused:
-            scope[KEPT].made = _Seen(arrival, self.core.identity.keys.changes)
+        if not caller.was_refused and (mark is not None or KEPT in scope):
+            seen = Seen(arrival, self.core.identity.keys.changes)
+            if mark is None:
+                scope[KEPT].made = seen
+            else:
+                self._seen.keep(mark, seen)
+        if LEAVING not in scope:
+            return guest.serve(self.core, self._guests, arrival, scope, receive, send)
         return infer(self.core, arrival, scope, receive, send)
 
     def at_once(self, kept: Kept, body: bytes, outlet: Outlet) -> express.Attempt | None:
@@ -115,24 +139,16 @@ class App:
 
         ``outlet`` is for its answer, or for the task that goes on with it.
         """
-        if not isinstance(kept.made, _Seen):
+        if not isinstance(kept.made, Seen):
             return None
-        arrival = self._again(kept.made, kept.length)
+        arrival = kept.made.again(self.core.identity, kept.length)
         if arrival is None:
             return None
         return express.begin(self.core, arrival, body, outlet)
 
-    def _again(self, seen: _Seen, length: bytes) -> Arrival | None:
-        """A head that was let in before, if it still may pass."""
-        identity, key = self.core.identity, seen.arrival.caller.key
-        if seen.changes != identity.keys.changes:
-            return None
-        if key is not None and key.expires_at is not None and not key.is_good(identity.clock()):
-            return None
-        return seen.arrival.again(length.decode("ascii"))
-
     async def _isolated(self, scope: Scope, peer: Peer, receive: Receive, send: Send) -> None:
         """The host of assisted logins: whatever is not theirs is not there."""
+        receive, send = _patient(scope, receive, send)
         scope[REQUEST_ID] = self.core.new_id()
         scope[CALLER] = Caller(peer=peer)
         try:
@@ -150,6 +166,7 @@ class App:
         self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send
     ) -> None:
         """Routes that are not inference. One that is not in the table is shut."""
+        receive, send = _patient(scope, receive, send)
         scope[REQUEST_ID], scope["app"] = self.core.new_id(), self
         found = self._find(scope)
         try:
@@ -221,6 +238,7 @@ class App:
 
     async def _method(self, route: Route, scope: Scope, receive: Receive, send: Send) -> None:
         """An inference path with another method: probes are answered, the rest is refused."""
+        receive, send = _patient(scope, receive, send)
         if scope["method"] in ("OPTIONS", "HEAD"):
             status = 204 if scope["method"] == "OPTIONS" else 200
             told = _about(self.core.new_id(), GENERATED_METHODS)
@@ -239,6 +257,7 @@ class App:
         headers: Mapping[str, str] = {},
     ) -> None:
         """Refuse in the client's own format."""
+        receive, send = _patient(scope, receive, send)
         request_id = self.core.new_id()
         body = client_side(route.wire).write_error(error, request_id)
         told = {**NO_STORE, **headers, "x-request-id": request_id}
@@ -247,6 +266,7 @@ class App:
     async def _refuse(
         self, error: GatewayError, scope: Scope, receive: Receive, send: Send
     ) -> None:
+        receive, send = _patient(scope, receive, send)
         request_id = scope.get(REQUEST_ID) or self.core.new_id()
         await flat_error(error.message, error.status, request_id)(scope, receive, send)
 
@@ -309,3 +329,30 @@ async def _lifespan(receive: Receive, send: Send) -> None:
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
             return
+
+
+def _patient(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """The two for somebody who may answer before they have heard the whole request.
+
+    Our own server copes with that; in another one what the client says next may find nobody, and
+    the connection breaks or hangs. The answer goes out at once, and its end waits.
+    """
+    if LEAVING in scope:
+        return receive, send
+    is_more = True
+
+    async def hear() -> Message:
+        nonlocal is_more
+        message = await receive()
+        is_more = message.get("more_body", False)
+        return message
+
+    async def say(message: Message) -> None:
+        is_last = message["type"] == "http.response.body" and not message.get("more_body")
+        if is_last and is_more:
+            await send({**message, "more_body": True})
+            await drained(receive)
+            message = {**message, "body": b""}
+        await send(message)
+
+    return hear, say

@@ -6,7 +6,8 @@ import msgspec
 from starlette.requests import Request
 
 from gateway_core.contracts.errors import BadRequest, UnsupportedMedia
-from gateway_core.inference.client import headers_of, read_body
+from gateway_core.inference.bodies import read_body
+from gateway_core.inference.client import headers_of
 
 LIMIT = 1024 * 1024
 """The largest body, bytes."""

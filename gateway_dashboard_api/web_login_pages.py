@@ -21,7 +21,8 @@ from gateway_core.identity.web_login import (
     is_cookie_text,
     login_origin,
 )
-from gateway_core.inference.client import headers_of, read_body
+from gateway_core.inference.bodies import read_body
+from gateway_core.inference.client import headers_of
 from gateway_core.inference.transport import Policy
 from gateway_core.plugins.stopping import is_told_to_stop
 from gateway_core.surfaces.operation import Guarded

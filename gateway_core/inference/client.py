@@ -1,18 +1,17 @@
 """The client's side of one inference request, as plain ASGI.
 
-Reads the body under its limit, notices when the client goes away, opens a
-stream early when a vendor is slow and keeps a quiet one alive. No Starlette
-request or response stands on this path.
+Notices when the client goes away, opens a stream early when a vendor is slow
+and keeps a quiet one alive. No Starlette request or response stands on this
+path.
 """
 
 import asyncio
-import zlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
-from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
 from ..contracts.wire import KeepAlive
-from .gathering import LARGE, Gathering, keep_room
+from .gathering import LARGE, keep_room
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -39,9 +38,8 @@ WATCH_AFTER = 0.25
 """Seconds until a waiting request begins to look whether its client is still there."""
 EARLY_AFTER = 2.0
 """Seconds until a stream opens without the vendor."""
-INFLATION = 100
-"""How many times its size a compressed body may grow."""
-
+LINGER = 5.0
+"""Seconds in which what a refused client still sends is read and dropped."""
 SLICE = 64 * 1024
 """A longer piece is sent in parts, so that a slow client's share of memory stays small."""
 
@@ -121,59 +119,12 @@ def headers_of(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
-    """The whole body, decoded. Raises BodyTooLarge, UnsupportedMedia, ClientGone."""
-    announced = headers.get("content-length", "")
-    length = int(announced) if announced.isdecimal() else 0
-    if length > limit:
-        raise BodyTooLarge(f"The request body is larger than {limit} bytes")
-    message = await receive()
-    if not message.get("more_body"):
-        body = _piece(message)
-    else:
-        body = await _long_body(receive, _piece(message), limit, length)
-    if len(body) > limit:
-        raise BodyTooLarge(f"The request body is larger than {limit} bytes")
-    coding = headers.get("content-encoding")
-    return body if not coding or coding == "identity" else inflated(body, coding, limit)
-
-
-async def _long_body(receive: Receive, first: bytes, limit: int, announced: int) -> bytes:
-    """A body that comes in several pieces."""
-    gathering, is_more = Gathering(announced), True
-    gathering.add(first)
-    while is_more:
-        message = await receive()
-        gathering.add(_piece(message))
-        if gathering.size > limit:
-            raise BodyTooLarge(f"The request body is larger than {limit} bytes")
-        is_more = message.get("more_body", False)
-    return gathering.whole()
-
-
-def _piece(message: Message) -> bytes:
-    if message["type"] == "http.disconnect":
-        raise ClientGone
-    piece: bytes = message.get("body", b"")
-    return piece
-
-
-def inflated(body: bytes, coding: str, limit: int) -> bytes:
-    """A compressed body in the clear, which may be at most a hundred times its size."""
-    bits = {"gzip": 31, "x-gzip": 31, "deflate": 15}.get(coding.strip().lower())
-    if bits is None:
-        raise UnsupportedMedia(f"Content-Encoding {coding} is not supported; use gzip or none")
-    most = min(limit, len(body) * INFLATION)
-    inflater = zlib.decompressobj(bits)
-    try:
-        plain = inflater.decompress(body, most + 1)
-    except zlib.error:
-        raise BadRequest(f"The request body is not valid {coding}") from None
-    if len(plain) > most:
-        raise BodyTooLarge(f"The request body is larger than {most} bytes when decoded")
-    if not inflater.eof or inflater.unused_data:
-        raise BadRequest(f"The request body is not one whole {coding} stream")
-    return plain
+async def drained(receive: Receive) -> None:
+    """Let a client say what it has begun to say, as long as one may linger."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER):
+            while (await receive()).get("more_body"):
+                pass
 
 
 class Client:
@@ -184,6 +135,8 @@ class Client:
     """True once the head of the answer is out."""
     sent = 0
     """Bytes of the body given to the client."""
+    unread = False
+    """More of the request may be to come."""
     gone = False
     tap: Callable[[bytes], None] | None = None
     """Is shown every piece of the body."""
@@ -321,13 +274,19 @@ class Client:
 
     async def _open(self, status: int, headers: Sequence[Header]) -> None:
         self.opened = True
-        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        # A list, because the middleware of a program around us may add to it.
+        told = list(headers)
+        await self._send({"type": "http.response.start", "status": status, "headers": told})
 
     async def _body(self, piece: bytes, *, more: bool) -> None:
         if not piece and more:
             return
         self._count(piece)
         try:
+            if self.unread and not more and self._leaving is None:
+                await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+                await drained(self._receive)
+                piece = b""
             await self._send({"type": "http.response.body", "body": piece, "more_body": more})
         except OSError:
             self.gone = True

@@ -33,6 +33,7 @@ from ..identity.keys import Key
 from .accounting import account
 from .accounts import PIN, Wanted, session_of
 from .arrivals import Arrival, Route
+from .bodies import decoded, whole_body
 from .catalog import MAX_NAME
 from .client import (
     LEAVING,
@@ -44,7 +45,6 @@ from .client import (
     Receive,
     Scope,
     Send,
-    read_body,
 )
 from .core import Core
 from .counting import count_tokens
@@ -155,12 +155,15 @@ def _stay(task: "asyncio.Task[object] | None") -> None:
 async def _serve(
     core: Core, arrival: Arrival, receive: Receive, client: Client, trace: Trace
 ) -> None:
+    client.unread = True
     if core.is_full:
         raise Unavailable("The gateway is short of memory; try again", retry_after=1)
     tables, route = core.tables, arrival.route
     if route.endpoint.json_only and not arrival.is_json:
         raise UnsupportedMedia("Content-Type must be application/json")
-    body = await read_body(receive, arrival.headers, core.max_body)
+    body = await whole_body(receive, arrival.headers, core.max_body)
+    client.unread = False
+    body = decoded(body, arrival.headers, core.max_body)
     call = call_of(tables, arrival, body)
     trace.model, trace.stream = call.model[:MAX_NAME], call.stream
     client.watch()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from gateway_core import BadRequest, GatewayError, KeepAlive
 from gateway_core.contracts.errors import BodyTooLarge, UnsupportedMedia
 from gateway_core.inference import client as module
-from gateway_core.inference.client import Client, ClientGone, headers_of, inflated, read_body
+from gateway_core.inference.bodies import inflated, read_body
+from gateway_core.inference.client import Client, ClientGone, headers_of
 from gateway_core.inference.gathering import LARGE, keep_room
 
 

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core.inference import gathering as module
-from gateway_core.inference.client import ClientGone, read_body
+from gateway_core.inference.bodies import read_body
+from gateway_core.inference.client import ClientGone
 from gateway_core.inference.gathering import LARGE, SHARE, Gathering, keep_room
 
 MIB = 1024 * 1024
