@@ -14,7 +14,17 @@ import pytest
 from corpus import Item, answer, items
 from fake_vendor import Asked, Said
 from lab import END, EVENT
-from other_servers import SERVERS, Guest, Lockstep, Reader, embedded, queued, until
+from other_servers import (
+    OVER_HTTP_1,
+    OVER_HTTP_2,
+    SERVERS,
+    Guest,
+    Lockstep,
+    Reader,
+    embedded,
+    queued,
+    until,
+)
 from served import house
 
 from gateway_core.inference import client as clients
@@ -217,9 +227,8 @@ def test_a_client_that_leaves_before_its_answer_ends_what_the_vendor_does(
     assert row.output_tokens == 0
 
 
+@OVER_HTTP_2
 def test_a_client_may_leave_one_stream_and_keep_another(guest: Guest, step: Lockstep) -> None:
-    if not guest.is_http2:
-        pytest.skip("a connection carries one stream at a time")
     with closing(Reader(guest)) as reader:
         number = reader.ask(asking("m", provider="step-openai"))
         step.hear()
@@ -238,9 +247,8 @@ def test_a_client_may_leave_one_stream_and_keep_another(guest: Guest, step: Lock
     assert [row.status for row in rows] == ["ok", "client_gone"]
 
 
+@OVER_HTTP_1
 def test_a_slow_reader_holds_the_vendor_back(guest: Guest, step: Lockstep) -> None:
-    if guest.is_http2:
-        pytest.skip("hypercorn takes all of a stream, whether its client has room or not")
     piece = EVENT % (b"x" * 60_000)
     with closing(Reader(guest)) as reader:
         reader.ask(asking("m", provider="step-openai"))

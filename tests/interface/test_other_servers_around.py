@@ -14,7 +14,7 @@ import pytest
 from chat_endpoints import BODIES, GPT, PATHS, UUID, gpt_stream
 from fake_vendor import Asked, Said
 from lab import END, EVENT
-from other_servers import SERVERS, Guest, Lockstep, embedded, until
+from other_servers import OVER_HTTP_1, SERVERS, Guest, Lockstep, embedded, until
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
@@ -153,10 +153,9 @@ def test_a_client_that_leaves_a_program_ends_what_the_vendor_does(
     assert (row.status, row.http_status, row.output_tokens) == ("client_gone", 499, 0)
 
 
+@OVER_HTTP_1
 @pytest.mark.parametrize("path", ["/gw/../api/keys", "/gw//api/keys", "/gw/api/%2e%2e/keys"])
 def test_a_path_below_a_path_means_one_thing(guest: Guest, path: str) -> None:
-    if guest.is_http2:
-        pytest.skip("its client library mends the path")
     with guest.call() as peer:
         peer.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         assert peer.recv(65536).split()[1] in (b"400", b"401", b"404")

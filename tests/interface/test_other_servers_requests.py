@@ -12,7 +12,7 @@ import pytest
 from chat_endpoints import BODIES, GPT, PATHS, UUID
 from fake_vendor import Said
 from msgspec.structs import force_setattr
-from other_servers import SERVERS, Guest, embedded, until
+from other_servers import OVER_HTTP_1, SERVERS, Guest, embedded, until
 from raw import hear, tell
 
 from gateway_core.identity.credentials import CLI_HEADER
@@ -79,10 +79,9 @@ def test_another_media_type_is_refused(http: httpx2.Client) -> None:
     assert told.status_code == 415
 
 
+@OVER_HTTP_1
 @pytest.mark.parametrize(("path", "status"), [(CHAT, 413), ("/v1/nothing", 404)])
 def test_a_refusal_does_not_wait_for_a_body(guest: Guest, path: str, status: int) -> None:
-    if guest.is_http2:
-        pytest.skip("one edge is enough")
     with guest.call() as peer:
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         tell(peer, f"{head}Content-Length: 9999999999\r\n\r\n{{".encode())
@@ -212,13 +211,12 @@ def test_a_key_that_changes_is_judged_anew(
     assert after.status_code == (403 if how == "narrowed" else 401)
 
 
+@OVER_HTTP_1
 @pytest.mark.parametrize("known", [False, True], ids=["new head", "known head"])
 @pytest.mark.parametrize("sent", [0, 40, -1], ids=["head", "half", "all but one byte"])
 def test_a_client_that_leaves_before_its_body_is_whole_is_noted(
     guest: Guest, known: bool, sent: int
 ) -> None:
-    if guest.is_http2:
-        pytest.skip("one edge is enough")
     vendor, whole = guest.here.vendors["openai"], json.dumps(BODIES["openai"]).encode()
     head = "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     head += f"Content-Type: application/json\r\nContent-Length: {len(whole)}\r\n\r\n"
@@ -240,10 +238,9 @@ def test_a_client_that_leaves_before_its_body_is_whole_is_noted(
     assert len(vendor.asked) == asked
 
 
+@OVER_HTTP_1
 @pytest.mark.parametrize("host", ["a/b", "", "127.0.0.1:x", "a b"])
 def test_a_host_that_is_none_is_refused(guest: Guest, host: str) -> None:
-    if guest.is_http2:
-        pytest.skip("its client library sends none of these")
     with guest.call() as peer:
         tell(peer, f"GET /api/health HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
         heard = hear(peer, 5, until=b"}")
@@ -277,12 +274,11 @@ def test_a_path_that_nobody_serves(http: httpx2.Client, path: str, method: str) 
     assert UUID.fullmatch(told.headers["x-request-id"])
 
 
+@OVER_HTTP_1
 @pytest.mark.parametrize(
     "path", ["//v1/models", "/v1/../api/keys", "/v1/%2e%2e/x", "/v1/a%00b", "/v1/a%5cb"]
 )
 def test_a_path_that_could_mean_two_things_is_refused(guest: Guest, path: str) -> None:
-    if guest.is_http2:
-        pytest.skip("its client library mends the path")
     with guest.call() as peer:
         tell(peer, f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         heard = hear(peer, 5, until=b"}")
@@ -301,10 +297,9 @@ def test_another_method_is_told_which_there_are(http: httpx2.Client, wire: str) 
     assert told.json()["error"]
 
 
+@OVER_HTTP_1
 @pytest.mark.parametrize("path", ["/api/health", "/v1/models", "/v1/nothing", "/v1/messages"])
 def test_a_head_has_no_body_and_its_connection_goes_on(guest: Guest, path: str) -> None:
-    if guest.is_http2:
-        pytest.skip("frames tell where an answer ends")
     with guest.call() as peer:
         for _ in range(2):
             tell(peer, f"HEAD {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())

@@ -27,6 +27,9 @@ from gateway_core import Auth, ProviderSpec
 
 Wrap = Callable[[Any], Any]
 SERVERS = ("uvicorn", "uvicorn over uvloop", "hypercorn", "hypercorn over HTTP/2")
+OVER_HTTP_1 = pytest.mark.parametrize("place", SERVERS[:3], indirect=True, scope="module")
+"""For a test of what HTTP/1.1's bytes say, or of what hypercorn does not do over HTTP/2."""
+OVER_HTTP_2 = pytest.mark.parametrize("place", SERVERS[3:], indirect=True, scope="module")
 PATIENCE = 10.0
 """Seconds after which a test fails instead of waiting on."""
 GRACE = 1
