@@ -51,12 +51,11 @@ def terminal(data_dir: Path, workers: str, how: str = "plainly") -> Iterator[Ter
         text=True,
     )
     os.close(slave)
-    shown = Terminal(master, Running(process, *_told(master)))
-    try:
+    with ExitStack() as stack:
+        stack.callback(process.wait, 20)
+        stack.callback(process.terminate)
+        shown = Terminal(master, Running(process, *_told(master)))
         yield shown
-    finally:
-        process.terminate()
-        process.wait(20)
         if shown.master >= 0:
             shown.close()
 
