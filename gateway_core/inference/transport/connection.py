@@ -24,6 +24,8 @@ from .reading import UNREADABLE, Reader
 
 SLICE = 256 * 1024
 """A longer body goes to the socket in pieces of this size and is never copied whole."""
+ROOM = 32 * 1024
+"""Bytes that are read at once, so that not much more is held than may be held."""
 LOOKS = 4
 """How often the alarm rings in the longest silence, to see whether anything was heard."""
 MANY = 4096
@@ -46,16 +48,21 @@ class Owner(Protocol):
         ...
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """A connection that carries one exchange at a time."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, limits: Limits) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, limits: Limits, room: memoryview | None = None
+    ) -> None:
+        """``room`` is where the system puts what is read, for as long as the call that tells of
+        it: one for all connections of an event loop, or one of its own."""
         self.owner: Owner | None = None
         self.closed = False
         """Closing or closed; no exchange may begin."""
         self.held = False
         self._loop = loop
         self._limits = limits
+        self._room = room or memoryview(bytearray(ROOM))
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._reader = Reader()
         self._answer: Answer | None = None
@@ -179,7 +186,14 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
 
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.data_received(bytes(self._room[:nbytes]))
+
     def data_received(self, data: bytes) -> None:
+        """Some of an answer."""
         answer = self._answer
         if answer is None:
             # An idle connection has nothing to say.

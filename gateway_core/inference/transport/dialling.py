@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from ...contracts.errors import TransportError
 from .addresses import Policy
-from .connection import Connection
+from .connection import ROOM, Connection
 from .failures import connect_timeout, insecure, shutting_down, unreachable
 from .guard import Guard
 from .limits import Limits
@@ -27,6 +27,7 @@ class Dialler:
         self._limits = limits
         self._make_tls = tls
         self._spans = Spans()
+        self._room = memoryview(bytearray(ROOM))
 
     async def dial(self, url: Url) -> Connection:
         """A fresh connection to the URL's origin. Raises TransportError with ``sent`` false."""
@@ -62,7 +63,7 @@ class Dialler:
         loop = asyncio.get_running_loop()
         secure = url.scheme == "https"
         transport, connection = await loop.create_connection(
-            partial(Connection, loop, self._limits),
+            partial(Connection, loop, self._limits, self._room),
             address,
             url.port,
             ssl=self._tls if secure else None,

@@ -1,0 +1,48 @@
+"""A client that takes nothing of a long stream holds its vendor back."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from fake_vendor import Said
+from other_servers import Guest, Lockstep, Reader, queued
+from served import house, served
+
+MOST = 288 * 1024
+"""256 KiB are meant; what the system's queues hold is told in whole packets."""
+EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n'
+OFFERED = 40_000_000
+
+
+@pytest.fixture(scope="module")
+def step() -> Iterator[Lockstep]:
+    with closing(Lockstep()) as vendor:
+        yield vendor
+
+
+@pytest.mark.parametrize("size", [200, 6000, 60_000])
+def test_hardly_more_than_256_kib_of_a_stream_are_held(
+    tmp_path: Path, step: Lockstep, size: int
+) -> None:
+    asked = {"model": "step-openai/m", "stream": True, "max_tokens": 9}
+    body = json.dumps({**asked, "messages": [{"role": "user", "content": "Hi"}]}).encode()
+    piece = EVENT % (b"x" * size)
+    chunk = b"%x\r\n%b\r\n" % (len(piece), piece)
+    with (
+        served(
+            tmp_path,
+            {"openai": lambda asked: Said(())},
+            specs=lambda vendors: [house("openai", vendors["openai"]), step.provider()],
+        ) as here,
+        closing(Reader(Guest("our own", here, here.url, None))) as reader,
+    ):
+        reader.ask(body)
+        step.hear()
+        step.begin()
+        taken = step.offers(chunk * (OFFERED // len(chunk)), 0.5)
+        waiting = queued(step.port) + queued(reader.port)
+
+    assert taken < OFFERED / 2
+    assert 0 < taken - waiting <= MOST
