@@ -130,6 +130,8 @@ LIMITED = gateway(
     headers={"authorization": "Bearer {limited_key}"},
 )
 ASYNCIO = gateway("gateway, asyncio", "--server", "asyncio")
+BY_HYPERCORN = gateway("gateway, hypercorn", "--server", "hypercorn")
+BY_UVICORN = gateway("gateway, uvicorn", "--server", "uvicorn")
 HYPERCORN = embedded("gateway in hypercorn", "hypercorn")
 UVICORN = embedded("gateway in uvicorn", "uvicorn")
 FLOOR = floor("floor", "uvicorn")
@@ -143,7 +145,9 @@ PEERS = (
     ASYNCIO,
     HYPERCORN_FLOOR,
     HYPERCORN,
+    BY_HYPERCORN,
     UVICORN,
+    BY_UVICORN,
     DIRECT,
 )
 """All, in the order in which they take turns."""

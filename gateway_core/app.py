@@ -62,7 +62,7 @@ log = logging.getLogger(__name__)
 MIB = 1024 * 1024
 READ_AHEAD = 32 * 1024
 """Bytes of an answer after which reading waits for the client; with one read more, and with what
-waits to be sent, that makes about 256 KiB."""
+waits to be sent, that makes less than 256 KiB."""
 
 
 class Gateway:

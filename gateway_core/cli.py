@@ -21,7 +21,7 @@ from .config.environment import (
 )
 from .config.errors import ConfigError, StartRefused
 from .plugin_commands import plugins_group
-from .server import ALSO_CALLED, NAMES
+from .server import NAMES
 
 if TYPE_CHECKING:
     from .resets import Reset
@@ -39,9 +39,10 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 @click.option("--host", "-H", help="Address to listen on.")
 @click.option(
     "--server",
-    type=click.Choice((*NAMES, *ALSO_CALLED)),
+    type=click.Choice(NAMES),
     metavar="|".join(NAMES),
-    help="The event loop to serve on.  [default: uvloop, where it is installed]",
+    help="What serves HTTP/1.1: our own server on one of two event loops, or another one."
+    "  [default: uvloop, where it is installed]",
 )
 @click.option(
     "--workers",

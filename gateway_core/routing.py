@@ -27,6 +27,7 @@ from .inference.arrivals import Route, arrival_of
 from .inference.client import (
     KEPT,
     LEAVING,
+    REPLY,
     Kept,
     Message,
     Outlet,
@@ -83,7 +84,7 @@ class App:
             arrival = kept.made.again(self.core.identity, kept.length)
             if arrival is not None:
                 return infer(self.core, arrival, scope, receive, send)
-        mark = self._seen.mark(scope) if LEAVING not in scope else None
+        mark = self._seen.mark(scope) if REPLY not in scope else None
         if mark is not None and (seen := self._seen.find(mark)) is not None:
             arrival = seen.again(self.core.identity, mark[1])
             if arrival is not None:
@@ -130,7 +131,7 @@ class App:
                 scope[KEPT].made = seen
             else:
                 self._seen.keep(mark, seen)
-        if LEAVING not in scope:
+        if REPLY not in scope:
             return guest.serve(self.core, self._guests, arrival, scope, receive, send)
         return infer(self.core, arrival, scope, receive, send)
 

@@ -45,10 +45,8 @@ __all__ = [
 ]
 
 BACKLOG = 2048
-UVLOOP, ASYNCIO = "uvloop", "asyncio"
-NAMES = (UVLOOP, ASYNCIO)
-ALSO_CALLED = {"uvicorn": UVLOOP, "hypercorn": ASYNCIO}
-"""Servers that are known for the one loop or the other."""
+UVLOOP, ASYNCIO, UVICORN, HYPERCORN = NAMES = ("uvloop", "asyncio", "uvicorn", "hypercorn")
+"""Our own server on either event loop, and those of others."""
 
 
 class ServerError(Exception):
@@ -95,18 +93,27 @@ def _advice(error: OSError) -> str:
 
 def choose(name: str | None = None) -> Server:
     """The server of that name, or the quickest that is installed. Raises ServerError."""
-    from .plain import Plain
-
-    name = ALSO_CALLED.get(name or "", name)
-    if name in (None, UVLOOP) and _is_installed("uvloop"):
+    if name is not None and name not in NAMES:
+        raise ServerError(f"There is no server {name}; choose one of {', '.join(NAMES)}")
+    if name in (UVLOOP, UVICORN) and not _is_installed(name):
+        raise ServerError(f"{name} is not installed: pip install 'model-gateway[fast]'")
+    loop = asyncio.new_event_loop
+    if name != ASYNCIO and _is_installed(UVLOOP):
         import uvloop
 
-        return Plain(UVLOOP, uvloop.new_event_loop)
-    if name == UVLOOP:
-        raise ServerError("uvloop is not installed: pip install 'model-gateway[fast]'")
-    if name in (None, ASYNCIO):
-        return Plain(ASYNCIO, asyncio.new_event_loop)
-    raise ServerError(f"There is no server {name}; choose {UVLOOP} or {ASYNCIO}")
+        loop = uvloop.new_event_loop
+    # What is not chosen is not imported.
+    if name == UVICORN:
+        from .by_uvicorn import Uvicorn
+
+        return Uvicorn(loop)
+    if name == HYPERCORN:
+        from .by_hypercorn import Hypercorn
+
+        return Hypercorn(loop)
+    from .plain import Plain
+
+    return Plain(ASYNCIO if loop is asyncio.new_event_loop else UVLOOP, loop)
 
 
 def entrance_of(environment: Environment) -> Entrance | None:

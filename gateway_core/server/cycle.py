@@ -48,11 +48,15 @@ log = logging.getLogger(__name__)
 class Usual:
     """The headers that every answer has; none of them is about its body or its connection."""
 
-    __slots__ = ("lines",)
+    __slots__ = ("headers", "lines")
 
     def __init__(self, *headers: Header) -> None:
         """Raises RuntimeError for a header that cannot be sent."""
-        self.lines = lines(headers)
+        self.tell(*headers)
+
+    def tell(self, *headers: Header) -> None:
+        """Have others from now on. Raises RuntimeError for a header that cannot be sent."""
+        self.headers, self.lines = headers, lines(headers)
 
 
 class Cycle:

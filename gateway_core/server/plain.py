@@ -8,7 +8,7 @@ from time import time
 
 from msgspec import Struct
 
-from .cycle import Usual, lines
+from .cycle import Usual
 from .door import App, Door
 from .fast import Fast
 from .limits import Limits
@@ -30,12 +30,16 @@ class Plain(Struct, frozen=True):
         door: Door | None = None,
     ) -> None:
         door = door or Door(Limits())
-        usual = Usual()
-        """The date is told anew at every tick."""
-
-        def tell_date() -> None:
-            date = formatdate(time(), usegmt=True).encode()
-            usual.lines = lines([(b"date", date), *door.usual])
-
-        door.ticks.append(tell_date)
+        usual = dated(door)
         await door.attend(app, lambda: Fast(app, door, usual), listener, stop)
+
+
+def dated(door: Door) -> Usual:
+    """The headers of every answer at this door. The date is told anew at every tick."""
+    usual = Usual()
+
+    def tell_date() -> None:
+        usual.tell((b"date", formatdate(time(), usegmt=True).encode()), *door.usual)
+
+    door.ticks.append(tell_date)
+    return usual

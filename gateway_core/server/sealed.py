@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any, TypeAlias, cast
+from typing import cast
 
 from .door import Door, Visitor
 from .outgoing import on_the_way
-
-Bytes: TypeAlias = "bytes | bytearray | memoryview[Any]"
+from .passing import Bytes, Passing
 
 QUIET = 0.2
 """Seconds without a byte after which a client is taken to have read why it is refused."""
@@ -15,7 +14,7 @@ HIGH_WATER = 64 * 1024
 """Bytes that wait to be sent before nothing more is taken, as without TLS."""
 
 
-class Sealed(asyncio.Transport):
+class Sealed(Passing):
     """Passes everything on, but for what differs over TLS.
 
     TLS cannot close one side only: after ``write_eof`` what still comes is
@@ -25,19 +24,10 @@ class Sealed(asyncio.Transport):
     """
 
     def __init__(self, inner: asyncio.Transport, door: Door) -> None:
-        super().__init__()
-        self._inner, self._door = inner, door
+        super().__init__(inner)
+        self._door = door
         self._is_closed = self._has_ended = False
         inner.set_write_buffer_limits(high=HIGH_WATER)
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return self._inner.get_extra_info(name, default)
-
-    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
-        self._inner.set_protocol(protocol)
-
-    def get_protocol(self) -> asyncio.BaseProtocol:
-        return self._inner.get_protocol()
 
     def is_closing(self) -> bool:
         return self._is_closed or self._inner.is_closing()
@@ -52,15 +42,6 @@ class Sealed(asyncio.Transport):
     def abort(self) -> None:
         self._is_closed = True
         self._inner.abort()
-
-    def is_reading(self) -> bool:
-        return self._inner.is_reading()
-
-    def pause_reading(self) -> None:
-        self._inner.pause_reading()
-
-    def resume_reading(self) -> None:
-        self._inner.resume_reading()
 
     def write(self, data: Bytes) -> None:
         self._may_write()
@@ -84,12 +65,6 @@ class Sealed(asyncio.Transport):
     def _rest(self) -> "Rest":
         protocol = self._inner.get_protocol()
         return protocol if isinstance(protocol, Rest) else Rest(self, protocol, self._door)
-
-    def get_write_buffer_size(self) -> int:
-        return self._inner.get_write_buffer_size()
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        self._inner.set_write_buffer_limits(high, low)
 
 
 class Rest(asyncio.Protocol):

@@ -14,6 +14,7 @@ from raw import CHAT, HOST, ask, call, chat, hear, request, sized, tell
 
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
+from gateway_core.server import NAMES
 
 OVER = 1.0
 """Seconds within which a refusal must come."""
@@ -24,10 +25,14 @@ CHUNKED = b"Transfer-Encoding: chunked"
 HEALTH = request("GET /api/health")
 
 
-@pytest.fixture(
-    scope="module",
-    params=["uvloop", "asyncio", "uvloop over TLS", "asyncio over TLS"],
+PLACES = [f"{name}{over}" for over in ("", " over TLS") for name in NAMES]
+IN_ORDER = pytest.mark.parametrize(
+    "here", [each for each in PLACES if "uvicorn" not in each], indirect=True, scope="module"
 )
+"""For what uvicorn does in its own way: it sends chunks to clients of HTTP/1.0 too."""
+
+
+@pytest.fixture(scope="module", params=PLACES)
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
@@ -328,6 +333,7 @@ def is_served(here: Running) -> bool:
         return False
 
 
+@IN_ORDER
 def test_an_old_client_gets_a_stream_that_ends_with_the_connection(here: Running) -> None:
     streamed = CHAT.replace(b'{"model"', b'{"stream":true,"model"')
     asked = sized(streamed).replace(b"HTTP/1.1", b"HTTP/1.0", 1)

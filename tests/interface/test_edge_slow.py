@@ -15,7 +15,8 @@ from lab import EVENT, STREAM, add_lab
 from process import Running, running, vendor
 from raw import Heard, ask, call, chat, hear, request, sized, tell
 
-SERVERS = ["uvloop", "asyncio"]
+from gateway_core.server import NAMES
+
 SHORT = 0.8
 """Seconds that the limits of time are set to; one of the door's ticks is a quarter of it."""
 LATE = 3.0
@@ -24,7 +25,7 @@ READERS = 50
 HEALTH = request("GET /api/health")
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=NAMES)
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
@@ -165,7 +166,7 @@ def flood(asked: Asked) -> Said:
     return Said.stream(*[EVENT % (b"a" * 65536)] * 3200)
 
 
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("server", NAMES)
 def test_a_slow_reader_holds_little_memory(tmp_path: Path, server: str) -> None:
     started = running(tmp_path, "--server", server, variables={"GATEWAY_DRAIN_MS": "0"})
     with vendor(flood) as lab, started as here, ExitStack() as stack:
@@ -209,7 +210,7 @@ def settle(memory: psutil.Process) -> None:
         threading.Event().wait(0.06)
 
 
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("server", NAMES)
 def test_a_gateway_short_of_memory_serves_what_is_cheap(tmp_path: Path, server: str) -> None:
     tight = {"GATEWAY_MEMORY_MB": "1"}
     with running(tmp_path, "--server", server, variables=tight) as here, call(here.url) as idle:

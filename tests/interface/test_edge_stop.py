@@ -13,7 +13,7 @@ from lab import add_lab
 from process import Running, running, vendor
 from raw import call, hear, request, tell
 
-SERVERS = ["uvloop", "asyncio"]
+from gateway_core.server import NAMES
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def stopping(here: Running) -> Iterator[None]:
     assert here.process.wait(15) == 0
 
 
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("server", NAMES)
 def test_streams_may_finish_and_newcomers_are_refused(tmp_path: Path, server: str) -> None:
     with vendor(slow) as lab, running(tmp_path, "--server", server) as here, ExitStack() as stack:
         add_lab(here, tmp_path, lab)
@@ -49,7 +49,7 @@ def test_streams_may_finish_and_newcomers_are_refused(tmp_path: Path, server: st
     assert statuses(tmp_path) == ["ok"] * STREAMS
 
 
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("server", NAMES)
 def test_streams_are_told_when_their_time_is_up(tmp_path: Path, server: str) -> None:
     short = {"GATEWAY_DRAIN_MS": "300"}
     started = running(tmp_path, "--server", server, variables=short)
@@ -65,7 +65,7 @@ def test_streams_are_told_when_their_time_is_up(tmp_path: Path, server: str) -> 
     assert statuses(tmp_path) == ["error"] * STREAMS
 
 
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("server", NAMES)
 def test_a_second_signal_shortens_the_wait(tmp_path: Path, server: str) -> None:
     with (
         vendor(endless) as lab,

@@ -12,6 +12,8 @@ import pytest
 from lab import operator
 from process import Running, running
 
+from gateway_core.server import NAMES
+
 WORKERS = 2
 
 
@@ -64,7 +66,7 @@ def one_each(here: Running, data_dir: Path) -> dict[int, Talk]:
     return found
 
 
-@pytest.mark.parametrize("server", ["uvloop", "asyncio"])
+@pytest.mark.parametrize("server", NAMES)
 def test_workers_share_what_is_stored_and_are_replaced(tmp_path: Path, server: str) -> None:
     with running(tmp_path, "--server", server, "--workers", str(WORKERS)) as here:
         one, other = one_each(here, tmp_path).values()

@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from gateway_core.identity.access import RULES, Access
+from gateway_core.server import NAMES
 
 pytestmark = pytest.mark.anyio
 REFUSED = {400, 401, 403, 404}
@@ -158,7 +159,7 @@ def answer_of(asked: Asked) -> Said:
     return Said((REPLY,))
 
 
-@pytest.fixture(scope="module", params=["uvloop", "asyncio"])
+@pytest.fixture(scope="module", params=NAMES)
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:

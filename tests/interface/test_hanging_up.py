@@ -10,8 +10,10 @@ from fake_vendor import Said
 from keyed_vendors import GOOD, JSON, Add, keyed, line
 from served import served
 
+from gateway_core.server import NAMES
 
-@pytest.mark.parametrize("server", ["uvloop", "asyncio"])
+
+@pytest.mark.parametrize("server", NAMES)
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_the_vendor_is_hung_up_on_when_the_client_has_gone(
     tmp_path: Path, add_account: Add, server: str, when: str

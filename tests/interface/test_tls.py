@@ -15,8 +15,8 @@ from process import Running, running, vendor
 
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
+from gateway_core.server import NAMES
 
-SERVERS = ["uvloop", "asyncio"]
 PASSWORD = "a-canary-for-the-door"
 LOGIN = {"JWT_SECRET": "a-canary-that-signs-for-an-hour-or-two", "INITIAL_PASSWORD": PASSWORD}
 CHAT = {"model": "echo/echo", "messages": [{"role": "user", "content": "hi"}]}
@@ -28,7 +28,7 @@ def issued(tmp_path_factory: pytest.TempPathFactory) -> Issued:
     return issue(folder)
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=NAMES)
 def here(
     request: pytest.FixtureRequest, issued: Issued, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:

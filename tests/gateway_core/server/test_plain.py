@@ -1,4 +1,4 @@
-"""HTTP/1.1 over a socket, on both event loops: what the application and the client see."""
+"""HTTP/1.1 over a socket, by each server: what the application and the client see."""
 
 import asyncio
 import logging
@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from gateway_core.inference.client import REPLY
-from gateway_core.server import choose, listen
+from gateway_core.server import NAMES, Server, choose, listen
 from gateway_core.server.cycle import Usual
 from gateway_core.server.door import Door
 from gateway_core.server.fast import Fast
 from gateway_core.server.heads import Refused
 from gateway_core.server.limits import Limits
-from gateway_core.server.plain import Plain
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -34,14 +33,17 @@ class House:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
 
-@pytest.fixture(params=["uvloop", "asyncio"])
-def server(request: pytest.FixtureRequest) -> Plain:
-    chosen = choose(request.param)
-    assert isinstance(chosen, Plain)
-    return chosen
+OWN = pytest.mark.parametrize("server", NAMES[:2], indirect=True)
+WHEN_ASKED = pytest.mark.parametrize("server", NAMES[:3], indirect=True)
+"""hypercorn tells a client to go on as soon as it has a head."""
 
 
-def run(server: Plain, main: Callable[[], Awaitable[None]]) -> None:
+@pytest.fixture(params=NAMES)
+def server(request: pytest.FixtureRequest) -> Server:
+    return choose(request.param)
+
+
+def run(server: Server, main: Callable[[], Awaitable[None]]) -> None:
     async def in_time() -> None:
         async with asyncio.timeout(WITHIN):
             await main()
@@ -51,7 +53,7 @@ def run(server: Plain, main: Callable[[], Awaitable[None]]) -> None:
 
 
 @asynccontextmanager
-async def opened(server: Plain, app: App) -> AsyncIterator[House]:
+async def opened(server: Server, app: App) -> AsyncIterator[House]:
     listener = listen("127.0.0.1", 0)
     stop, door = asyncio.Event(), Door(Limits(drain=0.1, hurry=0.1))
     serving = asyncio.create_task(server.serve(app, listener, stop, door))
@@ -76,9 +78,9 @@ async def heard(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
     return head, await reader.readexactly(length)
 
 
-def test_each_server_has_its_own_event_loop() -> None:
+def test_each_server_has_its_event_loop() -> None:
     names = {}
-    for name in ("uvloop", "asyncio", "uvicorn", "hypercorn"):
+    for name in NAMES:
         loop = choose(name).loop()
         names[name] = type(loop).__module__.partition(".")[0]
         loop.close()
@@ -87,11 +89,11 @@ def test_each_server_has_its_own_event_loop() -> None:
         "uvloop": "uvloop",
         "asyncio": "asyncio",
         "uvicorn": "uvloop",
-        "hypercorn": "asyncio",
+        "hypercorn": "uvloop",
     }
 
 
-def test_an_application_is_told_where_a_request_is_from_and_for(server: Plain) -> None:
+def test_an_application_is_told_where_a_request_is_from_and_for(server: Server) -> None:
     seen: list[Any] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -117,7 +119,7 @@ def test_an_application_is_told_where_a_request_is_from_and_for(server: Plain) -
     assert first["headers"] == [(b"host", b"h")]
 
 
-def test_requests_that_come_together_are_answered_one_after_the_other(server: Plain) -> None:
+def test_requests_that_come_together_are_answered_one_after_the_other(server: Server) -> None:
     running: list[str] = []
     together: list[int] = []
 
@@ -143,7 +145,7 @@ def test_requests_that_come_together_are_answered_one_after_the_other(server: Pl
 
 
 @pytest.mark.parametrize("last", [b"", b"Connection: close\r\n"])
-def test_a_client_that_takes_nothing_of_its_answer_is_let_go(server: Plain, last: bytes) -> None:
+def test_a_client_that_takes_nothing_of_its_answer_is_let_go(server: Server, last: bytes) -> None:
     much = b"a" * (32 << 20)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -173,8 +175,12 @@ def test_a_client_that_takes_nothing_of_its_answer_is_let_go(server: Plain, last
     run(server, main)
 
 
-@pytest.mark.parametrize("behind", [0, 2])
-def test_a_request_hears_that_its_client_is_gone(server: Plain, behind: int) -> None:
+@pytest.mark.parametrize(
+    ("server", "behind"),
+    [*((name, 0) for name in NAMES), *((name, 2) for name in NAMES[:2])],
+    indirect=["server"],
+)
+def test_a_request_hears_that_its_client_is_gone(server: Server, behind: int) -> None:
     told: list[str] = []
     gone = asyncio.Event()
 
@@ -199,7 +205,8 @@ def test_a_request_hears_that_its_client_is_gone(server: Plain, behind: int) -> 
     assert told == ["http.disconnect"]
 
 
-def test_a_client_is_told_to_go_on_when_its_body_is_asked_for(server: Plain) -> None:
+@WHEN_ASKED
+def test_a_client_is_told_to_go_on_when_its_body_is_asked_for(server: Server) -> None:
     head = b"POST /%b HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -222,7 +229,7 @@ def test_a_client_is_told_to_go_on_when_its_body_is_asked_for(server: Plain) -> 
     run(server, main)
 
 
-def test_who_writes_waits_for_a_client_that_does_not_read(server: Plain) -> None:
+def test_who_writes_waits_for_a_client_that_does_not_read(server: Server) -> None:
     sent = []
     piece = b"x" * 65536
 
@@ -255,7 +262,7 @@ def test_who_writes_waits_for_a_client_that_does_not_read(server: Plain) -> None
     assert len(sent) == 400
 
 
-def test_every_answer_tells_the_date_of_the_last_tick(server: Plain) -> None:
+def test_every_answer_tells_the_date_of_the_last_tick(server: Server) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await say(send, b"")
 
@@ -272,7 +279,8 @@ def test_every_answer_tells_the_date_of_the_last_tick(server: Plain) -> None:
     run(server, main)
 
 
-def test_a_request_whose_turn_comes_after_the_stop_is_not_served(server: Plain) -> None:
+@OWN
+def test_a_request_whose_turn_comes_after_the_stop_is_not_served(server: Server) -> None:
     served: list[str] = []
     ask, stopped = asyncio.Event(), asyncio.Event()
 
@@ -305,8 +313,9 @@ def test_a_request_whose_turn_comes_after_the_stop_is_not_served(server: Plain) 
     assert served == ["/first"]
 
 
+@OWN
 def test_a_refusal_for_a_client_that_is_gone_troubles_nobody(
-    server: Plain, caplog: pytest.LogCaptureFixture
+    server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         raise AssertionError("nothing was asked")
@@ -331,9 +340,13 @@ def test_a_refusal_for_a_client_that_is_gone_troubles_nobody(
     assert caplog.messages == []
 
 
-@pytest.mark.parametrize("way", ["sent", "at once"])
+@pytest.mark.parametrize(
+    ("server", "way"),
+    [*((name, "sent") for name in NAMES), *((name, "at once") for name in NAMES[:2])],
+    indirect=["server"],
+)
 def test_an_answer_before_the_end_of_its_request_says_that_the_connection_closes(
-    server: Plain, way: str
+    server: Server, way: str
 ) -> None:
     heard: list[bytes] = []
 
