@@ -17,6 +17,7 @@ from hypercorn.utils import parse_socket_addr, wrap_app
 from msgspec import Struct
 
 from .door import App, Door
+from .flow import Flow
 from .front import Front
 from .limits import Limits
 from .plain import dated
@@ -35,38 +36,72 @@ class Http1(H11Protocol):
         """Nothing else is spoken here."""
 
 
-class Streams(asyncio.StreamReaderProtocol):
+class Carrier(asyncio.Protocol):
     """Carries bytes between a connection and hypercorn's protocol."""
 
     def __init__(self, app: AppWrapper, config: Config, context: WorkerContext) -> None:
         self._loop = asyncio.get_running_loop()
-        self.reader = asyncio.StreamReader(BUFFER, self._loop)
-        super().__init__(self.reader, loop=self._loop)
         self.app, self.config, self.context = app, config, context
-        self._writer: asyncio.StreamWriter
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._awaited: asyncio.Future[None] | None = None
+        self._is_over = False
+        self._flow: Flow
+        self._transport: asyncio.Transport
         self._protocol: Http1
         self._serving: asyncio.Task[None]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        inner = cast(asyncio.WriteTransport, transport)
-        self._writer = asyncio.StreamWriter(inner, self, self.reader, self._loop)
+        self._transport = cast(asyncio.Transport, transport)
+        self._flow = Flow(self._transport)
         self._serving = self._loop.create_task(self._serve())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_over = True
+        self._flow.resume_writing()
+        self._wake()
+
+    def pause_writing(self) -> None:
+        self._flow.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._flow.resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size > BUFFER:
+            self._flow.pause_reading()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._awaited is not None and not self._awaited.done():
+            self._awaited.set_result(None)
+
+    async def _next(self) -> bytes:
+        """What has come; nothing once the client is gone."""
+        if not (self._pieces or self._is_over):
+            self._awaited = self._loop.create_future()
+            await self._awaited
+        data, self._size = b"".join(self._pieces), 0
+        self._pieces.clear()
+        self._flow.resume_reading()
+        return data
 
     async def _serve(self) -> None:
         try:
             async with TaskGroup(self._loop) as group:
                 self._protocol = self._made(group)
-                while data := await self.reader.read(BUFFER):
+                while data := await self._next():
                     await self._protocol.handle(RawData(data))
                 await self._protocol.handle(Closed())
         except Exception:
             log.exception("a connection failed")
-            self._writer.transport.abort()
+            self._transport.abort()
 
     def _made(self, group: TaskGroup) -> Http1:
-        told = self._writer.get_extra_info
-        sock = told("socket")
+        told = self._transport.get_extra_info
+        family = told("socket").family
         return Http1(
             self.app,
             self.config,
@@ -74,20 +109,17 @@ class Streams(asyncio.StreamReaderProtocol):
             group,
             ConnectionState(cast(Any, {})),
             told("ssl_object") is not None,
-            parse_socket_addr(sock.family, told("peername")),
-            parse_socket_addr(sock.family, told("sockname")),
+            parse_socket_addr(family, told("peername")),
+            parse_socket_addr(family, told("sockname")),
             self._send,
         )
 
     async def _send(self, event: Event) -> None:
         if isinstance(event, RawData):
-            try:
-                self._writer.write(event.data)
-                await self._writer.drain()
-            except ConnectionError:
-                await self._protocol.handle(Closed())
+            self._transport.write(event.data)
+            await self._flow.drain()
         elif isinstance(event, Closed):
-            self._writer.close()
+            self._transport.close()
 
 
 class Hypercorn(Struct, frozen=True):
@@ -111,7 +143,7 @@ class Hypercorn(Struct, frozen=True):
         config.h11_max_incomplete_size = 2 * (limits.request_line + limits.head + BUFFER)
         context = WorkerContext(None)
 
-        def behind(app: App) -> Streams:
-            return Streams(wrap_app(cast(Any, app), 0, "asgi"), config, context)
+        def behind(app: App) -> Carrier:
+            return Carrier(wrap_app(cast(Any, app), 0, "asgi"), config, context)
 
         await door.attend(app, lambda: Front(app, door, usual, behind), listener, stop)

@@ -19,7 +19,7 @@ import httptools
 
 from ..inference.client import LEAVING
 from .connection import BODY, HEAD, Connection
-from .cycle import FAILED, FAILED_HEADERS, Header, Usual
+from .cycle import FAILED, FAILED_HEADERS, LONG, Header, Usual
 from .door import App, Door, Message, stopping
 from .flow import Flow
 from .heads import path_of
@@ -53,7 +53,8 @@ class Front(Connection, asyncio.Protocol):
         """Requests that were let in, and are not answered yet."""
         self._exchange: Exchange | None = None
         """The first of them."""
-        self._behind = make(self._answer)
+        self._server = make(self._answer)
+        self.behind: Behind
         self.is_over = True
         """The other server knows nothing of the client, or takes it for gone."""
         self._flow: Flow
@@ -62,7 +63,8 @@ class Front(Connection, asyncio.Protocol):
         if self.admitted(transport):
             self.is_over = False
             self._flow = Flow(self.transport)
-            self._behind.connection_made(Behind(self.transport, self))
+            self.behind = Behind(self.transport, self)
+            self._server.connection_made(self.behind)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.left()
@@ -74,13 +76,13 @@ class Front(Connection, asyncio.Protocol):
             self.is_over = True
             if self._exchange is not None:
                 self._exchange.leave()
-            self._behind.connection_lost(None)
+            self._server.connection_lost(None)
 
     def pause_writing(self) -> None:
-        self._behind.pause_writing()
+        self._server.pause_writing()
 
     def resume_writing(self) -> None:
-        self._behind.resume_writing()
+        self._server.resume_writing()
 
     # What is in order and in time.
 
@@ -105,10 +107,11 @@ class Front(Connection, asyncio.Protocol):
             return
         data, self._held, self._has_head = self._held + data, b"", False
         if not self.is_over:
-            self._behind.data_received(data)
+            self._server.data_received(data)
 
     def hang_up(self) -> None:
         if not self.lingering:
+            self.behind.flush()
             super().hang_up()
             self._leave()
 
@@ -145,6 +148,7 @@ class Front(Connection, asyncio.Protocol):
         """Close once what was written is out; a client that still sends is let read it first."""
         if self.is_over:
             return
+        self.behind.flush()
         if self.phase in (HEAD, BODY):
             self.hang_up()
         else:
@@ -160,6 +164,7 @@ class Front(Connection, asyncio.Protocol):
         finally:
             self._exchange = None
             self._asked -= 1
+            self.behind.flush()
             if not (self._asked or self.is_over):
                 self.answered()
 
@@ -169,7 +174,7 @@ class Exchange:
 
     def __init__(self, front: Front, receive: Receive, send: Send) -> None:
         self._front, self._receive, self._send = front, receive, send
-        self.has_begun = self._has_ended = False
+        self.has_begun = self._has_ended = self._is_taken = False
         self._told: Callable[[], None] | None = None
 
     async def run(self, app: App, scope: Message) -> None:
@@ -188,6 +193,7 @@ class Exchange:
                 log.error("a request was left without an end of its answer")
                 await self._fail()
         finally:
+            self._take_rest()
             self._told = None
             scope.pop(LEAVING, None)  # It holds this object, which may hold the scope in turn.
             tasks.discard(task)
@@ -210,28 +216,28 @@ class Exchange:
             message, self.has_begun = self._dressed(message), True
         elif not message.get("more_body", False):
             self._has_ended = True
-            if self._front.phase == BODY:
-                await self._send_last(message)
-                return
+            self._take_rest()
         await self._send(message)
 
     def _dressed(self, message: Message) -> Message:
         """The head of an answer, with what every one has."""
         front = self._front
+        front.behind.is_head_next = True
         last = (CLOSE,) if front.is_last() else ()
         return {**message, "headers": [*front.usual.headers, *message.get("headers", ()), *last]}
 
-    async def _send_last(self, message: Message) -> None:
-        """End an answer while its request is still coming: somebody has to take that."""
-        taking = asyncio.create_task(_take_all(self._receive))
-        try:
-            await self._send(message)
-        finally:
-            taking.cancel()
+    def _take_rest(self) -> None:
+        """Have somebody take what still comes of the request: hypercorn waits for that."""
+        if self._front.phase == BODY and not self._is_taken:
+            self._is_taken = True
+            task, tasks = asyncio.create_task(_take_all(self._receive)), self._front.door.tasks
+            task.add_done_callback(tasks.discard)
+            tasks.add(task)
 
     async def _fail(self) -> None:
         """Say that it went wrong, or close in the middle of what was said already."""
         if self.has_begun:
+            self._front.behind.flush()
             self._front.transport.close()
             return
         await self.send({"type": "http.response.start", "status": 500, "headers": FAILED_HEADERS})
@@ -239,11 +245,16 @@ class Exchange:
 
 
 class Behind(Passing):
-    """What the other server takes for the client's connection."""
+    """What the other server takes for the client's connection. The head of an answer waits here
+    for what follows, as long as the event loop does not come around."""
 
     def __init__(self, inner: asyncio.Transport, front: Front) -> None:
         super().__init__(inner)
         self._front = front
+        self._loop = asyncio.get_running_loop()
+        self.is_head_next = False
+        """What is written next is the head of an answer."""
+        self._head: Bytes = b""
 
     def is_closing(self) -> bool:
         return self._front.is_over or self._inner.is_closing()
@@ -252,8 +263,25 @@ class Behind(Passing):
         self._front.close()
 
     def write(self, data: Bytes) -> None:
-        if not self._front.is_over:
+        if self._front.is_over or not data:
+            return
+        if self.is_head_next:
+            self.is_head_next, self._head = False, data
+            self._loop.call_soon(self.flush)
+        elif self._head:
+            head, self._head = self._head, b""
+            if len(data) > LONG:
+                self._inner.writelines((head, data))
+            else:
+                self._inner.write(b"".join((head, data)))
+        else:
             self._inner.write(data)
+
+    def flush(self) -> None:
+        """Let a head go ahead of a body that is late."""
+        head, self._head = self._head, b""
+        if head and not self._inner.is_closing():
+            self._inner.write(head)
 
     def pause_reading(self) -> None:
         if not self._front.is_over:
