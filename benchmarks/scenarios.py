@@ -3,6 +3,8 @@
 from .peers import (
     ASYNCIO,
     BARE_NGINX,
+    BY_HYPERCORN,
+    BY_UVICORN,
     DIRECT,
     FLOOR,
     HYPERCORN,
@@ -20,6 +22,8 @@ EVERYBODY = (
     ASYNCIO.name,
     HYPERCORN_FLOOR.name,
     HYPERCORN.name,
+    BY_HYPERCORN.name,
+    BY_UVICORN.name,
     DIRECT.name,
 )
 THREE = (NGINX.name, OWN.name, DIRECT.name)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from .peers import ASYNCIO, DIRECT, HYPERCORN, OWN
+from .peers import ASYNCIO, BY_HYPERCORN, DIRECT, HYPERCORN, OWN
 from .results import Results
 from .rounds import Line
 
@@ -42,6 +42,7 @@ _RATIOS = (
     ("messages", OWN.name, 6.0),
     ("messages-stream", OWN.name, 3.0),
     ("plain", ASYNCIO.name, 16.0),
+    ("plain", BY_HYPERCORN.name, 16.0),
     ("plain", HYPERCORN.name, 16.0),
 )
 

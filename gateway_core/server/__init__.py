@@ -1,12 +1,15 @@
 """Serving an application over a socket.
 
 HTTP/1.1 is read and written here, in one way on both event loops: uvloop, which
-comes with the ``fast`` extra, and asyncio's own, which is always there. With a
-certificate (``tls``) there are HTTP/2 and, where the ``http3`` extra is, HTTP/3
-beside it, with the same limits (``http2``, ``http3``, ``multiplexed``, ``stream``).
+comes with the ``fast`` extra, and asyncio's own, which is always there. Where it
+is asked for, uvicorn or hypercorn does that instead, behind the same edge
+(``front``). With a certificate (``tls``) there are HTTP/2 and, where the
+``http3`` extra is, HTTP/3 beside it, with the same limits (``http2``, ``http3``,
+``multiplexed``, ``stream``).
 
 ```text
 socket ──▶ Connection (limits, framing, time) ──▶ Fast, Cycle ──▶ application
+                                              └─▶ Front ──▶ uvicorn or hypercorn ──┤
        ──▶ TLS ──▶ Connection, or Http2 ──▶ Stream ──────────────────┤
 datagrams ──▶ Datagrams ───────▶ Http3 ──▶ Stream ──────────────────┘
                   └────── Door (all of them: ticks, too many, stop)

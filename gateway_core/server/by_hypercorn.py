@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable
 from typing import Any, cast
 
-import h11
 from hypercorn.asyncio.task_group import TaskGroup
 from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.config import Config
@@ -32,7 +31,7 @@ NEVER = 10**9
 class Http1(H11Protocol):
     """hypercorn's part of a connection."""
 
-    async def _check_protocol(self, event: h11.Request) -> None:
+    async def _check_protocol(self, event: Any) -> None:
         """Nothing else is spoken here."""
 
 
