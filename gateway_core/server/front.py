@@ -13,6 +13,7 @@ So a request is read twice: here, and then by them.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import cast
 
 import httptools
@@ -230,9 +231,9 @@ class Exchange:
         """Have somebody take what still comes of the request: hypercorn waits for that."""
         if self._front.phase == BODY and not self._is_taken:
             self._is_taken = True
-            task, tasks = asyncio.create_task(_take_all(self._receive)), self._front.door.tasks
-            task.add_done_callback(tasks.discard)
-            tasks.add(task)
+            task = asyncio.create_task(_take_all(self._receive, self._front.door.limits.linger))
+            task.add_done_callback(_taking.discard)
+            _taking.add(task)
 
     async def _fail(self) -> None:
         """Say that it went wrong, or close in the middle of what was said already."""
@@ -300,6 +301,13 @@ def _simplify(scope: Message) -> None:
     scope["path"] = "/" + cast(str, scope["path"]).partition("://")[2].partition("/")[2]
 
 
-async def _take_all(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        continue
+_taking: set[asyncio.Task[None]] = set()
+"""Those at work, which nobody waits for."""
+
+
+async def _take_all(receive: Receive, within: float) -> None:
+    """Somebody else who listens may get the message that ends this; then time does."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within):
+            while (await receive())["type"] != "http.disconnect":
+                continue
