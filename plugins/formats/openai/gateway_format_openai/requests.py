@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from gateway_core import BadRequest, Call, Conversation, Sampling, Text, Thinking, Turn
 
+from .elsewhere import elsewhere
 from .members import (
     DIALECT,
     Members,
@@ -60,6 +61,7 @@ def _read_common(
         stream_usage=False,
         model=take_text(members, "model") or call.model,
         dialect=DIALECT,
+        elsewhere=elsewhere(turns),
     )
 
 
@@ -84,6 +86,7 @@ def read_rest(
         model=_take_model(members, call.model),
         dialect=DIALECT,
         extra=rest(members),
+        elsewhere=elsewhere(turns),
     )
 
 
