@@ -82,7 +82,7 @@ def _history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> H
     groups = (grouped(tool) for tool in tools if tool.raw is not None)
     history = read_input(found, frozenset(group.namespace for group in groups if group))
     if not (history.turns or history.instructions or is_elsewhere):
-        raise BadRequest("'input' must not be empty.")
+        raise BadRequest("'input' must not be empty.", param="input")
     instructions = body.text("instructions")
     if instructions is not None:
         history.instructions.insert(0, Instruction(text=instructions))
@@ -97,7 +97,8 @@ def _tools(body: Members) -> tuple[Tool, ...]:
 def _sampling(body: Members) -> Sampling:
     limit = body.whole("max_output_tokens")
     if limit is not None and limit < 1:
-        raise BadRequest("Invalid 'max_output_tokens': expected an integer above 0.")
+        told = "Invalid 'max_output_tokens': expected an integer above 0."
+        raise BadRequest(told, param="max_output_tokens")
     return Sampling(
         max_tokens=limit,
         temperature=body.number("temperature"),
