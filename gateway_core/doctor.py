@@ -49,13 +49,15 @@ def _port(host: str, port: int) -> Finding:
 def _data(environment: Environment) -> Finding:
     path = environment.data_path
     try:
-        with DataDir(path) as data_dir:
-            look_at(data_dir)
-            return _finding("data directory", GOOD, str(path))
+        data_dir = DataDir(path, look_only=True)
+        data_dir.check()
+        look_at(data_dir)
     except DataDirInUse as error:
         return _finding("data directory", WORSE, f"{error} {RUNS_ALREADY}")
     except StartRefused as error:
         return _finding("data directory", BAD, str(error))
+    told = path if data_dir.path.exists() else f"{path} is not there yet; the first start makes it"
+    return _finding("data directory", GOOD, str(told))
 
 
 def _plugins(environment: Environment) -> list[Finding]:

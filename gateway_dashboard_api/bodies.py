@@ -1,6 +1,6 @@
 """The bodies of management calls about accounts and nodes: what may be written, by name.
 
-A member that is not listed here is dropped.
+A member that is not listed here is refused by name, unless the row shows it.
 """
 
 from typing import Annotated, Any, Literal
@@ -37,6 +37,7 @@ class ConnectionBody(Struct, frozen=True, kw_only=True, rename="camel"):
 class NewConnectionBody(ConnectionBody, frozen=True, kw_only=True, rename="camel"):
     provider: Text = UNSET
     display_name: Name = UNSET
+    is_active: bool = True
     create_only: bool = False
 
 

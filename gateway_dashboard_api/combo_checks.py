@@ -18,6 +18,7 @@ from .kinds import kind_of
 LONGEST_NAME = 128
 MOST_MODELS = 500
 MOST_OPENED = 1000
+FACTS = ("model", "weight", "connectionId")
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -55,6 +56,14 @@ def check_shape(combo: Combo) -> None:
         raise BadRequest(f"A combo has at most {MOST_MODELS} models")
     for fact in combo.members or ():
         _check_fact(fact, combo.models)
+
+
+def check_facts(given: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse what nobody knows: a mistyped pin would open every account. Raises BadRequest."""
+    strange = next((name for fact in given for name in fact if name not in FACTS), None)
+    if strange is not None:
+        names = ", ".join(FACTS)
+        raise BadRequest(f"Invalid member: unknown {_shown(strange)}, possible are {names}")
 
 
 def _check_fact(fact: Mapping[str, Any], models: Sequence[str]) -> None:

@@ -128,6 +128,7 @@ def new_connection(body: NewConnectionBody, owner: Owner, data: Mapping[str, Any
         provider=owner.id,
         auth_type=kind if kind == "cookie" else "apikey" if key else "none",
         name=name,
+        is_active=body.is_active,
         priority=body.priority if isinstance(body.priority, int) else None,
         data={member: value for member, value in document.items() if value is not None},
     )

@@ -1,6 +1,7 @@
 """The bodies of calls about gateway keys: what may be written, by name (2.1, 2.2).
 
-A member that is not listed here is dropped; in ``policy`` unknown ones are kept.
+A member that is not listed here is refused by name, unless the row shows it; in ``policy``
+unknown ones are kept.
 """
 
 from collections.abc import Mapping

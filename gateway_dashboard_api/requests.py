@@ -1,8 +1,10 @@
 """Reading what a management route was asked: a JSON body of one shape, and numbers in the query."""
 
+from collections.abc import Collection
 from typing import TypeVar
 
 import msgspec
+from msgspec import Raw, Struct
 from starlette.requests import Request
 
 from gateway_core.contracts.errors import BadRequest, UnsupportedMedia
@@ -12,13 +14,24 @@ from gateway_core.inference.client import headers_of
 LIMIT = 1024 * 1024
 """The largest body, bytes."""
 JSON = "application/json"
+LONGEST_SHOWN = 128
+"""Characters of a member's name that a refusal repeats."""
 
 T = TypeVar("T")
+_members = msgspec.json.Decoder(dict[str, Raw])
 
 
-async def read(request: Request, decoder: msgspec.json.Decoder[T], limit: int = LIMIT) -> T:
+async def read(
+    request: Request,
+    decoder: msgspec.json.Decoder[T],
+    limit: int = LIMIT,
+    *,
+    shown: Collection[str] = (),
+) -> T:
     """The body, of at most so many bytes.
 
+    ``shown`` are members that the row's answer has and no body sets, such as its id: they
+    are left out, so that a row may be sent back as it was read.
     Raises UnsupportedMedia, BodyTooLarge, BadRequest, ClientGone.
     """
     headers = headers_of(request.scope)
@@ -28,11 +41,28 @@ async def read(request: Request, decoder: msgspec.json.Decoder[T], limit: int = 
         raise UnsupportedMedia("The body must not be compressed")
     body = await read_body(request.receive, headers, limit)
     try:
-        return decoder.decode(body)
+        found = decoder.decode(body)
     except msgspec.ValidationError as error:
         raise BadRequest(f"Invalid request body: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BadRequest("The request body is not valid JSON") from None
+    if isinstance(found, Struct) and found.__struct_defaults__:
+        known = found.__struct_encode_fields__
+        check_members(_members.decode(body), known, shown)
+    return found
+
+
+def check_members(
+    given: Collection[str], known: Collection[str], shown: Collection[str] = ()
+) -> None:
+    """Refuse what nobody knows: a mistyped limit would be no limit.
+
+    Where every member is needed, a mistyped one is missed by itself. Raises BadRequest.
+    """
+    strange = next((name for name in given if name not in known and name not in shown), None)
+    if strange is not None:
+        name, names = strange[:LONGEST_SHOWN], ", ".join(known)
+        raise BadRequest(f'Unknown member "{name}": possible are {names}')
 
 
 def number(request: Request, name: str, default: int, *, least: int, most: int) -> int:

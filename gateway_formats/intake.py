@@ -26,7 +26,7 @@ def text_member(members: Mapping[str, Raw], name: str, default: str = "") -> str
     try:
         text = _text.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise BadRequest(f"{name} must be a string") from None
+        raise BadRequest(f"{name} must be a string", param=name) from None
     return default if text is None else text
 
 
@@ -38,5 +38,5 @@ def flag_member(members: Mapping[str, Raw], name: str, default: bool = False) ->
     try:
         flag = _flag.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise BadRequest(f"{name} must be true or false") from None
+        raise BadRequest(f"{name} must be true or false", param=name) from None
     return default if flag is None else flag

@@ -66,7 +66,10 @@ def operating_system_id() -> str | None:
 
 
 class DataDir:
-    """A data directory, made and with its permissions repaired; not locked until ``acquire``."""
+    """A data directory, made and with its permissions repaired; not locked until ``acquire``.
+
+    One that is only looked at stays as it is, even when it is not there.
+    """
 
     def __init__(
         self,
@@ -74,13 +77,15 @@ class DataDir:
         *,
         random: Callable[[int], bytes] = os.urandom,
         system_id: Callable[[], str | None] = operating_system_id,
+        look_only: bool = False,
     ) -> None:
         """Prepare the directory. Raises DataDirUnusable."""
         self.path = path.absolute()
         self._random = random
         self._system_id = system_id
         self._lock: int | None = None
-        self._prepare()
+        if not look_only:
+            self._prepare()
 
     def __repr__(self) -> str:
         return f"DataDir({str(self.path)!r})"
@@ -113,6 +118,20 @@ class DataDir:
     def mark_started(self) -> None:
         if not self.was_started:
             self.write("started", b"")
+
+    def check(self) -> None:
+        """See whether a gateway could begin here; nothing is made, repaired or kept.
+
+        Raises DataDirUnusable, DataDirInUse.
+        """
+        try:
+            there = [each for each in (self.path, *self.path.parents) if each.exists()][:1]
+            inner = (self.path / name for name in _OWN_DIRECTORIES)
+            for directory in (*there, *(each for each in inner if each.exists())):
+                _check_directory(directory, is_own=directory not in self.path.parents)
+        except OSError as error:
+            raise _refused(self.path, error) from error
+        self._check_lock()
 
     def acquire(self) -> None:
         """Keep every other gateway out until ``close``. Raises DataDirInUse."""
@@ -214,17 +233,25 @@ class DataDir:
         os.close(self._open(self.database, os.O_RDWR | os.O_CREAT))
         _sync_directory(self.database.parent)
 
+    def _check_lock(self) -> None:
+        path = self.path / "gateway.lock"
+        if not path.exists():
+            return
+        lock = self._open(path, os.O_RDWR)
+        try:
+            _lock(lock)
+        except OSError as error:
+            raise DataDirInUse(_in_use(self.path, _holder(lock))) from error
+        finally:
+            os.close(lock)
+
     def _prepare(self) -> None:
         for directory in (self.path, *(self.path / name for name in _OWN_DIRECTORIES)):
             try:
                 directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
                 _repair(directory, PRIVATE_DIRECTORY)
             except OSError as error:
-                why = "There is a file" if isinstance(error, FileExistsError) else error.strerror
-                raise DataDirUnusable(
-                    f"The data directory {directory} cannot be used: {why}. "
-                    "Set DATA_DIR to a directory the gateway may write to."
-                ) from error
+                raise _refused(directory, error) from error
         for name in _OWN_FILES:
             with suppress(FileNotFoundError):
                 _repair(self.path / name, PRIVATE_FILE)
@@ -284,6 +311,23 @@ def _holder(descriptor: int) -> str:
 def _in_use(path: Path, holder: str) -> str:
     who = f"another gateway (process {holder})" if holder else "another gateway"
     return f"{path} is in use by {who}. Stop it, or set DATA_DIR to another directory."
+
+
+def _check_directory(path: Path, *, is_own: bool) -> None:
+    """Raises OSError. A directory of one's own may be shut: its permissions are repaired."""
+    if not path.is_dir():
+        raise FileExistsError(errno.EEXIST, "There is a file")
+    may_repair = is_own and sys.platform != "win32" and path.stat().st_uid == os.geteuid()
+    if not (may_repair or os.access(path, os.R_OK | os.W_OK | os.X_OK)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def _refused(directory: Path, error: OSError) -> DataDirUnusable:
+    why = "There is a file" if isinstance(error, FileExistsError) else error.strerror
+    return DataDirUnusable(
+        f"The data directory {directory} cannot be used: {why}. "
+        "Set DATA_DIR to a directory the gateway may write to."
+    )
 
 
 def _unusable(path: Path, what: str, error: OSError) -> str:

@@ -292,8 +292,8 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     extra: Extra = NOTHING
     """Members without a canonical name, in ``dialect``."""
     elsewhere: tuple[str, ...] = ()
-    """Those of ``extra`` that stand for input which a vendor keeps. A vendor of another dialect
-    cannot look it up, so the request is not sent to one."""
+    """The client's names of what stands for input which a vendor keeps, such as a file's id. A
+    vendor of another dialect cannot look it up, so the request is not sent to one."""
 
 
 class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):

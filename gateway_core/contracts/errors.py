@@ -30,7 +30,8 @@ class GatewayError(Exception):
     """A condition the client is told about.
 
     ``message`` is for the client; ``retry_after`` is in seconds; ``code``
-    replaces the class's own code where the condition has a finer one.
+    replaces the class's own code where the condition has a finer one; ``param``
+    names the member that is refused, for formats that have a place for it.
     """
 
     status: int = 500
@@ -39,15 +40,24 @@ class GatewayError(Exception):
     """The word for its family, in formats that have one."""
     code: str | None = "internal_server_error"
     """The word for the condition itself."""
+    param: str | None = None
+    """The member of the request that is refused, as the client wrote its place."""
 
     def __init__(
-        self, message: str, *, retry_after: float | None = None, code: str | None = None
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        code: str | None = None,
+        param: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.retry_after = retry_after
         if code is not None:
             self.code = code
+        if param is not None:
+            self.param = param
 
 
 class BadRequest(GatewayError):
@@ -66,7 +76,8 @@ class KeptElsewhere(BadRequest):
     def __init__(self, member: str, target: str) -> None:
         super().__init__(
             f"'{member}' stands for input that a vendor keeps, and {target} cannot look it up. "
-            "Leave it out and send the whole conversation in the request."
+            "Leave it out and send the whole conversation in the request.",
+            param=member,
         )
 
 
@@ -77,6 +88,7 @@ class NotAChatModel(BadRequest):
         super().__init__(
             f"{model} is not a chat model and cannot be used on chat endpoints",
             code="model_not_supported",
+            param="model",
         )
 
 

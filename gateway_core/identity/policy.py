@@ -26,6 +26,7 @@ WINDOWED = (
 """Limits for which empty, null and 0 mean no limit."""
 LIFETIME = ("maxTokens", "maxCostUsd")
 """Caps for which 0 is a real limit."""
+_ACCESS = ("mode", "patterns")
 _MONEY = ("monthlyBudget", "maxCostUsd")
 _MICRO = 1_000_000
 
@@ -116,6 +117,7 @@ def _access(value: Any) -> dict[str, Any] | None:
         return None
     if not isinstance(value, Mapping) or value.get("mode", "all") not in ("all", "allow", "deny"):
         raise BadRequest("Invalid modelAccess: mode is one of all, allow and deny")
+    _check_mistyped(value)
     patterns = value.get("patterns") or []
     if not isinstance(patterns, list) or len(patterns) > MOST_PATTERNS:
         raise BadRequest(f"Invalid modelAccess: at most {MOST_PATTERNS} patterns are possible")
@@ -125,6 +127,15 @@ def _access(value: Any) -> dict[str, Any] | None:
                 f"Invalid modelAccess: a pattern has 1 to {LONGEST_PATTERN} characters"
             )
     return {**value, "mode": value.get("mode", "all"), "patterns": [p.strip() for p in patterns]}
+
+
+def _check_mistyped(access: Mapping[str, Any]) -> None:
+    """Other members stay, but not where one may be meant for the rule that is not there."""
+    needed = ("mode",) if access.get("mode") == "all" else _ACCESS
+    strange = next((name for name in access if name not in _ACCESS), None)
+    if strange is not None and any(name not in access for name in needed):
+        names = ", ".join(_ACCESS)
+        raise BadRequest(f'Invalid modelAccess: unknown member "{strange}", possible are {names}')
 
 
 def read(stored: Mapping[str, Any], daily_tokens: int | None = None) -> Policy:

@@ -47,9 +47,9 @@ def resolve(
     list adds. Raises BadRequest, NotAChatModel, NoCredentials, NothingToTry.
     """
     if not name:
-        raise BadRequest("Missing model")
+        raise BadRequest("Missing model", param="model")
     if len(name) > MAX_NAME:
-        raise BadRequest("Invalid model format")
+        raise BadRequest("Invalid model format", param="model")
     if decorated:
         return _resolve_decorated(tables, name, kind)
     return _resolve(tables, name, kind)
@@ -123,7 +123,7 @@ def _owner(tables: Tables, name: str) -> str:
         owners = [p for p in tables.accounts if any(r.id == name for r in tables.models.get(p, ()))]
         claimant = owners[0] if len(owners) == 1 else claimant
     if not claimant:
-        raise BadRequest("Invalid model format")
+        raise BadRequest("Invalid model format", param="model")
     return claimant
 
 
@@ -132,7 +132,9 @@ def _target(tables: Tables, provider: str, name: str, kind: Kind) -> Target:
     if spec is None:
         raise NoCredentials(provider)
     if (provider, name) in tables.hidden:
-        raise BadRequest(f"Model {provider}/{name} is disabled", code="model_disabled")
+        raise BadRequest(
+            f"Model {provider}/{name} is disabled", code="model_disabled", param="model"
+        )
     row = _row(tables, spec, name, kind)
     if row is None:
         other = next((row for row in tables.models.get(provider, ()) if row.id == name), None)

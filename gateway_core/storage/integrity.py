@@ -30,13 +30,15 @@ _SHUT = (apsw.CantOpenError, apsw.BusyError, apsw.LockedError, apsw.PermissionsE
 log = logging.getLogger(__name__)
 
 
-def inspect(path: Path, expected: bool) -> bool:
+def inspect(path: Path, expected: bool, *, at_rest: bool = False) -> bool:
     """Look at a file before it is opened; gives whether growing tables are still to be looked
-    through. Raises DatabaseUnusable when it is damaged or, if expected, has no tables."""
+    through. ``at_rest`` says that nobody writes it meanwhile, so that no file need be made beside
+    it. Raises DatabaseUnusable when it is damaged or, if expected, has no tables."""
     was_left_open = _has_content(path.with_name(f"{path.name}-wal"))
     is_small = path.stat().st_size <= SMALL
     try:
-        probe = connect_reading(path)
+        is_alone = at_rest and not was_left_open
+        probe = _connect_at_rest(path) if is_alone else connect_reading(path)
         try:
             tables = {name for (name,) in probe.execute(_TABLES)}
             verdict = _whole(probe) if is_small else problem_in(probe, tables - GROWING)
@@ -84,6 +86,11 @@ def connect_reading(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(BUSY_MS)
     return connection
+
+
+def _connect_at_rest(path: Path) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(f"{path.as_uri()}?immutable=1", flags=flags)
 
 
 def problem_in(connection: apsw.Connection, tables: Iterable[str]) -> str | None:

@@ -56,10 +56,11 @@ def refusing(path: Path) -> Iterator[None]:
 
 
 def look_at(data_dir: DataDir) -> None:
-    """Look at a database without opening it to write. Raises DatabaseUnusable."""
+    """Look at a database that no gateway has open, and leave it as it is. Raises
+    DatabaseUnusable."""
     path, expected = data_dir.database, data_dir.was_started
     if path.exists() and path.stat().st_size:
-        inspect(path, expected)
+        inspect(path, expected, at_rest=True)
     elif expected:
         raise DatabaseUnusable(gone(path))
 

@@ -13,7 +13,7 @@ from gateway_core.surfaces.answers import json_answer
 from gateway_core.surfaces.operation import Guarded
 
 from ..answers import Success
-from ..combo_checks import check
+from ..combo_checks import check, check_facts
 from ..desk import Desk
 from ..endpoint import endpoint
 from ..requests import read
@@ -38,6 +38,7 @@ class Combos(Struct, frozen=True):
 
 EXAMPLE = {"name": "helpful", "models": ["echo/echo", "echo/echo-tools"]}
 _read_combo = msgspec.json.Decoder(ComboBody)
+SHOWN = Combo.__struct_encode_fields__
 
 
 def routes(desk: Desk) -> list[Guarded]:
@@ -75,7 +76,7 @@ async def list_all(desk: Desk, request: Request) -> Response:
 
 
 async def create(desk: Desk, request: Request) -> Response:
-    wanted = _change(await read(request, _read_combo))
+    wanted = _change(await read(request, _read_combo, shown=SHOWN))
     if not wanted.name:
         raise BadRequest("Name is required")
     async with desk.writing():
@@ -90,7 +91,7 @@ async def show(desk: Desk, request: Request) -> Response:
 
 
 async def update(desk: Desk, request: Request) -> Response:
-    wanted = _change(await read(request, _read_combo))
+    wanted = _change(await read(request, _read_combo, shown=SHOWN))
     identity = request.path_params["id"]
     async with desk.writing():
         before = await combo_of(desk, identity)
@@ -116,6 +117,7 @@ async def combo_of(desk: Desk, identity: str) -> Combo:
 
 
 def _change(body: ComboBody) -> ComboChange:
+    check_facts(body.members or ())
     name: str | UnsetType = UNSET
     if body.name is not UNSET:
         name = (body.name or "").strip()

@@ -44,6 +44,7 @@ class MemberList(Struct, frozen=True, kw_only=True, rename="camel"):
 
 _read_group = msgspec.json.Decoder(GroupBody)
 _read_member = msgspec.json.Decoder(MemberBody)
+SHOWN = ConnectionGroup.__struct_encode_fields__
 MEMBER = {"connectionId": "an account's id"}
 
 
@@ -70,7 +71,7 @@ async def list_all(desk: Desk, request: Request) -> Response:
 
 
 async def create(desk: Desk, request: Request) -> Response:
-    body = await read(request, _read_group)
+    body = await read(request, _read_group, shown=SHOWN)
     name = _name(body)
     async with desk.writing():
         made = await desk.stores.connection_groups.create(name, body.connection_ids or ())
@@ -90,7 +91,7 @@ async def show(desk: Desk, request: Request) -> Response:
 
 
 async def update(desk: Desk, request: Request) -> Response:
-    body = await read(request, _read_group)
+    body = await read(request, _read_group, shown=SHOWN)
     name = UNSET if body.name is UNSET else _name(body)
     ids = UNSET if body.connection_ids is UNSET else body.connection_ids or ()
     async with desk.writing():

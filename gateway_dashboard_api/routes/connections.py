@@ -17,6 +17,7 @@ from gateway_core.surfaces.operation import Guarded
 from ..answers import (
     ConnectionPage,
     Connections,
+    ConnectionShape,
     Message,
     OneConnection,
     PagePlace,
@@ -33,7 +34,7 @@ from ..bodies import (
     said,
 )
 from ..connection_changes import change, names_address, new_connection, provider_data
-from ..connection_rows import client_row, row_for
+from ..connection_rows import client_row, connection_row, row_for
 from ..desk import Desk
 from ..destinations import permit_all
 from ..endpoint import endpoint
@@ -41,6 +42,7 @@ from ..owners import owner_of, stored_owner
 from ..requests import query, read
 
 PATH = "/api/providers"
+SHOWN = ConnectionShape.__struct_encode_fields__
 NAME_CONFLICT = "PROVIDER_CONNECTION_NAME_CONFLICT"
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
@@ -150,7 +152,7 @@ def _matching(connections: Iterable[Connection], search: str) -> list[Connection
 
 
 async def create(desk: Desk, request: Request) -> Response:
-    body = await read(request, read_new_connection)
+    body = await read(request, read_new_connection, shown=SHOWN)
     if not said(body.provider):
         raise BadRequest("Invalid provider")
     check_address(desk, request, body)
@@ -184,9 +186,9 @@ async def show(desk: Desk, request: Request) -> Response:
 
 
 async def update(desk: Desk, request: Request) -> Response:
-    body = await read(request, read_changed_connection)
-    check_address(desk, request, body)
     found = await connection_of(desk, request.path_params["id"])
+    body = await read(request, read_changed_connection, shown=connection_row(desk, found))
+    check_address(desk, request, body)
     owner = await stored_owner(desk, found.provider)
     data = provider_data(body, owner, desk.tables.pools)
     await permit_all(desk.core.network, owner.own(data))

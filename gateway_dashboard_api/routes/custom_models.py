@@ -78,6 +78,7 @@ class CustomModelQuery(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 _read_model = msgspec.json.Decoder(ModelBody)
+SHOWN = CustomModel.__struct_encode_fields__
 
 
 def routes(desk: Desk) -> list[Guarded]:
@@ -137,7 +138,7 @@ async def list_all(desk: Desk, request: Request) -> Response:
 
 
 async def add(desk: Desk, request: Request) -> Response:
-    body = await read(request, _read_model)
+    body = await read(request, _read_model, shown=SHOWN)
     provider, identity, kind = await _named(desk, body)
     row = _revised({"id": identity, "kind": kind.value}, body)
     async with desk.writing():
@@ -149,7 +150,7 @@ async def add(desk: Desk, request: Request) -> Response:
 
 
 async def update(desk: Desk, request: Request) -> Response:
-    body = await read(request, _read_model)
+    body = await read(request, _read_model, shown=SHOWN)
     provider, identity, kind = await _named(desk, body)
     async with desk.writing():
         models = await _stored(desk, provider)

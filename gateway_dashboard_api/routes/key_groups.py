@@ -21,6 +21,7 @@ from ..requests import read
 PATH = "/api/key-groups"
 ONE = PATH + "/{id}"
 EXAMPLE = {"name": "team", "color": "#3366cc"}
+SHOWN = KeyGroup.__struct_encode_fields__
 _COLOR = re.compile(r"#[0-9A-Fa-f]{3,8}|[A-Za-z][A-Za-z0-9-]{0,31}")
 
 
@@ -53,7 +54,7 @@ async def list_all(desk: Desk, request: Request) -> Response:
 
 
 async def create(desk: Desk, request: Request) -> Response:
-    wanted = _change(await read(request, read_group))
+    wanted = _change(await read(request, read_group, shown=SHOWN))
     if wanted.name is UNSET:
         raise BadRequest("Name is required")
     async with desk.writing():
@@ -69,7 +70,7 @@ async def show(desk: Desk, request: Request) -> Response:
 
 
 async def update(desk: Desk, request: Request) -> Response:
-    wanted = _change(await read(request, read_group))
+    wanted = _change(await read(request, read_group, shown=SHOWN))
     async with desk.writing():
         after = await desk.stores.key_groups.update(request.path_params["id"], wanted)
     return json_answer(Group(after))

@@ -24,6 +24,7 @@ from ..requests import read
 PATH = "/api/keys"
 ONE = PATH + "/{id}"
 MOST_TRIES = 5
+SHOWN = {*KeyRow.__struct_encode_fields__, *NewKey.__struct_encode_fields__}
 NEW_EXAMPLE = {"name": "laptop", "machineId": "any", "expiresAt": None, "rpmLimit": 20}
 EXAMPLE = {"isActive": False}
 
@@ -65,7 +66,7 @@ async def list_all(desk: Desk, request: Request) -> Response:
 
 
 async def create(desk: Desk, request: Request) -> Response:
-    wanted = new_key(await read(request, read_new_key))
+    wanted = new_key(await read(request, read_new_key, shown=SHOWN))
     identity = random_id()
     async with desk.writing():
         await _permit_labels(desk, request, wanted)
@@ -94,7 +95,7 @@ async def show(desk: Desk, request: Request) -> Response:
 
 
 async def update(desk: Desk, request: Request) -> Response:
-    wanted = key_change(await read(request, read_key))
+    wanted = key_change(await read(request, read_key, shown=SHOWN))
     async with desk.writing():
         await _permit_labels(desk, request, wanted)
         after = await desk.stores.keys.update(request.path_params["id"], wanted)

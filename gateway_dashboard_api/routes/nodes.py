@@ -15,7 +15,7 @@ from gateway_core.storage.nodes import Node, NodeChange, PrefixTaken
 from gateway_core.surfaces.answers import json_answer
 from gateway_core.surfaces.operation import Guarded
 
-from ..answers import Nodes, OneNode, Success
+from ..answers import Nodes, NodeShape, OneNode, Success
 from ..bodies import NodeBody, read_node, said
 from ..connection_changes import without_credential
 from ..desk import Desk
@@ -78,7 +78,7 @@ async def list_all(desk: Desk, request: Request) -> Response:
 
 
 async def create(desk: Desk, request: Request) -> Response:
-    body = await read(request, read_node)
+    body = await read(request, read_node, shown=NodeShape.__struct_encode_fields__)
     if said(body.base_url):
         check_operator(desk, request)
     new = new_node(body, desk.tables.registry.formats)
@@ -108,9 +108,9 @@ async def show(desk: Desk, request: Request) -> Response:
 
 async def update(desk: Desk, request: Request) -> Response:
     """Change a node; where its origin changes, its accounts' credentials are cleared first."""
-    body = await read(request, read_node)
     identity = request.path_params["id"]
     found = await node_of(desk, identity)
+    body = await read(request, read_node, shown=node_row(found))
     wanted = change(found, body, desk.tables.registry.formats)
     if isinstance(wanted.base_url, str):
         if wanted.base_url != found.base_url:

@@ -71,6 +71,7 @@ class PoolTest(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 _read_pool = msgspec.json.Decoder(PoolBody)
+SHOWN = {*ProxyPool.__struct_encode_fields__, "boundConnectionCount"}
 EXAMPLE = {"name": "Office", "proxyUrl": "http://127.0.0.1:3128"}
 
 
@@ -125,7 +126,7 @@ def pool_row(desk: Desk, request: Request, pool: ProxyPool) -> dict[str, Any]:
 
 
 async def create(desk: Desk, request: Request) -> Response:
-    body = await read(request, _read_pool)
+    body = await read(request, _read_pool, shown=SHOWN)
     name, url = _name(body), said(body.proxy_url)
     if not url:
         raise BadRequest("Proxy URL is required")
@@ -179,7 +180,7 @@ async def show(desk: Desk, request: Request) -> Response:
 
 
 async def update(desk: Desk, request: Request) -> Response:
-    body = await read(request, _read_pool)
+    body = await read(request, _read_pool, shown=SHOWN)
     found = await pool_of(desk, request.path_params["id"])
     _check_operator(desk, request)
     wanted = _change(found, body)

@@ -14,7 +14,7 @@ from gateway_core.surfaces.operation import Guarded
 
 from ..desk import Desk
 from ..endpoint import endpoint
-from ..requests import read
+from ..requests import check_members, read
 from ..retention_runs import Run, last_run, run
 
 PATH = "/api/data-retention"
@@ -77,6 +77,7 @@ async def show(desk: Desk, request: Request) -> Response:
 
 async def clean(desk: Desk, request: Request) -> Response:
     body = await read(request, _read_days)
+    check_members(body, DaysBody.__struct_encode_fields__)
     days = body.get("days")
     if days is None:
         days = desk.tables.settings.data_retention_days

@@ -17,7 +17,7 @@ from gateway_core.surfaces.operation import Guarded
 from ..desk import Desk
 from ..endpoint import endpoint
 from ..periods import CHART, Period, asked, began, named
-from ..requests import query, read
+from ..requests import check_members, query, read
 from ..usage_chart import Bucket, buckets
 from ..usage_picture import Picture, picture, sums_of
 from ..usage_stats import Figures, Part
@@ -162,6 +162,7 @@ async def providers(desk: Desk, request: Request) -> Response:
 async def reset(desk: Desk, request: Request) -> Response:
     """Delete the history of a period; limits that look back see less from then on."""
     body = await read(request, _read_reset)
+    check_members(body, ResetBody.__struct_encode_fields__)
     name = str(body.get("period"))
     period = named(name, desk.core.clock())
     since, days = _stretch(period)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 from click.testing import CliRunner
 
@@ -14,6 +15,7 @@ from gateway_core.cli import cli, place
 from gateway_core.commands import print_table
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.environment import from_environ
+from gateway_core.storage.opening import open_storage
 
 DEFAULTS = {
     "cli": ("0.0.0.0", 20128),
@@ -114,6 +116,69 @@ def test_doctor_tells_of_a_damaged_database_and_leaves_it(
     assert found["state"] == "bad"
     assert "Put a backup in its place" in found["detail"]
     assert database.read_bytes() == b"no database at all"
+
+
+def looked_at(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """State and detail of what the doctor finds of a data directory."""
+    monkeypatch.setenv("DATA_DIR", str(path))
+    told = CliRunner().invoke(cli, ["doctor", "--json"])
+    [found] = [f for f in json.loads(told.stdout) if f["check"] == "data directory"]
+    return found["state"], found["detail"]
+
+
+def tree(path: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Everything under a path: its mode, its time and what is in it."""
+    return {
+        str(each.relative_to(path)): (
+            each.stat().st_mode,
+            each.stat().st_mtime_ns,
+            each.read_bytes() if each.is_file() else b"",
+        )
+        for each in (path, *path.rglob("*"))
+    }
+
+
+def test_doctor_makes_no_data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "not" / "there"
+
+    state, detail = looked_at(path, monkeypatch)
+
+    assert (state, detail) == ("good", f"{path} is not there yet; the first start makes it")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_doctor_leaves_a_data_directory_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DataDir(tmp_path) as data_dir:
+        anyio.run(begun, data_dir)
+    (tmp_path / "auth").rmdir()
+    (tmp_path / ".machine-id.00.tmp").touch()
+    tmp_path.chmod(0o755)
+    before = tree(tmp_path)
+
+    found = looked_at(tmp_path, monkeypatch)
+
+    assert found == ("good", str(tmp_path))
+    assert tree(tmp_path) == before
+
+
+async def begun(data_dir: DataDir) -> None:
+    """Storage as a first start leaves it."""
+    storage = await open_storage(data_dir)
+    await storage.database.close()
+
+
+@pytest.mark.parametrize("name", ["file", "file/data"])
+def test_doctor_tells_of_a_file_where_the_data_is_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "file").touch()
+
+    state, detail = looked_at(tmp_path / name, monkeypatch)
+
+    assert state == "bad"
+    assert "cannot be used: There is a file. Set DATA_DIR to a directory" in detail
 
 
 def test_doctor_does_not_blame_a_gateway_that_runs(

@@ -21,7 +21,7 @@ async def test_a_combo_is_saved_and_can_be_called_at_once(office: Office) -> Non
         "best",
         "ac/large",
         "open/large",
-        members=[{"model": "ac/large", "weight": 2, "note": "kept"}],
+        members=[{"model": "ac/large", "weight": 2}],
         capabilities={"vision": False},
         allowedConnectionIds=["a", "b", "a"],
     )
@@ -32,7 +32,7 @@ async def test_a_combo_is_saved_and_can_be_called_at_once(office: Office) -> Non
         "name": "best",
         "kind": None,
         "models": ["ac/large", "open/large"],
-        "members": [{"model": "ac/large", "weight": 2, "note": "kept"}],
+        "members": [{"model": "ac/large", "weight": 2}],
         "capabilities": {"vision": False},
         "allowedConnectionIds": ["a", "b"],
     }

@@ -188,7 +188,7 @@ async def test_an_update_changes_what_it_names_and_nothing_else(office: Office) 
     assert (await office.chat("acme/large")).status_code == 404
 
 
-async def test_members_that_are_not_writable_are_dropped(office: Office) -> None:
+async def test_what_an_account_shows_and_no_body_sets_is_dropped(office: Office) -> None:
     row = await office.connect()
     path = f"{PATH}/{row['id']}"
     smuggled = {
@@ -196,17 +196,26 @@ async def test_members_that_are_not_writable_are_dropped(office: Office) -> None
         "provider": "open",
         "authType": "oauth",
         "createdAt": "never",
-        "accessToken": "canary",
-        "refreshToken": "canary",
-        "source": "environment",
-        "modelLock___all": "2999-01-01T00:00:00Z",
-        "__proto__": {"isActive": False},
     }
 
     await office.ask("PUT", path, smuggled)
 
     after = (await office.ask("GET", path))["connection"]
     assert {**after, "updatedAt": row["updatedAt"]} == row
+    assert await office.stored(row["id"]) == {"apiKey": KEY}
+
+
+@pytest.mark.parametrize(
+    "name", ["accessToken", "refreshToken", "source", "modelLock___all", "__proto__", "data"]
+)
+async def test_what_an_account_does_not_show_is_refused(office: Office, name: str) -> None:
+    row = await office.connect()
+    path = f"{PATH}/{row['id']}"
+
+    answer = await office.ask("PUT", path, {"priority": 7, name: "mine"}, status=400)
+
+    assert answer["error"].startswith(f'Unknown member "{name}": possible are name, apiKey, ')
+    assert (await office.ask("GET", path))["connection"] == row
     assert await office.stored(row["id"]) == {"apiKey": KEY}
 
 

@@ -187,7 +187,8 @@ async def test_a_test_is_pinned_to_an_account(office: Office) -> None:
 async def test_a_pin_must_be_an_account_in_use(office: Office, path: str) -> None:
     row = await office.connect()
     await office.ask("PUT", f"/api/providers/{row['id']}", {"isActive": False})
-    body = {"model": "ac/large", "models": [{"model": "ac/large"}]}
+    asked = {"model": "ac/large"}
+    body = {"models": [asked]} if path == BATCH else asked
 
     gone = await office.ask("POST", path, {**body, "connectionId": "x"}, status=404)
     off = await office.ask("POST", path, {**body, "connectionId": row["id"]}, status=400)

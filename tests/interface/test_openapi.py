@@ -251,7 +251,8 @@ def _known(here: Here, operation: Operation) -> dict[str, Any]:
 def _row(here: Here, home: str) -> dict[str, Any]:
     """A new row of a list."""
     name = f"n{next(COUNT)}"
-    answer = here.ask("POST", home, json={**ROWS[home], "name": name, "prefix": name})
+    names = {"name": name, "prefix": name} if home == NODES else {"name": name}
+    answer = here.ask("POST", home, json={**ROWS[home], **names})
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()
     return made if "id" in made else next(iter(made.values()))

@@ -195,7 +195,11 @@ async def test_what_a_row_shows_besides_is_not_given_to_a_new_one(
     given = dict(unwritable(first, kind.made_by))
     new = {**kind.new, "name": "two", **({"prefix": "two"} if name == "node" else {})}
 
-    made = row_of(kind, await office.ask("POST", kind.path, {**given, **new}, status=201))
+    refused = await office.ask("POST", kind.path, {**given, **new}, status=400)
+    assert refused["error"].startswith("Unknown member ")
+    shown = {member: given[member] for member in given if member in first}
+    assert {"id", "createdAt", "updatedAt"} <= shown.keys()
+    made = row_of(kind, await office.ask("POST", kind.path, {**shown, **new}, status=201))
 
     rows = {row["id"]: row for row in await stored(office, kind)}
     plain, greedy = rows[first["id"]], rows[made["id"]]

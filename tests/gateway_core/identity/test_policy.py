@@ -36,6 +36,12 @@ SOUND = st.fixed_dictionaries(
             optional={
                 "mode": st.sampled_from(["all", "allow", "deny"]),
                 "patterns": st.lists(st.sampled_from(["a*", " b "])),
+            },
+        )
+        | st.fixed_dictionaries(
+            {
+                "mode": st.sampled_from(["all", "allow", "deny"]),
+                "patterns": st.lists(st.sampled_from(["a*", " b "])),
                 "note": st.text(max_size=3),
             },
         ),

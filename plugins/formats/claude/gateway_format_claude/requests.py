@@ -15,6 +15,7 @@ from gateway_core import (
 
 from .contents import read_content, read_texts
 from .dialect import DIALECT, PRESERVE, Extra, Role, raw
+from .elsewhere import elsewhere
 from .members import Members, members, top
 from .plain_turns import read_plain
 from .tools import read_choice, read_tools
@@ -61,6 +62,7 @@ def read_request(call: Call) -> Conversation:
             **kept,
             **_preserved(call, turns),
         },
+        elsewhere=elsewhere(turns, call.members),
     )
 
 
@@ -78,6 +80,7 @@ def _read_common(call: Call) -> Conversation:
         model=model,
         dialect=DIALECT,
         extra=_preserved(call, turns) if PRESERVE in call.headers else {},
+        elsewhere=() if plain is not None else elsewhere(turns, call.members),
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from gateway_core import BadRequest, Conversation, Text
 
+from .elsewhere import elsewhere
 from .members import Members, members, sequence, take_text, text_of
 from .request_settings import read_settings
 from .request_tools import read_choice, read_tools
@@ -42,6 +43,8 @@ def _read(given: Members, model: str, stream: bool) -> Conversation:
     tools = read_tools(given.pop("tools", None))
     choice, choice_left = read_choice(given)
     settings = read_settings(given)
+    tier = _tier(given)
+    extra = {**given, **settings.left, **choice_left}
     return Conversation(
         instructions=instructions,
         turns=turns,
@@ -50,11 +53,12 @@ def _read(given: Members, model: str, stream: bool) -> Conversation:
         sampling=settings.sampling,
         thinking=settings.thinking,
         output=settings.output,
-        service_tier=_tier(given),
+        service_tier=tier,
         stream=stream,
         model=model,
         dialect=DIALECT,
-        extra={**given, **settings.left, **choice_left},
+        extra=extra,
+        elsewhere=elsewhere(turns, tools, extra),
     )
 
 

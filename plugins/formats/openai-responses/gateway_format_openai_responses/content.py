@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from gateway_core import AnyPart, BadRequest, Foreign, Media, Refusal, Text
+from gateway_core import AnyPart, Foreign, Media, Refusal, Text
 
 from .annotations import read_citation, write_annotation
 from .dialect import DIALECT, MESSAGE, ON_MESSAGE
@@ -17,7 +17,7 @@ from .media import (
     write_cache,
     write_media,
 )
-from .members import ARRAY, TEXT, Members, decoded, missing, opening, rows, unsupported
+from .members import ARRAY, TEXT, Members, decoded, missing, mistyped, opening, rows, unsupported
 from .scope import Scope
 
 NO_ROWS = Raw(b"[]")
@@ -34,7 +34,7 @@ def read_content(holder: Members, name: str) -> tuple[AnyPart, ...]:
     if kind == b'"':
         return (Text(text=decoded(raw, TEXT, place, "a string")),)
     if kind != b"[":
-        raise BadRequest(f"Invalid type for '{place}': expected a string or an array")
+        raise mistyped(place, "a string or an array")
     found = decoded(raw, ARRAY, place, "an array")
     return tuple(map(_read_piece, found, rows(found, place)))
 

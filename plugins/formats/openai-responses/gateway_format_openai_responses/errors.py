@@ -63,8 +63,8 @@ _failure = msgspec.json.Decoder(Failure)
 
 def write_error(error: GatewayError, request_id: str) -> bytes:
     kind, code = _worded(error)
-    said: dict[str, Any] = {"message": error.message, "type": kind, "param": None, "code": code}
-    said["request_id"] = request_id
+    said: dict[str, Any] = {"message": error.message, "type": kind, "param": error.param}
+    said |= {"code": code, "request_id": request_id}
     upstream = error.request_id if isinstance(error, UpstreamError) else None
     if upstream and upstream != request_id:
         said["upstream_request_id"] = upstream

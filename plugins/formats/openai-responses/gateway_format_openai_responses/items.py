@@ -26,7 +26,7 @@ from gateway_core import (
 
 from .content import read_content
 from .dialect import DIALECT, MESSAGE, ON_MESSAGE
-from .members import ARRAY, TEXT, Members, decoded, opening, rows, unsupported
+from .members import ARRAY, TEXT, Members, decoded, mistyped, opening, rows, unsupported
 from .namespaces import flat_name
 from .reasoning import read_reasoning
 from .summary import open_summary
@@ -121,7 +121,8 @@ class History:
         pieces = read_content(item, "output")
         content = tuple(piece for piece in pieces if isinstance(piece, Text | Media))
         if len(content) < len(pieces):
-            raise BadRequest(f"'{item.place('output')}' may hold only texts, images and files.")
+            place = item.place("output")
+            raise BadRequest(f"'{place}' may hold only texts, images and files.", param=place)
         result = ToolResult(
             call_id=call_id,
             name=item.text("name"),
@@ -190,7 +191,7 @@ def read_input(raw: Raw | None, namespaces: frozenset[str]) -> History:
         history.turns.append(Turn("user", (Text(text=text),)))
         return history
     if kind != b"[":
-        raise BadRequest("Invalid type for 'input': expected a string or an array of objects")
+        raise mistyped("input", "a string or an array of objects")
     found = decoded(raw, ARRAY, "input", "an array")
     items = rows(found, "input")
     history = History(namespaces, keeps_ids=any(map(_is_stored, items)))

@@ -50,7 +50,8 @@ def read_image(piece: Members) -> Media:
 def read_file(piece: Members) -> Media:
     held, url, file_id = piece.text("file_data"), piece.text("file_url"), piece.text("file_id")
     if held is None and url is None and file_id is None:
-        raise BadRequest(f"'{piece.place()}' needs one of file_data, file_url and file_id.")
+        place = piece.place()
+        raise BadRequest(f"'{place}' needs one of file_data, file_url and file_id.", param=place)
     media_type, data = _opened(held)
     return Media(
         kind="document",

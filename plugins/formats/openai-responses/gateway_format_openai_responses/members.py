@@ -89,7 +89,7 @@ def decoded(raw: Raw, decoder: msgspec.json.Decoder[_T], place: str, what: str) 
     try:
         return decoder.decode(raw)
     except BROKEN:
-        raise BadRequest(f"Invalid type for '{place}': expected {what}") from None
+        raise mistyped(place, what) from None
 
 
 def rows(found: list[Raw], place: str) -> list[Members]:
@@ -114,9 +114,14 @@ def body_of(body: bytes) -> dict[str, Raw]:
 
 
 def missing(place: str) -> BadRequest:
-    return BadRequest(f"Missing required parameter: '{place}'.")
+    return BadRequest(f"Missing required parameter: '{place}'.", param=place)
+
+
+def mistyped(place: str, what: str) -> BadRequest:
+    return BadRequest(f"Invalid type for '{place}': expected {what}", param=place)
 
 
 def unsupported(place: str, value: str, supported: tuple[str, ...]) -> BadRequest:
     known = ", ".join(f"'{word}'" for word in supported)
-    return BadRequest(f"Invalid value for '{place}': '{value}'. Supported values are: {known}.")
+    told = f"Invalid value for '{place}': '{value}'. Supported values are: {known}."
+    return BadRequest(told, param=place)

@@ -19,14 +19,12 @@ from gateway_core import Text as Instruction
 
 from .choice import read_choice
 from .dialect import DIALECT, ENCRYPTED, LOGPROBS
+from .elsewhere import ELSEWHERE, elsewhere
 from .items import History, read_input
 from .members import Members, body_of, missing, rows
 from .namespaces import grouped
 from .summary import asking_for_summary
 from .tools import read_tools
-
-ELSEWHERE = ("previous_response_id", "prompt", "conversation")
-"""Members that stand for input which the vendor keeps."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -45,10 +43,11 @@ def read_compact_request(call: Call) -> Conversation:
 def read_body(call: Call) -> tuple[Conversation, bool]:
     """The conversation, and whether its last item asks for it to be compacted."""
     body = Members(dict(call.members) or body_of(call.body))
-    elsewhere = tuple(name for name in ELSEWHERE if name in body)
+    is_continued = any(name in body for name in ELSEWHERE)
     body.raw("stream")  # The call knows: a header may ask for a stream too.
     tools = _tools(body)
-    history = _history(body, tools, is_elsewhere=bool(elsewhere))
+    history = _history(body, tools, is_elsewhere=is_continued)
+    kept = elsewhere(body, history.turns, tools)
     extra: dict[str, Raw] = {}
     sampling, thinking = _sampling(body), _thinking(body, extra)
     sampling, thinking = _include(body, sampling, thinking, extra)
@@ -71,7 +70,7 @@ def read_body(call: Call) -> tuple[Conversation, bool]:
         model=body.text("model") or "",
         dialect=DIALECT,
         extra={**extra, **_rest(body)},
-        elsewhere=elsewhere,
+        elsewhere=kept,
     )
     return conversation, history.compacts
 
@@ -83,7 +82,7 @@ def _history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> H
     groups = (grouped(tool) for tool in tools if tool.raw is not None)
     history = read_input(found, frozenset(group.namespace for group in groups if group))
     if not (history.turns or history.instructions or is_elsewhere):
-        raise BadRequest("'input' must not be empty.")
+        raise BadRequest("'input' must not be empty.", param="input")
     instructions = body.text("instructions")
     if instructions is not None:
         history.instructions.insert(0, Instruction(text=instructions))
@@ -98,7 +97,8 @@ def _tools(body: Members) -> tuple[Tool, ...]:
 def _sampling(body: Members) -> Sampling:
     limit = body.whole("max_output_tokens")
     if limit is not None and limit < 1:
-        raise BadRequest("Invalid 'max_output_tokens': expected an integer above 0.")
+        told = "Invalid 'max_output_tokens': expected an integer above 0."
+        raise BadRequest(told, param="max_output_tokens")
     return Sampling(
         max_tokens=limit,
         temperature=body.number("temperature"),

@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace
 
-from gateway_core import BadRequest, Tool
+from gateway_core import Tool
 
 from .dialect import DIALECT
-from .members import Members, missing, opening, rows
+from .members import Members, missing, mistyped, opening, rows
 from .namespaces import Grouped, declaration, flat_name, grouped
 from .scope import Scope
 
@@ -59,7 +59,7 @@ def _read_tool(raw: Raw, tool: Members, kind: str) -> Tool:
 def _read_function(tool: Members) -> Tool:
     schema = tool.raw("parameters")
     if schema is not None and opening(schema) != b"{":
-        raise BadRequest(f"Invalid type for '{tool.place('parameters')}': expected an object")
+        raise mistyped(tool.place("parameters"), "an object")
     return Tool(
         name=tool.needed("name"),
         description=tool.text("description"),

@@ -21,7 +21,7 @@ from gateway_formats.effort import effort_of
 
 from .choice import write_choice
 from .dialect import DIALECT, ENCRYPTED, LOGPROBS
-from .requests import ELSEWHERE
+from .elsewhere import ELSEWHERE
 from .scope import Scope
 from .tools import write_tools
 from .vendor_items import Items

@@ -54,7 +54,6 @@ from collections.abc import Mapping
 from msgspec import Raw
 
 from gateway_core import (
-    BadRequest,
     Endpoint,
     Intake,
     WireFormat,
@@ -65,7 +64,7 @@ from gateway_formats.intake import model_in_body
 from . import completions, errors, outgoing, passing, replies, requests
 from .completions import CompletionWriter
 from .grammar import GRAMMAR
-from .members import DIALECT, first, is_empty_list
+from .members import DIALECT, first, invalid, is_empty_list
 from .streams import ChatReader
 from .writer import ChatWriter
 
@@ -120,11 +119,11 @@ def _check_messages(members: Mapping[str, Raw]) -> None:
     name = "messages" if "messages" in members else "input"
     raw = members.get(name)
     if raw is None or first(raw) == b"n":
-        raise BadRequest("messages is missing")
+        raise invalid("messages", "is missing")
     if first(raw) not in (b'[["' if name == "input" else b"["):
-        raise BadRequest(f"{name} must be an array")
+        raise invalid(name, "must be an array")
     if is_empty_list(raw):
-        raise BadRequest(f"{name} must not be empty")
+        raise invalid(name, "must not be empty")
 
 
 CHAT = WireFormat(

@@ -44,6 +44,7 @@ from .members import (
     body_of,
     encode,
     first,
+    invalid,
     is_list,
     is_text,
     items_of,
@@ -80,14 +81,14 @@ def read_request(call: Call) -> Conversation:
 def _prompt(members: Members) -> str:
     raw = take(members, "prompt")
     if raw is None:
-        raise BadRequest("Missing prompt")
+        raise BadRequest("Missing prompt", param="prompt")
     if is_text(raw):
         return text_of(raw, "prompt")
     items = items_of(raw, "prompt") if is_list(raw) else []
     if len(items) > 1 and all(is_text(item) or is_list(item) for item in items):
-        raise BadRequest("multiple prompts not supported")
+        raise BadRequest("multiple prompts not supported", param="prompt")
     if len(items) != 1 or not is_text(items[0]):
-        raise BadRequest("Invalid prompt")
+        raise BadRequest("Invalid prompt", param="prompt")
     return text_of(items[0], "prompt[0]")
 
 
@@ -98,7 +99,7 @@ def _take_logprobs(members: Members) -> int | None:
         return None
     value = anything_of(raw)
     if type(value) is not int or value < 0:
-        raise BadRequest("logprobs must be an integer")
+        raise invalid("logprobs", "must be an integer")
     del members["logprobs"]
     return value
 

@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 from msgspec import Raw
 
-from gateway_core import AnyPart, BadRequest, Citation, Foreign, Media, Reasoning, Refusal, Text
+from gateway_core import AnyPart, Citation, Foreign, Media, Reasoning, Refusal, Text
 
 from .members import (
     DIALECT,
     Members,
     anything_of,
     first,
+    invalid,
     is_list,
     is_object,
     is_text,
@@ -38,7 +39,7 @@ def read_content(raw: Raw | None, where: str) -> tuple[AnyPart, ...]:
         text = text_of(raw, where)
         return (Text(text=text),) if text else ()
     if not is_list(raw):
-        raise BadRequest(f"{where} must be a string or an array of parts")
+        raise invalid(where, "must be a string or an array of parts")
     items = items_of(raw, where)
     return tuple(_read_part(item, f"{where}[{index}]") for index, item in enumerate(items))
 
@@ -51,7 +52,7 @@ def _read_part(raw: Raw, where: str) -> AnyPart:
     if kind is None and "text" in members:
         kind = "text"
     if kind is None:
-        raise BadRequest(f"{where}.type is missing")
+        raise invalid(f"{where}.type", "is missing")
     read = _READERS.get(kind)
     return read(members, where) if read else Foreign(dialect=DIALECT, type=kind, raw=raw)
 
@@ -68,7 +69,7 @@ def take_cache(members: Members) -> str | None:
 def _read_text(members: Members, where: str) -> Text:
     text = take_text(members, "text", f"{where}.")
     if text is None:
-        raise BadRequest(f"{where}.text is missing")
+        raise invalid(f"{where}.text", "is missing")
     citations = read_citations(take(members, "annotations"))
     cache = take_cache(members)
     return Text(text=text, citations=citations, cache=cache, extra=rest(members))
@@ -85,7 +86,7 @@ def _read_image(members: Members, where: str) -> Media:
     detail = detail or take_text(members, "detail", f"{where}.")
     file_id = take_text(members, "file_id", f"{where}.")
     if not url and not file_id:
-        raise BadRequest(f"{where}.image_url.url is missing")
+        raise invalid(f"{where}.image_url.url", "is missing")
     kept(members, "image_url", leftover)
     media_type, data = split_data_url(url)
     return Media(
@@ -133,13 +134,13 @@ def split_data_url(url: str | None) -> tuple[str | None, str | None]:
 def _read_audio(members: Members, where: str) -> Media:
     raw = take(members, "input_audio")
     if raw is None:
-        raise BadRequest(f"{where}.input_audio is missing")
+        raise invalid(f"{where}.input_audio", "is missing")
     if is_text(raw):
         return _bare_audio(members, text_of(raw, where))
     audio = object_of(raw, f"{where}.input_audio")
     data = take_text(audio, "data", f"{where}.input_audio.")
     if data is None:
-        raise BadRequest(f"{where}.input_audio.data is missing")
+        raise invalid(f"{where}.input_audio.data", "is missing")
     word = take_text(audio, "format", f"{where}.input_audio.")
     kept(members, "input_audio", audio)
     media_type = _MEDIA_TYPES.get(word, f"audio/{word}") if word else None
@@ -161,7 +162,7 @@ def _bare_audio(members: Members, text: str) -> Media:
 def _read_video(members: Members, where: str) -> Media:
     url, leftover = _take_address(members, "video_url", where)
     if not url:
-        raise BadRequest(f"{where}.video_url.url is missing")
+        raise invalid(f"{where}.video_url.url", "is missing")
     kept(members, "video_url", leftover)
     media_type, data = split_data_url(url)
     return Media(
@@ -186,7 +187,7 @@ def _read_file(members: Members, where: str) -> Media:
     if file is not None:
         kept(members, "file", file)
     if not file_id and not given:
-        raise BadRequest(f"{where}.file must have file_data or file_id")
+        raise invalid(f"{where}.file", "must have file_data or file_id")
     return _document(members, given, name=name, file_id=file_id)
 
 
@@ -194,7 +195,7 @@ def _read_document_url(members: Members, where: str) -> Media:
     url, leftover = _take_address(members, "document_url", where)
     kept(members, "document_url", leftover)
     if not url:
-        raise BadRequest(f"{where}.document_url is missing")
+        raise invalid(f"{where}.document_url", "is missing")
     return _document(members, url, name=take_text(members, "document_name", f"{where}."))
 
 
@@ -202,7 +203,7 @@ def _read_file_url(members: Members, where: str) -> Media:
     url, leftover = _take_address(members, "file_url", where)
     kept(members, "file_url", leftover)
     if not url:
-        raise BadRequest(f"{where}.file_url.url is missing")
+        raise invalid(f"{where}.file_url.url", "is missing")
     return _document(members, url, name=take_text(members, "file_name", f"{where}."))
 
 

@@ -49,7 +49,8 @@ def write_error(error: GatewayError, request_id: str) -> bytes:
 def _said(error: GatewayError) -> dict[str, Any]:
     if not isinstance(error, UpstreamError):
         kind: str = error.type
-        return {"message": error.message, "type": kind, "param": None, "code": error.code}
+        place = error.param
+        return {"message": error.message, "type": kind, "param": place, "code": error.code}
     return failure_members(error.message, error.status, error.kind, error.code)
 
 

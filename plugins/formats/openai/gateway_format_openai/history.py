@@ -10,13 +10,14 @@ from typing import Any
 
 from msgspec import Raw
 
-from gateway_core import AnyPart, BadRequest, Foreign, Reasoning
+from gateway_core import AnyPart, Foreign, Reasoning
 
 from .contents import OWN
 from .members import (
     DIALECT,
     Members,
     anything_of,
+    invalid,
     is_text,
     merge,
     object_of,
@@ -61,7 +62,7 @@ def read_detail(raw: Raw, origin: str, where: str) -> Reasoning | Foreign:
     members = object_of(raw, where)
     kind = take_text(members, "type", f"{where}.")
     if kind is None:
-        raise BadRequest(f"{where}.type is missing")
+        raise invalid(f"{where}.type", "is missing")
     if kind != SEALED and kind not in _WORDS:
         return Foreign(dialect=DIALECT, type=kind, raw=raw)
     signature = take_text(members, "signature", f"{where}.") or None

@@ -79,25 +79,30 @@ def _public(members: Mapping[str, Raw]) -> Members:
     return {name: raw for name, raw in members.items() if name[:1] != "_"}
 
 
+def invalid(place: str, what: str) -> BadRequest:
+    """What is wrong with one member, which the client is told by name."""
+    return BadRequest(f"{place} {what}", param=place)
+
+
 def object_of(raw: Raw, where: str) -> Members:
     try:
         return _object.decode(raw)
     except UNREADABLE:
-        raise BadRequest(f"{where} must be an object") from None
+        raise invalid(where, "must be an object") from None
 
 
 def items_of(raw: Raw, where: str) -> list[Raw]:
     try:
         return _items.decode(raw)
     except UNREADABLE:
-        raise BadRequest(f"{where} must be an array") from None
+        raise invalid(where, "must be an array") from None
 
 
 def text_of(raw: Raw, where: str) -> str:
     try:
         return _text.decode(raw)
     except UNREADABLE:
-        raise BadRequest(f"{where} must be a string") from None
+        raise invalid(where, "must be a string") from None
 
 
 def anything_of(raw: Raw) -> Any:
@@ -122,7 +127,7 @@ def take_text(members: Members, name: str, where: str = "") -> str | None:
         text: str | None = _text_or_null.decode(raw)
         return text
     except UNREADABLE:
-        raise BadRequest(f"{where}{name} must be a string") from None
+        raise invalid(f"{where}{name}", "must be a string") from None
 
 
 def take_object(members: Members, name: str, where: str = "") -> Members | None:
@@ -142,7 +147,7 @@ def take_flag(members: Members, name: str, where: str = "") -> bool | None:
     try:
         return _flag.decode(raw)
     except UNREADABLE:
-        raise BadRequest(f"{where}{name} must be true or false") from None
+        raise invalid(f"{where}{name}", "must be true or false") from None
 
 
 def take_number(members: Members, name: str, where: str = "") -> float | None:
@@ -152,9 +157,9 @@ def take_number(members: Members, name: str, where: str = "") -> float | None:
     try:
         value: float | None = _number_or_null.decode(raw)
     except UNREADABLE:
-        raise BadRequest(f"{where}{name} must be a number") from None
+        raise invalid(f"{where}{name}", "must be a number") from None
     if value is not None and not math.isfinite(value):
-        raise BadRequest(f"{where}{name} must be a finite number")
+        raise invalid(f"{where}{name}", "must be a finite number")
     return value
 
 
@@ -170,7 +175,7 @@ def take_whole(members: Members, name: str, where: str = "") -> int | None:
         value = anything_of(raw)
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    raise BadRequest(f"{where}{name} must be an integer")
+    raise invalid(f"{where}{name}", "must be an integer")
 
 
 def rest(members: Members) -> Members:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from gateway_core import (
     AnyPart,
-    BadRequest,
     Media,
     Reasoning,
     Refusal,
@@ -25,6 +24,7 @@ from .history import take_history, take_signature, without_repeats
 from .members import (
     UNREADABLE,
     Members,
+    invalid,
     is_list,
     is_text,
     items_of,
@@ -53,11 +53,11 @@ def take_messages(members: Members) -> Read:
     if raw is None:
         raw, name = take(members, "input"), "input"
     if raw is None:
-        raise BadRequest("messages is missing")
+        raise invalid("messages", "is missing")
     if name == "input" and is_text(raw):
         return (), (Turn("user", (Text(text=text_of(raw, name)),)),)
     if not is_list(raw):
-        raise BadRequest(f"{name} must be an array")
+        raise invalid(name, "must be an array")
     return read_messages(items_of(raw, name), name)
 
 
@@ -126,7 +126,7 @@ def _part(part: _Words | _Image) -> AnyPart:
 
 def read_messages(items: Sequence[Raw], name: str = "messages") -> Read:
     if not items:
-        raise BadRequest(f"{name} must not be empty")
+        raise invalid(name, "must not be empty")
     reader = _Reader()
     for index, raw in enumerate(items):
         where = f"{name}[{index}]"
@@ -146,7 +146,7 @@ class _Reader:
     def take(self, members: Members, where: str, index: int) -> None:
         role = take_text(members, "role", f"{where}.")
         if role is None:
-            raise BadRequest(f"{where}.role is missing")
+            raise invalid(f"{where}.role", "is missing")
         members.pop("type", None)  # some clients mark each message as being one
         if role in ("tool", "function"):
             self._add_result(self._result(members, where))
@@ -159,7 +159,7 @@ class _Reader:
         elif role == "assistant":
             self._answer(members, where, index)
         else:
-            raise BadRequest(f"{where}.role must be one of {ROLES}, not {role!r}")
+            raise invalid(f"{where}.role", f"must be one of {ROLES}, not {role!r}")
 
     def _instruct(self, members: Members, where: str) -> None:
         turn = _plain_turn("system", members, where)
@@ -181,7 +181,7 @@ class _Reader:
         said = take_text(members, "tool_call_id", f"{where}.")
         call = self._call_of(unseal_id(said)[0] if said else None, name)
         if not said and call is None:
-            raise BadRequest(f"{where}.tool_call_id is missing")
+            raise invalid(f"{where}.tool_call_id", "is missing")
         return ToolResult(
             call_id=call.id if call is not None else unseal_id(said or "")[0],
             name=name,
@@ -256,7 +256,7 @@ def _spoken(audio: Members, where: str) -> Media:
     """Words the model spoke before, which its vendor keeps under an id."""
     file_id = take_text(audio, "id", f"{where}.audio.")
     if file_id is None:
-        raise BadRequest(f"{where}.audio.id is missing")
+        raise invalid(f"{where}.audio.id", "is missing")
     return Media(kind="audio", file_id=file_id, origin=OWN, extra=rest(audio))
 
 
@@ -306,10 +306,10 @@ def _read_call(
     else:
         function = take_object(members, "function", f"{where}.")
         if function is None:
-            raise BadRequest(f"{where}.function is missing")
+            raise invalid(f"{where}.function", "is missing")
         name, arguments = _take_function(function, f"{where}.function")
     if not name:
-        raise BadRequest(f"{where}.custom.name is missing")
+        raise invalid(f"{where}.custom.name", "is missing")
     call = ToolCall(
         id=call_id or default_id,
         name=name,
@@ -326,7 +326,7 @@ def _take_function(function: Members, where: str) -> tuple[str, str]:
     """A name, and arguments as JSON text; some clients send the arguments as an object."""
     name = take_text(function, "name", f"{where}.")
     if not name:
-        raise BadRequest(f"{where}.name is missing")
+        raise invalid(f"{where}.name", "is missing")
     raw = take(function, "arguments")
     if raw is None:
         return name, ""

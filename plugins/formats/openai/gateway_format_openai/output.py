@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from gateway_core import BadRequest, Conversation, Output, Text
+from gateway_core import Conversation, Output, Text
 
 from .draft import Draft
-from .members import Members, take, take_flag, take_object, take_text
+from .members import Members, invalid, take, take_flag, take_object, take_text
 
 _UNNAMED = "response"
 
@@ -33,7 +33,7 @@ def take_output(members: Members) -> Output | None:
 def _read_schema(members: Members | None) -> Output:
     where = "response_format.json_schema"
     if members is None:
-        raise BadRequest(f"{where} is missing")
+        raise invalid(where, "is missing")
     return Output(
         schema=take(members, "schema"),
         name=take_text(members, "name", f"{where}."),

@@ -46,6 +46,8 @@ from .usage import write_usage
 
 UNREAD = "The upstream gave an answer that could not be read"
 _PREFIX = "chatcmpl-"
+NO_SPEECH_ID = "audio"
+"""Stands in spoken words that their vendor gave no id, and so does not keep."""
 _PLAIN = (
     b'{"id":%b,"object":"chat.completion","created":%d,"model":%b,"choices":[{"index":0,'
     b'"message":{"role":"assistant","content":%b,"refusal":null},'
@@ -343,7 +345,7 @@ def media_members(part: Media) -> dict[str, Any] | None:
         return {"type": "image_url", "image_url": {"url": url}}
     if part.kind == "audio" and part.data is not None:
         written: dict[str, Any] = {
-            "id": part.file_id or "audio",
+            "id": part.file_id or NO_SPEECH_ID,
             "data": part.data,
             "transcript": part.text or "",
             "expires_at": 0,

@@ -6,11 +6,13 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace
 
-from gateway_core import BadRequest, Call, Conversation, Sampling, Text, Thinking, Turn
+from gateway_core import Call, Conversation, Sampling, Text, Thinking, Turn
 
+from .elsewhere import elsewhere
 from .members import (
     DIALECT,
     Members,
+    invalid,
     is_list,
     is_text,
     items_of,
@@ -60,6 +62,7 @@ def _read_common(
         stream_usage=False,
         model=take_text(members, "model") or call.model,
         dialect=DIALECT,
+        elsewhere=elsewhere(turns),
     )
 
 
@@ -84,6 +87,7 @@ def read_rest(
         model=_take_model(members, call.model),
         dialect=DIALECT,
         extra=rest(members),
+        elsewhere=elsewhere(turns),
     )
 
 
@@ -136,7 +140,7 @@ def _take_stop(members: Members, name: str) -> tuple[str, ...]:
     if is_text(raw):
         return (text_of(raw, "stop"),)
     if not is_list(raw):
-        raise BadRequest("stop must be a string or an array of strings")
+        raise invalid("stop", "must be a string or an array of strings")
     return tuple(_stop_of(item, index) for index, item in enumerate(items_of(raw, "stop")))
 
 

@@ -3,12 +3,13 @@
 from msgspec import Raw
 from msgspec.structs import replace
 
-from gateway_core import BadRequest, Tool, ToolChoice
+from gateway_core import Tool, ToolChoice
 
 from .contents import take_cache
 from .members import (
     DIALECT,
     Members,
+    invalid,
     is_text,
     kept,
     object_of,
@@ -69,7 +70,7 @@ def _read_tool(raw: Raw, where: str) -> Tool:
         return Tool(name=kind, hosted=_neutral(kind), raw=raw, dialect=DIALECT)
     function = take_object(members, "function", f"{where}.")
     if function is None:
-        raise BadRequest(f"{where}.function is missing")
+        raise invalid(f"{where}.function", "is missing")
     tool = _read_function(function, f"{where}.function")
     return replace(tool, cache=cache, extra={**rest(members), **tool.extra})
 
@@ -82,7 +83,7 @@ def _read_custom(raw: Raw, members: Members, where: str, cache: str | None) -> T
     custom = take_object(members, "custom", f"{where}.") or {}
     name = take_text(custom, "name", f"{where}.custom.")
     if not name:
-        raise BadRequest(f"{where}.custom.name is missing")
+        raise invalid(f"{where}.custom.name", "is missing")
     return Tool(
         name=name,
         description=take_text(custom, "description", f"{where}.custom."),
@@ -96,7 +97,7 @@ def _read_custom(raw: Raw, members: Members, where: str, cache: str | None) -> T
 def _read_function(function: Members, where: str) -> Tool:
     name = take_text(function, "name", f"{where}.")
     if not name:
-        raise BadRequest(f"{where}.name is missing")
+        raise invalid(f"{where}.name", "is missing")
     description = take_text(function, "description", f"{where}.")
     schema = take(function, "parameters")
     strict = take_flag(function, "strict", f"{where}.")
@@ -117,7 +118,7 @@ def take_choice(members: Members) -> ToolChoice | None:
     if is_text(raw):
         mode = _MODES.get(text_of(raw, name))
         if mode is None:
-            raise BadRequest(f"{name} must be none, auto, required or an object")
+            raise invalid(name, "must be none, auto, required or an object")
         return _mode(mode)
     return _named(object_of(raw, name), name)
 

@@ -240,7 +240,8 @@ def test_a_request_that_was_written_is_read_the_same(asked: Conversation, mode: 
     body = VENDOR.write_request(asked, TARGET, losses)
     again = CLIENT.read_request(call(body, stream=asked.stream))
 
-    assert again == asked
+    # What is kept elsewhere is told a second time, by name.
+    assert replace(again, elsewhere=()) == asked
     assert not losses
 
 

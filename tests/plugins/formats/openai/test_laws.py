@@ -7,6 +7,7 @@ from gateway_format_openai import CHAT
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
+from msgspec.structs import replace
 
 from gateway_core import (
     Call,
@@ -224,7 +225,9 @@ def test_what_is_written_is_read_back(conversation: Conversation) -> None:
 
     body = VENDOR.write_request(conversation, TARGET, losses)
 
-    assert CLIENT.read_request(call_with(body, conversation.stream)) == conversation
+    again = CLIENT.read_request(call_with(body, conversation.stream))
+    # What is kept elsewhere is told a second time, by name.
+    assert replace(again, elsewhere=()) == conversation
     assert not losses
 
 
