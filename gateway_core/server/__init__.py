@@ -19,6 +19,7 @@ datagrams ──▶ Datagrams ───────▶ Http3 ──▶ Stream �
 import asyncio
 import errno
 import importlib.util
+import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterable
@@ -82,7 +83,10 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        told = f"Cannot listen on {host}:{port} ({error.strerror}). {_advice(error)}"
+        number = error.errno or 0
+        # The system's own words: those of ``socket`` repeat the address. Names have no number.
+        reason = os.strerror(number) if number > 0 else error.strerror
+        told = f"Cannot listen on {host}:{port} ({reason}). {_advice(error)}"
         raise ServerError(told) from None
     listener.setblocking(False)
     return listener
