@@ -92,7 +92,10 @@ def test_the_doctor_ends_well_when_all_work(folder: PluginFolder) -> None:
     assert json.loads(told.stdout) == []
 
 
-def test_a_drop_in_may_add_a_command(folder: PluginFolder) -> None:
+def test_a_drop_in_may_add_a_command(folder: PluginFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As in a process of its own, whatever this one has asked for before.
+    monkeypatch.setattr(cli, "has_asked", False)
+    monkeypatch.setattr(cli, "commands", dict(cli.commands))
     source = (
         "import click\nfrom gateway_core import hookimpl\n"
         "@click.command('wave')\ndef wave(): click.echo('Hello')\n"
