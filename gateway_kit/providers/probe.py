@@ -9,7 +9,10 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 _LOOK = """
-import importlib, importlib.util, json, sys, time
+import importlib, importlib.util, json, os, sys, time
+# What a plugin prints goes to the error output, and leaves alone what is told here.
+told = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 asked = json.load(sys.stdin)
 sys.path[:0] = [each for each in asked["path"] if each not in sys.path]
 
@@ -45,7 +48,7 @@ for name in asked["names"]:
     new = sorted(set(sys.modules) - seen)
     seen.update(new)
     found[name] = {"work": taken, "idle": idle, "trouble": trouble, "new": new, "said": entries}
-json.dump(found, sys.stdout)
+json.dump(found, told)
 """
 
 
@@ -59,7 +62,7 @@ def imported(names: tuple[str, ...]) -> Mapping[str, Any]:
         text=True,
         timeout=120,
     )
-    if ended.returncode != 0:
+    if ended.returncode != 0 or not ended.stdout:
         last = (ended.stderr.strip().splitlines() or ["nothing was said"])[-1]
         return {name: {**_NOTHING, "trouble": f"the process ended: {last}"} for name in names}
     found: Mapping[str, Any] = json.loads(ended.stdout)
