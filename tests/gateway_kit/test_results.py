@@ -149,6 +149,29 @@ def test_what_is_not_there_is_named(name: str) -> None:
         find(name)
 
 
+ENTRY = '[project.entry-points.model_gateway]\nacme = "gateway_acme"\n'
+
+
+@pytest.mark.parametrize(
+    ("project", "told"),
+    [
+        (b"project = 3\n", "holds neither a package nor"),
+        (b"[project]\nentry-points = 3\n", "holds neither a package nor"),
+        (b"[project.entry-points]\nmodel_gateway = 3\n", "holds neither a package nor"),
+        (b"[project.entry-points.model_gateway]\n", "holds neither a package nor"),
+        (ENTRY.encode() + b"[project\n", r"pyproject\.toml cannot be read: .*at line 3"),
+        (ENTRY.encode() + b"# \xff\n", r"pyproject\.toml cannot be read"),
+    ],
+)
+def test_a_project_that_is_spelled_wrongly_is_told(
+    tmp_path: Path, project: bytes, told: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(project)
+
+    with pytest.raises(NotFound, match=told):
+        find(str(tmp_path))
+
+
 def test_a_plugin_may_say_what_its_cases_need(home: Path) -> None:
     text = f'CONFORMANCE = {{"answers_itself": ["acme"]}}\n{_hooks_of(provider())}'
     (home / "acme_told.py").write_text(f'"""Acme: https://acme.example."""\n\n{text}')
