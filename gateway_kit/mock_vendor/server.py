@@ -23,6 +23,10 @@ class Asked:
         return msgspec.json.decode(self.body)
 
     @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+    @property
     def path(self) -> str:
         return self.target.partition("?")[0]
 
