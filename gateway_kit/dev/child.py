@@ -1,7 +1,6 @@
 """The process that loads the plugin and serves it, until its standard input ends."""
 
 import asyncio
-import shlex
 import sys
 from contextlib import suppress
 from functools import partial
@@ -23,6 +22,7 @@ from gateway_kit.installed import TO_INSTALL
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find
 from gateway_kit.results.given import BadGiven, given_by
+from gateway_kit.shell import quoted
 
 from . import aloud
 from .network import Turned
@@ -166,7 +166,7 @@ async def _add_accounts(gateway: Gateway, found: Found, providers: list[Provider
 
 def _inside(orders: Orders, base: str) -> str:
     """How to look at the gateway's own figures, and at an extension's routes under /api."""
-    command = f"model-gateway --data-dir {shlex.quote(orders.data_dir)} api --url {base} GET"
+    command = f"model-gateway --data-dir {quoted(orders.data_dir)} api --url {base} GET"
     return f"\nLook inside:\n\n  {command} /api/usage/history\n"
 
 

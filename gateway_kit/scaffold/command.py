@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from ..shell import quoted
 from .order import KINDS, BadOrder, Order
 
 
@@ -53,10 +54,10 @@ def new_command(
 def _advice(order: Order, place: Path) -> list[str]:
     if order.is_file:
         return [
-            f"Try it: model-gateway plugins dev {place}",
+            f"Try it: model-gateway plugins dev {quoted(place)}",
             "Use it: put it into DATA_DIR/plugins and start the gateway again.",
         ]
     return [
-        f"Check it: cd {place} && pip install -e . --group dev && pytest",
-        f"Try it: model-gateway plugins dev {place}",
+        f"Check it: cd {quoted(place)} && pip install -e . --group dev && pytest",
+        f"Try it: model-gateway plugins dev {quoted(place)}",
     ]

@@ -4,6 +4,7 @@ import ast
 import importlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -336,6 +337,19 @@ def test_a_wish_that_cannot_be_met_is_told_and_nothing_is_written(
     assert result.exit_code != 0
     assert told in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_what_the_command_advises_can_be_typed_as_it_stands(tmp_path: Path, is_file: bool) -> None:
+    home = tmp_path / "my plugins"
+    more = ["--file"] if is_file else []
+
+    result = CliRunner().invoke(new_command, ["provider", "acme", "--into", str(home), *more])
+
+    [advice] = [line for line in result.output.splitlines() if line.startswith("Try it: ")]
+    place = home / ("acme.py" if is_file else "model-gateway-provider-acme")
+    assert shlex.split(advice)[-1] == str(place)
+    assert f"cd {shlex.quote(str(place))} &&" in result.output or is_file
 
 
 def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path: Path) -> None:
