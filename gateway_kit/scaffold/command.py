@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ..shell import quoted
-from .order import KINDS, BadOrder, Order
+from .order import KINDS, USUAL, BadOrder, Order
 
 
 @click.command("new")
@@ -17,7 +17,7 @@ from .order import KINDS, BadOrder, Order
     default=Path(),
     help="The folder it is written into; the current one without it.",
 )
-@click.option("--format", "wire", default="openai", show_default=True, help="A provider's format.")
+@click.option("--format", "wire", default=USUAL, show_default=True, help="A provider's format.")
 @click.option("--base-url", default="", help="A provider's, such as https://api.acme.example/v1.")
 @click.option("--variable", default="", help="The process variable of a provider's key.")
 @click.option("--file", "is_file", is_flag=True, help="One file for DATA_DIR/plugins.")

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 KINDS = ("provider", "format", "extension")
+USUAL = "openai"
+"""The format that a vendor speaks unless something else is said, and extensions are tried with."""
 LONGEST_NAME = 30
 """Letters; longer names would break the lines that hold them."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -31,7 +33,7 @@ class Order(Struct, frozen=True, kw_only=True):
     """One of KINDS."""
     name: str
     """Of the vendor, the format or the extension: ``acme``."""
-    wire: str = "openai"
+    wire: str = USUAL
     """The format that a provider's vendor speaks."""
     base_url: str = ""
     """A provider's; empty for one to be filled in."""
@@ -46,8 +48,10 @@ class Order(Struct, frozen=True, kw_only=True):
         if len(self.name) > LONGEST_NAME or not _NAME.fullmatch(self.name):
             raise BadOrder(
                 f"{self.name!r} cannot be a plugin's name: it is to begin with a small letter, to "
-                f"hold small letters, digits and single hyphens, and no more than {LONGEST_NAME}"
+                f"hold small letters, digits and single hyphens, at most {LONGEST_NAME} of them"
             )
+        if self.kind != "provider" and (self.base_url or self.variable or self.wire != USUAL):
+            raise BadOrder("--format, --base-url and --variable are for providers only")
         if self.base_url:
             _check_url(self.base_url)
         if self.variable and not _VARIABLE.fullmatch(self.variable):

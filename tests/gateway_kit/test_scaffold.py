@@ -327,6 +327,9 @@ def test_every_template_is_used() -> None:
         (("provider", "acme", "--format", "nope"), "No installed plugin speaks 'nope'"),
         (("provider", "Acme"), "cannot be a plugin's name"),
         (("service", "acme"), "'service' is not one of"),
+        (("extension", "acme", "--format", "claude"), "are for providers only"),
+        (("extension", "acme", "--base-url", "https://a.example"), "are for providers only"),
+        (("format", "acme", "--variable", "ACME_KEY"), "are for providers only"),
     ],
 )
 def test_a_wish_that_cannot_be_met_is_told_and_nothing_is_written(
