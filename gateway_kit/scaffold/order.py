@@ -137,7 +137,8 @@ class Order(Struct, frozen=True, kw_only=True):
             f"`{name}/{name}-large` in any client format.",
             "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
             f'`format="{name}"`.',
-            "extension": f"`GET /api/{name}/calls` tells how often each model was called.",
+            "extension": f"`GET /api/extensions/{name}/calls` tells how often each model was "
+            "called.",
         }
         return says[self.kind]
 

@@ -28,6 +28,7 @@ def check(order: Order) -> None:
     registry = build(load())
     if order.kind == "format":
         _check_id(order, registry.format_plugins)
+        _check_path(order, registry)
     else:
         _check_id(order, registry.provider_plugins)
         _check_wire(order.wire, registry)
@@ -38,6 +39,15 @@ def _check_id(order: Order, owners: Mapping[str, str]) -> None:
     owner = owners.get(order.name, order.plugin)
     if owner != order.plugin:
         raise BadOrder(f"Plugin {owner} has a {order.kind} {order.name}; choose another name")
+
+
+def _check_path(order: Order, registry: Registry) -> None:
+    """Where clients ask in a format, nobody asks in another one."""
+    path = f"/v1/{order.name}/chat"
+    for wire in registry.formats.values():
+        owner = registry.format_plugins[wire.id]
+        if owner != order.plugin and any(each.path == path for each in wire.endpoints):
+            raise BadOrder(f"{path} is a path of {owner}; choose another name")
 
 
 def _check_wire(wire: str, registry: Registry) -> None:

@@ -327,6 +327,7 @@ def test_every_template_is_used() -> None:
         (("provider", "acme", "--format", "nope"), "No installed plugin speaks 'nope'"),
         (("provider", "Acme"), "cannot be a plugin's name"),
         (("service", "acme"), "'service' is not one of"),
+        (("format", "api"), "/v1/api/chat is a path of format-ollama"),
         (("extension", "acme", "--format", "claude"), "are for providers only"),
         (("extension", "acme", "--base-url", "https://a.example"), "are for providers only"),
         (("format", "acme", "--variable", "ACME_KEY"), "are for providers only"),
@@ -353,6 +354,16 @@ def test_what_the_command_advises_can_be_typed_as_it_stands(tmp_path: Path, is_f
     place = home / ("acme.py" if is_file else "model-gateway-provider-acme")
     assert shlex.split(advice)[-1] == str(place)
     assert f"cd {shlex.quote(str(place))} &&" in result.output or is_file
+
+
+@pytest.mark.parametrize("name", ["usage", "keys", "providers", "plugins"])
+def test_an_extension_may_be_called_like_a_part_of_the_gateway(home: Path, name: str) -> None:
+    order = Order(kind="extension", name=name)
+    place = written(home, order)
+
+    results = check(find(str(place)))
+
+    assert [failure.message for failure in results.failures] == []
 
 
 def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path: Path) -> None:
