@@ -75,8 +75,14 @@ def _files(names: Iterable[str]) -> dict[str, str]:
     return {
         name: spec.origin
         for name, spec in found.items()
-        if spec is not None and spec.origin and "." not in name and not PathFinder.find_spec(name)
+        if spec is not None and spec.origin and not _is_importable(name)
     }
+
+
+def _is_importable(name: str) -> bool:
+    """Whether it stands on the path; a file's name may hold dots without a package of that name."""
+    parent = name.rpartition(".")[0]
+    return parent in sys.modules or PathFinder.find_spec(name) is not None
 
 
 def _path() -> list[str]:

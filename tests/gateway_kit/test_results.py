@@ -92,14 +92,15 @@ def test_progress_tells_each_case_before_it_runs_and_the_end(home: Path) -> None
     assert all(name for _, _, name in told[:-1])
 
 
-def test_a_file_is_checked_where_it_stands(home: Path) -> None:
-    file = home / "acme-file.py"
+@pytest.mark.parametrize("name", ["acme-file", "acme.v2", "acme file", "acmé"])
+def test_a_file_is_checked_where_it_stands(home: Path, name: str) -> None:
+    file = home / f"{name}.py"
     file.write_text(EXTENSION)
 
     results = check(find(str(file)))
 
     assert [failure.message for failure in results.failures] == []
-    assert (results.plugin, results.tier) == ("acme-file", GOLD)
+    assert (results.plugin, results.tier) == (name, GOLD)
 
 
 def test_a_file_is_looked_at_anew_each_time(home: Path) -> None:
