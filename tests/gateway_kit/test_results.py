@@ -227,3 +227,32 @@ def test_the_shipped_file_does_not_depend_on_when_it_was_made(tmp_path: Path) ->
     second = msgspec.structs.replace(first, seconds=9.0, checked_at="later", kit="2.0")
 
     assert document({"acme": first}) == document({"acme": second})
+
+
+CLASHING = '''"""Acme, a format whose path another one has. See https://docs.acme.example."""
+
+from importlib import import_module
+
+from gateway_core import hookimpl
+from msgspec.structs import replace
+
+GATEWAY_PROTOCOL = 2
+CLAUDE = import_module("gateway_format_claude").CLAUDE
+ACME = replace(CLAUDE, id="acme", dialect="acme", also_called=())
+
+
+@hookimpl
+def register_formats():
+    return [ACME]
+'''
+
+
+def test_what_the_gateway_refuses_of_a_format_is_a_failure(home: Path) -> None:
+    (home / "acme_clashing.py").write_text(CLASHING)
+
+    results = check(find("acme_clashing"))
+
+    told = [failure for failure in results.failures if failure.case == "acme_clashing: accepted"]
+    assert [failure.tier for failure in told] == [BRONZE]
+    assert "the path /v1/messages is served by format" in told[0].message
+    assert results.tier is Tier.FAILING
