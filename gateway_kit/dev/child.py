@@ -29,7 +29,7 @@ from .network import Turned
 from .orders import GO, Orders, Said, encode, read_orders
 from .staging import environment_of, stage
 from .trying import first_request, names_of, way_in
-from .vendor import MADE_UP, beside, vendor_of
+from .vendor import BESIDE, beside, vendor_of
 
 HERE = "127.0.0.1"
 MOST_SHOWN = 5
@@ -145,7 +145,7 @@ def _cut(gateway: Gateway) -> None:
 def _own(registry: Registry, plugin: str) -> list[ProviderSpec]:
     """The plugin's vendors, or the one that was made up for it."""
     owners = registry.provider_plugins
-    return [spec for id, spec in registry.providers.items() if owners[id] in (plugin, MADE_UP)]
+    return [spec for id, spec in registry.providers.items() if owners[id] in (plugin, BESIDE)]
 
 
 async def _add_accounts(gateway: Gateway, found: Found, providers: list[ProviderSpec]) -> None:
