@@ -214,6 +214,20 @@ def test_a_file_that_stands_for_a_package_means_the_package(
     assert told.exit_code == 0, told.output
 
 
+def test_trouble_that_comes_again_with_every_case_is_told_once(
+    folder: PluginFolder, tmp_path: Path
+) -> None:
+    place = Path(file(tmp_path, vendor("acme").replace("@hookimpl\n", "")))
+    whole = place.with_name("whole.py")
+    whole.write_text(WHOLE.replace("await asyncio.sleep(0)", "raise KeyError('lost4711')"))
+
+    none, raising = without((), folder, str(place)), without((), folder, str(whole))
+
+    assert none.stderr.count("implements no hook") == 1
+    assert raising.stderr.count("KeyError: 'lost4711'") == 1
+    assert (none.returncode, raising.returncode) == (1, 1)
+
+
 def test_what_sounds_like_an_unknown_plugin_is_told(folder: PluginFolder) -> None:
     told = run(folder, "grok")
 
