@@ -55,7 +55,7 @@ def shape(subject: Subject, route: Route, *, stream: bool) -> Iterator[Case]:
     yield case(
         "key",
         "Show the account's key in exactly one header, and nothing that the client sent.",
-        lambda bench, asked: key_faults(asked, subject, bench.client_key),
+        lambda bench, asked: key_faults(asked, subject, bench.client_key, bench.logged),
     )
 
 
@@ -173,7 +173,7 @@ def model_faults(asked: Asked, route: Route, provider: str, *, stream: bool) -> 
         yield f"the path {asked.path} has the provider's prefix"
 
 
-def key_faults(asked: Asked, subject: Subject, client_key: str) -> Iterator[str]:
+def key_faults(asked: Asked, subject: Subject, client_key: str, logged: str) -> Iterator[str]:
     """Where the account's key stands, and whether anything of the client's came along."""
     secret, wanted = subject.account.secret, auth_type(subject.spec) != "none"
     told = {**asked.headers, "the address": unquote(asked.target), "the body": asked.text}
@@ -181,6 +181,8 @@ def key_faults(asked: Asked, subject: Subject, client_key: str) -> Iterator[str]
         yield from (f"the client's secret is in {name}" for name in told if word in told[name])
     if secret is None:
         return
+    if secret in logged:
+        yield "the key is in the log"
     places = [name for name in told if secret in told[name]]
     if wanted and len(places) != 1:
         yield f"the key is in {', '.join(places) or 'no header at all'}"

@@ -173,6 +173,13 @@ BUGS: dict[str, tuple[Change, ...]] = {
     "key_in_query": ((BUILT, f"{BUILT} + '?key=' + credential.secret"),),
     "key_in_body": (_members('members["api_key"] = credential.secret'),),
     "key_twice": (_headers('{**request.headers, "x-api-key": credential.secret}'),),
+    "key_logged": (
+        _before('import_module("logging").getLogger("acme").debug("by %s", credential.secret)'),
+    ),
+    "key_logged_when_refused": ((HANDED, """        if response.status == 401:
+            import_module("logging").getLogger("acme").error("no good: %s", credential.secret)
+        return response
+"""),),
     "key_missing": (
         _headers('{k: v for k, v in request.headers.items() if k != "authorization"}'),
     ),
