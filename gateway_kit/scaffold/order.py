@@ -11,8 +11,6 @@ USUAL = "openai"
 LONGEST_NAME = 30
 """Letters; longer names would break the lines that hold them."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_PACKAGED_WITH = {"openai-responses-compact": "openai-responses"}
-"""Formats that stand in another one's package."""
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PRINTED = re.compile(r"[!#-&(-;=?-\[\]_a-z~]+")
 """What may stand in an address, and between quotes as it is."""
@@ -110,8 +108,7 @@ class Order(Struct, frozen=True, kw_only=True):
     @property
     def _tried_with(self) -> str:
         """The package of the wire format that its tests need; none where it is one itself."""
-        wire = _PACKAGED_WITH.get(self.wire, self.wire)
-        return "" if self.kind == "format" else f"model-gateway-format-{wire}"
+        return "" if self.kind == "format" else f"model-gateway-format-{self.wire}"
 
     def _description(self) -> str:
         says = {
