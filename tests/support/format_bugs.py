@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from gateway_format_claude import CLAUDE
 from gateway_format_openai import CHAT
+from lenience import lenient
 from msgspec.structs import replace
 from spoiling import (
     adding_up,
@@ -154,6 +155,12 @@ BUGS: Mapping[str, Bug] = {
         "streams/grammar", CHAT, streams(lambda old, es: old(es), lambda old: old() * 2)
     ),
     "broken stream passes as whole": Bug("streams/cut-short", CHAT, seen(dropping(ReplyFailed))),
+    "stream that broke off late passes as whole": Bug(
+        "streams/cut-short", CHAT, vendor(stream_reader=lenient)
+    ),
+    "relay lets a stream pass that broke off late": Bug(
+        "relays/cut-short", CHAT, vendor(relay=lenient)
+    ),
     "parts never end": Bug("streams/order", CLAUDE, seen(dropping(PartEnded))),
     "failure not written": Bug("streams/failures", CHAT, written(dropping(ReplyFailed))),
     "one writer for all streams": Bug("streams/fresh", CLAUDE, client(stream_writer=one_writer)),
