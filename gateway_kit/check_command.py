@@ -6,6 +6,7 @@ a wire format need hypothesis, and without it such a plugin is only read.
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -82,6 +83,7 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
 
     Raises PluginFailed for a plugin that cannot be imported.
     """
+    from .dev import aloud
     from .results import check, record
     from .results.checking import NoKey
     from .results.given import BadGiven
@@ -90,7 +92,8 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
     with Guard(IMPORT_LIMIT) as guard:
         guard.run(found.load)
     try:
-        results = check(found, live=live, progress=_progress)
+        with aloud.once(partial(click.echo, err=True)):
+            results = check(found, live=live, progress=_progress)
     except Lacking as error:
         click.echo(f"{LACKING}{error}", err=True)
         return None

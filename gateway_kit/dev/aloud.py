@@ -1,7 +1,8 @@
 """The gateway's log as its author reads it: whole, with the lines of a traceback, and once."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from gateway_core.inference.redaction import hidden
 
@@ -10,10 +11,14 @@ PROBLEMS = "gateway_core.plugins"
 
 
 class Aloud(logging.Handler):
-    """Tells each record. The plugin is loaded twice, so its problems would come twice."""
+    """Tells each record; those of ``once`` and of what is below it only once.
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    The plugin is loaded twice, so its problems would come twice.
+    """
+
+    def __init__(self, tell: Callable[[str], None], *, once: str = PROBLEMS) -> None:
         super().__init__(logging.WARNING)
+        self._once = once
         self.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
         self._tell = tell
         self._told: set[str] = set()
@@ -22,12 +27,23 @@ class Aloud(logging.Handler):
         text = hidden(self.format(record)).rstrip()
         if text in self._told:
             return
-        if record.name.startswith(PROBLEMS):
+        if record.name.startswith(self._once):
             self._told.add(text)
         try:
             self._tell(text)
         except OSError:  # nobody listens any more
             return
+
+
+@contextmanager
+def once(tell: Callable[[str], None]) -> Iterator[None]:
+    """Tell everything that is logged meanwhile, and nothing twice."""
+    handler, root = Aloud(tell, once=""), logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
 
 
 def begin(tell: Callable[[str], None]) -> None:

@@ -1,7 +1,6 @@
 """The process that loads the plugin and serves it, until its standard input ends."""
 
 import asyncio
-import shlex
 import sys
 from contextlib import suppress
 from functools import partial
@@ -23,13 +22,14 @@ from gateway_kit.installed import TO_INSTALL
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find
 from gateway_kit.results.given import BadGiven, given_by
+from gateway_kit.shell import quoted
 
 from . import aloud
 from .network import Turned
 from .orders import GO, Orders, Said, encode, read_orders
 from .staging import environment_of, stage
 from .trying import first_request, names_of, way_in
-from .vendor import MADE_UP, beside, vendor_of
+from .vendor import BESIDE, beside, vendor_of
 
 HERE = "127.0.0.1"
 MOST_SHOWN = 5
@@ -145,7 +145,7 @@ def _cut(gateway: Gateway) -> None:
 def _own(registry: Registry, plugin: str) -> list[ProviderSpec]:
     """The plugin's vendors, or the one that was made up for it."""
     owners = registry.provider_plugins
-    return [spec for id, spec in registry.providers.items() if owners[id] in (plugin, MADE_UP)]
+    return [spec for id, spec in registry.providers.items() if owners[id] in (plugin, BESIDE)]
 
 
 async def _add_accounts(gateway: Gateway, found: Found, providers: list[ProviderSpec]) -> None:
@@ -166,7 +166,7 @@ async def _add_accounts(gateway: Gateway, found: Found, providers: list[Provider
 
 def _inside(orders: Orders, base: str) -> str:
     """How to look at the gateway's own figures, and at an extension's routes under /api."""
-    command = f"model-gateway --data-dir {shlex.quote(orders.data_dir)} api --url {base} GET"
+    command = f"model-gateway --data-dir {quoted(orders.data_dir)} api --url {base} GET"
     return f"\nLook inside:\n\n  {command} /api/usage/history\n"
 
 

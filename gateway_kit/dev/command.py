@@ -91,8 +91,9 @@ def _free(port: int) -> int:
 
 
 async def _until_stopped(supervisor: "Supervisor") -> None:
-    """A request to end is as good as Ctrl-C."""
+    """A request to end, and a terminal that is closed, are as good as Ctrl-C."""
     running = asyncio.create_task(supervisor.run())
-    with suppress(NotImplementedError):  # not every system has such requests
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    with suppress(NotImplementedError, AttributeError):  # not every system has such requests
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, running.cancel)
     await running

@@ -13,6 +13,8 @@ from .orders import Orders
 
 MADE_UP = "mock"
 """The vendor beside a plugin that brings none."""
+BESIDE = "_mock"
+"""The plugin that brings it; no file is a plugin whose name begins like this."""
 MODEL = Model("model-1", tools=True)
 
 
@@ -38,7 +40,7 @@ def beside(plugin: str, registry: Registry, wire: str | None) -> Mapping[str, ob
     own = [id for id, owner in registry.format_plugins.items() if owner == plugin]
     spoken = [id for id in own if registry.formats[id].vendor is not None]
     known = wire if wire in registry.formats else None
-    return {MADE_UP: MadeUp(known or next(iter(spoken), USUAL))}
+    return {BESIDE: MadeUp(known or next(iter(spoken), USUAL))}
 
 
 def vendor_of(orders: Orders, registry: Registry, providers: list[ProviderSpec]) -> MockVendor:

@@ -1,8 +1,8 @@
 """A format under test: its verbs with what they take, and the bytes at hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import msgspec
 from msgspec import Raw, Struct
@@ -172,6 +172,16 @@ class Bench:
         end = b"\r\n\r\n" if b"\r\n\r\n" in stream else end
         *whole, rest = stream.split(end)
         return [frame + end for frame in whole] + ([rest] if rest else [])
+
+    def beginnings(self, stream: bytes) -> Iterator[bytes]:
+        """The stream as it is when it breaks off after each frame but the last; at sixteen places
+        where frames cannot be told."""
+        frames = self.frames(stream)
+        step = max(1, len(stream) // 16)
+        lengths = map(len, frames) if len(frames) > 1 else [step] * (len(stream) // step)
+        for place in accumulate(lengths):
+            if place < len(stream):
+                yield stream[:place]
 
 
 def members_of(body: bytes) -> dict[str, Raw]:

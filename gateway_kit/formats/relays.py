@@ -11,6 +11,7 @@ from . import facts
 from .bench import Bench, cut
 from .case import Law, each, expect, has_vendor, law, same
 from .strategies import cuts, places_in, rubbish
+from .streams import has_failed, said
 
 
 @law(
@@ -118,6 +119,13 @@ def cut_short(bench: Bench) -> None:
         passed = _pass(relay, stream[:place])
         expect(relay.failure is not None and not relay.ended, passed)
         _is_grammatical(bench, passed)
+        for begun in bench.beginnings(stream):
+            relay = bench.relay(stream=True)
+            passed = _pass(relay, begun)
+            if relay.failure is None:
+                told = f"cut at byte {len(begun)} of {len(stream)}:"
+                expect(not has_failed(bench.read_stream(passed)), f"{told} no failure is told")
+                same(said(bench, passed), said(bench, stream), told)
 
 
 @law(

@@ -166,7 +166,11 @@ def cut_short(bench: Bench) -> None:
         first = len(bench.frames(stream)[0]) - 1
         for place in {0, 1, first // 2}:
             events = bench.read_stream(stream[:place])
-            expect(bool(events) and isinstance(events[-1], ReplyFailed), stream[:place], events)
+            expect(has_failed(events), stream[:place], events)
+        for begun in bench.beginnings(stream):
+            if not has_failed(bench.read_stream(begun)):
+                told = f"cut at byte {len(begun)} of {len(stream)}:"
+                same(said(bench, begun), said(bench, stream), told)
 
 
 @law(
@@ -265,6 +269,15 @@ def fresh(bench: Bench) -> None:
     writer = bench.client.stream_writer(bench.asked, Losses())
     writer.feed(unfold(one)[:3])
     expect(facts_of(bench, bench.write_stream([unfold(two)])[0]) == facts_of(bench, alone), alone)
+
+
+def has_failed(events: Sequence[StreamEvent]) -> bool:
+    return bool(events) and isinstance(events[-1], ReplyFailed)
+
+
+def said(bench: Bench, stream: bytes) -> object:
+    """What a stream says, whatever was counted. Raises UpstreamError for one that fails."""
+    return facts.of_reply(gather(bench.read_stream(stream)))["choices"]
 
 
 def facts_of(bench: Bench, stream: bytes) -> object:

@@ -35,15 +35,14 @@ class Answering(Struct, kw_only=True):
                 model=model_of(asked),
                 stream=wants_stream(asked),
             )
-        except (msgspec.DecodeError, AttributeError):
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return Said((b'{"error":{"message":"The body is no JSON object"}}',), 400)
         return scene.said() if self.fault is None else spoil(scene, self.fault)
 
 
 def model_of(asked: Asked) -> str:
     """The model that a request names, in its body or in its path."""
-    members = asked.json() if asked.body.startswith(b"{") else {}
-    named = members.get("model")
+    named = asked.members().get("model")
     return named if isinstance(named, str) else _in_path(asked.path)
 
 

@@ -35,6 +35,5 @@ def wants_stream(asked: Asked) -> bool:
     """Whether the request asks for a stream, in any dialect."""
     if asked.path.endswith((":streamGenerateContent", "/converse-stream")):
         return True
-    members = asked.json() if asked.body.startswith(b"{") else {}
     usual = asked.path.endswith("/api/chat")
-    return bool(members.get("stream", usual))
+    return bool(asked.members().get("stream", usual))

@@ -21,7 +21,7 @@ from gateway_core import (
 )
 from gateway_formats.fold import unfold
 
-from .content import Content, Counted
+from .content import THINKING, Content, Counted
 from .frames import Dialect, Does, Frame, encode
 
 
@@ -37,6 +37,7 @@ def spoken_by(wire: WireFormat) -> Dialect | None:
         stream=speaker.stream,
         refusal=speaker.refusal,
         broken=speaker.broken,
+        thinks=speaker.thinks(),
     )
 
 
@@ -53,6 +54,13 @@ class _Speaker:
             Frame(_does(event), writer.feed((event,))) for event in unfold(_reply(content, model))
         ]
         return [frame for frame in [*frames, Frame("end", writer.close())] if frame.data]
+
+    def thinks(self) -> bool:
+        """Whether the format has a place for thinking, in which its words then stand."""
+        try:
+            return THINKING.thinking[0].encode() in self.whole(THINKING, "model-1")
+        except Exception:  # the format's own cases tell of what its code raises
+            return True
 
     def refusal(self, told: str, status: int) -> bytes:
         return self._client.write_error(UpstreamError(told, status=status), "r-1")

@@ -22,6 +22,15 @@ class Asked:
     def json(self) -> Any:
         return msgspec.json.decode(self.body)
 
+    def members(self) -> dict[str, Any]:
+        """The body's, where it is an object. Raises what decoding raises."""
+        members: dict[str, Any] = self.json() if self.body.lstrip().startswith(b"{") else {}
+        return members
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
     @property
     def path(self) -> str:
         return self.target.partition("?")[0]
@@ -139,9 +148,20 @@ def _head(said: Said) -> bytes:
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    method, target, _ = head[0].split(" ", 2)
-    fields = [line.partition(":") for line in head[1:] if line]
+    """Raises _Cut for what is no request."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        method, target, _ = head[0].split(" ", 2)
+        return await _read_rest(reader, method, target, head[1:])
+    except (ValueError, asyncio.LimitOverrunError):
+        raise _Cut from None
+
+
+async def _read_rest(
+    reader: asyncio.StreamReader, method: str, target: str, lines: Sequence[str]
+) -> Asked:
+    """Raises ValueError."""
+    fields = [line.partition(":") for line in lines if line]
     names = [name.lower() for name, _, _ in fields]
     headers = {name.lower(): value.strip() for name, _, value in fields}
     body = await reader.readexactly(int(headers.get("content-length", 0)))

@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import Any
 
 from gateway_core import UpstreamError
-from gateway_kit.case import Case, Run, Unmet, expect
-from gateway_kit.mock_vendor import SAYINGS, Content, Said, Scene, spoil
+from gateway_kit.case import Case, Run, Unmet, expect, none_of
+from gateway_kit.mock_vendor import SAYINGS, Asked, Content, Said, Scene, spoil
 
 from .asgi import Answer
 from .bench import Bench
 from .exchanging import Heard, carried, cuts, heard
-from .questions import question
+from .questions import TOOL, question
 from .subject import Route, Subject
 
 GAP = 0.004
@@ -49,8 +49,22 @@ def _saying(subject: Subject, route: Route, content: Content, *, stream: bool) -
         asked = question(subject, route, stream=stream, tools=bool(content.calls))
         answer = await bench.ask_scene(asked, scene)
         check(content, read(subject, route, answer, stream=stream))
+        if content.calls:
+            none_of(_tool_faults(subject, route, scene, bench.asked()[-1], answer))
 
     return run
+
+
+def _tool_faults(
+    subject: Subject, route: Route, scene: Scene, asked: Asked, answer: Answer
+) -> Iterator[str]:
+    """Whether the vendor knows the tool, and the client the calls by which it answers them."""
+    if "tools" not in {*subject.spec.drop, *route.model.unsupported} and TOOL not in asked.text:
+        yield "the vendor is not told of the tool that the client offers"
+    if route.passes_through:
+        for id in (call.id for call in scene.content.calls):
+            if id.encode() in scene.body() and id not in answer.text:
+                yield f"the id {id} of a call is lost"
 
 
 def read(subject: Subject, route: Route, answer: Answer, *, stream: bool) -> Heard:
@@ -67,6 +81,10 @@ def check(content: Content, said: Heard) -> None:
     expect(said.text == content.words, f"the text {said.text!r} instead of {content.words!r}")
     wanted = tuple((call.name, dict(call.arguments)) for call in content.calls)
     expect(said.calls == wanted, f"the calls {said.calls} instead of {wanted}")
+    thought = "".join(content.thinking)
+    expect(said.thinking == thought, f"the thinking {said.thinking!r} instead of {thought!r}")
+    finish = "tool_calls" if content.calls else "stop"
+    expect(said.finish == finish, f"it ends with {said.finish} instead of {finish}")
 
 
 def _at_every_cut(subject: Subject, route: Route, scene: Scene) -> Run:

@@ -19,6 +19,7 @@ from gateway_kit.mock_vendor import Asked, MockVendor, Said, Scene
 from .asgi import Answer, Asking
 from .diverted import Diverted
 from .exchanging import opened
+from .overheard import Overheard
 from .questions import Question
 from .subject import Route, Subject
 
@@ -39,6 +40,8 @@ class Bench:
         self._now = START
         self._accounts: dict[str, str] = {}
         self.client_key = ""
+        self.logged = ""
+        """What was logged while the vendor was asked last."""
         self.vendor = MockVendor(lambda asked: Said())
         self.network: Diverted
         self.gateway: Gateway
@@ -74,8 +77,12 @@ class Bench:
     async def ask(self, question: Question, said: Said, **headers: str) -> Answer:
         """The client's answer when the vendor answers this. Raises TimeoutError."""
         self.vendor.script = lambda asked: said
-        async with asyncio.timeout(PATIENCE):
-            return await self.asking(question, **headers).run()
+        with Overheard() as overheard:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    return await self.asking(question, **headers).run()
+            finally:
+                self.logged = overheard.text
 
     async def ask_scene(self, question: Question, scene: Scene) -> Answer:
         return await self.ask(question, scene.said())

@@ -56,6 +56,8 @@ class Heard(msgspec.Struct, frozen=True):
     thinking: str
     calls: tuple[tuple[str, object], ...]
     """Names and arguments, in order."""
+    finish: str = "stop"
+    """Why it ended, in the hub's words."""
 
 
 def heard(subject: Subject, route: Route, body: bytes, *, stream: bool) -> Heard:
@@ -79,6 +81,7 @@ def _said(reply: Reply) -> Heard:
         text="".join(part.text for part in parts if isinstance(part, Text)),
         thinking="".join(part.text for part in parts if isinstance(part, Reasoning)),
         calls=tuple(_call(part) for part in parts if isinstance(part, ToolCall)),
+        finish=reply.choices[0].finish if reply.choices else "stop",
     )
 
 

@@ -9,7 +9,10 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 _LOOK = """
-import importlib, importlib.util, json, sys, time
+import importlib, importlib.util, json, os, sys, time
+# What a plugin prints goes to the error output, and leaves alone what is told here.
+told = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 asked = json.load(sys.stdin)
 sys.path[:0] = [each for each in asked["path"] if each not in sys.path]
 
@@ -45,7 +48,7 @@ for name in asked["names"]:
     new = sorted(set(sys.modules) - seen)
     seen.update(new)
     found[name] = {"work": taken, "idle": idle, "trouble": trouble, "new": new, "said": entries}
-json.dump(found, sys.stdout)
+json.dump(found, told)
 """
 
 
@@ -59,7 +62,7 @@ def imported(names: tuple[str, ...]) -> Mapping[str, Any]:
         text=True,
         timeout=120,
     )
-    if ended.returncode != 0:
+    if ended.returncode != 0 or not ended.stdout:
         last = (ended.stderr.strip().splitlines() or ["nothing was said"])[-1]
         return {name: {**_NOTHING, "trouble": f"the process ended: {last}"} for name in names}
     found: Mapping[str, Any] = json.loads(ended.stdout)
@@ -72,8 +75,14 @@ def _files(names: Iterable[str]) -> dict[str, str]:
     return {
         name: spec.origin
         for name, spec in found.items()
-        if spec is not None and spec.origin and "." not in name and not PathFinder.find_spec(name)
+        if spec is not None and spec.origin and not _is_importable(name)
     }
+
+
+def _is_importable(name: str) -> bool:
+    """Whether it stands on the path; a file's name may hold dots without a package of that name."""
+    parent = name.rpartition(".")[0]
+    return parent in sys.modules or PathFinder.find_spec(name) is not None
 
 
 def _path() -> list[str]:

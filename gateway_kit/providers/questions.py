@@ -7,16 +7,18 @@ import msgspec
 
 from .subject import Route, Subject
 
+WORDS = "Say hello"
+TOOL = "look_up"
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
-_FUNCTION = {"name": "look_up", "description": "Looks up a city"}
+_FUNCTION = {"name": TOOL, "description": "Looks up a city"}
 _OPENAI_TOOL = {"type": "function", "function": {**_FUNCTION, "parameters": SCHEMA}}
-_SAID = {"messages": [{"role": "user", "content": "Say hello"}]}
+_SAID = {"messages": [{"role": "user", "content": WORDS}]}
 _PLAIN: dict[str, dict[str, Any]] = {
     "openai": {**_SAID},
     "claude": {"max_tokens": 64, **_SAID},
-    "gemini": {"contents": [{"role": "user", "parts": [{"text": "Say hello"}]}]},
+    "gemini": {"contents": [{"role": "user", "parts": [{"text": WORDS}]}]},
     "ollama": {**_SAID},
-    "openai-responses": {"input": "Say hello"},
+    "openai-responses": {"input": WORDS},
 }
 _TOOLS: dict[str, list[dict[str, Any]]] = {
     "openai": [_OPENAI_TOOL],

@@ -71,7 +71,7 @@ def _told(subject: Subject, ask: Ask) -> Run:
             answer = await ask(bench, fault)
             expect(answer.status == status, f"{fault} reaches the client as {answer.status}")
             expect(WORDS[fault] in answer.text, f"the vendor's words are lost: {answer.text[:200]}")
-            _tells_no_secret(answer, subject)
+            _tells_no_secret(answer, bench.logged, subject)
             expect(len(bench.asked()) == 1, f"on {fault} the vendor is asked again at once")
 
     return run
@@ -105,6 +105,7 @@ def _waits_at_most(subject: Subject, route: Route, ask: Ask) -> Run:
     return run
 
 
-def _tells_no_secret(answer: Answer, subject: Subject) -> None:
+def _tells_no_secret(answer: Answer, logged: str, subject: Subject) -> None:
     secret = subject.account.secret
+    expect(not secret or secret not in logged, "the account's key is in the log")
     expect(not secret or secret not in answer.text, "the client is told the account's key")

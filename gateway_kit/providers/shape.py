@@ -12,13 +12,14 @@ from gateway_kit.case import Case, expect
 from gateway_kit.mock_vendor import Asked, Scene
 
 from .bench import Bench
-from .questions import question
+from .questions import WORDS, question
 from .subject import Route, Subject
 
 VALUES: dict[str, Any] = {"logprobs": True, "logit_bias": {}, "metadata": {"a": "b"}, "stop": "x"}
 """Members whose value must be of a kind; any other is a number."""
 COOKIE = "client-cookie-5511"
-
+UNKNOWN = {"kit_member": "kit-5511"}
+"""A member that no format knows."""
 
 Check = Callable[[Bench, Asked], Iterable[str]]
 """What is wrong with a request, in sentences."""
@@ -27,7 +28,8 @@ Check = Callable[[Bench, Asked], Iterable[str]]
 def shape(subject: Subject, route: Route, *, stream: bool) -> Iterator[Case]:
     def case(name: str, advice: str, check: Check) -> Case:
         async def run(bench: Bench) -> None:
-            asked = await _asked(bench, subject, route, stream=stream)
+            more = UNKNOWN if route.passes_through else {}
+            asked = await _asked(bench, subject, route, stream=stream, more=more)
             told = list(check(bench, asked))
             expect(not told, "; ".join(told))
 
@@ -36,8 +38,9 @@ def shape(subject: Subject, route: Route, *, stream: bool) -> Iterator[Case]:
 
     yield case(
         "one request",
-        "Send one POST with a JSON object for each call, through the transport, once.",
-        lambda bench, asked: head_faults(asked, bench.sent()[-1]),
+        "Send one POST with a JSON object for each call, through the transport, once, and all that "
+        "the client said in it.",
+        lambda bench, asked: [*head_faults(asked, bench.sent()[-1]), *words_faults(asked, route)],
     )
     yield case(
         "address",
@@ -52,7 +55,7 @@ def shape(subject: Subject, route: Route, *, stream: bool) -> Iterator[Case]:
     yield case(
         "key",
         "Show the account's key in exactly one header, and nothing that the client sent.",
-        lambda bench, asked: key_faults(asked, subject, bench.client_key),
+        lambda bench, asked: key_faults(asked, subject, bench.client_key, bench.logged),
     )
 
 
@@ -113,6 +116,16 @@ def head_faults(asked: Asked, sent: UpstreamRequest) -> Iterator[str]:
         yield "the body is no JSON object"
 
 
+def words_faults(asked: Asked, route: Route) -> Iterator[str]:
+    """What the client said and the vendor is not told."""
+    said = asked.text
+    if WORDS not in said:
+        yield f"the client's words {WORDS!r} are not in the body"
+    if route.passes_through:
+        missing = (name for name, value in UNKNOWN.items() if name not in said or value not in said)
+        yield from (f"the client's member {name} is not in the body" for name in missing)
+
+
 def address_faults(subject: Subject, route: Route, url: str, *, stream: bool) -> Iterator[str]:
     """What is wrong with a call's whole URL."""
     parts, spec = urlsplit(url), subject.spec
@@ -160,14 +173,16 @@ def model_faults(asked: Asked, route: Route, provider: str, *, stream: bool) -> 
         yield f"the path {asked.path} has the provider's prefix"
 
 
-def key_faults(asked: Asked, subject: Subject, client_key: str) -> Iterator[str]:
+def key_faults(asked: Asked, subject: Subject, client_key: str, logged: str) -> Iterator[str]:
     """Where the account's key stands, and whether anything of the client's came along."""
     secret, wanted = subject.account.secret, auth_type(subject.spec) != "none"
-    told = {**asked.headers, "the address": unquote(asked.target), "the body": _text(asked)}
+    told = {**asked.headers, "the address": unquote(asked.target), "the body": asked.text}
     for word in (client_key, COOKIE):
         yield from (f"the client's secret is in {name}" for name in told if word in told[name])
     if secret is None:
         return
+    if secret in logged:
+        yield "the key is in the log"
     places = [name for name in told if secret in told[name]]
     if wanted and len(places) != 1:
         yield f"the key is in {', '.join(places) or 'no header at all'}"
@@ -191,7 +206,3 @@ def _members(asked: Asked) -> Any:
         return asked.json()
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-
-
-def _text(asked: Asked) -> str:
-    return asked.body.decode("utf-8", "replace")

@@ -80,10 +80,13 @@ def _folder(path: Path) -> Found:
 def _entry(path: Path) -> tuple[str, str]:
     """The first plugin that a project declares. Raises NotFound."""
     try:
-        project: Mapping[str, Any] = tomllib.loads((path / "pyproject.toml").read_text())
+        text = (path / "pyproject.toml").read_text("utf-8")
+        project: Mapping[str, Any] = tomllib.loads(text)
         entries = project["project"]["entry-points"][GROUP]
         name, value = next(iter(entries.items()))
-    except (OSError, tomllib.TOMLDecodeError, KeyError, AttributeError, StopIteration):
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise NotFound(f"{path / 'pyproject.toml'} cannot be read: {error}") from None
+    except (OSError, LookupError, AttributeError, TypeError, StopIteration):
         told = f"{path} holds neither a package nor a pyproject.toml with a plugin of {GROUP}."
         raise NotFound(told) from None
     return name, str(value).partition(":")[0].strip()

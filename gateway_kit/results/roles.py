@@ -42,11 +42,13 @@ def steps(
     """
     beside = {name: other for name, other in format_plugins().items() if other is not plugin}
     registry = registry_of({**beside, module: plugin})
+    usual = registry_of(beside).problems
+    refused = [each.message for each in registry.problems if each not in usual]
     hooks = {hook for each in registry.plugins if each.name == module for hook in each.hooks}
     if "register_providers" in hooks or not hooks & {*EXTENDING, "register_formats"}:
         yield from _of_providers(module, given, folder / "providers", closing)
     if "register_formats" in hooks:
-        yield from _of_formats(module, given, registry)
+        yield from _of_formats(module, given, registry, refused)
     if hooks & EXTENDING:
         if USUAL not in registry.formats:
             raise Lacking(TO_INSTALL)
@@ -69,15 +71,20 @@ def _of_extension(module: str, given: Given, folder: Path, closing: ExitStack) -
         yield Step(name=case.name, tier=case.tier, run=partial(suite.run, case, folder))
 
 
-def _of_formats(module: str, given: Given, registry: Registry) -> Iterator[Step]:
+def _of_formats(
+    module: str, given: Given, registry: Registry, refused: list[str]
+) -> Iterator[Step]:
+    """``refused`` tells what the gateway does not take, of the plugin or because of it."""
     try:
         from gateway_kit.formats import format_cases
     except ImportError as error:
         raise Lacking("pip install 'model-gateway[kit]'") from error
     own = [id for id, plugin in registry.format_plugins.items() if plugin == module]
-    if not own:
-        told = f"{module}: the gateway accepts none of its formats"
-        yield Step(name=told, tier=Tier.BRONZE, run=lambda: told)
+    if not own or refused:
+        name = f"{module}: accepted"
+        seen = "; ".join(refused) or "none of its formats is taken"
+        told = f"{name}: Correct what the gateway refuses of register_formats. Seen: {seen}"
+        yield Step(name=name, tier=Tier.BRONZE, run=lambda: told)
     for id in own:
         wire: WireFormat = registry.formats[id]
         for case in format_cases(wire):

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from .order import KINDS, BadOrder, Order
+from ..shell import quoted
+from .order import KINDS, USUAL, BadOrder, Order
 
 
 @click.command("new")
@@ -16,7 +17,7 @@ from .order import KINDS, BadOrder, Order
     default=Path(),
     help="The folder it is written into; the current one without it.",
 )
-@click.option("--format", "wire", default="openai", show_default=True, help="A provider's format.")
+@click.option("--format", "wire", default=USUAL, show_default=True, help="A provider's format.")
 @click.option("--base-url", default="", help="A provider's, such as https://api.acme.example/v1.")
 @click.option("--variable", default="", help="The process variable of a provider's key.")
 @click.option("--file", "is_file", is_flag=True, help="One file for DATA_DIR/plugins.")
@@ -53,10 +54,10 @@ def new_command(
 def _advice(order: Order, place: Path) -> list[str]:
     if order.is_file:
         return [
-            f"Try it: model-gateway plugins dev {place}",
+            f"Try it: model-gateway plugins dev {quoted(place)}",
             "Use it: put it into DATA_DIR/plugins and start the gateway again.",
         ]
     return [
-        f"Check it: cd {place} && pip install -e . --group dev && pytest",
-        f"Try it: model-gateway plugins dev {place}",
+        f"Check it: cd {quoted(place)} && pip install -e . --group dev && pytest",
+        f"Try it: model-gateway plugins dev {quoted(place)}",
     ]

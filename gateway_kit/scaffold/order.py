@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 KINDS = ("provider", "format", "extension")
+USUAL = "openai"
+"""The format that a vendor speaks unless something else is said, and extensions are tried with."""
 LONGEST_NAME = 30
 """Letters; longer names would break the lines that hold them."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_PACKAGED_WITH = {"openai-responses-compact": "openai-responses"}
-"""Formats that stand in another one's package."""
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PRINTED = re.compile(r"[!#-&(-;=?-\[\]_a-z~]+")
 """What may stand in an address, and between quotes as it is."""
@@ -31,7 +31,7 @@ class Order(Struct, frozen=True, kw_only=True):
     """One of KINDS."""
     name: str
     """Of the vendor, the format or the extension: ``acme``."""
-    wire: str = "openai"
+    wire: str = USUAL
     """The format that a provider's vendor speaks."""
     base_url: str = ""
     """A provider's; empty for one to be filled in."""
@@ -46,8 +46,10 @@ class Order(Struct, frozen=True, kw_only=True):
         if len(self.name) > LONGEST_NAME or not _NAME.fullmatch(self.name):
             raise BadOrder(
                 f"{self.name!r} cannot be a plugin's name: it is to begin with a small letter, to "
-                f"hold small letters, digits and single hyphens, and no more than {LONGEST_NAME}"
+                f"hold small letters, digits and single hyphens, at most {LONGEST_NAME} of them"
             )
+        if self.kind != "provider" and (self.base_url or self.variable or self.wire != USUAL):
+            raise BadOrder("--format, --base-url and --variable are for providers only")
         if self.base_url:
             _check_url(self.base_url)
         if self.variable and not _VARIABLE.fullmatch(self.variable):
@@ -106,8 +108,7 @@ class Order(Struct, frozen=True, kw_only=True):
     @property
     def _tried_with(self) -> str:
         """The package of the wire format that its tests need; none where it is one itself."""
-        wire = _PACKAGED_WITH.get(self.wire, self.wire)
-        return "" if self.kind == "format" else f"model-gateway-format-{wire}"
+        return "" if self.kind == "format" else f"model-gateway-format-{self.wire}"
 
     def _description(self) -> str:
         says = {
@@ -133,7 +134,8 @@ class Order(Struct, frozen=True, kw_only=True):
             f"`{name}/{name}-large` in any client format.",
             "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
             f'`format="{name}"`.',
-            "extension": f"`GET /api/{name}/calls` tells how often each model was called.",
+            "extension": f"`GET /api/extensions/{name}/calls` tells how often each model was "
+            "called.",
         }
         return says[self.kind]
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 from string import Template
 
 from .joined import joined
-from .order import Order
+from .order import USUAL, Order
 
 TEMPLATES = files(__package__).joinpath("templates")
 ENDING = ".txt"
@@ -40,7 +40,7 @@ def files_of(order: Order) -> dict[str, str]:
 def _modules(order: Order) -> dict[str, str]:
     """The plugin's own modules, each with its template, in the order in which they are imported."""
     if order.kind == "provider":
-        usual = "openai" if order.wire == "openai" else "other"
+        usual = "openai" if order.wire == USUAL else "other"
         return {"__init__.py": f"provider/{usual}.py"}
     modules = FORMAT_MODULES if order.kind == "format" else ("__init__",)
     return {f"{module}.py": f"{order.kind}/{module}.py" for module in modules}

@@ -1,6 +1,7 @@
 """Names, formats and variables that are there already, which a new plugin has to know."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from gateway_core import ProviderSpec
 from gateway_core.plugins import load
@@ -8,7 +9,8 @@ from gateway_core.plugins.claims import OWN_VARIABLES, SETTINGS
 from gateway_core.plugins.discovery import installed
 from gateway_core.plugins.standing import HOUSE_EXTENSIONS, HOUSE_FORMATS, HOUSE_PROVIDERS
 from gateway_core.registry import Registry, build
-from gateway_kit.installed import FORMAT
+from gateway_kit.installed import FORMAT, format_plugins
+from gateway_kit.results.given import BadGiven, given_by
 
 from .order import BadOrder, Order
 
@@ -28,6 +30,7 @@ def check(order: Order) -> None:
     registry = build(load())
     if order.kind == "format":
         _check_id(order, registry.format_plugins)
+        _check_path(order, registry)
     else:
         _check_id(order, registry.provider_plugins)
         _check_wire(order.wire, registry)
@@ -40,15 +43,33 @@ def _check_id(order: Order, owners: Mapping[str, str]) -> None:
         raise BadOrder(f"Plugin {owner} has a {order.kind} {order.name}; choose another name")
 
 
+def _check_path(order: Order, registry: Registry) -> None:
+    """Where clients ask in a format, nobody asks in another one."""
+    path = f"/v1/{order.name}/chat"
+    for wire in registry.formats.values():
+        owner = registry.format_plugins[wire.id]
+        if owner != order.plugin and any(each.path == path for each in wire.endpoints):
+            raise BadOrder(f"{path} is a path of {owner}; choose another name")
+
+
 def _check_wire(wire: str, registry: Registry) -> None:
     # A format that comes with a vendor is not there where that vendor is left out.
     plugins = registry.format_plugins
     own = (id for id in registry.formats if plugins[id].startswith(FORMAT))
-    spoken = sorted(id for id in own if registry.formats[id].vendor is not None)
+    spoken = sorted({id for id in own if registry.formats[id].vendor is not None} - _other_work())
     if wire not in spoken:
         there = f"there are {', '.join(spoken)}" if spoken else "no format is installed"
         advice = "say another one with --format, or pip install the format's package"
         raise BadOrder(f"No installed plugin speaks {wire!r}: {there}; {advice}")
+
+
+def _other_work() -> set[str]:
+    """Wire formats that hold no conversation, so no vendor speaks one of them alone."""
+    found = set[str]()
+    for plugin in format_plugins().values():
+        with suppress(BadGiven):  # its own check tells of it
+            found |= {*given_by(getattr(plugin, "__name__", ""), plugin).other_work}
+    return found
 
 
 def _check_variable(order: Order, registry: Registry) -> None:

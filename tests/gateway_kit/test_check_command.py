@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from drop_ins import folder_in, vendor
+from extension_bugs import SOUND as WHOLE
 
 from gateway_core.cli import cli
 from gateway_core.plugins import PluginFolder
@@ -213,6 +214,20 @@ def test_a_file_that_stands_for_a_package_means_the_package(
     assert told.exit_code == 0, told.output
 
 
+def test_trouble_that_comes_again_with_every_case_is_told_once(
+    folder: PluginFolder, tmp_path: Path
+) -> None:
+    place = Path(file(tmp_path, vendor("acme").replace("@hookimpl\n", "")))
+    whole = place.with_name("whole.py")
+    whole.write_text(WHOLE.replace("await asyncio.sleep(0)", "raise KeyError('lost4711')"))
+
+    none, raising = without((), folder, str(place)), without((), folder, str(whole))
+
+    assert none.stderr.count("implements no hook") == 1
+    assert raising.stderr.count("KeyError: 'lost4711'") == 1
+    assert (none.returncode, raising.returncode) == (1, 1)
+
+
 def test_what_sounds_like_an_unknown_plugin_is_told(folder: PluginFolder) -> None:
     told = run(folder, "grok")
 
@@ -246,3 +261,27 @@ def test_without_a_key_no_vendor_is_asked_and_the_author_is_told(
     assert told.exit_code == 1
     assert "there is no key to ask the vendor with; set GROQ_API_KEY" in told.output
     assert not folder.has("conformance.json")
+
+
+def test_what_a_plugin_prints_while_it_is_imported_is_no_fault(
+    folder: PluginFolder, tmp_path: Path
+) -> None:
+    place = file(tmp_path, f"{WHOLE}\n\nprint('Acme begins')\n")
+
+    told = run(folder, place)
+
+    assert told.exit_code == 0, told.output
+    assert "tier: gold." in told.output
+
+
+def test_a_plugin_that_ends_every_process_but_this_one_is_told_so(
+    folder: PluginFolder, tmp_path: Path
+) -> None:
+    leaves = "import os, sys\n\nif 'gateway_kit.check_command' not in sys.modules: os._exit(0)\n"
+    place = file(tmp_path, EXTENSION + leaves)
+
+    told = run(folder, place)
+
+    assert told.exit_code == 1
+    assert "imports in peace" in told.output
+    assert "Seen: the process ended" in told.output

@@ -193,6 +193,29 @@ def test_an_extension_is_no_more_trusted_than_at_an_operators(tmp_path: Path) ->
         author.sees("is not trusted")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no such signal")
+def test_a_terminal_that_is_closed_leaves_nothing_behind(tmp_path: Path) -> None:
+    place = written(tmp_path, "provider", "acme-closed", is_file=True)
+
+    with serving(tmp_path, str(place)) as author:
+        assert author.url
+        assert list(tmp_path.glob("plugins-*")) != []
+
+        author.stops(signal.SIGHUP)
+
+    assert list(tmp_path.glob("plugins-*")) == []
+
+
+def test_an_extension_may_be_called_like_the_vendor_that_is_made_up(tmp_path: Path) -> None:
+    file = written(tmp_path, "extension", MADE_UP, is_file=True)
+
+    with serving(tmp_path, str(file)) as author:
+        answer = author.asks("mock/model-1")
+
+        assert answer["choices"][0]["finish_reason"] == "stop"
+        assert "is not loaded" not in author.printed
+
+
 def test_a_gateway_whose_parent_is_gone_ends(tmp_path: Path) -> None:
     place = written(tmp_path, "provider", "acme-gone", is_file=True)
 

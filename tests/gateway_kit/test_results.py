@@ -92,14 +92,15 @@ def test_progress_tells_each_case_before_it_runs_and_the_end(home: Path) -> None
     assert all(name for _, _, name in told[:-1])
 
 
-def test_a_file_is_checked_where_it_stands(home: Path) -> None:
-    file = home / "acme-file.py"
+@pytest.mark.parametrize("name", ["acme-file", "acme.v2", "acme file", "acmé"])
+def test_a_file_is_checked_where_it_stands(home: Path, name: str) -> None:
+    file = home / f"{name}.py"
     file.write_text(EXTENSION)
 
     results = check(find(str(file)))
 
     assert [failure.message for failure in results.failures] == []
-    assert (results.plugin, results.tier) == ("acme-file", GOLD)
+    assert (results.plugin, results.tier) == (name, GOLD)
 
 
 def test_a_file_is_looked_at_anew_each_time(home: Path) -> None:
@@ -147,6 +148,29 @@ def test_a_project_is_checked_by_its_folder(home: Path) -> None:
 def test_what_is_not_there_is_named(name: str) -> None:
     with pytest.raises(NotFound, match=name):
         find(name)
+
+
+ENTRY = '[project.entry-points.model_gateway]\nacme = "gateway_acme"\n'
+
+
+@pytest.mark.parametrize(
+    ("project", "told"),
+    [
+        (b"project = 3\n", "holds neither a package nor"),
+        (b"[project]\nentry-points = 3\n", "holds neither a package nor"),
+        (b"[project.entry-points]\nmodel_gateway = 3\n", "holds neither a package nor"),
+        (b"[project.entry-points.model_gateway]\n", "holds neither a package nor"),
+        (ENTRY.encode() + b"[project\n", r"pyproject\.toml cannot be read: .*at line 3"),
+        (ENTRY.encode() + b"# \xff\n", r"pyproject\.toml cannot be read"),
+    ],
+)
+def test_a_project_that_is_spelled_wrongly_is_told(
+    tmp_path: Path, project: bytes, told: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(project)
+
+    with pytest.raises(NotFound, match=told):
+        find(str(tmp_path))
 
 
 def test_a_plugin_may_say_what_its_cases_need(home: Path) -> None:
@@ -203,3 +227,32 @@ def test_the_shipped_file_does_not_depend_on_when_it_was_made(tmp_path: Path) ->
     second = msgspec.structs.replace(first, seconds=9.0, checked_at="later", kit="2.0")
 
     assert document({"acme": first}) == document({"acme": second})
+
+
+CLASHING = '''"""Acme, a format whose path another one has. See https://docs.acme.example."""
+
+from importlib import import_module
+
+from gateway_core import hookimpl
+from msgspec.structs import replace
+
+GATEWAY_PROTOCOL = 2
+CLAUDE = import_module("gateway_format_claude").CLAUDE
+ACME = replace(CLAUDE, id="acme", dialect="acme", also_called=())
+
+
+@hookimpl
+def register_formats():
+    return [ACME]
+'''
+
+
+def test_what_the_gateway_refuses_of_a_format_is_a_failure(home: Path) -> None:
+    (home / "acme_clashing.py").write_text(CLASHING)
+
+    results = check(find("acme_clashing"))
+
+    told = [failure for failure in results.failures if failure.case == "acme_clashing: accepted"]
+    assert [failure.tier for failure in told] == [BRONZE]
+    assert "the path /v1/messages is served by format" in told[0].message
+    assert results.tier is Tier.FAILING

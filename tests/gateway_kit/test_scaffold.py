@@ -4,6 +4,7 @@ import ast
 import importlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -189,13 +190,13 @@ def test_a_package_is_developed_with_the_format_that_its_tests_need(kind: str) -
         for id, plugin in registry.format_plugins.items()
         if plugin.startswith("format-") and registry.formats[id].vendor is not None
     }
+    spoken.pop("openai-responses-compact")  # holds no conversation
     wanted = spoken if kind == "provider" else {"openai": spoken["openai"]}
 
     for wire, distribution in wanted.items():
         said = tomllib.loads(files_of(Order(kind=kind, name="acme", wire=wire))["pyproject.toml"])
         beside = [each for each in said["dependency-groups"]["dev"] if "-format-" in each]
         assert beside == ([] if kind == "format" else [distribution])
-    assert "openai-responses-compact" in spoken
 
 
 @given(names.filter(lambda name: len(name) <= LONGEST_NAME), st.sampled_from(KINDS))
@@ -323,9 +324,17 @@ def test_every_template_is_used() -> None:
         (("provider", "plugin-x"), "PLUGIN_X_API_KEY is the gateway's own variable"),
         (("provider", "acme", "--variable", "OPENAI_API_KEY"), "holds the key of openai"),
         (("provider", "acme", "--format", "bedrock"), "No installed plugin speaks 'bedrock'"),
+        (
+            ("provider", "acme", "--format", "openai-responses-compact"),
+            "No installed plugin speaks 'openai-responses-compact'",
+        ),
         (("provider", "acme", "--format", "nope"), "No installed plugin speaks 'nope'"),
         (("provider", "Acme"), "cannot be a plugin's name"),
         (("service", "acme"), "'service' is not one of"),
+        (("format", "api"), "/v1/api/chat is a path of format-ollama"),
+        (("extension", "acme", "--format", "claude"), "are for providers only"),
+        (("extension", "acme", "--base-url", "https://a.example"), "are for providers only"),
+        (("format", "acme", "--variable", "ACME_KEY"), "are for providers only"),
     ],
 )
 def test_a_wish_that_cannot_be_met_is_told_and_nothing_is_written(
@@ -336,6 +345,29 @@ def test_a_wish_that_cannot_be_met_is_told_and_nothing_is_written(
     assert result.exit_code != 0
     assert told in result.output
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_what_the_command_advises_can_be_typed_as_it_stands(tmp_path: Path, is_file: bool) -> None:
+    home = tmp_path / "my plugins"
+    more = ["--file"] if is_file else []
+
+    result = CliRunner().invoke(new_command, ["provider", "acme", "--into", str(home), *more])
+
+    [advice] = [line for line in result.output.splitlines() if line.startswith("Try it: ")]
+    place = home / ("acme.py" if is_file else "model-gateway-provider-acme")
+    assert shlex.split(advice)[-1] == str(place)
+    assert f"cd {shlex.quote(str(place))} &&" in result.output or is_file
+
+
+@pytest.mark.parametrize("name", ["usage", "keys", "providers", "plugins"])
+def test_an_extension_may_be_called_like_a_part_of_the_gateway(home: Path, name: str) -> None:
+    order = Order(kind="extension", name=name)
+    place = written(home, order)
+
+    results = check(find(str(place)))
+
+    assert [failure.message for failure in results.failures] == []
 
 
 def test_the_command_says_what_it_wrote_and_what_to_do_next(tmp_path: Path) -> None:

@@ -158,26 +158,11 @@ def _headers(code: str) -> Change:
     return _before(f"request = replace(request, headers={code})")
 
 
-SPY = """SEEN = {}
+def _bytes(old: str, new: str) -> tuple[Change, ...]:
+    """Replace this in what the vendor says."""
+    code = f"return (await self.response.next()).replace(b{old!r}, b{new!r})"
+    return WRAPPED, (NEXT, f"        {code}\n")
 
-
-class Spy:
-    order, required = 0, False
-
-    async def before(self, call):
-        SEEN.update(call.headers)
-        return call
-
-    async def after(self, record):
-        pass
-
-
-@hookimpl
-def register_interceptors():
-    return [Spy()]
-
-
-class Body:"""
 
 BUGS: dict[str, tuple[Change, ...]] = {
     "path_doubled": ((BUILT, 'return "https://api.sample.example/v1/chat/completions" + path'),),
@@ -188,12 +173,15 @@ BUGS: dict[str, tuple[Change, ...]] = {
     "key_in_query": ((BUILT, f"{BUILT} + '?key=' + credential.secret"),),
     "key_in_body": (_members('members["api_key"] = credential.secret'),),
     "key_twice": (_headers('{**request.headers, "x-api-key": credential.secret}'),),
+    "key_logged": (
+        _before('import_module("logging").getLogger("acme").debug("by %s", credential.secret)'),
+    ),
+    "key_logged_when_refused": ((HANDED, """        if response.status == 401:
+            import_module("logging").getLogger("acme").error("no good: %s", credential.secret)
+        return response
+"""),),
     "key_missing": (
         _headers('{k: v for k, v in request.headers.items() if k != "authorization"}'),
-    ),
-    "client_key_leaked": (
-        _headers('{**request.headers, "x-client": SEEN.get("authorization", "")}'),
-        ("class Body:", SPY),
     ),
     "static_key": (('"x-sample": "1"', '"authorization": "Bearer 1"'),),
     "header_case": (_headers('{**request.headers, "X-Sample-Two": "1"}'),),
@@ -205,6 +193,13 @@ BUGS: dict[str, tuple[Change, ...]] = {
     "drop_undone": (_members('members["logit_bias"] = {}'),),
     "rename_undone": (_members('members["seed"] = members.pop("random_seed", None)'),),
     "stream_forced": (_members('members["stream"] = True'),),
+    "conversation_lost": (_members('members["messages"] = []'),),
+    "tools_lost": (_members('members.pop("tools", None)'),),
+    "unknown_member_lost": (_members('members.pop("kit_member", None)'),),
+    "thinking_lost": _bytes("reasoning_content", "thoughts"),
+    "tool_ids_lost": _bytes('"id":"call_b2"', '"id":""'),
+    "tool_ids_doubled": _bytes("call_b2", "call_a1"),
+    "finish_changed": _bytes('"finish_reason":"tool_calls"', '"finish_reason":"length"'),
     "asked_twice": (_before("await (await transport.send(request)).aclose()"),),
     "other_door": ((SEND, "        response = Body(Nothing())\n"), ("class Body:", '''class Nothing:
     status, headers = 200, {"content-type": "application/json"}

@@ -176,6 +176,7 @@ TURNED = "class Plain:\n"
 Change = tuple[str, str]
 BUGS: dict[str, tuple[Change, ...]] = {
     "prefix_sent": ((MEMBERS, '{**msgspec.json.decode(call.body), "model": call.model}'),),
+    "question_lost": ((MEMBERS, '{"model": target.model.id}'),),
     "model_lost": ((MEMBERS, '{**msgspec.json.decode(call.body), "model": "usual"}'),),
     "key_in_address": (("url=BASE + path", 'url=BASE + path + "?key=" + credential.secret'),),
     "key_missing": ((HEADERS, '{"content-type": media}'),),

@@ -1,7 +1,8 @@
 """Cases about what a service asks of its vendor."""
 
 from collections.abc import Callable, Iterable, Iterator
-from urllib.parse import unquote, urlsplit
+from typing import Any
+from urllib.parse import unquote, unquote_plus, urlsplit
 
 import msgspec
 
@@ -13,6 +14,7 @@ from gateway_core.manifest import auth_type
 from gateway_kit.case import Case, none_of
 
 from ..bench import Bench
+from ..samples import JSON
 from .asking import CLIENT_KEY, COOKIE, Asking
 
 METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
@@ -29,9 +31,9 @@ def requests(asking: Asking) -> Iterator[Case]:
 
     yield case(
         "one request",
-        "Open an exchange whose request has a method, header names in lower case and a body "
-        "of the type that content-type names.",
-        head_faults,
+        "Open an exchange whose request has a method, header names in lower case, a body "
+        "of the type that content-type names, and what the client said.",
+        lambda asking, request: [*head_faults(asking, request), *words_faults(asking, request)],
     )
     yield case(
         "address",
@@ -60,6 +62,34 @@ def head_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
         yield "the content type is JSON and the body is not"
     if media.startswith("multipart/") and not _has_boundary(media, request.body):
         yield f"the body is not divided as {media} says"
+
+
+def words_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+    """Whether anything at all that the client said is asked; vendors may spell it their own way."""
+    if asking.sample.request_type != JSON:
+        return
+    asked = msgspec.json.decode(asking.sample.request)
+    words = [word for word in _words(asked) if word != "MODEL"]
+    told = [unquote_plus(request.url), *_told(request.body)]
+    if words and not any(word in each for word in words for each in told):
+        yield f"none of the client's words reach the vendor, such as {words[0]!r}"
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every text in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        yield from (word for each in inner for word in _words(each))
+
+
+def _told(body: bytes) -> Iterator[str]:
+    """The texts of a body that is JSON, and all of any other."""
+    try:
+        yield from _words(msgspec.json.decode(body))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        yield body.decode("utf-8", "replace")
 
 
 def address_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:

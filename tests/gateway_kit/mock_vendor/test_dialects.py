@@ -41,3 +41,11 @@ def test_a_format_without_words_here_is_spoken_by_its_own_client_side(
 
     assert found.text == SAYINGS[saying].words
     assert len(found.calls) == len(SAYINGS[saying].calls)
+
+
+@pytest.mark.parametrize(("wire", "thinks"), [("claude", True), ("openai-completions", False)])
+def test_only_a_format_with_a_place_for_thinking_is_asked_to_think(wire: str, thinks: bool) -> None:
+    dialect = spoken_by(REGISTRY.formats[wire])
+
+    assert dialect is not None
+    assert dialect.thinks is thinks

@@ -54,6 +54,44 @@ async def test_the_path_decides_the_format(wire: str) -> None:
     assert answer.content == scene.body()
 
 
+async def test_a_body_may_begin_with_a_line_break() -> None:
+    async with served(Answering()) as client:
+        answer = await client.post(PATHS["openai"], content=b'\n{"model":"m","stream":true}')
+
+    assert answer.headers["content-type"] == "text/event-stream"
+
+
+@pytest.mark.parametrize("body", [b'{"model":"\xff"}', b"{"])
+async def test_a_body_that_is_a_broken_object_is_refused(body: bytes) -> None:
+    async with served(Answering()) as client:
+        answer = await client.post(PATHS["openai"], content=body)
+
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"junk\r\n\r\n",
+        b"GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\na: " + b"x" * 70_000,
+    ],
+)
+async def test_what_is_no_request_ends_the_connection_and_nothing_else(sent: bytes) -> None:
+    troubles: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, told: troubles.append(told))
+    vendor = MockVendor(Answering())
+    await vendor.open()
+    reader, writer = await asyncio.open_connection("127.0.0.1", vendor.port)
+
+    writer.write(sent)
+    said = await reader.read()
+
+    writer.close()
+    await vendor.aclose()
+    assert (said, troubles) == (b"", [])
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("wire", PATHS)
 async def test_every_fault_is_served_in_every_format(wire: str, stream: bool) -> None:
