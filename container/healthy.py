@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-SECONDS = 4.0
+SECONDS = 3.0
 """How long an answer may take."""
 
 

@@ -13,7 +13,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from importlib.metadata import distributions
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 from containerfile import Ignored, Image
+from drop_ins import files_of, vendor, wheel
 from packaging.requirements import Requirement
 
 from gateway_core.config.environment import Environment
@@ -36,6 +37,8 @@ PACKAGES = [
 ASKED = {"model": "echo/echo", "messages": [{"role": "user", "content": "Hello"}]}
 MILLISECONDS = 1000
 
+pytestmark = pytest.mark.timeout(300)  # an empty cache of packages is filled first
+
 
 class Serving(NamedTuple):
     """A gateway that the image's entry point started."""
@@ -46,19 +49,29 @@ class Serving(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """Built once, for all test processes."""
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
+    """Built once for all test processes; the last one that needs it takes it away."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "container"
-    folder.mkdir(exist_ok=True)
-    made = Image(ROOT / "Containerfile", ROOT / ".dockerignore", folder)
-    done = folder / "done.json"
-    with open(folder / "lock", "w") as lock:
+    with open(folder.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
-            made.build()
-            done.write_text(json.dumps([made.env, made.said]))
-        made.env, made.said = json.loads(done.read_text())
+        made = built(folder)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield made
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder)
+
+
+def built(folder: Path) -> Image:
+    made = Image(ROOT / "Containerfile", ROOT / ".dockerignore", folder)
+    kept = folder / "kept.json"
+    if not kept.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        made.build()
+        kept.write_text(json.dumps([made.env, made.said]))
+    made.env, made.said = json.loads(kept.read_text())
     return made
 
 
@@ -207,6 +220,23 @@ def test_every_bundled_plugin_works_in_the_image(image: Image, tmp_path: Path) -
     states = {each["name"]: each["state"] for each in json.loads(told.stdout)}
     assert len(states) == len(MEMBERS) + 2
     assert set(states.values()) == {"loaded"}
+
+
+def test_a_plugin_is_installed_beside_the_data_and_the_image_stays_as_it_is(
+    image: Image, tmp_path: Path
+) -> None:
+    before, data = files(image.root), str(tmp_path / "data")
+    contents = files_of("acme", vendor("acme"), plugin="acme", requires=("model-gateway",))
+    package = wheel(tmp_path, "acme", contents)
+    options = ("--into", "data", "--", "--no-index")
+
+    installed = called(image, "plugins", "install", str(package), *options, DATA_DIR=data)
+    listed = called(image, "plugins", "list", "--json", DATA_DIR=data)
+
+    assert installed.returncode == 0, installed.stderr
+    (acme,) = (each for each in json.loads(listed.stdout) if each["name"] == "acme")
+    assert (acme["origin"], acme["state"]) == ("folder", "loaded")
+    assert files(image.root) == before
 
 
 def test_the_image_runs_as_nobody_else_may_and_keeps_its_data_apart(image: Image) -> None:
