@@ -38,6 +38,8 @@ $(UV): requirements/tools.txt
 lock: $(UV)
 	$(UV) lock --quiet --upgrade
 	$(UV) export --quiet --all-packages --all-extras --all-groups --no-emit-workspace --no-header --output-file requirements/lock.txt
+	$(UV) export --quiet --frozen --all-packages --extra fast --extra http3 --no-dev --no-emit-workspace --no-header --output-file requirements/image.txt
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in --output-file requirements/build.txt
 
 clean:
 	rm -rf .venv .tools dist
@@ -59,3 +61,10 @@ profile: .venv/ready
 
 count: .venv/ready
 	$(BIN)/python -m benchmarks count $(ARGS)
+
+.PHONY: image
+
+# The container image, with docker, podman or buildah; see docs/container.md.
+IMAGE ?= model-gateway
+image:
+	@sh container/build.sh $(IMAGE) $(ARGS)

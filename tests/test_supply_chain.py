@@ -1,7 +1,7 @@
 """What an installation brings: pinned dependencies, expected entry points, quiet imports.
 
-A built wheel is not compared with the source tree here, because nothing that
-builds one is among the locked dependencies. What may go into it is.
+What may go into a package is looked at here; test_container.py builds ours and compares
+them with the source tree.
 """
 
 import re
