@@ -24,11 +24,16 @@ from .server.pressure import Pressure, budget_of
 
 log = logging.getLogger(__name__)
 
+_asked_early: list[int] = []
+"""Signals to stop that came while everything was still being opened."""
+
 
 def serve(
     environment: Environment, host: str, port: int, server_name: str | None, workers: int = 1
 ) -> None:
     """Serve until a signal asks for a stop. Raises StartRefused, ServerError, SystemExit."""
+    # The first process of a container is not ended by a signal that it does not handle.
+    signal.signal(signal.SIGTERM, lambda number, frame: _asked_early.append(number))
     chosen = server.choose(server_name)
     entrance = server.entrance_of(environment)
     with ExitStack() as opened:
@@ -52,6 +57,8 @@ def _supervise(
     if not can_fork():
         raise server.ServerError("This system runs one worker only: leave --workers out")
     path = environment.data_path
+    if _asked_early:
+        raise SystemExit(0)
     with DataDir(path), announced(path, base):
         code = supervise(workers, work)
     raise SystemExit(code)
@@ -129,6 +136,8 @@ async def _being_found(
 def _listen_for_stop(stop: asyncio.Event, door: server.Door, place: Place | None) -> None:
     if place is None:
         server.stop_on_signals(stop, door.hurry)
+        if _asked_early:
+            stop.set()
         return
     server.stop_on_signals(stop, door.hurry, (signal.SIGTERM,))
     loop = asyncio.get_running_loop()

@@ -6,7 +6,16 @@ from enum import StrEnum
 from msgspec import Struct
 
 from .discovery import Found
-from .interface import KIND, Gateway, Interface, Shape, gateway_of, interface_of, is_optional
+from .interface import (
+    KIND,
+    Gateway,
+    Interface,
+    Shape,
+    gateway_of,
+    interface_of,
+    is_optional,
+    takes_more,
+)
 from .protocol import ARGUMENTS, CURRENT, MARK, unsupported
 from .uses import DOOR, Call, Hook, Place, Taken, Uses, uses_of
 
@@ -167,7 +176,7 @@ def _changes(
 
 def _different(before: Shape, now: Shape) -> Iterator[str]:
     for member in before.keys() & now.keys():
-        if before[member] != now[member]:
+        if before[member] != now[member] and not takes_more(before[member], now[member]):
             name = f".{member}" if member != KIND else ""
             yield f"{name} is {now[member]}, and not {before[member]}"
 

@@ -5,6 +5,7 @@ types and defaults, methods with what they take and give, hooks with their
 arguments. ``tools/protocol.py`` writes the present one.
 """
 
+import ast
 import hashlib
 import pkgutil
 from collections.abc import Iterator, Mapping
@@ -103,6 +104,39 @@ def broken(promised: Interface, offered: Interface) -> Iterator[str]:
 def is_optional(member: str) -> bool:
     """Whether a field may be left out."""
     return " = " in member
+
+
+def takes_more(before: str, now: str) -> bool:
+    """Whether a method takes all that it took, and further arguments that may be left out."""
+    was, is_now = _arguments(before), _arguments(now)
+    if was is None or is_now is None:
+        return False
+    names, wanted = was
+    further = [each for each in is_now[0] if each not in names]
+    return (
+        bool(further)
+        and is_now[1] == wanted
+        and [each for each in is_now[0] if each in names] == names
+        and all(is_optional(each) for each in further)
+    )
+
+
+def _arguments(member: str) -> tuple[list[str], str] | None:
+    """The arguments that go by name, and the rest of a method; None for what is no method."""
+    is_async = member.startswith("async ")
+    source = f"async def f{member[6:]}: ..." if is_async else f"def f{member}: ..."
+    try:
+        method = ast.parse(source).body[0]
+    except SyntaxError:
+        return None
+    assert isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+    given = method.args
+    named = [
+        f"{ast.unparse(each)}{'' if default is None else f' = {ast.unparse(default)}'}"
+        for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    ]
+    given.kwonlyargs, given.kw_defaults = [], []
+    return named, ast.unparse(method)
 
 
 def _of_protocol(protocol: int) -> Gateway:

@@ -1,7 +1,9 @@
 """A gateway that is asked to stop, with streams on the way, on both servers (S43)."""
 
+import os
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,7 +12,8 @@ from pathlib import Path
 import pytest
 from crowd import STREAMS, Crowd, endless, slow, statuses, wait_until_refused
 from lab import add_lab
-from process import Running, running, vendor
+from other_servers import until
+from process import COMMAND, Running, running, vendor
 from raw import call, hear, request, tell
 
 from gateway_core.server import NAMES
@@ -96,3 +99,23 @@ def half_said(peer: socket.socket) -> None:
     """All of a request but its last line, on a connection that was used before."""
     talk(peer)
     tell(peer, request("GET /api/health")[:-2])
+
+
+def test_a_signal_that_comes_during_the_start_is_heeded(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    folder = tmp_path / "data" / "plugins"
+    folder.mkdir(parents=True, mode=0o700)
+    source = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(1)\n"
+    (folder / "slow.py").write_text(source)
+    environment = {**os.environ, "DATA_DIR": str(folder.parent), "GATEWAY_LOAD_PLUGINS": "slow"}
+    command = [COMMAND, "--port", "0"]
+
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+        try:
+            until(begun.exists)
+            process.send_signal(signal.SIGTERM)
+            ended = process.wait(20)
+        finally:
+            process.kill()
+
+    assert ended == 0

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from gateway_core.plugins import Found, Origin
 from gateway_core.plugins.compatibility import Comparison, Weight, compared, findings_of
-from gateway_core.plugins.interface import UnknownVersion, book, gateway_of
+from gateway_core.plugins.interface import UnknownVersion, book, gateway_of, takes_more
 from gateway_core.plugins.sources import find
 from gateway_core.plugins.uses import uses_of
 
@@ -135,6 +135,29 @@ def test_what_changed_since_the_plugin_was_written_is_told(tmp_path: Path) -> No
     assert [(each.weight, each.detail) for each in findings] == [
         (Weight.CHANGED, "Model.id is str | None = None, and not str")
     ]
+
+
+@pytest.mark.parametrize(
+    ("now", "is_told"),
+    [
+        (
+            "(self, message: str, *, code: str | None = None, param: str | None = None) -> None",
+            False,
+        ),
+        ("(self, message: str, *, param: int = 1, code: str | None = None) -> None", False),
+        ("(self, message: str, *, code: str | None = None, param: str) -> None", True),
+        ("(self, message: str, *, code: str | None = None, param: str = 'a') -> int", True),
+        ("(self, message: str, param: str = 'a', *, code: str | None = None) -> None", True),
+        ("(self, message: str, *, code: str, param: str = 'a') -> None", True),
+        ("(self, message: str, *, param: str | None = None) -> None", True),
+        ("async (self, message: str, *, code: str | None = None, b: int = 1) -> None", True),
+        ("str | None = None", True),
+    ],
+)
+def test_a_method_that_takes_more_by_name_is_as_it_was(now: str, is_told: bool) -> None:
+    before = "(self, message: str, *, code: str | None = None) -> None"
+
+    assert takes_more(before, now) is not is_told
 
 
 def test_an_unknown_version_is_no_answer(tmp_path: Path) -> None:
