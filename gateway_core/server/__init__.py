@@ -109,18 +109,18 @@ def choose(name: str | None = None) -> Server:
         import uvloop
 
         loop = uvloop.new_event_loop
+    from .plain import Plain, own
+
     # What is not chosen is not imported.
     if name == UVICORN:
-        from .by_uvicorn import Uvicorn
+        from .by_uvicorn import by_uvicorn
 
-        return Uvicorn(loop)
+        return Plain(name, loop, by_uvicorn)
     if name == HYPERCORN:
-        from .by_hypercorn import Hypercorn
+        from .by_hypercorn import by_hypercorn
 
-        return Hypercorn(loop)
-    from .plain import Plain
-
-    return Plain(ASYNCIO if loop is asyncio.new_event_loop else UVLOOP, loop)
+        return Plain(name, loop, by_hypercorn)
+    return Plain(ASYNCIO if loop is asyncio.new_event_loop else UVLOOP, loop, own)
 
 
 def entrance_of(environment: Environment) -> Entrance | None:

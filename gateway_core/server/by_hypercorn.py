@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import socket
-from collections.abc import Callable
 from typing import Any, cast
 
 from hypercorn.asyncio.task_group import TaskGroup
@@ -13,12 +11,10 @@ from hypercorn.events import Closed, Event, RawData
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.typing import AppWrapper, ConnectionState
 from hypercorn.utils import parse_socket_addr, wrap_app
-from msgspec import Struct
 
-from .door import App, Door
+from .door import App, Door, Make
 from .flow import Flow
 from .front import Front
-from .limits import Limits
 from .plain import dated
 
 log = logging.getLogger(__name__)
@@ -121,28 +117,18 @@ class Carrier(asyncio.Protocol):
             self._transport.close()
 
 
-class Hypercorn(Struct, frozen=True):
-    loop: Callable[[], asyncio.AbstractEventLoop]
-    name: str = "hypercorn"
+def by_hypercorn(app: App, door: Door) -> Make:
+    """hypercorn's protocol behind the edge, for connections of HTTP/1.1."""
+    limits, usual = door.limits, dated(door)
+    config = Config()
+    config.accesslog = None
+    config.errorlog = logging.getLogger("hypercorn.error")
+    config.include_date_header = config.include_server_header = False
+    config.keep_alive_max_requests = NEVER
+    config.h11_max_incomplete_size = 2 * (limits.request_line + limits.head + BUFFER)
+    context = WorkerContext(None)
 
-    async def serve(
-        self,
-        app: App,
-        listener: socket.socket,
-        stop: asyncio.Event,
-        door: Door | None = None,
-    ) -> None:
-        door = door or Door(Limits())
-        limits, usual = door.limits, dated(door)
-        config = Config()
-        config.accesslog = None
-        config.errorlog = logging.getLogger("hypercorn.error")
-        config.include_date_header = config.include_server_header = False
-        config.keep_alive_max_requests = NEVER
-        config.h11_max_incomplete_size = 2 * (limits.request_line + limits.head + BUFFER)
-        context = WorkerContext(None)
+    def behind(app: App) -> Carrier:
+        return Carrier(wrap_app(cast(Any, app), 0, "asgi"), config, context)
 
-        def behind(app: App) -> Carrier:
-            return Carrier(wrap_app(cast(Any, app), 0, "asgi"), config, context)
-
-        await door.attend(app, lambda: Front(app, door, usual, behind), listener, stop)
+    return lambda: Front(app, door, usual, behind)

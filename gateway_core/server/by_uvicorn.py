@@ -1,17 +1,13 @@
 """Serving with uvicorn's HTTP/1.1, behind our edge."""
 
 import asyncio
-import socket
-from collections.abc import Callable
 
 import uvicorn
-from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from .door import App, Door
+from .door import App, Door, Make
 from .front import Front
-from .limits import Limits
 from .plain import dated
 
 NEVER = 10**9
@@ -29,33 +25,23 @@ class Http1(HttpToolsProtocol):
         """Any client may ask for one, and is served as if it had not."""
 
 
-class Uvicorn(Struct, frozen=True):
-    loop: Callable[[], asyncio.AbstractEventLoop]
-    name: str = "uvicorn"
+def by_uvicorn(app: App, door: Door) -> Make:
+    """uvicorn's protocol behind the edge, for connections of HTTP/1.1."""
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        loop="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        timeout_keep_alive=NEVER,
+    )
+    config.load()
+    state, usual = ServerState(), dated(door)
 
-    async def serve(
-        self,
-        app: App,
-        listener: socket.socket,
-        stop: asyncio.Event,
-        door: Door | None = None,
-    ) -> None:
-        door = door or Door(Limits())
-        config = uvicorn.Config(
-            app,
-            http="httptools",
-            ws="none",
-            loop="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            timeout_keep_alive=NEVER,
-        )
-        config.load()
-        state, usual = ServerState(), dated(door)
+    def behind(app: App) -> Http1:
+        return Http1(config, state, app)
 
-        def behind(app: App) -> Http1:
-            return Http1(config, state, app)
-
-        await door.attend(app, lambda: Front(app, door, usual, behind), listener, stop)
+    return lambda: Front(app, door, usual, behind)

@@ -1,4 +1,4 @@
-"""Serving on either event loop."""
+"""Serving HTTP/1.1 by our own protocol, on either event loop, or by another server's."""
 
 import asyncio
 import socket
@@ -9,7 +9,7 @@ from time import time
 from msgspec import Struct
 
 from .cycle import Usual
-from .door import App, Door
+from .door import App, Door, Make
 from .fast import Fast
 from .limits import Limits
 
@@ -17,10 +17,12 @@ LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 
 class Plain(Struct, frozen=True):
-    """The gateway's own HTTP/1.1, on the loop that ``loop`` makes."""
+    """A way to serve HTTP/1.1, on the loop that ``loop`` makes."""
 
     name: str
     loop: LoopFactory
+    speaking: Callable[[App, Door], Make]
+    """Gives what makes this end of each connection."""
 
     async def serve(
         self,
@@ -30,8 +32,13 @@ class Plain(Struct, frozen=True):
         door: Door | None = None,
     ) -> None:
         door = door or Door(Limits())
-        usual = dated(door)
-        await door.attend(app, lambda: Fast(app, door, usual), listener, stop)
+        await door.attend(app, self.speaking(app, door), listener, stop)
+
+
+def own(app: App, door: Door) -> Make:
+    """Our own protocol."""
+    usual = dated(door)
+    return lambda: Fast(app, door, usual)
 
 
 def dated(door: Door) -> Usual:
