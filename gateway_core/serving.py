@@ -15,7 +15,7 @@ import click
 from . import server
 from .app import Gateway
 from .config.data_dir import DataDir
-from .config.environment import Environment
+from .config.environment import Environment, Mode
 from .config.errors import ConfigError, StartRefused
 from .config.machine import memory_size, memory_used
 from .config.whereabouts import announced
@@ -24,6 +24,7 @@ from .server.pressure import Pressure, budget_of
 
 log = logging.getLogger(__name__)
 
+FIRST_KEY = """  model-gateway api POST /api/keys '{"name": "laptop", "machineId": "any"}'"""
 _asked_early: list[int] = []
 """Signals to stop that came while everything was still being opened."""
 
@@ -182,6 +183,8 @@ def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str
         lines.append(
             f"  Plugins with a problem: {', '.join(failed)}; see `model-gateway plugins list`."
         )
+    if gateway.core.environment.mode is Mode.CONTAINER:
+        lines += ["", "Clients outside the container need a key. Make one inside:", "", FIRST_KEY]
     if "echo" in tables.accounts and "openai" in registry.formats:
         lines += ["", "Try it:", "", first_request(base)]
     return "\n".join([*lines, ""])

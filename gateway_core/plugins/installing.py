@@ -6,6 +6,8 @@ first works out what is missing beside what is installed already, the second
 puts exactly that there, so there is never a second copy of the gateway.
 """
 
+import os
+import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distributions
 from pathlib import Path
@@ -14,7 +16,7 @@ from .core_packages import core_versions, plain
 from .discovery import Found, Origin
 from .files import PluginFolder, remove_below, scratch, write_lines
 from .missing import Missing, missing
-from .pip import Installer, InstallFailed, Run, insist
+from .pip import Ended, Installer, InstallFailed, Run, insist
 from .sources import CORE, distribution_of
 
 
@@ -36,7 +38,7 @@ def install(
         write_lines(constraints, (f"{name}=={version}" for name, version in sorted(core.items())))
         words = ("--constraint", str(constraints), *packages, *options)
         if into is None:
-            insist(run(tool.command("install", *words)))
+            _insist_here(run(tool.command("install", *words)))
             return
         wanted = missing(tool, words, into, place, run)
     for each in wanted:
@@ -61,6 +63,18 @@ def uninstall(
         return
     use = tool()
     insist(run(use.command("uninstall", *(() if use.is_uv else ("--yes",)), found.distribution)))
+
+
+def _insist_here(ended: Ended) -> None:
+    """Raises InstallFailed, which names the other place where this one is shut."""
+    place = sysconfig.get_path("purelib")
+    try:
+        insist(ended)
+    except InstallFailed as failed:
+        if os.access(place, os.W_OK):
+            raise
+        told = f"{failed} {place} cannot be written; --into data installs into the data directory."
+        raise InstallFailed(told) from None
 
 
 def _core() -> dict[str, str]:

@@ -67,6 +67,19 @@ def test_the_first_request_that_is_printed_works(gateway: tuple[str, str]) -> No
     assert answer.json()["choices"][0]["message"]["content"] == "Hello"
 
 
+def test_in_a_container_it_is_said_how_to_make_a_key(tmp_path: Path) -> None:
+    variables = {"GATEWAY_MODE": "container", "HOSTNAME": "127.0.0.1"}
+    with running(tmp_path, variables=variables) as here:
+        said = here.printed.partition("need a key. Make one inside:")[2].strip().partition("\n")[0]
+        program, *words = shlex.split(said)
+        environment = {**os.environ, "DATA_DIR": str(tmp_path)}
+        told = subprocess.run([COMMAND, *words], env=environment, capture_output=True, text=True)
+
+    assert program == "model-gateway"
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout)["key"].startswith("sk-")
+
+
 def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir: Path) -> None:
     text = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
     codes = [run(command, gateway[0]).status_code for command in curls("docs/quick-start.md")]

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -93,8 +94,23 @@ def test_what_the_gateway_needs_is_never_installed_twice(tmp_path: Path) -> None
 
 
 def test_an_installer_that_fails_is_an_error() -> None:
-    with pytest.raises(InstallFailed, match="ended with code 3"):
+    with pytest.raises(InstallFailed, match=r"ended with code 3; see above\.$"):
         install(["acme"], [], None, run=Kept(code=3), tool=PIP)
+
+
+def test_where_nothing_can_be_written_the_other_place_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(tmp_path / "gone")
+    monkeypatch.setattr(sysconfig, "get_path", {"purelib": place}.__getitem__)
+
+    with pytest.raises(InstallFailed) as told:
+        install(["acme"], [], None, run=Kept(code=1), tool=PIP)
+
+    expected = (
+        f"see above. {place} cannot be written; --into data installs into the data directory."
+    )
+    assert str(told.value).endswith(expected)
 
 
 def test_without_any_installer_it_is_said_what_to_do(
