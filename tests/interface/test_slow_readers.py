@@ -10,6 +10,8 @@ from fake_vendor import Said
 from other_servers import Guest, Lockstep, Reader, queued
 from served import house, served
 
+from gateway_core.server import NAMES
+
 MOST = 256 * 1024
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n'
 OFFERED = 40_000_000
@@ -21,10 +23,11 @@ def step() -> Iterator[Lockstep]:
         yield vendor
 
 
+@pytest.mark.parametrize("server", NAMES)
 @pytest.mark.parametrize("path", [b"/v1/chat/completions", b"/v1/messages"])
 @pytest.mark.parametrize("size", [200, 6000, 60_000])
 def test_at_most_256_kib_of_a_stream_are_held(
-    tmp_path: Path, step: Lockstep, size: int, path: bytes
+    tmp_path: Path, step: Lockstep, size: int, path: bytes, server: str
 ) -> None:
     asked = {"model": "step-openai/m", "stream": True, "max_tokens": 9}
     body = json.dumps({**asked, "messages": [{"role": "user", "content": "Hi"}]}).encode()
@@ -34,6 +37,7 @@ def test_at_most_256_kib_of_a_stream_are_held(
         served(
             tmp_path,
             {"openai": lambda asked: Said(())},
+            server=server,
             specs=lambda vendors: [house("openai", vendors["openai"]), step.provider()],
         ) as here,
         closing(Reader(Guest("our own", here, here.url, None))) as reader,
