@@ -163,11 +163,19 @@ class Front(Connection, asyncio.Protocol):
         try:
             await exchange.run(stopping if self.door.closing else self.app, scope)
         finally:
+            self.done(exchange)
+
+    def done(self, exchange: "Exchange") -> None:
+        """An answer is out, though its application may have more to do, or there will be none."""
+        if exchange.is_done:
+            return
+        exchange.is_done = True
+        if self._exchange is exchange:
             self._exchange = None
-            self._asked -= 1
-            self.behind.flush()
-            if not (self._asked or self.is_over):
-                self.answered()
+        self._asked -= 1
+        self.behind.flush()
+        if not (self._asked or self.is_over):
+            self.answered()
 
 
 class Exchange:
@@ -175,7 +183,7 @@ class Exchange:
 
     def __init__(self, front: Front, receive: Receive, send: Send) -> None:
         self._front, self._receive, self._send = front, receive, send
-        self.has_begun = self._has_ended = self._is_taken = False
+        self.has_begun = self.is_done = self._has_ended = self._is_taken = False
         self._told: Callable[[], None] | None = None
 
     async def run(self, app: App, scope: Message) -> None:
@@ -219,6 +227,8 @@ class Exchange:
             self._has_ended = True
             self._take_rest()
         await self._send(message)
+        if self._has_ended:
+            self._front.done(self)
 
     def _dressed(self, message: Message) -> Message:
         """The head of an answer, with what every one has."""
@@ -287,12 +297,6 @@ class Behind(Passing):
     def pause_reading(self) -> None:
         if not self._front.is_over:
             self._inner.pause_reading()
-
-    def can_write_eof(self) -> bool:
-        return False
-
-    def write_eof(self) -> None:
-        raise NotImplementedError
 
 
 def _simplify(scope: Message) -> None:

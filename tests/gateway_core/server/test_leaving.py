@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from http1_house import opened, run
+from http1_house import GET, heard, opened, run, say
 
 from gateway_core.inference.client import LEAVING
 from gateway_core.server import NAMES, Server, choose
@@ -43,6 +43,40 @@ def test_nothing_stays_of_a_client_that_leaves_in_the_middle_of_a_body(server: S
     run(server, main)
 
     assert gone.is_set()
+
+
+def test_a_client_is_seen_to_leave_while_the_request_before_still_tidies_up(
+    server: Server,
+) -> None:
+    entered, tidied, gone = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    left: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/first":
+            await say(send, b"")
+            await entered.wait()
+            tidied.set()
+            return
+        scope[LEAVING](gone.set)
+        entered.set()
+        await gone.wait()
+        left.append(scope["path"])
+
+    async def main() -> None:
+        async with opened(server, app) as house:
+            reader, writer = await house.call()
+            writer.write(GET % b"/first")
+            await heard(reader)
+            writer.write(GET % b"/second")
+            await tidied.wait()
+            await asyncio.sleep(0.01)
+            writer.transport.abort()
+            while house.door.tasks:
+                await asyncio.sleep(0.001)
+
+    run(server, main)
+
+    assert left == ["/second"]
 
 
 @pytest.mark.parametrize("status", [200, 204])
