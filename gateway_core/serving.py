@@ -58,10 +58,8 @@ def _supervise(
     if not can_fork():
         raise server.ServerError("This system runs one worker only: leave --workers out")
     path = environment.data_path
-    if _asked_early:
-        raise SystemExit(0)
     with DataDir(path), announced(path, base):
-        code = supervise(workers, work)
+        code = supervise(workers, work, _asked_early)
     raise SystemExit(code)
 
 

@@ -22,7 +22,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -62,9 +62,13 @@ def can_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods()
 
 
-def supervise(workers: int, work: Work) -> int:
-    """Run workers until a signal asks for a stop, and give the exit code."""
+def supervise(workers: int, work: Work, already: Sequence[int] = ()) -> int:
+    """Run workers until a signal asks for a stop, and give the exit code.
+
+    ``already`` are signals that came before they were listened to here.
+    """
     with _signals() as (awoken, asked):
+        asked.extend(already)
         return Supervisor(workers, work, awoken, asked).run()
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -99,6 +100,18 @@ def half_said(peer: socket.socket) -> None:
     """All of a request but its last line, on a connection that was used before."""
     talk(peer)
     tell(peer, request("GET /api/health")[:-2])
+
+
+def test_a_signal_that_came_before_the_workers_ends_them() -> None:
+    script = (
+        "import signal, sys, time\n"
+        "from gateway_core.server.workers import supervise\n"
+        "sys.exit(supervise(2, lambda place: time.sleep(60), [signal.SIGTERM]))\n"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", script], timeout=20)
+
+    assert ended.returncode == 0
 
 
 def test_a_signal_that_comes_during_the_start_is_heeded(tmp_path: Path) -> None:
