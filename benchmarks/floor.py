@@ -13,7 +13,7 @@ from typing import Any
 import uvloop
 
 from gateway_core.contracts.exchange import Transport, UpstreamRequest
-from gateway_core.inference.transport import Network, is_over
+from gateway_core.upstream.transport import Network, is_over
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]

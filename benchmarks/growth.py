@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from gateway_core.storage.connections import GROUP as CONNECTIONS
-from gateway_core.storage.key_usage import rebuild
-from gateway_core.storage.keys import GROUP as KEYS
 from gateway_core.storage.stores import Stores
-from gateway_core.storage.usage import GROUP as USAGE
-from gateway_core.storage.versions import raise_version
+from gateway_core.storage.stores.connections import GROUP as CONNECTIONS
+from gateway_core.storage.stores.key_usage import rebuild
+from gateway_core.storage.stores.keys import GROUP as KEYS
+from gateway_core.storage.stores.usage import GROUP as USAGE
+from gateway_core.storage.stores.versions import raise_version
 
 AT_ONCE = 250_000
 """Ledger rows in one transaction."""

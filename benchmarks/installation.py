@@ -10,10 +10,10 @@ from msgspec import Struct
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.environment import from_environ
 from gateway_core.identity.keys import Mint
-from gateway_core.storage.connection import NewConnection
-from gateway_core.storage.keys import KeyChange
-from gateway_core.storage.nodes import NewNode
 from gateway_core.storage.stores import Stores, open_stores
+from gateway_core.storage.stores.connection import NewConnection
+from gateway_core.storage.stores.keys import KeyChange
+from gateway_core.storage.stores.nodes import NewNode
 
 from .answers import MODES
 

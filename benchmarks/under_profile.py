@@ -10,8 +10,8 @@ import signal
 import sys
 from types import FrameType
 
+from gateway_core.cli.serving import serve
 from gateway_core.config.environment import from_environ
-from gateway_core.serving import serve
 
 
 def main() -> None:

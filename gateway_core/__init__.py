@@ -84,9 +84,9 @@ from .contracts.wire import (
 from .hookspecs import hookimpl
 
 if TYPE_CHECKING:
+    from .http.operations import Guarded
     from .identity.access import Access
-    from .inference.host import Host
-    from .surfaces.operation import Guarded
+    from .pipeline.plugin_host import Host
 
 __all__ = [
     "Access",
@@ -171,8 +171,8 @@ __all__ = [
 
 _LATE = {
     "Access": ".identity.access",
-    "Guarded": ".surfaces.operation",
-    "Host": ".inference.host",
+    "Guarded": ".http.operations",
+    "Host": ".pipeline.plugin_host",
 }
 
 

@@ -1,5 +1,5 @@
 """``python -m gateway_core`` is the command ``model-gateway``."""
 
-from .cli import main
+from .cli.main import main
 
 main()

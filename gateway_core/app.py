@@ -20,42 +20,42 @@ from typing import Any, Self
 from msgspec.structs import replace
 from starlette.routing import BaseRoute
 
-from . import manifest, plugins, registry
+from . import plugins
 from .config.data_dir import DataDir
 from .config.environment import Environment
+from .http.app import App
+from .http.operations import Guarded, Operation
+from .http.plugin_sandbox import fenced
 from .identity.access import Access
 from .identity.credentials import Identity, cli_token
 from .identity.keys import KeyTable, Mint
 from .identity.sessions import Sessions, jwt_secret
-from .inference.accounts import Turns
-from .inference.core import Core
-from .inference.environment_accounts import adopt
-from .inference.firewall import Firewall
-from .inference.health import Health
-from .inference.host import Hosts
-from .inference.in_flight import InFlight
-from .inference.interceptors import Interceptors
-from .inference.ledger import Ledger
-from .inference.limits import Limits as KeyLimits
-from .inference.live import Live
-from .inference.noting import Noting
-from .inference.observing import Extent, Observing, extent
-from .inference.prices import Prices
-from .inference.request_ids import RequestIds
-from .inference.strategies import Order
-from .inference.tables import Tables
-from .inference.transport import Limits, Network
-from .plugins import Loaded, Problem
+from .metering.in_flight import InFlight
+from .metering.ledger import Ledger
+from .metering.limits import Limits as KeyLimits
+from .metering.prices import Prices
+from .metering.request_ids import RequestIds
+from .metering.request_log import Extent, Observing, extent
+from .pipeline.context import Core
+from .pipeline.interceptors import Interceptors
+from .pipeline.plugin_host import Hosts
+from .plugins import Loaded, Problem, manifest, registry
 from .plugins.guard import PluginFailed
 from .plugins.lifespans import Lifespan
+from .plugins.registry import Registry
 from .plugins.setting_fields import masked, secret_texts
 from .plugins.standing import goes_first, is_trusted
-from .registry import Registry
-from .routing import App
+from .routing.account_selection import Turns
+from .routing.cooldown_writer import Noting
+from .routing.cooldowns import Health
+from .routing.environment_accounts import adopt
+from .routing.snapshot import Tables
+from .routing.snapshot_loader import Live
+from .routing.strategies import Order
 from .storage.opening import refusing
 from .storage.stores import Stores, open_stores
-from .surfaces.fence import fenced
-from .surfaces.operation import Guarded, Operation
+from .upstream.egress_policy import Firewall
+from .upstream.transport import Limits, Network
 
 log = logging.getLogger(__name__)
 

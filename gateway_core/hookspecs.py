@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from .contracts.interceptor import Interceptor
     from .contracts.provider import ProviderSpec
     from .contracts.wire import WireFormat
-    from .inference.core import Core
-    from .inference.host import Host
-    from .surfaces.operation import Guarded
+    from .http.operations import Guarded
+    from .pipeline.context import Core
+    from .pipeline.plugin_host import Host
 
 hookspec = HookspecMarker("model_gateway")
 hookimpl = HookimplMarker("model_gateway")

@@ -7,8 +7,8 @@ far less than the hashing of a password.
 from collections.abc import Callable
 
 from gateway_core.identity.lockout import QUIET, Attempt, Lockout, bucket
-from gateway_core.inference.core import Core
-from gateway_core.storage.lockouts import Standing
+from gateway_core.pipeline.context import Core
+from gateway_core.storage.stores.lockouts import Standing
 
 
 class Attempts:

@@ -8,10 +8,10 @@ import msgspec
 
 from gateway_core.contracts.errors import BadRequest, GatewayError
 from gateway_core.contracts.kinds import Kind
-from gateway_core.inference.catalog import resolve
-from gateway_core.inference.plan import DEEPEST, HEAVIEST
-from gateway_core.inference.tables import Tables
-from gateway_core.storage.combos import Combo
+from gateway_core.routing.model_resolver import resolve
+from gateway_core.routing.plan import DEEPEST, HEAVIEST
+from gateway_core.routing.snapshot import Tables
+from gateway_core.storage.stores.combos import Combo
 
 from .kinds import kind_of
 

@@ -7,18 +7,18 @@ from msgspec import UNSET
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.provider import Credential
-from gateway_core.inference.environment_accounts import ENVIRONMENT, SOURCE
-from gateway_core.inference.proxies import DIALLED, NO_POOL
-from gateway_core.inference.redaction import texts
-from gateway_core.storage.connection import (
+from gateway_core.routing.environment_accounts import ENVIRONMENT, SOURCE
+from gateway_core.storage.errors import SealBroken
+from gateway_core.storage.stores.connection import (
     PROVIDER_DATA,
     Connection,
     ConnectionChange,
     NewConnection,
     changed,
 )
-from gateway_core.storage.errors import SealBroken
-from gateway_core.storage.proxy_pools import ProxyPool
+from gateway_core.storage.stores.proxy_pools import ProxyPool
+from gateway_core.upstream.proxies import DIALLED, NO_POOL
+from gateway_core.upstream.redaction import texts
 
 from .bodies import ChangedConnectionBody, ConnectionBody, NewConnectionBody, said
 from .destinations import BASE_URL, PROXY_URL, clean_base_url, destinations, urls_in

@@ -6,9 +6,9 @@ from typing import Any
 from starlette.requests import Request
 
 from gateway_core.contracts.provider import Credential
-from gateway_core.inference.redaction import host_and_port, texts, told
-from gateway_core.storage.connection import PROVIDER_DATA, Connection
-from gateway_core.storage.secret_members import is_sealed
+from gateway_core.storage.stores.connection import PROVIDER_DATA, Connection
+from gateway_core.storage.stores.secret_members import is_sealed
+from gateway_core.upstream.redaction import host_and_port, texts, told
 
 from .desk import Desk
 from .probes.discovery import can_list

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from gateway_core.inference.core import Core
+from gateway_core.pipeline.context import Core
 
 LINES = 500
 BEHIND = 200

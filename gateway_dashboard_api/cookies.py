@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.identity.credentials import own_origin
-from gateway_core.inference.client import headers_of
+from gateway_core.pipeline.client_response import headers_of
 
 from .desk import Desk
 

@@ -12,8 +12,8 @@ from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.credentials import CALLER
-from gateway_core.inference.core import Core
-from gateway_core.inference.tables import Tables
+from gateway_core.pipeline.context import Core
+from gateway_core.routing.snapshot import Tables
 from gateway_core.storage.stores import Stores
 
 from .login_state import LoginState

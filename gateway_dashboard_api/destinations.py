@@ -13,10 +13,10 @@ from gateway_core.contracts.errors import BadRequest, TransportError
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference import addressing
-from gateway_core.inference.addressing import vendor_side
-from gateway_core.inference.transport import AddressForbidden, MalformedUrl, Network, Policy
-from gateway_core.inference.transport.urls import parse
+from gateway_core.upstream import endpoints
+from gateway_core.upstream.endpoints import vendor_side
+from gateway_core.upstream.transport import AddressForbidden, MalformedUrl, Network, Policy
+from gateway_core.upstream.transport.urls import parse
 
 LOOK_UP = 5.0
 """Seconds a name may take to be looked up before it is taken on trust."""
@@ -94,7 +94,7 @@ def _called(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str
     """The address of a call; empty while the account's data is not enough to tell it."""
     try:
         path = vendor_side(wire).path(_ANY_MODEL.id, False)
-        return addressing.url(Target(spec, _ANY_MODEL), credential, wire, path)
+        return endpoints.url(Target(spec, _ANY_MODEL), credential, wire, path)
     except (Exception, SystemExit, KeyboardInterrupt):
         return ""  # A vendor's own code may insist on data that is not there yet, or be broken.
 

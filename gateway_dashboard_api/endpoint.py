@@ -10,11 +10,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway_core.contracts.errors import GatewayError
+from gateway_core.http.operations import JSON, Guarded, Operation
+from gateway_core.http.requests import request_id_of
+from gateway_core.http.responses import flat_error
 from gateway_core.identity.access import Access
-from gateway_core.inference.client import ClientGone
-from gateway_core.surfaces.answers import flat_error
-from gateway_core.surfaces.operation import JSON, Guarded, Operation
-from gateway_core.surfaces.requests import request_id_of
+from gateway_core.pipeline.client_response import ClientGone
 
 from .desk import Desk
 

@@ -12,8 +12,8 @@ from msgspec import UNSET, Struct, UnsetType
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.identity.policy import amount, checked
-from gateway_core.storage.keys import KeyChange
 from gateway_core.storage.moments import iso, seconds
+from gateway_core.storage.stores.keys import KeyChange
 
 LONGEST_NAME = 200
 MOST_NAMES = 500

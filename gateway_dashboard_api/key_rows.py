@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import Struct
 
 from gateway_core.identity.keys import MASK
-from gateway_core.storage.connection import Connection
-from gateway_core.storage.key_usage import NOTHING, Spent
-from gateway_core.storage.keys import ApiKey
+from gateway_core.storage.stores.connection import Connection
+from gateway_core.storage.stores.key_usage import NOTHING, Spent
+from gateway_core.storage.stores.keys import ApiKey
 
 MICRO = 1_000_000
 

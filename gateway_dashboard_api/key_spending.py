@@ -3,10 +3,10 @@
 from msgspec import Struct
 
 from gateway_core.identity.policy import Policy, read
-from gateway_core.inference.limits import WINDOWS, Limits, Span, Window
-from gateway_core.storage.key_usage import KeySpent, Spent
-from gateway_core.storage.keys import ApiKey
+from gateway_core.metering.limits import WINDOWS, Limits, Span, Window
 from gateway_core.storage.moments import iso
+from gateway_core.storage.stores.key_usage import KeySpent, Spent
+from gateway_core.storage.stores.keys import ApiKey
 
 from .key_rows import MICRO
 

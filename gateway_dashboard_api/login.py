@@ -10,14 +10,14 @@ from starlette.responses import Response
 
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import Conflict, Forbidden, Unauthorized, Unavailable
+from gateway_core.http.requests import request_id_of
+from gateway_core.http.responses import flat_error, json_answer
 from gateway_core.identity.credentials import COOKIE, is_same_origin
 from gateway_core.identity.lockout import HINT, Attempt, LockedOut
 from gateway_core.identity.passwords import check_length, is_initial
 from gateway_core.identity.peers import UNKNOWN, plain_address
 from gateway_core.identity.sessions import LIFETIME
-from gateway_core.inference.client import headers_of
-from gateway_core.surfaces.answers import flat_error, json_answer
-from gateway_core.surfaces.requests import request_id_of
+from gateway_core.pipeline.client_response import headers_of
 
 from .cookies import origin, set_cookie
 from .desk import Desk

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from gateway_core.identity.oidc import Journey, Provider
 from gateway_core.identity.passwords import Passwords
-from gateway_core.inference.core import Core
-from gateway_core.storage.tickets import Purpose
+from gateway_core.pipeline.context import Core
+from gateway_core.storage.stores.tickets import Purpose
 
 from .attempts import Attempts
 from .login_tickets import Carried, Tickets

@@ -5,8 +5,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from gateway_core.inference.core import Core
-from gateway_core.storage.tickets import Purpose
+from gateway_core.pipeline.context import Core
+from gateway_core.storage.stores.tickets import Purpose
 
 T = TypeVar("T")
 

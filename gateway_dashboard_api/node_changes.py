@@ -7,10 +7,10 @@ from msgspec import UNSET, UnsetType
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference.live import COMPATIBLE, node_format
-from gateway_core.inference.transport import MalformedUrl
-from gateway_core.inference.transport.urls import parse
-from gateway_core.storage.nodes import NewNode, Node, NodeChange
+from gateway_core.routing.snapshot_loader import COMPATIBLE, node_format
+from gateway_core.storage.stores.nodes import NewNode, Node, NodeChange
+from gateway_core.upstream.transport import MalformedUrl
+from gateway_core.upstream.transport.urls import parse
 
 from .bodies import NodeBody, Text, said
 from .destinations import clean_base_url

@@ -18,8 +18,8 @@ from gateway_core.identity.oidc import (
     read_provider,
     token_form,
 )
-from gateway_core.inference.proxies import proxy_for, proxy_of
-from gateway_core.inference.transport import read_all
+from gateway_core.upstream.proxies import proxy_for, proxy_of
+from gateway_core.upstream.transport import read_all
 
 from .desk import Desk
 from .destinations import permit

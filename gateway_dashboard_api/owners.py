@@ -8,8 +8,8 @@ from msgspec import Struct
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference.addressing import vendor_side
-from gateway_core.storage.nodes import Node
+from gateway_core.storage.stores.nodes import Node
+from gateway_core.upstream.endpoints import vendor_side
 
 from .desk import Desk
 from .probes.discovery import list_path

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from gateway_core import hookimpl
-from gateway_core.inference.core import Core
-from gateway_core.inference.host import Host
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.plugin_host import Host
 
 from . import console, retention_runs
 from .desk import Desk

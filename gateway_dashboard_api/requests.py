@@ -8,8 +8,8 @@ from msgspec import Raw, Struct
 from starlette.requests import Request
 
 from gateway_core.contracts.errors import BadRequest, UnsupportedMedia
-from gateway_core.inference.bodies import read_body
-from gateway_core.inference.client import headers_of
+from gateway_core.pipeline.client_response import headers_of
+from gateway_core.pipeline.request_body import read_body
 
 LIMIT = 1024 * 1024
 """The largest body, bytes."""

@@ -9,11 +9,11 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from gateway_core.inference.core import Core
+from gateway_core.pipeline.context import Core
 from gateway_core.storage.moments import iso, local_day, seconds
 from gateway_core.storage.stores import Stores
+from gateway_core.storage.stores.usage import UsageFilter
 from gateway_core.storage.trouble import Trouble
-from gateway_core.storage.usage import UsageFilter
 
 DAY = 24 * 3600
 LOOK_EVERY = 600.0

@@ -10,13 +10,13 @@ from gateway_core.contracts.exchange import Exchange
 from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.provider import Call, Credential, Target
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference.addressing import spoken
-from gateway_core.inference.catalog import resolve, serves_chat
-from gateway_core.inference.envelope import members_of
-from gateway_core.inference.question import Question
-from gateway_core.inference.redaction import MASK
-from gateway_core.inference.tables import Account, Tables
-from gateway_core.storage.connection import shown_and_secret
+from gateway_core.pipeline.json_body import members_of
+from gateway_core.pipeline.translation import Question
+from gateway_core.routing.model_resolver import resolve, serves_chat
+from gateway_core.routing.snapshot import Account, Tables
+from gateway_core.storage.stores.connection import shown_and_secret
+from gateway_core.upstream.endpoints import spoken
+from gateway_core.upstream.redaction import MASK
 
 CHAT = "/v1/chat/completions"
 

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from msgspec import Struct
 
 from gateway_core.storage.moments import iso, local_day, seconds
-from gateway_core.storage.usage_reports import Minute
+from gateway_core.storage.stores.usage_reports import Minute
 
 from .desk import Desk
 from .periods import DAY, Period, every_day, hours, midnight

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from gateway_core.inference.in_flight import Waiting
+from gateway_core.metering.in_flight import Waiting
 from gateway_core.storage.moments import iso, seconds
-from gateway_core.storage.usage import UsageRow
-from gateway_core.storage.usage_days import Sums
-from gateway_core.storage.usage_reports import Minute, Which
+from gateway_core.storage.stores.usage import UsageRow
+from gateway_core.storage.stores.usage_days import Sums
+from gateway_core.storage.stores.usage_reports import Minute, Which
 
 from .desk import Desk
 from .periods import MINUTE, Period

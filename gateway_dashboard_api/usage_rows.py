@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.storage.moments import iso, seconds
-from gateway_core.storage.request_details import RequestDetail
-from gateway_core.storage.usage import Status, UsageRow
-from gateway_core.storage.usage_days import LAST_DAY
-from gateway_core.storage.usage_reports import Which
+from gateway_core.storage.stores.request_details import RequestDetail
+from gateway_core.storage.stores.usage import Status, UsageRow
+from gateway_core.storage.stores.usage_days import LAST_DAY
+from gateway_core.storage.stores.usage_reports import Which
 
 from .desk import Desk
 from .periods import DAY, began, calendar_day

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway_core.identity.keys import MASK
-from gateway_core.storage.usage_days import Sums
+from gateway_core.storage.stores.usage_days import Sums
 
 MICRO = 1_000_000
 UNKNOWN = "unknown"

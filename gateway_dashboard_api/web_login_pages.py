@@ -9,6 +9,7 @@ from gateway_core.contracts.errors import Forbidden, GatewayError, NotFound, Plu
 from gateway_core.contracts.exchange import Transport
 from gateway_core.contracts.provider import Credential
 from gateway_core.contracts.web_login import WebLogin, WebLoginAnswer, WebLoginRequest
+from gateway_core.http.operations import Guarded
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import cookie, is_same_origin
 from gateway_core.identity.veil import veiled
@@ -21,11 +22,10 @@ from gateway_core.identity.web_login import (
     is_cookie_text,
     login_origin,
 )
-from gateway_core.inference.bodies import read_body
-from gateway_core.inference.client import headers_of
-from gateway_core.inference.transport import Policy
+from gateway_core.pipeline.client_response import headers_of
+from gateway_core.pipeline.request_body import read_body
 from gateway_core.plugins.stopping import is_told_to_stop
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.upstream.transport import Policy
 
 from .desk import Desk
 from .endpoint import endpoint

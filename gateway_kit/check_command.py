@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gateway_core.cli.plugins_looking import as_json_option, show
 from gateway_core.config.environment import Environment
-from gateway_core.plugin_commands.looking import as_json_option, show
 from gateway_core.plugins import IMPORT_LIMIT, Found, PluginFolder
 from gateway_core.plugins.guard import Guard, PluginFailed
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gateway_core.plugins import load
 from gateway_core.plugins.discovery import installed
-from gateway_core.registry import Registry, build
+from gateway_core.plugins.registry import Registry, build
 
 FORMAT = "format-"
 """How the entry points of format plugins begin."""

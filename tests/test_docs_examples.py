@@ -13,7 +13,7 @@ import pytest
 
 from gateway_core import Kind
 from gateway_core.plugins import load
-from gateway_core.registry import build
+from gateway_core.plugins.registry import build
 from gateway_kit.providers import Suite
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -23,15 +23,11 @@ ALLOWED = {
 }
 """Which of our packages each place may import, besides the module's own."""
 LAYERS = (
-    "contracts | hookspecs | gateway_core | config | storage | identity | "
-    "plugins shapes validation registry manifest | "
-    "inference | surfaces | routing | app | server serving | "
-    "commands doctor own_desk resets log_lines | "
-    "command_group plugin_commands | "
-    "cli __main__"
+    "contracts | hookspecs | gateway_core | config | storage | identity | plugins | "
+    "upstream | metering | routing | pipeline | http | app | server | cli __main__"
 )
 CONTRACTS = (
-    "errors | usage | kinds | model | conversation | seal | events | exchange | web_login | "
+    "errors asgi | usage | kinds | model | conversation | seal | events | exchange | web_login | "
     "provider | wire interceptor"
 )
 NETWORK = {
@@ -184,9 +180,8 @@ def contracts(module: Module) -> Iterator[str]:
 
 
 def network(module: Module) -> Iterator[str]:
-    if not module.is_in("gateway_core.inference.transport", "gateway_kit.mock_vendor"):
-        is_top = module.place == "gateway_core" and module.name.count(".") == 1
-        owns_listener = is_top or module.is_in("gateway_core.server")
+    if not module.is_in("gateway_core.upstream.transport", "gateway_kit.mock_vendor"):
+        owns_listener = module.is_in("gateway_core.cli", "gateway_core.server")
         yield from _matches(module, NETWORK - ({"socket"} if owns_listener else set()))
 
 
@@ -220,7 +215,7 @@ def environment(module: Module) -> Iterator[str]:
 
 
 def purity(module: Module) -> Iterator[str]:
-    is_pure = module.is_in("gateway_core.inference.policy", "gateway_core.inference.routing")
+    is_pure = module.is_in("gateway_core.routing.access_policy", "gateway_core.routing.plan")
     if is_pure or module.name.startswith(PURE):
         for node in ast.walk(module.tree):
             if isinstance(node, WAITS):
@@ -249,15 +244,15 @@ BAD = [
     (rooms, "gateway_formats.sse", "from gateway_providers import jobs"),
     (rooms, "gateway_format_x", "from gateway_providers import jobs"),
     (rooms, "gateway_provider_x", "from gateway_provider_y import Y"),
-    (rooms, "gateway_core.cli", "from gateway_kit import commands"),
+    (rooms, "gateway_core.cli.main", "from gateway_kit import commands"),
     (network, "gateway_kit.providers.bench", "import socket"),
     (door, "gateway_formats.sse", "from gateway_core.contracts.wire import WireFormat"),
     (door, "gateway_provider_x", "from gateway_core import contracts"),
     (door, "gateway_provider_x", "import gateway_core"),
-    (layers, "gateway_core.storage.keys", "from ..identity import peers"),
-    (layers, "gateway_core.config.settings", "from gateway_core.cli import main"),
-    (layers, "gateway_core.inference.gateway", "from gateway_core import surfaces"),
-    (layers, "gateway_core.plugins", "def f():\n    from .inference import gateway"),
+    (layers, "gateway_core.storage.stores.keys", "from ...identity import peers"),
+    (layers, "gateway_core.config.settings", "from gateway_core.cli.main import main"),
+    (layers, "gateway_core.routing.plan", "from gateway_core import pipeline"),
+    (layers, "gateway_core.plugins", "def f():\n    from ..pipeline import dispatch"),
     (layers, "gateway_core.extras", ""),
     (contracts, "gateway_core.contracts.usage", "from .model import Model"),
     (contracts, "gateway_core.contracts.model", "from . import wire"),
@@ -266,28 +261,35 @@ BAD = [
     (network, "gateway_provider_x", "from urllib.request import urlopen"),
     (network, "gateway_provider_x", "from urllib import request"),
     (network, "gateway_provider_x", "def f():\n    import requests as r\n    r.get('u')"),
-    (network, "gateway_core.inference.dispatch", "import anyio\nanyio.connect_tcp('h', 1)"),
+    (network, "gateway_core.pipeline.dispatch", "import anyio\nanyio.connect_tcp('h', 1)"),
     (database, "gateway_core.identity.sessions", "from apsw import Connection"),
     (files, "gateway_core.identity.sessions", "open('x')"),
     (files, "gateway_core.app", "path.read_text()"),
     (files, "gateway_provider_x", "import os\nos.open('x', 0)"),
     (environment, "gateway_provider_x", "import os\nkey = os.environ['KEY']"),
-    (environment, "gateway_core.cli", "from os import getenv"),
-    (environment, "gateway_core.cli", "import os.path\nos.getenv('KEY')"),
-    (environment, "gateway_core.cli", "import os as system\nsystem.environ"),
+    (environment, "gateway_core.cli.main", "from os import getenv"),
+    (environment, "gateway_core.cli.main", "import os.path\nos.getenv('KEY')"),
+    (environment, "gateway_core.cli.main", "import os as system\nsystem.environ"),
     (purity, "gateway_format_x", "async def f(x):\n    await x"),
-    (purity, "gateway_core.inference.policy", "async def f(x):\n    async with x:\n        pass"),
+    (
+        purity,
+        "gateway_core.routing.access_policy",
+        "async def f(x):\n    async with x:\n        pass",
+    ),
 ]
 GOOD = [
     ("gateway_core.contracts.wire", "from .provider import Call"),
-    ("gateway_core.inference.transport.http", "import httpx2, socket"),
-    ("gateway_core.storage.sqlite", "import apsw\nfrom pathlib import Path\nopen('x')"),
+    ("gateway_core.upstream.transport.http", "import httpx2, socket"),
+    ("gateway_core.storage.sqlite.engine", "import apsw\nfrom pathlib import Path\nopen('x')"),
     ("gateway_core.config.environment", "import os\nos.environ"),
-    ("gateway_core.cli", "import socket\nfrom .app import create\nfrom . import __main__"),
-    ("gateway_core.registry", "from .contracts.wire import WireFormat\nfrom .plugins import load"),
+    ("gateway_core.cli.main", "import socket\nfrom ..app import create\nfrom . import group"),
+    (
+        "gateway_core.plugins.registry",
+        "from ..contracts.wire import WireFormat\nfrom . import load",
+    ),
     ("gateway_kit.mock_vendor.server", "import socket"),
     ("gateway_kit.providers.bench", "from gateway_core.app import Gateway"),
-    ("gateway_dashboard_api.access", "from gateway_core.storage.keys import Keys"),
+    ("gateway_dashboard_api.access", "from gateway_core.storage.stores.keys import Keys"),
     ("gateway_provider_x", "from gateway_core import Model\nfrom .speech import Speech"),
     ("gateway_provider_x.speech", "from gateway_providers import jobs\nadapter.open(call)"),
     ("gateway_format_x", "from . import requests\nrequests.read('x')"),

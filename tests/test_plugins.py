@@ -25,7 +25,7 @@ from plugin_folders import (
 )
 
 from gateway_core.plugins import load
-from gateway_core.registry import build
+from gateway_core.plugins.registry import build
 from gateway_providers.testing import (
     dependency_faults,
     docstring_faults,

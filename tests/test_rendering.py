@@ -28,9 +28,9 @@ from gateway_core import (
     UpstreamError,
     WireFormat,
     plugins,
-    registry,
 )
-from gateway_core.inference.exchanges import Handover
+from gateway_core.pipeline.exchanges import Handover
+from gateway_core.plugins import registry
 from gateway_formats.fold import gather
 from gateway_formats.grammar import violation
 

@@ -101,7 +101,7 @@ def test_a_package_brings_the_entry_points_it_declares_and_no_others(member: Pat
 
 
 def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> None:
-    assert declared(ROOT)["project"]["scripts"] == {CORE: "gateway_core.cli:main"}
+    assert declared(ROOT)["project"]["scripts"] == {CORE: "gateway_core.cli.main:main"}
     assert declared(ROOT)["project"]["entry-points"] == {
         "model_gateway": {
             "dashboard": "gateway_dashboard_api.plugin",

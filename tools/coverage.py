@@ -19,14 +19,15 @@ from features import REQUESTS  # noqa: E402
 from probes import Feature  # noqa: E402
 from replies import REPLIES, Answered  # noqa: E402
 
-from gateway_core import plugins, registry  # noqa: E402
+from gateway_core import plugins  # noqa: E402
 from gateway_core.contracts.conversation import Conversation, Losses  # noqa: E402
 from gateway_core.contracts.kinds import Kind  # noqa: E402
 from gateway_core.contracts.model import Model  # noqa: E402
 from gateway_core.contracts.provider import Call, Credential, ProviderSpec, Target  # noqa: E402
 from gateway_core.contracts.wire import WireFormat  # noqa: E402
-from gateway_core.inference.envelope import members_of  # noqa: E402
-from gateway_core.inference.question import Question  # noqa: E402
+from gateway_core.pipeline.json_body import members_of  # noqa: E402
+from gateway_core.pipeline.translation import Question  # noqa: E402
+from gateway_core.plugins import registry  # noqa: E402
 
 PAGE = ROOT / "docs" / "coverage.md"
 CARRIED, DROPPED, SILENT, ABSENT = "yes", "dropped", "LOST", "–"

@@ -31,8 +31,8 @@ ROOT = Path(__file__).parent.parent
 FILE = ROOT / "gateway_core" / "plugins" / "protocols.json"
 FURTHER = (
     "gateway_core.identity.access.Access",
-    "gateway_core.inference.host.Host",
-    "gateway_core.surfaces.operation.Guarded",
+    "gateway_core.pipeline.plugin_host.Host",
+    "gateway_core.http.operations.Guarded",
 )
 """Names of the door that cannot stand at the top, since they belong to the running gateway."""
 

@@ -14,15 +14,16 @@ from typing import Any, cast
 
 import msgspec
 
-from gateway_core import hookspecs, plugins, registry
+from gateway_core import hookspecs, plugins
 from gateway_core.config import environment, settings
 from gateway_core.contracts import errors
 from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
+from gateway_core.http import meta, models
+from gateway_core.http.operations import Operation
 from gateway_core.identity.access import RULES, Access, Rule
-from gateway_core.inference.core import Core
-from gateway_core.surfaces import catalog, meta
-from gateway_core.surfaces.operation import Operation
+from gateway_core.pipeline.context import Core
+from gateway_core.plugins import registry
 from gateway_dashboard_api import plugin as dashboard
 
 ROOT = Path(__file__).parent.parent
@@ -285,7 +286,7 @@ def of_class(access: Access) -> str:
 def operations() -> tuple[Operation, ...]:
     """Everything there is to ask for. Making the routes asks nothing of a gateway."""
     nobody = cast(Core, None)
-    routes = (*meta.routes(nobody), *catalog.routes(nobody), *dashboard.routes_of(nobody))
+    routes = (*meta.routes(nobody), *models.routes(nobody), *dashboard.routes_of(nobody))
     found = registry.build(plugins.load(allowed=bundled()))
     generated = (
         Operation(method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask a model")

@@ -5,7 +5,7 @@ StartRefused
 ├── DataDirUnusable     the data directory cannot be made or written
 ├── DataDirInUse        another gateway holds the data directory
 ├── SecretLost          a secret file is missing, empty or damaged
-├── DatabaseUnusable    the database is damaged, or gone (``storage/sqlite.py``)
+├── DatabaseUnusable    the database is damaged, or gone (``storage/sqlite/engine.py``)
 ├── MigrationRefused    the database is not one this version can bring up to date
 └── WrongMasterKey      the master key is not the one that sealed this database
 """

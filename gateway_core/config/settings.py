@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from gateway_core.contracts.errors import BadRequest
-
+from ..contracts.errors import BadRequest
 from .setting import Trait, declared, setting
 
 AccountStrategy = Literal["fill-first", "round-robin"]

@@ -17,8 +17,8 @@ from string import ascii_lowercase, digits
 import msgspec
 from msgspec import Struct
 
-from ..storage.keys import ApiKey
 from ..storage.moments import seconds
+from ..storage.stores.keys import ApiKey
 from .policy import Policy, read
 
 PREFIX = "sk-"

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import msgspec
 
 from ..contracts.errors import LimitExceeded
-from ..storage.lockouts import MOST, Standing
+from ..storage.stores.lockouts import MOST, Standing
 
 FAILURES = 5
 STEPS = (30.0, 120.0, 600.0, 1800.0)

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from ..contracts.provider import ProviderSpec
-from ..registry import Registry
 from .discovery import Origin
 from .files import FileDamaged, PluginFolder, digest_of
 from .packages import Package, package_of
 from .records import Plugin, Problem, State
+from .registry import Registry
 from .setting_fields import SettingField
 from .settings import PluginSettings
 from .switches import disabled

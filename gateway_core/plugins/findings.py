@@ -6,11 +6,11 @@ from shlex import quote
 
 from msgspec import Struct
 
-from ..registry import Registry
 from .about import file_of, trouble
 from .core_packages import core_versions, plain
 from .files import FileDamaged, PluginFolder
 from .records import State
+from .registry import Registry
 from .switches import disabled
 
 

@@ -11,7 +11,7 @@ from typing import Any, Union
 import msgspec
 from msgspec import NODEFAULT, UNSET, Struct, UnsetType, inspect
 
-from ..storage.secret_members import is_secret
+from ..storage.stores.secret_members import is_secret
 
 MASK = "•" * 8
 """Stands for a secret that is set."""

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..storage.plugin_document import PluginDocument
+from ..storage.stores.plugin_document import PluginDocument
 from .records import Problem
 from .setting_fields import Declared, SettingField, masked, prefix, shown, texts
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from ..contracts.errors import BadRequest
-from ..storage.plugin_document import NOTHING, PluginDocument
+from ..storage.stores.plugin_document import NOTHING, PluginDocument
 from .asking import HOOK_LIMIT, replies
 from .guard import Guard, PluginFailed
 from .records import Loaded, Problem, report

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 
-from ..inference.client import LEAVING, PUSH, REPLY
+from ..contracts.asgi import LEAVING, PUSH, REPLY
 from .door import App, Message
 from .flow import HIGH_WATER, Flow
 from .offers import Asker, Express, Nobody

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import httptools
 
-from ..inference.client import KEPT
+from ..contracts.asgi import KEPT
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
 from .cycle import Cycle, Usual
 from .door import App, Door, stopping

@@ -18,7 +18,7 @@ from typing import cast
 
 import httptools
 
-from ..inference.client import LEAVING
+from ..contracts.asgi import LEAVING
 from .connection import BODY, HEAD, Connection
 from .cycle import FAILED, FAILED_HEADERS, LONG, Header, Usual
 from .door import App, Door, Message, stopping

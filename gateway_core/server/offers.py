@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from ..inference.client import Kept, Outlet
+from ..contracts.asgi import Kept, Outlet
 
 
 class Express(Protocol):

@@ -8,7 +8,7 @@ many clients write the two one after the other.
 
 import re
 
-from ..inference.client import KEPT, Kept
+from ..contracts.asgi import KEPT, Kept
 from .door import Message
 from .heads import SMALL, Headers
 

@@ -17,7 +17,7 @@ from time import time
 
 import msgspec
 
-from ..inference.client import LEAVING, PUSH, REPLY
+from ..contracts.asgi import LEAVING, PUSH, REPLY
 from .cycle import BODILESS, FAILED, FAILED_HEADERS, LONG, Header, lines
 from .door import App, Message
 from .heads import Refused

@@ -8,7 +8,7 @@ UniqueViolation                for stores, which know what it means to the clien
 TransactionMisuse              a mistake in our own code
 """
 
-from gateway_core.contracts.errors import GatewayError
+from ..contracts.errors import GatewayError
 
 
 class StorageUnavailable(GatewayError):

@@ -14,8 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from gateway_core.config.errors import MigrationRefused
-
+from ..config.errors import MigrationRefused
 from .database import Database, Row
 from .moments import Clock, iso
 

@@ -7,15 +7,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from gateway_core.config.data_dir import DataDir
-from gateway_core.config.errors import DatabaseUnusable, WrongMasterKey
-
+from ..config.data_dir import DataDir
+from ..config.errors import DatabaseUnusable, WrongMasterKey
 from .database import Database
 from .errors import SealBroken, StorageFull, StorageUnavailable
-from .integrity import gone, inspect
 from .migrate import migrate, packaged_migrations
 from .moments import Clock
-from .sqlite import open_sqlite
+from .sqlite.engine import open_sqlite
+from .sqlite.integrity import gone, inspect
 from .vault import Vault
 
 SEALED = (

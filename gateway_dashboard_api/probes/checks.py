@@ -18,11 +18,11 @@ from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference.core import Core
-from gateway_core.inference.plan import Member
-from gateway_core.inference.redaction import secrets_of
-from gateway_core.inference.tables import Account
-from gateway_core.inference.trace import Trace
+from gateway_core.metering.request_record import Trace
+from gateway_core.pipeline.context import Core
+from gateway_core.routing.plan import Member
+from gateway_core.routing.snapshot import Account
+from gateway_core.upstream.redaction import secrets_of
 
 from .discovery import Fetched, fetch, list_request, refusal
 from .findings import Finding, finding, lets_in

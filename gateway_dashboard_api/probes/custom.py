@@ -7,9 +7,9 @@ import msgspec
 
 from gateway_core.contracts.errors import BadRequest, UpstreamError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.inference.addressing import JSON
-from gateway_core.inference.core import Core
-from gateway_core.inference.tables import Account
+from gateway_core.pipeline.context import Core
+from gateway_core.routing.snapshot import Account
+from gateway_core.upstream.endpoints import JSON
 
 from .checks import Proof
 from .discovery import Fetched, fetch

@@ -12,13 +12,13 @@ from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference import addressing
-from gateway_core.inference.addressing import vendor_side
-from gateway_core.inference.core import Core
-from gateway_core.inference.proxies import proxy_for
-from gateway_core.inference.sending import send
-from gateway_core.inference.tables import Account
-from gateway_core.inference.transport import read_all
+from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.send import send
+from gateway_core.routing.snapshot import Account
+from gateway_core.upstream import endpoints
+from gateway_core.upstream.endpoints import vendor_side
+from gateway_core.upstream.proxies import proxy_for
+from gateway_core.upstream.transport import read_all
 
 from ..destinations import BASE_URL
 from .model_list import Listed, read_page
@@ -67,10 +67,10 @@ def list_request(
         return None
     target = Target(spec, Model(""))
     headers = {
-        "accept": addressing.JSON,
+        "accept": endpoints.JSON,
         **wire.headers,
         **spec.headers,
-        **addressing.authorization(target, credential, wire),
+        **endpoints.authorization(target, credential, wire),
     }
     return UpstreamRequest(method="GET", url=url, headers=headers)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from gateway_core.contracts.errors import GatewayError, TransportError, UpstreamError
-from gateway_core.inference.redaction import told
+from gateway_core.upstream.redaction import told
 
 _ABOUT_THE_KEY = ("api key", "api_key", "apikey", "credential", "unauthorized", "authentication")
 _ABOUT_THE_REQUEST = (400, 404, 405, 413, 422, 429)

@@ -8,15 +8,15 @@ from gateway_core.contracts.errors import GatewayError, Unavailable
 from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.provider import Call
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference.accounts import Turns, Wanted
-from gateway_core.inference.core import Core
-from gateway_core.inference.dispatch import Job, dispatch
-from gateway_core.inference.envelope import members_of
-from gateway_core.inference.health import Health
-from gateway_core.inference.plan import Member
-from gateway_core.inference.question import Question
-from gateway_core.inference.tables import Account, Tables
-from gateway_core.inference.trace import Trace
+from gateway_core.metering.request_record import Trace
+from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.dispatch import Job, dispatch
+from gateway_core.pipeline.json_body import members_of
+from gateway_core.pipeline.translation import Question
+from gateway_core.routing.account_selection import Turns, Wanted
+from gateway_core.routing.cooldowns import Health
+from gateway_core.routing.plan import Member
+from gateway_core.routing.snapshot import Account, Tables
 
 CHAT = "/v1/chat/completions"
 """The endpoint whose format is asked first: the words of the greeting are its own."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.contracts.provider import ProviderSpec
-from gateway_core.inference.redaction import told
+from gateway_core.upstream.redaction import told
 
 from ..desk import Desk
 from .discovery import discover

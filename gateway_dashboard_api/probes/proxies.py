@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.inference.core import Core
-from gateway_core.inference.redaction import told
+from gateway_core.pipeline.context import Core
+from gateway_core.upstream.redaction import told
 
 LIMIT = 10.0
 """Seconds."""

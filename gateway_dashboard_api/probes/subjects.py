@@ -6,10 +6,10 @@ from typing import Any
 
 from gateway_core.contracts.errors import BadRequest, GatewayError
 from gateway_core.contracts.provider import Credential
-from gateway_core.inference.proxies import proxy_of
-from gateway_core.inference.tables import Account, account_of
-from gateway_core.storage.connection import Connection
-from gateway_core.storage.nodes import Node
+from gateway_core.routing.snapshot import Account, account_of
+from gateway_core.storage.stores.connection import Connection
+from gateway_core.storage.stores.nodes import Node
+from gateway_core.upstream.proxies import proxy_of
 
 from ..connection_rows import BROKEN
 from ..desk import Desk

@@ -10,15 +10,15 @@ from starlette.responses import Response
 
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import Forbidden
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import COOKIE, cookie, is_same_origin
 from gateway_core.identity.lockout import Attempt
 from gateway_core.identity.oidc import client_of
 from gateway_core.identity.passwords import is_public_initial
 from gateway_core.identity.placeholders import is_public
-from gateway_core.inference.client import headers_of
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.pipeline.client_response import headers_of
 
 from ..cookies import PENDING, clear_cookie, origin, set_cookie
 from ..desk import Desk

@@ -7,10 +7,10 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.storage.connection import Connection, ConnectionChange, NewConnection
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.connection import Connection, ConnectionChange, NewConnection
 
 from ..desk import Desk
 from ..endpoint import endpoint

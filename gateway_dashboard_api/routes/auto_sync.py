@@ -14,12 +14,12 @@ from starlette.responses import Response
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.contracts.kinds import Kind
-from gateway_core.inference.redaction import secrets_of, told
-from gateway_core.inference.tables import Account
-from gateway_core.storage.kv import CUSTOM_MODELS
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.snapshot import Account
 from gateway_core.storage.moments import iso
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.kv import CUSTOM_MODELS
+from gateway_core.upstream.redaction import secrets_of, told
 
 from ..desk import Desk
 from ..endpoint import endpoint

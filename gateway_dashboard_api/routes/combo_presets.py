@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.kinds import Kind
-from gateway_core.inference.tables import Tables
-from gateway_core.storage.combos import Combo, ComboChange
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.snapshot import Tables
+from gateway_core.storage.stores.combos import Combo, ComboChange
 
 from ..combo_checks import check
 from ..desk import Desk

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest, NotFound
-from gateway_core.storage.combos import Combo, ComboChange
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.storage.stores.combos import Combo, ComboChange
 
 from ..answers import Success
 from ..combo_checks import check, check_facts

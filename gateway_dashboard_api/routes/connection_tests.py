@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.inference.health import EVERY_MODEL
-from gateway_core.storage.connection import Connection
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.cooldowns import EVERY_MODEL
 from gateway_core.storage.moments import iso
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.connection import Connection
 
 from ..answers import BatchedTest, BatchSummary, ConnectionBatch, ConnectionTest, Validity
 from ..bodies import (

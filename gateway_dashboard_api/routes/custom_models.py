@@ -10,10 +10,10 @@ from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.contracts.kinds import Kind
-from gateway_core.inference.catalog import MAX_NAME
-from gateway_core.storage.kv import CUSTOM_MODELS
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.model_resolver import MAX_NAME
+from gateway_core.storage.stores.kv import CUSTOM_MODELS
 
 from ..answers import Success
 from ..desk import Desk

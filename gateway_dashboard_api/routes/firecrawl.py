@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.inference.redaction import told
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.upstream.redaction import told
 
 from ..bodies import said
 from ..desk import Desk

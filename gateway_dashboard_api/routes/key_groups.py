@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.storage.key_groups import KeyGroup, KeyGroupChange
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.key_groups import KeyGroup, KeyGroupChange
 
 from ..desk import Desk
 from ..endpoint import endpoint

@@ -4,9 +4,9 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.inference.catalog import FAMILIES
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.model_resolver import FAMILIES
 
 from ..desk import Desk
 from ..endpoint import endpoint

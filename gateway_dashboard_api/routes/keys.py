@@ -7,13 +7,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import Forbidden, NotFound, Unavailable
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.storage.errors import UniqueViolation
 from gateway_core.storage.ids import random_id
-from gateway_core.storage.key_usage import NOTHING
-from gateway_core.storage.keys import ApiKey, KeyChange
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.key_usage import NOTHING
+from gateway_core.storage.stores.keys import ApiKey, KeyChange
 
 from ..desk import Desk
 from ..endpoint import endpoint

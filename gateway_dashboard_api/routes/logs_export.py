@@ -10,12 +10,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import NO_STORE
 from gateway_core.identity.access import Access
 from gateway_core.storage.moments import iso, local_day
-from gateway_core.storage.usage import UsageRow
-from gateway_core.storage.usage_reports import Which
-from gateway_core.surfaces.answers import NO_STORE
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.usage import UsageRow
+from gateway_core.storage.stores.usage_reports import Which
 
 from ..desk import Desk
 from ..endpoint import endpoint

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from gateway_core.config.settings import MediaRoute, check_changes
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.inference.tables import Tables
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.snapshot import Tables
 
 from ..desk import Desk
 from ..endpoint import endpoint

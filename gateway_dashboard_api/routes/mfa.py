@@ -14,6 +14,8 @@ from starlette.responses import Response
 
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import BadRequest, Conflict, Unauthorized
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import cookie
 from gateway_core.identity.mfa import (
@@ -26,9 +28,7 @@ from gateway_core.identity.mfa import (
     new_secret,
     qr_code,
 )
-from gateway_core.inference.client import headers_of
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.pipeline.client_response import headers_of
 
 from ..cookies import PENDING, clear_cookie
 from ..desk import Desk

@@ -15,13 +15,13 @@ from starlette.types import Send
 
 from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, TransportError
 from gateway_core.contracts.kinds import Kind
-from gateway_core.inference.accounts import Wanted
-from gateway_core.inference.catalog import resolve
-from gateway_core.inference.plan import plan
-from gateway_core.inference.redaction import secrets_of, told
-from gateway_core.inference.trace import Trace
-from gateway_core.surfaces.answers import NO_STORE, json_answer
-from gateway_core.surfaces.operation import STREAM, Guarded
+from gateway_core.http.operations import STREAM, Guarded
+from gateway_core.http.responses import NO_STORE, json_answer
+from gateway_core.metering.request_record import Trace
+from gateway_core.routing.account_selection import Wanted
+from gateway_core.routing.model_resolver import resolve
+from gateway_core.routing.plan import plan
+from gateway_core.upstream.redaction import secrets_of, told
 
 from ..bodies import said
 from ..desk import Desk

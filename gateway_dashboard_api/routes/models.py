@@ -9,11 +9,11 @@ from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest, GatewayError, NotAChatModel
 from gateway_core.contracts.kinds import Kind
-from gateway_core.inference.catalog import MAX_NAME, resolve
-from gateway_core.inference.tables import Tables
-from gateway_core.storage.kv import ALIASES
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.model_resolver import MAX_NAME, resolve
+from gateway_core.routing.snapshot import Tables
+from gateway_core.storage.stores.kv import ALIASES
 
 from ..answers import Success
 from ..bodies import said

@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.inference.live import node_spec
-from gateway_core.storage.nodes import Node
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.snapshot_loader import node_spec
+from gateway_core.storage.stores.nodes import Node
 
 from ..answers import NodeValidity
 from ..bodies import NodeCandidateBody, read_node_candidate, said

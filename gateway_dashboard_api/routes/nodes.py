@@ -6,14 +6,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import Conflict, Forbidden, NotFound
-from gateway_core.inference.health import EVERY_MODEL
-from gateway_core.storage.connection import ConnectionChange
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.cooldowns import EVERY_MODEL
 from gateway_core.storage.errors import SealBroken
-from gateway_core.storage.kv import CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODELS
 from gateway_core.storage.moments import iso
-from gateway_core.storage.nodes import Node, NodeChange, PrefixTaken
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.connection import ConnectionChange
+from gateway_core.storage.stores.kv import CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODELS
+from gateway_core.storage.stores.nodes import Node, NodeChange, PrefixTaken
 
 from ..answers import Nodes, NodeShape, OneNode, Success
 from ..bodies import NodeBody, read_node, said

@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, UpstreamError
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import NO_STORE, json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import COOKIE, cookie
 from gateway_core.identity.oidc import (
@@ -29,9 +31,7 @@ from gateway_core.identity.oidc import (
     is_of,
 )
 from gateway_core.identity.sessions import LIFETIME
-from gateway_core.inference.client import headers_of
-from gateway_core.surfaces.answers import NO_STORE, json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.pipeline.client_response import headers_of
 
 from ..cookies import (
     OIDC_JOURNEY,

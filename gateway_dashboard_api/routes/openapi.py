@@ -7,8 +7,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.surfaces.answers import NO_STORE
-from gateway_core.surfaces.operation import JSON, Guarded
+from gateway_core.http.operations import JSON, Guarded
+from gateway_core.http.responses import NO_STORE
 
 from ..desk import Desk
 from ..endpoint import endpoint
@@ -36,7 +36,7 @@ class Shown:
 
 def _written(desk: Desk, table: Iterable[Guarded]) -> bytes:
     # Few ask for the document, so nobody waits for its making to be loaded.
-    from gateway_core.surfaces.openapi import document
+    from gateway_core.http.openapi import document
 
     operations = [operation for each in table for operation in each.operations]
     formats = desk.tables.registry.formats.values()

@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import NotFound
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.plugins.setting_fields import Declared, SettingField, schema
 from gateway_core.plugins.setting_values import Source, shown_values
 from gateway_core.plugins.settings import PluginSettings
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
 
 from ..desk import Desk
 from ..endpoint import endpoint

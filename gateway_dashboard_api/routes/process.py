@@ -16,10 +16,10 @@ from starlette.responses import PlainTextResponse, Response
 
 from gateway_core.config.environment import Environment, Mode
 from gateway_core.contracts.errors import BadRequest
+from gateway_core.http.operations import Guarded
+from gateway_core.http.requests import request_id_of
+from gateway_core.http.responses import NO_STORE, flat_error, json_answer
 from gateway_core.identity.access import Access
-from gateway_core.surfaces.answers import NO_STORE, flat_error, json_answer
-from gateway_core.surfaces.operation import Guarded
-from gateway_core.surfaces.requests import request_id_of
 
 from ..bodies import said
 from ..desk import Desk

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.storage.connection import ConnectionChange
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.connection import ConnectionChange
 
 from ..connection_rows import row_for
 from ..desk import Desk

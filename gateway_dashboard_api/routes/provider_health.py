@@ -6,11 +6,11 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.inference.health import EVERY_MODEL
-from gateway_core.inference.tables import Account
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.cooldowns import EVERY_MODEL
+from gateway_core.routing.snapshot import Account
 from gateway_core.storage.moments import iso
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
 
 from ..desk import Desk
 from ..endpoint import endpoint

@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest, Conflict, Forbidden, NotFound
-from gateway_core.inference.proxies import DIALLED
-from gateway_core.inference.redaction import host_and_port
-from gateway_core.storage.connection import Connection
+from gateway_core.http.operations import Guarded
+from gateway_core.http.requests import request_id_of
+from gateway_core.http.responses import flat_error, json_answer
 from gateway_core.storage.moments import iso
-from gateway_core.storage.proxy_pools import NewProxyPool, ProxyPool, ProxyPoolChange
-from gateway_core.surfaces.answers import flat_error, json_answer
-from gateway_core.surfaces.operation import Guarded
-from gateway_core.surfaces.requests import request_id_of
+from gateway_core.storage.stores.connection import Connection
+from gateway_core.storage.stores.proxy_pools import NewProxyPool, ProxyPool, ProxyPoolChange
+from gateway_core.upstream.proxies import DIALLED
+from gateway_core.upstream.redaction import host_and_port
 
 from ..bodies import Text, said
 from ..connection_changes import POOL

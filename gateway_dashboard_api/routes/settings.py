@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from gateway_core.config.settings import check_changes, guarded
 from gateway_core.contracts.errors import Forbidden
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 
 from ..desk import Desk
 from ..destinations import permit_proxy

@@ -13,13 +13,13 @@ from starlette.responses import Response
 
 from gateway_core.contracts.errors import GatewayError, NotFound
 from gateway_core.contracts.exchange import UpstreamResponse
+from gateway_core.http.operations import STREAM, Guarded
+from gateway_core.http.requests import request_id_of
+from gateway_core.http.responses import NO_STORE, flat_error, json_answer
 from gateway_core.identity.access import Access
-from gateway_core.inference.redaction import MASK, secrets_of
-from gateway_core.inference.sending import send as send_request
-from gateway_core.inference.tables import Account
-from gateway_core.surfaces.answers import NO_STORE, flat_error, json_answer
-from gateway_core.surfaces.operation import STREAM, Guarded
-from gateway_core.surfaces.requests import request_id_of
+from gateway_core.pipeline.send import send as send_request
+from gateway_core.routing.snapshot import Account
+from gateway_core.upstream.redaction import MASK, secrets_of
 
 from ..desk import Desk
 from ..endpoint import Handler, endpoint

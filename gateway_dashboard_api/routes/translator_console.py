@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from gateway_core.config.data_dir import PRIVATE_DIRECTORY
 from gateway_core.contracts.errors import NotFound
+from gateway_core.http.operations import STREAM, Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.inference.redaction import secrets_of, told
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import STREAM, Guarded
+from gateway_core.upstream.redaction import secrets_of, told
 
 from ..console import Console, console_of
 from ..desk import Desk

@@ -4,10 +4,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest, GatewayError, TransportError, UpstreamError
-from gateway_core.inference.redaction import secrets_of, told
-from gateway_core.inference.tables import account_of
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.snapshot import account_of
+from gateway_core.upstream.redaction import secrets_of, told
 
 from ..answers import UpstreamModels
 from ..connection_rows import BROKEN

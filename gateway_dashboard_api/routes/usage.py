@@ -8,11 +8,11 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
 from gateway_core.storage.moments import iso, local_day
-from gateway_core.storage.usage import UsageFilter
-from gateway_core.storage.usage_days import LAST_DAY
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.usage import UsageFilter
+from gateway_core.storage.stores.usage_days import LAST_DAY
 
 from ..desk import Desk
 from ..endpoint import endpoint

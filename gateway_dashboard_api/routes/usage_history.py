@@ -7,10 +7,10 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.storage.usage import UsageRow
-from gateway_core.storage.usage_reports import Which
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.storage.stores.usage import UsageRow
+from gateway_core.storage.stores.usage_reports import Which
 
 from ..desk import Desk
 from ..endpoint import endpoint

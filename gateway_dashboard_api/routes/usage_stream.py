@@ -6,7 +6,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway_core.surfaces.operation import STREAM, Guarded
+from gateway_core.http.operations import STREAM, Guarded
 
 from ..desk import Desk
 from ..endpoint import endpoint

@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.inference.catalog import MAX_NAME
-from gateway_core.storage.kv import DISABLED_MODELS, ENABLED_MODELS
-from gateway_core.surfaces.answers import json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.model_resolver import MAX_NAME
+from gateway_core.storage.stores.kv import DISABLED_MODELS, ENABLED_MODELS
 
 from ..answers import Success
 from ..desk import Desk

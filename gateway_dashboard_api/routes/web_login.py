@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from gateway_core.contracts.errors import BadRequest, Conflict, NotFound
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import NO_STORE, json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.web_login import BOOTSTRAP, SignIn, SignIns, login_origin
-from gateway_core.storage.connection import Connection
 from gateway_core.storage.moments import iso
-from gateway_core.surfaces.answers import NO_STORE, json_answer
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.connection import Connection
 
 from ..bodies import ChangedConnectionBody, NewConnectionBody
 from ..connection_changes import change, new_connection, provider_data

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from gateway_core.inference.redaction import hidden
+from gateway_core.upstream.redaction import hidden
 
 PROBLEMS = "gateway_core.plugins"
 """Logs what is wrong with plugins, each time that they are loaded."""

@@ -10,14 +10,14 @@ from typing import Any, BinaryIO
 
 from gateway_core import ProviderSpec, server
 from gateway_core.app import Gateway
-from gateway_core.commands import look
+from gateway_core.cli.options import look
 from gateway_core.config.errors import ConfigError, StartRefused
-from gateway_core.manifest import auth_type
 from gateway_core.plugins import State
 from gateway_core.plugins.discovery import Found
 from gateway_core.plugins.files import PluginFolder
-from gateway_core.registry import Registry
-from gateway_core.storage.connection import PROVIDER_DATA, NewConnection
+from gateway_core.plugins.manifest import auth_type
+from gateway_core.plugins.registry import Registry
+from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
 from gateway_kit.installed import TO_INSTALL
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from gateway_core import GatewayError, Transport, UpstreamRequest, UpstreamResponse
-from gateway_core.inference.transport import Network
-from gateway_core.inference.transport.addresses import Policy
+from gateway_core.upstream.transport import Network
+from gateway_core.upstream.transport.addresses import Policy
 
 Tell = Callable[[str], None]
 

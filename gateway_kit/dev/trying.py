@@ -14,7 +14,7 @@ from gateway_core import (
     Turn,
     WireFormat,
 )
-from gateway_core.registry import Registry
+from gateway_core.plugins.registry import Registry
 from gateway_kit.installed import USUAL
 
 from .vendor import chat_models

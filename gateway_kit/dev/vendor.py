@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat, hookimpl
-from gateway_core.inference.addressing import spoken
-from gateway_core.registry import Registry
+from gateway_core.plugins.registry import Registry
+from gateway_core.upstream.endpoints import spoken
 from gateway_kit.installed import USUAL
 from gateway_kit.mock_vendor import DIALECTS, SAYINGS, Answering, Asked, Dialect, MockVendor, Said
 from gateway_kit.mock_vendor.foreign import spoken_by

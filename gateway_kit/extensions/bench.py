@@ -9,11 +9,11 @@ from pathlib import Path
 from gateway_core import Model, ProviderSpec, hookimpl
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
+from gateway_core.http.app import App
+from gateway_core.http.operations import Guarded
+from gateway_core.http.plugin_sandbox import fenced
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
-from gateway_core.inference.host import Hosts
-from gateway_core.routing import App
-from gateway_core.surfaces.fence import fenced
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.pipeline.plugin_host import Hosts
 from gateway_kit.asked import said
 from gateway_kit.installed import TO_INSTALL, USUAL, registry_of
 from gateway_kit.providers.asgi import HERE, Answer, Asking

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec.structs import asdict
 
 from gateway_core import BadRequest, Call, Kind
-from gateway_core.inference.envelope import members_of
-from gateway_core.storage.usage import UsageRecord
+from gateway_core.pipeline.json_body import members_of
+from gateway_core.storage.stores.usage import UsageRecord
 from gateway_kit.providers.questions import question
 from gateway_kit.providers.subject import Subject as Vendor
 

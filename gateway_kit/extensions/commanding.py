@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 import click
 from click.testing import CliRunner
 
-from gateway_core.cli import cli
+from gateway_core.cli.main import cli
 from gateway_kit.asked import said
 from gateway_kit.case import Case, Unmet, expect, none_of
 

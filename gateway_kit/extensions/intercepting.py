@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from gateway_core import BadRequest, Call, GatewayError
-from gateway_core.inference.envelope import members_of
+from gateway_core.pipeline.json_body import members_of
 from gateway_kit.asked import said
 from gateway_kit.case import Case, Unmet, expect
 from gateway_kit.mock_vendor import Scene

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from starlette.routing import Match
 
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.http.operations import Guarded
 
 JUNK_BODIES = (
     *(b"", b"{", b"\xff\xfe", b"null", b"7", b'"x"', b"[]", b"{}"),

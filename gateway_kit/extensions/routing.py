@@ -5,8 +5,8 @@ from functools import partial
 
 import msgspec
 
+from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.access import Access
-from gateway_core.surfaces.chat import Endpoints
 from gateway_kit.case import Case, Unmet, expect
 from gateway_kit.providers.asgi import ELSEWHERE, Answer
 

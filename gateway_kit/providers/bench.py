@@ -9,11 +9,11 @@ from typing import Any
 from gateway_core import Credential, Exchange, UpstreamRequest
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
-from gateway_core.inference.health import Rest
-from gateway_core.manifest import auth_type
-from gateway_core.storage.connection import PROVIDER_DATA, NewConnection
-from gateway_core.storage.keys import KeyChange
-from gateway_core.storage.usage import UsageRow
+from gateway_core.plugins.manifest import auth_type
+from gateway_core.routing.cooldowns import Rest
+from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
+from gateway_core.storage.stores.keys import KeyChange
+from gateway_core.storage.stores.usage import UsageRow
 from gateway_kit.mock_vendor import Asked, MockVendor, Said, Scene
 
 from .asgi import Answer, Asking

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gateway_core.storage.usage import UsageRow
+from gateway_core.storage.stores.usage import UsageRow
 from gateway_kit.case import Case, expect
 from gateway_kit.mock_vendor import SAYINGS, Content, Scene, spoil
 

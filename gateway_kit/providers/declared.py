@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from gateway_core import manifest
-from gateway_core.registry import Registry
+from gateway_core.plugins import manifest
+from gateway_core.plugins.registry import Registry
 from gateway_kit.asked import said
 from gateway_kit.case import Case, Unmet, expect
 from gateway_providers.testing import docstring_faults, variable_faults

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from gateway_core import Transport, UpstreamRequest, UpstreamResponse
-from gateway_core.inference.transport import Limits, Network
-from gateway_core.inference.transport.addresses import Policy
+from gateway_core.upstream.transport import Limits, Network
+from gateway_core.upstream.transport.addresses import Policy
 
 SILENCE = 0.5
 """Seconds after which a vendor that says nothing more is given up."""

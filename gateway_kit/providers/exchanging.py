@@ -17,8 +17,8 @@ from gateway_core import (
     ToolCall,
     VendorSide,
 )
-from gateway_core.inference import question as inference
-from gateway_core.inference.envelope import members_of
+from gateway_core.pipeline.json_body import members_of
+from gateway_core.pipeline.translation import Question as Translation
 from gateway_formats.fold import gather
 
 from .questions import Question
@@ -39,7 +39,7 @@ def opened(subject: Subject, question: Question, account: Credential) -> Exchang
     )
     own = model.partition("/")[2]
     found = next(each for each in subject.models() if each.id == own)
-    asked = inference.Question(call, subject.registry.formats)
+    asked = Translation(call, subject.registry.formats)
     return asked.open(Target(subject.spec, found), account)
 
 

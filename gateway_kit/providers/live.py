@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ, from_process
-from gateway_core.inference.environment_accounts import found
+from gateway_core.routing.environment_accounts import found
 from gateway_kit.case import expect
 
 from .answers import read

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator
 
-from gateway_core import ProviderSpec, manifest
+from gateway_core import ProviderSpec
+from gateway_core.plugins import manifest
 from gateway_kit.asked import said
 from gateway_kit.case import Case, expect
 

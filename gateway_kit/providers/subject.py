@@ -6,8 +6,8 @@ from typing import Any
 from msgspec import Struct
 
 from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat
-from gateway_core.inference.addressing import spoken
-from gateway_core.registry import Registry
+from gateway_core.plugins.registry import Registry
+from gateway_core.upstream.endpoints import spoken
 from gateway_kit.mock_vendor import DIALECTS, Dialect
 from gateway_kit.mock_vendor.foreign import spoken_by
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gateway_core import Kind, ProviderSpec
 from gateway_core.plugins import State
+from gateway_core.plugins.registry import Registry
 from gateway_core.plugins.tiers import Tier
-from gateway_core.registry import Registry
 from gateway_kit.case import Case, ranked
 from gateway_kit.installed import format_plugins, named, registry_of
 from gateway_kit.mock_vendor import Dialect

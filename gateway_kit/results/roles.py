@@ -8,8 +8,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from gateway_core import WireFormat
+from gateway_core.plugins.registry import Registry
 from gateway_core.plugins.tiers import Tier
-from gateway_core.registry import Registry
 from gateway_kit.extensions import Suite as ExtensionSuite
 from gateway_kit.extensions.subject import EXTENDING
 from gateway_kit.installed import TO_INSTALL, USUAL, format_plugins, registry_of

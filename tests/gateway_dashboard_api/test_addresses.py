@@ -6,7 +6,7 @@ import pytest
 from audiences import SECRET, by_key, by_session
 from office import KEY, Office
 
-from gateway_core.storage.connection import ConnectionChange
+from gateway_core.storage.stores.connection import ConnectionChange
 
 pytestmark = [
     pytest.mark.anyio,

@@ -7,7 +7,7 @@ from fake_vendor import Said
 from office import KEY, LIST, REPLY, Office, refused
 
 from gateway_core.contracts.errors import UpstreamError
-from gateway_core.inference.verdicts import Verdict
+from gateway_core.routing.failure_rules import Verdict
 from gateway_dashboard_api.routes import connection_tests
 
 pytestmark = pytest.mark.anyio

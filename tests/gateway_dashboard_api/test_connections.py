@@ -4,8 +4,8 @@ import pytest
 from office import KEY, Office
 
 from gateway_core.contracts.errors import UpstreamError
-from gateway_core.inference.verdicts import Verdict
-from gateway_core.storage.connection import NewConnection
+from gateway_core.routing.failure_rules import Verdict
+from gateway_core.storage.stores.connection import NewConnection
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/providers"

@@ -7,7 +7,7 @@ from fake_vendor import Asked
 from office import KEY, Office
 
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.inference.transport import Network
+from gateway_core.upstream.transport import Network
 from gateway_dashboard_api.destinations import clean_base_url, permit, permit_proxy, urls_in
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from office import KEY, Office, client_of
 
-from gateway_core.storage.connections import ConnectionStore
+from gateway_core.storage.stores.connections import ConnectionStore
 
 pytestmark = pytest.mark.anyio
 BODIED = [

@@ -10,7 +10,7 @@ from fake_vendor import Said
 from office import Office
 from real_proxy import real_proxy
 
-from gateway_core.storage.connection import Connection
+from gateway_core.storage.stores.connection import Connection
 
 pytestmark = pytest.mark.anyio
 CONFIGURE = "/api/settings/auto-configure"

@@ -8,8 +8,8 @@ from ledger_rows import HOUR, keep, row
 from office import Office
 
 from gateway_core.storage.errors import StorageUnavailable
-from gateway_core.storage.usage import UsageRow
-from gateway_core.storage.usage_reports import UsageReports, Which
+from gateway_core.storage.stores.usage import UsageRow
+from gateway_core.storage.stores.usage_reports import UsageReports, Which
 from gateway_dashboard_api.routes import logs_export
 
 pytestmark = pytest.mark.anyio

@@ -6,9 +6,9 @@ import pytest
 from msgspec import Struct
 from office import Office
 
+from gateway_core.http.operations import Operation
 from gateway_core.identity.credentials import COOKIE
-from gateway_core.inference.core import Core
-from gateway_core.surfaces.operation import Operation
+from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from office import KEY, REPLY, Office, refused
 
 from gateway_core.contracts.errors import Forbidden, Unavailable
 from gateway_core.contracts.provider import Call
-from gateway_core.inference.interceptors import Interceptors
+from gateway_core.pipeline.interceptors import Interceptors
 from gateway_dashboard_api.probes.greeting import greeting
 from gateway_dashboard_api.routes import model_tests
 

@@ -7,8 +7,8 @@ import pytest
 from gateway_format_claude import CLAUDE
 from office import KEY, Office
 
-from gateway_core.storage.kv import CUSTOM_MODELS, DISABLED_MODELS
-from gateway_core.storage.nodes import Node
+from gateway_core.storage.stores.kv import CUSTOM_MODELS, DISABLED_MODELS
+from gateway_core.storage.stores.nodes import Node
 from gateway_dashboard_api.node_changes import known_types, type_of, wire_of
 from gateway_dashboard_api.owners import Owner
 

@@ -15,9 +15,9 @@ from starlette.responses import Response
 from gateway_core import hookimpl
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
+from gateway_core.http.operations import Guarded, guarded
 from gateway_core.identity.access import Access
-from gateway_core.inference.core import Core
-from gateway_core.surfaces.operation import Guarded, guarded
+from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
 
 pytestmark = pytest.mark.anyio

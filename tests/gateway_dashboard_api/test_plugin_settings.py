@@ -14,9 +14,9 @@ from office import Office, client_of, opened
 from gateway_core import hookimpl
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
+from gateway_core.http.operations import Guarded
 from gateway_core.plugins.setting_fields import MASK
-from gateway_core.storage.audit import AuditRow
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.storage.stores.audit import AuditRow
 from gateway_dashboard_api import plugin as dashboard
 from gateway_dashboard_api.routes.plugin_settings import PluginSettingsShape
 

@@ -11,7 +11,7 @@ from office import KEY, Office
 from real_proxy import VENDOR, RealProxy, real_proxy
 
 from gateway_core.config.environment import Environment
-from gateway_core.storage.connection import NewConnection
+from gateway_core.storage.stores.connection import NewConnection
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/proxy-pools"

@@ -7,7 +7,7 @@ from audiences import by_key
 from ledger_rows import keep, row
 from office import Office
 
-from gateway_core.storage.request_details import RequestDetail
+from gateway_core.storage.stores.request_details import RequestDetail
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/usage/request-details"

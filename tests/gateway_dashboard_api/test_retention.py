@@ -10,7 +10,7 @@ from ledger_rows import DAY, NOW, keep, row
 from office import Office, opened
 
 from gateway_core.storage.moments import iso
-from gateway_core.storage.request_details import RequestDetail
+from gateway_core.storage.stores.request_details import RequestDetail
 from gateway_dashboard_api.retention_runs import run_if_due
 
 pytestmark = pytest.mark.anyio

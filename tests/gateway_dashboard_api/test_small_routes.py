@@ -5,8 +5,8 @@ from audiences import by_key, nobody
 from office import Office
 
 from gateway_core.contracts.errors import UpstreamError
-from gateway_core.inference.health import EVERY_MODEL
-from gateway_core.inference.verdicts import Verdict
+from gateway_core.routing.cooldowns import EVERY_MODEL
+from gateway_core.routing.failure_rules import Verdict
 
 pytestmark = pytest.mark.anyio
 HEALTH = "/api/health/providers"

@@ -12,11 +12,11 @@ from ledger_rows import DAY, HOUR, NOW, keep, row, total
 from office import Office, opened
 
 from gateway_core import Target
-from gateway_core.inference.in_flight import InFlight
-from gateway_core.inference.trace import Trace
-from gateway_core.storage.keys import KeyChange
+from gateway_core.metering.in_flight import InFlight
+from gateway_core.metering.request_record import Trace
 from gateway_core.storage.moments import iso
-from gateway_core.storage.usage import UsageRecord
+from gateway_core.storage.stores.keys import KeyChange
+from gateway_core.storage.stores.usage import UsageRecord
 
 pytestmark = pytest.mark.anyio
 STATS = "/api/usage/stats"

@@ -15,10 +15,10 @@ from office import Office
 from served import served
 
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.inference.in_flight import InFlight
-from gateway_core.inference.trace import Trace
+from gateway_core.metering.in_flight import InFlight
+from gateway_core.metering.request_record import Trace
 from gateway_core.storage.errors import StorageUnavailable
-from gateway_core.storage.usage_reports import UsageReports
+from gateway_core.storage.stores.usage_reports import UsageReports
 from gateway_dashboard_api.desk import Desk
 from gateway_dashboard_api.usage_feeds import PING, Feeds
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from drop_ins import folder_in, vendor
 from extension_bugs import SOUND as WHOLE
 
-from gateway_core.cli import cli
+from gateway_core.cli.main import cli
 from gateway_core.plugins import PluginFolder
 
 SOUND = '''"""Acme, a vendor. See https://docs.acme.example."""
@@ -155,7 +155,7 @@ class Lacking:
             raise ImportError(name)
 
 sys.meta_path.insert(0, Lacking())
-from gateway_core.cli import cli
+from gateway_core.cli.main import cli
 cli(["--data-dir", sys.argv[1], "plugins", "check", sys.argv[2]])
 """
 

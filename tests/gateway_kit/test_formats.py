@@ -23,7 +23,7 @@ from spoiling import sound
 
 import gateway_core.contracts
 from gateway_core import Intake, ReplyFailed, WireFormat
-from gateway_core.inference.exchanges import length as handed_over
+from gateway_core.pipeline.exchanges import length as handed_over
 from gateway_kit.formats import LAWS, Broken, Case, RecordedError, Samples, format_cases
 from gateway_kit.formats.order import disorder
 

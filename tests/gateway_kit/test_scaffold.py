@@ -21,8 +21,8 @@ from msgspec.structs import replace
 
 from gateway_core import Model, ProviderSpec, WireFormat, hookimpl
 from gateway_core.plugins import load
+from gateway_core.plugins.registry import build
 from gateway_core.plugins.tiers import Tier
-from gateway_core.registry import build
 from gateway_kit.providers import Suite
 from gateway_kit.results import check, find
 from gateway_kit.scaffold.command import new_command

@@ -7,10 +7,10 @@ import httpx2
 import pytest
 from served import Served
 
-from gateway_core.inference import express
-from gateway_core.inference.express.attempt import Attempt
-from gateway_core.storage.combos import ComboChange
-from gateway_core.storage.connection import NewConnection
+from gateway_core.pipeline import fast_path
+from gateway_core.pipeline.fast_path.attempt import Attempt
+from gateway_core.storage.stores.combos import ComboChange
+from gateway_core.storage.stores.connection import NewConnection
 
 
 @pytest.fixture
@@ -58,14 +58,14 @@ def add_combo() -> Callable[..., None]:
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each request whose head came before: whether it went the express way."""
     ways: list[bool] = []
-    begin = express.begin
+    begin = fast_path.begin
 
     def noted(*words: Any) -> Any:
         found = begin(*words)
         ways.append(found is not None)
         return found
 
-    monkeypatch.setattr(express, "begin", noted)
+    monkeypatch.setattr(fast_path, "begin", noted)
     return ways
 
 

@@ -13,8 +13,8 @@ from fake_vendor import Asked, FakeVendor, Said
 from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
-from gateway_core.inference.exchanges import Verbatim
-from gateway_core.storage.keys import KeyChange
+from gateway_core.pipeline.exchanges import Verbatim
+from gateway_core.storage.stores.keys import KeyChange
 
 GOOD, STREAM = "good", "stream"
 FRAMES = (

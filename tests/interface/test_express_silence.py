@@ -13,8 +13,8 @@ from fake_vendor import Asked, FakeVendor, Said
 from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
-from gateway_core.inference import client as clients
-from gateway_core.inference.express import streaming
+from gateway_core.pipeline import client_response as clients
+from gateway_core.pipeline.fast_path import streaming
 
 EARLY, BEAT = 0.25, 0.4
 """Seconds: until a stream opens by itself here, and between the signs of life."""

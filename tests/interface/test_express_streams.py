@@ -17,8 +17,8 @@ from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.contracts.exchange import Exchange
-from gateway_core.inference.dispatch import UNMEANT_LIMIT
-from gateway_core.inference.exchanges import Verbatim
+from gateway_core.pipeline.dispatch import UNMEANT_LIMIT
+from gateway_core.pipeline.exchanges import Verbatim
 
 USUAL, EXPRESS = "usual", "quick"
 """Of one length, because prompts are measured where a vendor does not count."""
@@ -388,7 +388,9 @@ def test_a_plugin_that_breaks_ends_its_stream_alike(
             with monkeypatch.context() as patch:
                 calls = 0
                 patch.setattr(Verbatim, place, breaks)
-                patch.setattr("gateway_core.inference.flowing._passing_of", lambda exchange: None)
+                patch.setattr(
+                    "gateway_core.pipeline.direct_stream._passing_of", lambda exchange: None
+                )
                 heard.append(ask(client, f"good-{way}/paced"))
             _until(lambda: not here.gateway.core.in_flight)
 

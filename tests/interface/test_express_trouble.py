@@ -15,9 +15,9 @@ from raw import call, hear, tell
 from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
-from gateway_core.inference.exchanges import Verbatim
-from gateway_core.inference.question import Question
-from gateway_core.storage.connection import NewConnection
+from gateway_core.pipeline.exchanges import Verbatim
+from gateway_core.pipeline.translation import Question
+from gateway_core.storage.stores.connection import NewConnection
 
 MESSAGE = {"role": "assistant", "content": "Hi"}
 REPLY = json.dumps(

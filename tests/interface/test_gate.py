@@ -25,9 +25,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from gateway_core import hookimpl
+from gateway_core.http.operations import Guarded, guarded
 from gateway_core.identity.access import REMOTE, RULES, Access
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
-from gateway_core.surfaces.operation import Guarded, guarded
 
 pytestmark = pytest.mark.anyio
 METHODS = ("GET", "POST", "PUT", "DELETE")

@@ -169,7 +169,7 @@ def test_without_the_switch_there_is_none(issued: Issued, tmp_path: Path) -> Non
 
 def start(data: Path, *options: str, before: str = "") -> "subprocess.CompletedProcess[str]":
     """A start that is to fail; ``before`` is run ahead of it."""
-    program = f"{before}\nfrom gateway_core.cli import main\nmain()"
+    program = f"{before}\nfrom gateway_core.cli.main import main\nmain()"
     command = [sys.executable, "-c", program, "--data-dir", str(data), "--http3", *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 

@@ -12,7 +12,7 @@ from process import start
 
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
-from gateway_core.inference.ledger import FLUSH_AFTER
+from gateway_core.metering.ledger import FLUSH_AFTER
 
 ROUNDS = 3
 MARGIN = 0.75

@@ -16,8 +16,8 @@ HEAVY = {
     *("genai_prices", "pydantic", "mcp"),  # the table of prices, for models without one
     *("rich", "pygments", "sqlite3", "ctypes", "multiprocessing.pool", "unittest"),
     *("concurrent.futures.process", "urllib.request", "email.mime", "anyio._backends._asyncio"),
-    *("gateway_core.commands", "gateway_core.doctor", "gateway_core.own_desk"),
-    *("gateway_core.inference.transport.httpx_transport", "gateway_core.surfaces.openapi"),
+    *("gateway_core.cli.options", "gateway_core.cli.doctor", "gateway_core.cli.api_client"),
+    *("gateway_core.upstream.transport.httpx_transport", "gateway_core.http.openapi"),
 }
 """Modules and packages that serving a plain request does without."""
 PLUGIN = """

@@ -16,7 +16,7 @@ from answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE
 from fake_vendor import Asked, Said
 from served import Served, served
 
-from gateway_core.storage.keys import KeyChange
+from gateway_core.storage.stores.keys import KeyChange
 
 VENDORS = ("openai", "openai-responses", "claude", "gemini", "ollama")
 ASKED = {"role": "user", "content": "hi"}

@@ -30,12 +30,12 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 from served import served
 
+from gateway_core.http import meta, models
+from gateway_core.http.openapi import template
+from gateway_core.http.operations import STREAM, Operation
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
-from gateway_core.inference.core import Core
-from gateway_core.surfaces import catalog, meta
-from gateway_core.surfaces.openapi import template
-from gateway_core.surfaces.operation import STREAM, Operation
+from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
 
 PATH = "/api/openapi.json"
@@ -79,7 +79,7 @@ CALM = settings(
 def operations() -> list[Operation]:
     """Every operation that is routed. Making the routes asks nothing of the gateway."""
     core = cast(Core, None)
-    table = (*meta.routes(core), *catalog.routes(core), *plugin.routes_of(core))
+    table = (*meta.routes(core), *models.routes(core), *plugin.routes_of(core))
     return [operation for each in table for operation in each.operations]
 
 

@@ -15,10 +15,10 @@ from served import house
 
 from gateway_core import ProviderSpec
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.inference import express
-from gateway_core.inference.client import SLICE
-from gateway_core.inference.exchanges import Verbatim
-from gateway_core.inference.express import guest as guests
+from gateway_core.pipeline import fast_path
+from gateway_core.pipeline.client_response import SLICE
+from gateway_core.pipeline.exchanges import Verbatim
+from gateway_core.pipeline.fast_path import guest as guests
 
 CHAT, MESSAGES = "/v1/chat/completions", "/v1/messages"
 _ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f-]{27}")
@@ -83,7 +83,7 @@ def guest(place: Guest) -> Iterator[Guest]:
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each request went the express way."""
     found: list[bool] = []
-    begin = express.begin
+    begin = fast_path.begin
 
     def noted(core: Any, arrival: Any, body: bytes, *rest: Any) -> Any:
         is_usual = b"-usual/" in body
@@ -91,7 +91,7 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(attempt is not None)
         return attempt
 
-    monkeypatch.setattr(express, "begin", noted)
+    monkeypatch.setattr(fast_path, "begin", noted)
     return found
 
 

@@ -10,7 +10,7 @@ from keyed_vendors import GOOD, Add, ask, key_of, keyed, keys
 from served import served
 
 from gateway_core import Auth, ProviderSpec
-from gateway_core.inference.transport import AddressForbidden, Policy
+from gateway_core.upstream.transport import AddressForbidden, Policy
 
 
 def test_an_account_that_is_rate_limited_is_left_alone_until_it_has_rested(

@@ -16,8 +16,8 @@ from credentials import operations
 from fake_vendor import Said
 from office import REPLY, Office, opened
 
+from gateway_core.http.operations import Operation
 from gateway_core.identity.access import Access
-from gateway_core.surfaces.operation import Operation
 
 pytestmark = pytest.mark.anyio
 DEEP = 100_000

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 from office import Office, client_of
 
-from gateway_core.storage.keys import KeyChange
+from gateway_core.storage.stores.keys import KeyChange
 
 SECRET = "a-secret-of-more-than-thirty-two-bytes-for-tests"
 """For JWT_SECRET."""

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from pictures import provider, target
 
 from gateway_core import Call, Credential, GatewayError, Kind, Model, WireFormat
-from gateway_core.inference.addressing import Way
-from gateway_core.inference.exchanges import Translated, client_side
+from gateway_core.pipeline.exchanges import Translated, client_side
+from gateway_core.upstream.endpoints import Way
 
 WIRES: dict[str, WireFormat] = {
     wire.id: wire for wire in (CHAT, RESPONSES[0], CLAUDE, GEMINI, OLLAMA)

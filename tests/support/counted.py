@@ -10,9 +10,9 @@ from moving import Clock
 from gateway_core.contracts.errors import LimitExceeded
 from gateway_core.identity.keys import Key
 from gateway_core.identity.policy import Policy
-from gateway_core.inference.limits import Limits
-from gateway_core.storage.key_usage import NOTHING, KeySpent, Spent
-from gateway_core.storage.usage import UsageRecord
+from gateway_core.metering.limits import Limits
+from gateway_core.storage.stores.key_usage import NOTHING, KeySpent, Spent
+from gateway_core.storage.stores.usage import UsageRecord
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -7,10 +7,10 @@ from typing import Any
 from msgspec import Struct
 from office import Office
 
+from gateway_core.http.operations import Operation
 from gateway_core.identity.access import RULES, SAFE_METHODS, Access
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
-from gateway_core.storage.keys import KeyChange
-from gateway_core.surfaces.operation import Operation
+from gateway_core.storage.stores.keys import KeyChange
 
 HERE, AWAY = "127.0.0.1", "192.0.2.7"
 EVIL = "https://evil.example"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gateway_core.storage.usage import UsageRecord
+from gateway_core.storage.stores.usage import UsageRecord
 
 SOUND = '''"""Sample: an extension that exists only in tests.
 

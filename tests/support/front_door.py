@@ -12,12 +12,12 @@ from gateway_core import hookimpl
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.config.settings import Settings
+from gateway_core.http.operations import Guarded
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.inference.core import Core
-from gateway_core.storage.audit import AuditRow
-from gateway_core.storage.settings import GROUP
-from gateway_core.storage.versions import raise_version
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.pipeline.context import Core
+from gateway_core.storage.stores.audit import AuditRow
+from gateway_core.storage.stores.settings import GROUP
+from gateway_core.storage.stores.versions import raise_version
 from gateway_dashboard_api.desk import Desk
 from gateway_dashboard_api.routes import auth, mfa, oidc, passwords, settings
 

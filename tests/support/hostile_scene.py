@@ -16,7 +16,7 @@ from served import vendor_plugin
 from gateway_core import Model, ProviderSpec
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
-from gateway_core.storage.connection import NewConnection
+from gateway_core.storage.stores.connection import NewConnection
 
 OWN = "own-canary-secret"
 SECRETS = {"openai": "openai-canary-secret", "victim": "victim-canary-secret"}

@@ -8,7 +8,7 @@ from typing import Any
 from office import Office
 
 from gateway_core.storage.moments import iso, local_day
-from gateway_core.storage.usage import UsageRecord
+from gateway_core.storage.stores.usage import UsageRecord
 
 NOW = datetime(2027, 1, 15, 12, 0, 30).timestamp()
 """A local noon, and half a minute."""

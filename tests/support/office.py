@@ -23,7 +23,7 @@ from gateway_core import Auth, Credential, Kind, Model, ProviderSpec, Target
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.inference.core import Core
+from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
 
 CANARY = "canary"

@@ -6,9 +6,9 @@ from typing import Any
 
 from gateway_core import Call, Credential, Kind, Model, ProviderSpec, Target, WireFormat
 from gateway_core.config.settings import read_settings
-from gateway_core.inference.tables import Account, Tables
-from gateway_core.registry import Registry, with_providers
-from gateway_core.storage.combos import Combo
+from gateway_core.plugins.registry import Registry, with_providers
+from gateway_core.routing.snapshot import Account, Tables
+from gateway_core.storage.stores.combos import Combo
 
 
 @dataclass

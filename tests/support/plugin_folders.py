@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from gateway_core import Call, Credential, Exchange, Kind, Model, ProviderSpec, Target
-from gateway_core import manifest as manifests
-from gateway_core.inference.envelope import members_of
-from gateway_core.inference.question import Question
+from gateway_core.pipeline.json_body import members_of
+from gateway_core.pipeline.translation import Question
 from gateway_core.plugins import load
-from gateway_core.registry import Registry, build
+from gateway_core.plugins import manifest as manifests
+from gateway_core.plugins.registry import Registry, build
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ROOT / "tests" / "data" / "providers"

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from gateway_core import hookimpl
 from gateway_core.plugins import Loaded, PluginSettings, load, settings_of
-from gateway_core.storage.plugin_document import PluginDocument
+from gateway_core.storage.stores.plugin_document import PluginDocument
 
 
 class Acme(Struct, frozen=True, kw_only=True, rename="camel"):

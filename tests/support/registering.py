@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gateway_core import Endpoint, Intake, ProviderSpec, WireFormat, hookimpl
 from gateway_core.plugins import Plugin, load
-from gateway_core.registry import Registry, build
+from gateway_core.plugins.registry import Registry, build
 
 
 class Client:

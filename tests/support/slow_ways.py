@@ -23,7 +23,7 @@ from gateway_format_openai import requests as chat_requests
 from gateway_format_openai import writer as chat_writing
 
 from gateway_core import ChoiceEnded, PartGrew, StreamEvent, Usage
-from gateway_core.inference import exchanges
+from gateway_core.pipeline import exchanges
 from gateway_formats import sequence, skimming, sse
 from gateway_formats.ndjson import one_line
 

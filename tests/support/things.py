@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gateway_core.storage.sqlite import SqliteDatabase, open_sqlite
+from gateway_core.storage.sqlite.engine import SqliteDatabase, open_sqlite
 
 INSERT = "INSERT INTO things (id, name) VALUES (:id, :name)"
 

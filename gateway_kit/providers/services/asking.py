@@ -15,7 +15,7 @@ from gateway_core import (
     Target,
     UpstreamRequest,
 )
-from gateway_core.inference.envelope import members_of
+from gateway_core.pipeline.json_body import members_of
 from gateway_kit.case import Case, Run, expect
 
 from ..samples import SAMPLES, ServiceSample

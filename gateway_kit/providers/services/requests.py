@@ -7,10 +7,10 @@ from urllib.parse import unquote, unquote_plus, urlsplit
 import msgspec
 
 from gateway_core import UpstreamRequest
-from gateway_core.inference.reach import is_named, reach_of
-from gateway_core.inference.transport import MalformedUrl
-from gateway_core.inference.transport.urls import parse
-from gateway_core.manifest import auth_type
+from gateway_core.plugins.manifest import auth_type
+from gateway_core.upstream.allowed_hosts import is_named, reach_of
+from gateway_core.upstream.transport import MalformedUrl
+from gateway_core.upstream.transport.urls import parse
 from gateway_kit.case import Case, none_of
 
 from ..bench import Bench

@@ -23,7 +23,7 @@ from gateway_core.identity.credentials import (
 )
 from gateway_core.identity.keys import KeyTable, Mint
 from gateway_core.identity.peers import Peer, stamp
-from gateway_core.storage.keys import ApiKey
+from gateway_core.storage.stores.keys import ApiKey
 
 MINT = Mint("a secret", "0123456789abcdef", b"index key", lambda alphabet: alphabet[0])
 TOKEN = cli_token("machine", "secret")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core.identity.keys import ALPHABET, Key, KeyTable, Mint, by_header, key_of
-from gateway_core.storage.keys import ApiKey
+from gateway_core.storage.stores.keys import ApiKey
 
 MACHINE = "0123456789abcdef"
 MINT = Mint("secret", MACHINE, b"k" * 32, random.Random(5).choice)

@@ -20,8 +20,8 @@ from gateway_core.plugins import (
 from gateway_core.plugins.about import Row, Sheet, hosts_of, nearest, rows, sheet, trouble
 from gateway_core.plugins.findings import findings
 from gateway_core.plugins.packages import Package
+from gateway_core.plugins.registry import Registry, build
 from gateway_core.plugins.switches import switch
-from gateway_core.registry import Registry, build
 
 NAMES = frozenset({"format-openai", "acme", "broken", "packed"})
 SETTINGS = """

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from office import KEY, Office, opened
 
 from gateway_core import Auth, Credential, Target, WireFormat
-from gateway_core.storage.connection import PROVIDER_DATA, NewConnection
+from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
 
 pytestmark = pytest.mark.anyio
 [OPENAI] = [w for w in gateway_format_openai.register_formats() if w.id == "openai"]

@@ -94,7 +94,7 @@ def test_what_only_should_be_known_is_a_note(tmp_path: Path, source: str, detail
 def test_names_of_the_door_that_stand_deeper_are_no_private_ones(tmp_path: Path) -> None:
     source = (
         "import gateway_core.identity.access as access\n"
-        "from gateway_core.surfaces.operation import Guarded\n"
+        "from gateway_core.http.operations import Guarded\n"
         "access.Access.PUBLIC\n"
     )
 

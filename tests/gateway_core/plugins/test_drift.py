@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from gateway_core.plugins import Loaded, Plugin, PluginFolder, State, load
 from gateway_core.plugins.drift import watch
 from gateway_core.plugins.lock import FILE, taken
+from gateway_core.plugins.registry import build
 from gateway_core.plugins.sources import find
 from gateway_core.plugins.startup_files import changes
-from gateway_core.registry import build
 
 HOUSE = frozenset({"format-openai", "groq"})
 OURS = HOUSE | {"acme", "sound", "packed", "late"}

@@ -13,14 +13,14 @@ from starlette.routing import Route
 from gateway_core import hookimpl
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
+from gateway_core.http.operations import Guarded
 from gateway_core.identity.access import Access
-from gateway_core.inference.core import Core
-from gateway_core.inference.host import Host
+from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.plugin_host import Host
 from gateway_core.plugins import Loaded, Plugin, PluginFolder, State, load
 from gateway_core.plugins.findings import findings
 from gateway_core.plugins.protocol import CURRENT, SUPPORTED, unsupported
-from gateway_core.registry import build
-from gateway_core.surfaces.operation import Guarded
+from gateway_core.plugins.registry import build
 
 
 def plugin(protocol: object = None, **hooks: Callable[..., object]) -> ModuleType:

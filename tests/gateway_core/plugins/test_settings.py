@@ -11,7 +11,7 @@ from plugin_settings import Acme, loaded, messages, plugin, settings
 from gateway_core.plugins import settings_of
 from gateway_core.plugins.setting_fields import MASK
 from gateway_core.plugins.setting_values import Source
-from gateway_core.storage.plugin_document import NOTHING, PluginDocument
+from gateway_core.storage.stores.plugin_document import NOTHING, PluginDocument
 
 
 def test_what_is_set_nearer_to_the_process_wins() -> None:

@@ -13,10 +13,10 @@ from msgspec import Struct
 from plugin_settings import Acme, loaded, plugin
 
 from gateway_core import ProviderSpec, hookimpl
-from gateway_core.commands import add_plugin_commands
+from gateway_core.cli.options import add_plugin_commands
 from gateway_core.plugins import State, load, replies, settings_of
-from gateway_core.registry import build
-from gateway_core.storage.plugin_document import PluginDocument
+from gateway_core.plugins.registry import build
+from gateway_core.storage.stores.plugin_document import PluginDocument
 
 
 def raises() -> Any:

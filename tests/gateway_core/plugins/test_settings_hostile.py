@@ -10,9 +10,9 @@ from plugin_settings import loaded, messages, plugin
 from gateway_core import ProviderSpec
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.plugins import PluginSettings, settings_of
+from gateway_core.plugins.registry import build
 from gateway_core.plugins.setting_fields import MASK
-from gateway_core.registry import build
-from gateway_core.storage.plugin_document import NOTHING, PluginDocument
+from gateway_core.storage.stores.plugin_document import NOTHING, PluginDocument
 
 
 class Touchy(Struct, frozen=True, kw_only=True):

@@ -15,8 +15,8 @@ from drop_ins import files_of, folder_in, unpack, vendor
 
 from gateway_core import ProviderSpec, hookimpl
 from gateway_core.plugins import Origin, Plugin, PluginFolder, State, load
+from gateway_core.plugins.registry import Registry, build
 from gateway_core.plugins.sources import distribution_of, find
-from gateway_core.registry import Registry, build
 
 T = TypeVar("T")
 DROP_IN_FAILURES = {

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.inference.client import LEAVING, PUSH, whole_headers, whole_lines
+from gateway_core.contracts.asgi import LEAVING, PUSH
+from gateway_core.pipeline.client_response import whole_headers, whole_lines
 from gateway_core.server.cycle import LONG, Cycle, Usual, lines
 from gateway_core.server.flow import Flow
 from gateway_core.server.offers import Nobody

@@ -15,7 +15,7 @@ from h2_apps import FINE, MIB, PING, Send, echo, say, settle, start
 from h2_peer import place
 from h2_wire import Pair
 
-from gateway_core.inference.client import LEAVING
+from gateway_core.contracts.asgi import LEAVING
 from gateway_core.server.http2 import Http2
 from gateway_core.server.stream import Stream
 

@@ -14,7 +14,7 @@ from h2_wire import Pair, Wire
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.inference.client import PUSH, REPLY
+from gateway_core.contracts.asgi import PUSH, REPLY
 from gateway_core.server import App, Door, Limits
 from gateway_core.server.http2 import Http2
 

@@ -11,7 +11,7 @@ from h2_wire import Pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.inference.client import LEAVING, PUSH, REPLY
+from gateway_core.contracts.asgi import LEAVING, PUSH, REPLY
 
 KEYS = (PUSH, REPLY, LEAVING)
 LENGTH = (b"content-length", b"5")

@@ -10,7 +10,7 @@ from h2_apps import MIB, Held, Send, echo, much, read, say, settle, start, strea
 from h2_peer import Place, place
 from h3_peer import Peer3, peer3
 
-from gateway_core.inference.client import LEAVING, PUSH, REPLY
+from gateway_core.contracts.asgi import LEAVING, PUSH, REPLY
 from gateway_core.server.http3 import Http3
 from gateway_core.server.quic_engine import HELD
 from gateway_core.server.stream import Stream

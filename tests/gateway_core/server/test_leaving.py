@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from http1_house import GET, heard, opened, run, say
 
-from gateway_core.inference.client import LEAVING
+from gateway_core.contracts.asgi import LEAVING
 from gateway_core.server import NAMES, Server, choose
 
 

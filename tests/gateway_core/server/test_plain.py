@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from http1_house import GET, heard, opened, run, say
 
-from gateway_core.inference.client import REPLY
+from gateway_core.contracts.asgi import REPLY
 from gateway_core.server import NAMES, Server, choose, listen
 from gateway_core.server.cycle import Usual
 from gateway_core.server.door import Door

@@ -6,7 +6,7 @@ import httptools
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway_core.inference.client import KEPT
+from gateway_core.contracts.asgi import KEPT
 from gateway_core.server.repeats import Repeated, repeated
 
 HEAD = (

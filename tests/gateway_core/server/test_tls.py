@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from cryptography.hazmat.primitives import serialization as form
 from h2_peer import Place, place
 
-from gateway_core.cli import cli
+from gateway_core.cli.main import cli
 from gateway_core.config.environment import from_environ
 from gateway_core.config.errors import ConfigError
 from gateway_core.server import entrance_of

@@ -7,7 +7,7 @@ from things import opened
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.migrate import migrate, packaged_migrations
-from gateway_core.storage.sqlite import SqliteDatabase, open_sqlite
+from gateway_core.storage.sqlite.engine import SqliteDatabase, open_sqlite
 from gateway_core.storage.vault import Vault
 
 

@@ -15,9 +15,9 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from gateway_core.config.data_dir import DataDir
-from gateway_core.storage.connection import NewConnection
+from gateway_core.storage.stores.connection import NewConnection
 from gateway_core.storage.stores import open_stores
-from gateway_core.storage.usage import UsageRecord
+from gateway_core.storage.stores.usage import UsageRecord
 
 async def main(path):
     data_dir = DataDir(path)

@@ -12,7 +12,7 @@ from gateway_core.storage.migrate import (
     packaged_migrations,
     read_migrations,
 )
-from gateway_core.storage.sqlite import open_sqlite
+from gateway_core.storage.sqlite.engine import open_sqlite
 
 pytestmark = pytest.mark.anyio
 FIRST = Migration(1, "first", "CREATE TABLE one (id BIGINT PRIMARY KEY);\n")

@@ -12,11 +12,11 @@ from gateway_core.config.errors import (
     SecretLost,
     WrongMasterKey,
 )
-from gateway_core.storage.connection import NewConnection
 from gateway_core.storage.opening import refusing
-from gateway_core.storage.sqlite import SqliteDatabase
+from gateway_core.storage.sqlite.engine import SqliteDatabase
 from gateway_core.storage.stores import open_stores
-from gateway_core.storage.usage import UsageFilter, UsageRecord
+from gateway_core.storage.stores.connection import NewConnection
+from gateway_core.storage.stores.usage import UsageFilter, UsageRecord
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ import pluggy
 from gateway_provider_cohere import CHAT, COHERE
 
 from gateway_core import VendorSide, hookimpl
-from gateway_core.validation import format_faults, mended, provider_faults
+from gateway_core.plugins.validation import format_faults, mended, provider_faults
 
 
 def test_the_plugin_brings_its_format_and_its_vendor() -> None:

@@ -1,0 +1,80 @@
+"""Looks at what the gateway needs before it starts, and says what to do about the rest."""
+
+import sys
+from typing import Any
+
+from ..config.data_dir import DataDir
+from ..config.environment import Environment
+from ..config.errors import DataDirInUse, StartRefused
+from ..server import UVLOOP, ServerError, choose, listen
+from ..storage.opening import look_at
+from .options import load
+
+GOOD, WORSE, BAD = "good", "worse", "bad"
+A_PROVIDER = "pip install model-gateway-provider-openai, or that of another vendor"
+RUNS_ALREADY = "(a gateway that runs already is no fault)"
+Finding = dict[str, Any]
+
+
+def examine(environment: Environment, host: str, port: int) -> list[Finding]:
+    """Findings, each with ``check``, ``state`` (good, worse or bad) and ``detail``."""
+    return [_python(), _server(), _port(host, port), _data(environment), *_plugins(environment)]
+
+
+def _finding(check: str, state: str, detail: str) -> Finding:
+    return {"check": check, "state": state, "detail": detail}
+
+
+def _python() -> Finding:
+    return _finding("python", GOOD, ".".join(map(str, sys.version_info[:3])))
+
+
+def _server() -> Finding:
+    name = choose().name
+    if name == UVLOOP:
+        return _finding("server", GOOD, f"{name}, the quicker loop")
+    return _finding(
+        "server", WORSE, f"{name}; pip install 'model-gateway[fast]' for a quicker loop"
+    )
+
+
+def _port(host: str, port: int) -> Finding:
+    try:
+        listen(host, port).close()
+    except ServerError as error:
+        return _finding("port", WORSE, f"{error} {RUNS_ALREADY}")
+    return _finding("port", GOOD, f"{host}:{port} is free")
+
+
+def _data(environment: Environment) -> Finding:
+    path = environment.data_path
+    try:
+        data_dir = DataDir(path, look_only=True)
+        data_dir.check()
+        look_at(data_dir)
+    except DataDirInUse as error:
+        return _finding("data directory", WORSE, f"{error} {RUNS_ALREADY}")
+    except StartRefused as error:
+        return _finding("data directory", BAD, str(error))
+    told = path if data_dir.path.exists() else f"{path} is not there yet; the first start makes it"
+    return _finding("data directory", GOOD, str(told))
+
+
+def _plugins(environment: Environment) -> list[Finding]:
+    _, found = load(environment)
+    findings = [
+        _finding(f"plugin {problem.plugin}", BAD if problem.fatal else WORSE, problem.message)
+        for problem in found.problems
+    ]
+    if not found.formats:
+        findings.append(
+            _finding(
+                "formats",
+                BAD,
+                "no wire format is installed; pip install model-gateway-format-openai",
+            )
+        )
+    if not found.providers:
+        findings.append(_finding("providers", BAD, f"no provider is installed; {A_PROVIDER}"))
+    counted = f"{len(found.formats)} formats and {len(found.providers)} providers"
+    return [*findings, _finding("plugins", GOOD, counted)]

@@ -1,0 +1,34 @@
+"""A group of commands that plugins may add to."""
+
+import click
+
+
+class Commands(click.Group):
+    """Asks plugins for their commands only when one is wanted that is not ours.
+
+    So that serving does not load every plugin twice. A group within the command
+    line is asked for in the same way: plugins reach it as ``cli.commands[name]``.
+    """
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        if own is None:
+            _ask_plugins(ctx)
+            own = super().get_command(ctx, cmd_name)
+        return own
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        _ask_plugins(ctx)
+        return super().list_commands(ctx)
+
+    has_asked = False
+
+
+def _ask_plugins(ctx: click.Context) -> None:
+    """Let the plugins add their commands to the whole command line, once."""
+    from .options import add_plugin_commands
+
+    root = ctx.find_root().command
+    if isinstance(root, Commands) and not root.has_asked:
+        root.has_asked = True
+        add_plugin_commands(root)

@@ -1,0 +1,91 @@
+"""Commands of the plugin lock: ``lock`` and ``unlock``."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ..config.environment import Environment
+from .plugins_looking import as_json_option, show
+
+if TYPE_CHECKING:
+    from ..plugins import Found, PluginFolder
+
+
+@click.command("lock")
+@click.option("--check", is_flag=True, help="Change nothing; exit with 1 when something differs.")
+@as_json_option
+@click.pass_obj
+def lock_command(environment: Environment, check: bool, as_json: bool) -> None:
+    """Write down every plugin's files; from then on one that differs is refused at start."""
+    from ..plugins.files import FileDamaged
+    from .options import folder_of
+
+    folder = folder_of(environment)
+    try:
+        if check:
+            _compare(folder, as_json)
+        else:
+            _write(folder, as_json)
+    except (FileDamaged, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _write(folder: "PluginFolder", as_json: bool) -> None:
+    from ..plugins.lock import FILE, taken
+
+    lock = taken(_found(folder), folder)
+    folder.write_json(FILE, lock)
+    if as_json:
+        show(lock)
+        return
+    files = sum(len(plugin.files) for plugin in lock.plugins)
+    startup = len(lock.startup_files)
+    click.echo(f"{len(lock.plugins)} plugins, {files} files and {startup} .pth files are locked.")
+    click.echo("From the next start on the gateway refuses what differs.")
+
+
+def _compare(folder: "PluginFolder", as_json: bool) -> None:
+    from ..plugins.drift import ADVICE, watch
+
+    found = watch(folder, _found(folder))
+    if found is None:
+        raise click.ClickException("There is no plugin lock; model-gateway plugins lock makes one.")
+    drifts = found.drifts()
+    if as_json:
+        show(drifts)
+    else:
+        for each in drifts:
+            click.echo(f"{each.plugin}: {each.detail}")
+        click.echo(ADVICE if drifts else "Everything is as the plugin lock has it.")
+    if drifts:
+        sys.exit(1)
+
+
+@click.command("unlock")
+@as_json_option
+@click.pass_obj
+def unlock_command(environment: Environment, as_json: bool) -> None:
+    """Take the lock away, so that plugins may change."""
+    from ..plugins.lock import FILE, is_on
+    from .options import folder_of
+
+    folder = folder_of(environment)
+    was_on = is_on(folder)
+    try:
+        folder.remove(FILE)
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        show({"changed": was_on})
+    else:
+        click.echo("The plugin lock is off." if was_on else "There was no plugin lock.")
+
+
+def _found(folder: "PluginFolder") -> "list[Found]":
+    from ..plugins.sources import find
+
+    return find(lambda name, problem: None, folder=folder)
+
+
+COMMANDS = (lock_command, unlock_command)

@@ -1,0 +1,77 @@
+"""What the operator can take away at the machine: a forgotten password, a lost second factor.
+
+Where a gateway uses the data directory it is asked to do it; else it is done
+here. Either way the audit trail has a row before the act.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ..config.data_dir import DataDir
+from ..config.environment import Environment
+from ..config.errors import DataDirInUse
+from ..identity import mfa, passwords
+from .api_client import NoGateway, ask
+
+
+class Reset(Struct, frozen=True):
+    """One thing that can be taken away."""
+
+    action: str
+    """In the audit trail."""
+    route: str
+    changes: Callable[[], Mapping[str, Any]]
+    """Of the settings."""
+    told: str
+    """What counts from now on."""
+
+
+PASSWORD = Reset(
+    passwords.RESET,
+    "/api/auth/reset-password",
+    passwords.forgotten,
+    "The dashboard password is taken away and every session has ended; a second factor stays. "
+    "Sign in with INITIAL_PASSWORD, or from this machine with the built-in password.",
+)
+SECOND_FACTOR = Reset(
+    mfa.RESET,
+    "/api/auth/mfa/reset",
+    lambda: mfa.OFF,
+    "The second factor is switched off, with its backup codes; the password alone signs in. "
+    "Switch it on again in the dashboard.",
+)
+
+
+def carry_out(reset: Reset, environment: Environment, url: str | None) -> None:
+    """``url`` is where a gateway answers that uses the data directory, if the operator says.
+
+    Raises StartRefused, NoGateway.
+    """
+    try:
+        with DataDir(environment.data_path) as data_dir:
+            if not data_dir.database.exists():
+                raise NoGateway(
+                    f"There is no gateway's data in {data_dir.path}, so nothing was changed. Set "
+                    "DATA_DIR, or give --data-dir, with the directory that the gateway uses."
+                )
+            asyncio.run(_here(reset, data_dir))
+    except DataDirInUse:
+        told = ask(environment, url, "POST", reset.route)
+        if told.status != 200:
+            raise NoGateway(
+                f"What answers there is not the gateway that uses {environment.data_path}."
+            ) from None
+
+
+async def _here(reset: Reset, data_dir: DataDir) -> None:
+    from ..storage.stores import open_stores
+
+    stores = await open_stores(data_dir)
+    try:
+        await stores.audit.write("cli", "local", reset.action)
+        await stores.settings.patch(reset.changes())
+    finally:
+        await stores.close()

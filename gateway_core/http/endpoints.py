@@ -1,0 +1,40 @@
+"""Which path speaks which format: the client endpoints that the formats declare (4.2, 4.3)."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ..contracts.wire import WireFormat
+from ..pipeline.request_head import Route
+
+_PARAMETER = re.compile(r"\\{(\w+)\\}")
+Found = tuple[Route, Mapping[str, str]]
+NO_PARAMETERS: Mapping[str, str] = {}
+
+
+class Endpoints:
+    """Finds the route of a path: a look-up for fixed paths, a few patterns for the others."""
+
+    def __init__(self, formats: Iterable[WireFormat]) -> None:
+        self._fixed: dict[str, Found] = {}
+        self._patterns: list[tuple[re.Pattern[str], Route]] = []
+        for wire in formats:
+            for endpoint in wire.endpoints:
+                self._add(endpoint.path, Route(endpoint, wire))
+
+    def find(self, path: str) -> Found | None:
+        """The route and the path's parameters."""
+        found = self._fixed.get(path)
+        if found is not None:
+            return found
+        for pattern, route in self._patterns:
+            match = pattern.fullmatch(path)
+            if match:
+                return route, match.groupdict()
+        return None
+
+    def _add(self, path: str, route: Route) -> None:
+        if "{" not in path:
+            self._fixed.setdefault(path, (route, NO_PARAMETERS))
+            return
+        pattern = _PARAMETER.sub(r"(?P<\1>.+)", re.escape(path))
+        self._patterns.append((re.compile(pattern), route))

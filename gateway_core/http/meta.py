@@ -1,0 +1,52 @@
+"""Health, the provider manifest, and what is said about paths that nobody serves (1, 2.7, 4.11)."""
+
+from typing import Any
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ..identity.access import Access
+from ..pipeline.context import Core
+from .operations import Guarded, guarded
+from .requests import request_id_of
+from .responses import NO_STORE, flat_error, json_answer
+
+MANIFEST = "/v1/provider-plugin-manifest"
+
+
+class Health(Struct, frozen=True):
+    ok: bool = True
+
+
+def routes(core: Core) -> list[Guarded]:
+    async def health(request: Request) -> Response:
+        return json_answer(Health())
+
+    async def manifest(request: Request) -> Response:
+        headers = {
+            "cache-control": "public, max-age=60",
+            "access-control-allow-origin": "*",
+            "x-content-type-options": "nosniff",
+        }
+        return Response(core.manifest, headers=headers, media_type="application/json")
+
+    both, public, purpose = ("GET", "HEAD"), Access.PUBLIC, "show the provider manifest"
+    return [
+        guarded("/api/health", health, public, "tell that it listens", both, answer=Health),
+        guarded(MANIFEST, manifest, public, purpose, both, answer=dict[str, Any]),
+    ]
+
+
+async def unknown(request: Request) -> Response:
+    """The answer for a path without a route."""
+    path, request_id = request.scope["path"], request_id_of(request)
+    if path.startswith("/v1"):
+        error = {
+            "type": "not_found",
+            "code": "unknown_route",
+            "path": path,
+            "request_id": request_id,
+        }
+        return json_answer({"error": error}, 404, {**NO_STORE, "x-request-id": request_id})
+    return flat_error("Not found", 404, request_id)

@@ -1,0 +1,270 @@
+"""One row for each finished request, written in batches off the path of any request."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import tzinfo
+from math import floor
+
+from msgspec.structs import replace
+
+from ..contracts.usage import Usage
+from ..storage.stores.usage import UsageRecord
+from ..storage.trouble import Trouble
+from .prices import Prices
+from .request_record import Trace
+from .timestamps import Stamps
+
+FLUSH_AFTER = 0.25
+"""Seconds a finished request may wait to be written."""
+FLUSH_ROWS = 500
+MOST_WAITING = 10_000
+RETRY_AFTER = 2.0
+
+log = logging.getLogger(__name__)
+
+Write = Callable[[Sequence[UsageRecord]], Awaitable[None]]
+Observe = Callable[[UsageRecord], Awaitable[None]]
+Count = Callable[[UsageRecord], None]
+
+
+class Ledger:
+    """Takes finished requests and writes them. ``aclose`` writes what is left.
+
+    A row is made at once, so that everything else about its request can go.
+    """
+
+    def __init__(
+        self,
+        write: Write,
+        prices: Prices,
+        observe: Observe | None = None,
+        zone: tzinfo | None = None,
+    ) -> None:
+        self._write = write
+        self._observe = observe
+        self._stamps = Stamps(zone)
+        self.prices = prices
+        self.count: Count | None = None
+        """Is given each row once, just before it is written."""
+        self._counted = 0
+        """Rows at the head of the queue that were given to ``count`` already."""
+        self._waiting: list[UsageRecord] = []
+        self._taken = 0
+        """Requests that were ever put into the queue."""
+        self._written = 0
+        """How many of them are in the database."""
+        self._committing: deque[tuple[int, asyncio.Future[None]]] = deque()
+        """Who waits until so many are, in order."""
+        self._lost = 0
+        self._trouble = Trouble(
+            log,
+            "Writing usage rows",
+            f"They are kept and tried again; of more than {MOST_WAITING}, new ones are lost.",
+        )
+        self._due: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
+        self._pausing = False
+        """True from a failed write until it is tried again."""
+        self._closed = False
+
+    def record(self, trace: Trace) -> None:
+        """Take a finished request, once. Never waits and never raises."""
+        if self._take(trace):
+            if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
+                self._begin()
+            elif self._due is None:
+                self._begin_in(FLUSH_AFTER)
+
+    def _take(self, trace: Trace) -> bool:
+        """Put a request into the queue, unless it was already or there is no room."""
+        if trace.is_recorded:
+            return False
+        trace.is_recorded = True
+        if len(self._waiting) >= MOST_WAITING:
+            self._lost += 1
+            if self._lost in (1, 1000, 100_000):
+                log.error("the usage queue is full; %d rows could not be kept", self._lost)
+            return False
+        try:
+            self._waiting.append(record_of(trace, self.prices, self._stamps))
+        except Exception:
+            log.exception("the usage row of request %s could not be made", trace.request_id)
+            return False
+        self._taken += 1
+        return True
+
+    async def commit(self, trace: Trace) -> None:
+        """Take a finished request and write it before going on, as far as that is possible."""
+        written = self.committing(trace)
+        if written is not None:
+            await written
+
+    def committing(self, trace: Trace) -> "asyncio.Future[None] | None":
+        """Take a finished request, and tell when it is written, as far as that is possible;
+        ``None`` for one that need not be waited for.
+
+        Requests that end while others are being written share the next commit.
+        """
+        if not self._take(trace):
+            return None
+        written = asyncio.get_running_loop().create_future()
+        self._committing.append((self._taken, written))
+        self._start()
+        return written
+
+    @asynccontextmanager
+    async def still(self) -> AsyncIterator[None]:
+        """While the block runs no row is written."""
+        async with self._writing:
+            yield
+
+    async def flush(self) -> None:
+        """Write what waits now. Raises what the database raises; nothing is lost then."""
+        while self._flushing is not None:
+            await asyncio.shield(self._flushing)
+        while self._waiting:
+            await self._write_some()
+
+    async def aclose(self) -> None:
+        self._closed = True
+        self._cancel_due()
+        try:
+            await self.flush()
+        except Exception:
+            log.exception("%d usage rows could not be written", len(self._waiting))
+
+    def _begin(self) -> None:
+        self._cancel_due()
+        if not self._closed:
+            self._start()
+
+    def _start(self) -> None:
+        self._pausing = False
+        if self._flushing is None:
+            self._flushing = asyncio.get_running_loop().create_task(self._flush_quietly())
+
+    def _begin_in(self, seconds: float) -> None:
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(seconds, self._begin)
+
+    def _cancel_due(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+    async def _flush_quietly(self) -> None:
+        """Write what nobody should wait for any longer. A few rows wait for others: a commit
+        costs as much as a hundred rows."""
+        try:
+            await self._write_some()
+            while self._committing or len(self._waiting) >= FLUSH_ROWS:
+                await self._write_some()
+        except Exception as error:
+            self._trouble.met(error)
+            self._let_go(self._taken)
+            if not self._closed:
+                self._cancel_due()
+                self._pausing = True
+                self._begin_in(RETRY_AFTER)
+        else:
+            if self._waiting and not self._closed:
+                self._begin_in(FLUSH_AFTER)
+        finally:
+            self._flushing = None
+
+    async def _write_some(self) -> None:
+        async with self._writing:  # two at once would write the same rows and forget others
+            rows = self._waiting[:FLUSH_ROWS]
+            self._count(rows)
+            await self._write(rows)
+            self._trouble.over()
+            del self._waiting[: len(rows)]
+            self._counted -= len(rows)
+            self._written += len(rows)
+        self._let_go(self._written)
+        if self._observe is not None:
+            for row in rows:
+                await self._observe(row)
+
+    def _let_go(self, number: int) -> None:
+        """Let those go on who wait for so many rows."""
+        while self._committing and self._committing[0][0] <= number:
+            written = self._committing.popleft()[1]
+            if not written.done():
+                written.set_result(None)
+
+    def _count(self, rows: Sequence[UsageRecord]) -> None:
+        """Give each row on once, even if writing it is tried again."""
+        if self.count is not None:
+            for row in rows[self._counted :]:
+                self.count(row)
+        self._counted = max(self._counted, len(rows))
+
+
+def sound(usage: Usage | None) -> Usage | None:
+    """Parts are at most their whole, whatever a vendor reports."""
+    if usage is None:
+        return None
+    if not (usage.cached_tokens or usage.cache_write_tokens or usage.reasoning_tokens):
+        return usage
+    cached = min(usage.cached_tokens, usage.input_tokens)
+    written = min(usage.cache_write_tokens, usage.input_tokens - cached)
+    reasoning = min(usage.reasoning_tokens, usage.output_tokens)
+    if (cached, written, reasoning) == (
+        usage.cached_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+    ):
+        return usage
+    return replace(
+        usage, cached_tokens=cached, cache_write_tokens=written, reasoning_tokens=reasoning
+    )
+
+
+NOTHING = Usage()
+
+
+def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
+    """A finished request as its row."""
+    target, key = trace.target, trace.key
+    usage = sound(trace.usage) or NOTHING
+    provider, model = (None, None) if target is None else (target.provider.id, target.model.id)
+    cost = None if target is None or trace.usage is None else prices.cost(target, usage)
+    ended = trace.started_at + (lasted := trace.over - trace.begun)
+    until_first = None if trace.first_byte is None else trace.first_byte - trace.begun
+    # In the order of the fields, as is usage: by name it would take ten times as long.
+    return UsageRecord(
+        trace.request_id,
+        stamps.iso(trace.started_at),
+        stamps.iso(ended),
+        trace.model,
+        trace.endpoint,
+        provider,
+        model,
+        trace.connection_id,
+        None if key is None else key.id,
+        trace.format,
+        trace.upstream_format,
+        trace.stream,
+        trace.status,
+        trace.http_status,
+        trace.error_code,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.cache_write_tokens,
+        usage.reasoning_tokens,
+        usage.estimated,
+        cost,
+        None if until_first is None else floor(until_first * 1000 + 0.5),
+        floor(lasted * 1000 + 0.5),
+        trace.combo_id,
+        trace.combo_name,
+        trace.attempts,
+        stamps.day(ended),
+        trace.dropped,
+    )

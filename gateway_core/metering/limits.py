@@ -1,0 +1,287 @@
+"""How much a key may use: sliding minutes, local days and months, and caps for its whole life.
+
+```text
+requests a minute    counted here, when a call is let in
+tokens a minute      counted here, when a call's usage is known
+days, months, life   sums of the ledger, read from the database and kept up with here
+```
+
+A call that was let in may end above a limit; the next one is refused. The
+sums are read again every ten seconds, so that what other processes wrote, or
+an operator deleted, is seen.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import tzinfo
+from typing import Literal
+
+from msgspec import Struct
+
+from ..contracts.errors import LimitExceeded, Unavailable
+from ..identity.keys import Key
+from ..identity.policy import Policy
+from ..storage.moments import local_day, next_midnight, next_month
+from ..storage.stores.key_usage import KeySpent, Spent, used_by
+from ..storage.stores.usage import UsageRecord
+
+MINUTE = 60.0
+RELOAD_AFTER = 10.0
+"""Seconds after which the sums are read again."""
+MICRO = 1_000_000
+
+ReadSpent = Callable[[str, str], Awaitable[KeySpent]]
+Span = Literal["today", "month"]
+
+
+class Window(Struct, frozen=True):
+    """One windowed limit: its name in the policy, in words, and what is summed for it."""
+
+    field: str
+    limit: Callable[[Policy], int | None]
+    span: Span
+    label: str
+    used: Callable[[Spent], int]
+    is_money: bool = False
+
+
+def _tokens(spent: Spent) -> int:
+    return spent.tokens
+
+
+def _input(spent: Spent) -> int:
+    return spent.input_tokens
+
+
+def _output(spent: Spent) -> int:
+    return spent.output_tokens
+
+
+WINDOWS = (
+    Window("dailyLimitTokens", lambda p: p.daily_tokens, "today", "daily tokens", _tokens),
+    Window("dailyInputTokenLimit", lambda p: p.daily_input, "today", "daily input tokens", _input),
+    Window(
+        "dailyOutputTokenLimit", lambda p: p.daily_output, "today", "daily output tokens", _output
+    ),
+    Window("monthlyTokenLimit", lambda p: p.monthly_tokens, "month", "monthly tokens", _tokens),
+    Window(
+        "monthlyInputTokenLimit", lambda p: p.monthly_input, "month", "monthly input tokens", _input
+    ),
+    Window(
+        "monthlyOutputTokenLimit",
+        lambda p: p.monthly_output,
+        "month",
+        "monthly output tokens",
+        _output,
+    ),
+    Window(
+        "monthlyRequestLimit",
+        lambda p: p.monthly_requests,
+        "month",
+        "monthly requests",
+        lambda spent: spent.requests,
+    ),
+    Window(
+        "monthlyBudget",
+        lambda p: p.monthly_budget,
+        "month",
+        "monthly budget",
+        lambda spent: spent.cost,
+        is_money=True,
+    ),
+)
+DAILY_TOTAL = WINDOWS[0]
+
+
+class Count:
+    """What is known of one key's use."""
+
+    __slots__ = ("loaded_at", "requests", "spent", "tokens", "tokens_sum")
+
+    def __init__(self) -> None:
+        self.spent = KeySpent(day="")
+        self.loaded_at: float | None = None
+        """Monotonic; ``None`` before the sums were read, and after they were called in doubt."""
+        self.requests: deque[float] = deque()
+        """Monotonic times of the calls let in during the last minute."""
+        self.tokens: deque[tuple[float, int]] = deque()
+        self.tokens_sum = 0
+
+    def slide(self, now: float) -> None:
+        """Let go of what is older than a minute."""
+        while self.requests and self.requests[0] <= now - MINUTE:
+            self.requests.popleft()
+        while self.tokens and self.tokens[0][0] <= now - MINUTE:
+            self.tokens_sum -= self.tokens.popleft()[1]
+
+    def add(self, used: Spent, day: str, now: float) -> None:
+        """Count a call that is over."""
+        self.tokens.append((now, used.tokens))
+        self.tokens_sum += used.tokens
+        spent = self.spent
+        self.spent = KeySpent(
+            day=spent.day,
+            today=spent.today.plus(used) if day == spent.day else spent.today,
+            month=spent.month.plus(used) if day[:7] == spent.day[:7] else spent.month,
+            ever=spent.ever.plus(used),
+        )
+
+
+class Limits:
+    """Lets calls in, or says which limit is reached."""
+
+    def __init__(
+        self,
+        read: ReadSpent,
+        still: Callable[[], AbstractAsyncContextManager[None]],
+        clock: Callable[[], float],
+        monotonic: Callable[[], float] = time.monotonic,
+        zone: tzinfo | None = None,
+    ) -> None:
+        """``still`` keeps the ledger from writing while the sums are read."""
+        self._read = read
+        self._still = still
+        self._clock = clock
+        self._monotonic = monotonic
+        self._zone = zone
+        self._counts: dict[str, Count] = {}
+        self._loading = asyncio.Lock()
+
+    async def admit(self, key: Key) -> None:
+        """Let one call in and count it, in one step. Raises LimitExceeded, Unavailable."""
+        if not self.admit_now(key):
+            self._count_in(key, await self._load(key.id))
+
+    def admit_now(self, key: Key) -> bool:
+        """The same; false, and nothing is counted, when the sums have to be read first."""
+        count = self._counts.get(key.id)
+        if count is None or self._is_stale(count):
+            return False
+        self._count_in(key, count)
+        return True
+
+    def withdraw(self, key: Key) -> None:
+        """The call that was let in last is not made."""
+        self._counts[key.id].requests.pop()
+
+    def _count_in(self, key: Key, count: Count) -> None:
+        now = self._monotonic()
+        count.slide(now)
+        self._check(key.policy, count, now)
+        count.requests.append(now)
+
+    async def count_of(self, key_id: str) -> Count:
+        """What a key has used, up to date. Raises what the database raises."""
+        count = self._counts.get(key_id)
+        if count is None or self._is_stale(count):
+            count = await self._load(key_id)
+        count.slide(self._monotonic())
+        return count
+
+    def record(self, row: UsageRecord) -> None:
+        """Count a call that is over, if its key is one that is counted."""
+        count = self._counts.get(row.api_key_id or "")
+        if count is not None and row.attempts > 0:
+            now = self._monotonic()
+            count.add(used_by(row), row.day, now)
+            count.slide(now)
+
+    def forget(self) -> None:
+        """Call the sums in doubt: the ledger was changed."""
+        for count in self._counts.values():
+            count.loaded_at = None
+
+    def today(self) -> str:
+        return local_day(self._clock(), self._zone).isoformat()
+
+    def resets_at(self, span: Span) -> float:
+        """When a window begins anew, Unix seconds."""
+        until = next_midnight if span == "today" else next_month
+        return until(self._clock(), self._zone)
+
+    def _is_stale(self, count: Count) -> bool:
+        if count.loaded_at is None or count.spent.day != self.today():
+            return True
+        return self._monotonic() - count.loaded_at > RELOAD_AFTER
+
+    async def _load(self, key_id: str) -> Count:
+        """Read the sums. Old ones of this day stand in when the database does not answer."""
+        async with self._loading:
+            count = self._counts.get(key_id) or Count()
+            if not self._is_stale(count):
+                return count
+            day = self.today()
+            try:
+                async with self._still():
+                    count.spent = await self._read(key_id, day)
+                    self._counts[key_id] = count
+            except Exception:
+                if count.spent.day != day:
+                    raise Unavailable("Database temporarily unavailable") from None
+            count.loaded_at = self._monotonic()
+            return count
+
+    def _check(self, policy: Policy, count: Count, now: float) -> None:
+        _check_life(policy, count.spent.ever)
+        for window in WINDOWS:
+            limit = window.limit(policy)
+            used = window.used(getattr(count.spent, window.span))
+            if limit is not None and used >= limit:
+                raise LimitExceeded(
+                    reached(window, used, limit),
+                    retry_after=self.resets_at(window.span) - self._clock(),
+                )
+        _check_minute(policy, count, now)
+
+
+def _check_life(policy: Policy, ever: Spent) -> None:
+    if policy.max_tokens is not None and ever.tokens >= policy.max_tokens:
+        raise LimitExceeded(
+            f"API key token limit reached ({ever.tokens}/{policy.max_tokens} tokens)"
+        )
+    if policy.max_cost is not None and ever.cost >= policy.max_cost:
+        raise LimitExceeded(
+            f"API key cost limit reached (${dollars(ever.cost)}/${dollars(policy.max_cost)})"
+        )
+
+
+def _check_minute(policy: Policy, count: Count, now: float) -> None:
+    if policy.tpm is not None and count.tokens_sum >= policy.tpm:
+        raise LimitExceeded(
+            f"API key token rate limit exceeded ({count.tokens_sum}/{policy.tpm} tokens/minute).",
+            retry_after=_until_below(count, policy.tpm) - now,
+        )
+    if policy.rpm is not None and len(count.requests) >= policy.rpm:
+        oldest = count.requests[len(count.requests) - policy.rpm]
+        raise LimitExceeded(
+            f"API key rate limit exceeded ({policy.rpm} requests/minute).",
+            retry_after=oldest + MINUTE - now,
+        )
+
+
+def _until_below(count: Count, limit: int) -> float:
+    """When enough tokens have left the minute, monotonic."""
+    left = count.tokens_sum
+    for moment, tokens in count.tokens:
+        left -= tokens
+        if left < limit:
+            return moment + MINUTE
+    return count.tokens[-1][0] + MINUTE
+
+
+def reached(window: Window, used: int, limit: int) -> str:
+    """The sentence for a window that is used up."""
+    if window is DAILY_TOTAL:
+        return f"API key daily token limit exceeded ({used}/{limit} tokens)"
+    shown = (dollars(used), dollars(limit)) if window.is_money else (used, limit)
+    end = "at local midnight" if window.span == "today" else "on the 1st of next month"
+    return f"API key {window.label} limit reached ({shown[0]}/{shown[1]}). Resets {end}."
+
+
+def dollars(micro: int) -> str:
+    """Millionths of a dollar as dollars: ``1.5``, ``0.000042``."""
+    text = f"{micro // MICRO}.{micro % MICRO:06d}"
+    return text.rstrip("0").rstrip(".")

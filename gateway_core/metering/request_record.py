@@ -1,0 +1,100 @@
+"""What is noted about one request on its way, for its row in the ledger."""
+
+from time import monotonic
+
+from ..contracts.errors import GatewayError
+from ..contracts.provider import Target
+from ..contracts.usage import Usage
+from ..identity.keys import Key
+from ..storage.stores.usage import Status
+from .request_log_entry import Detail
+
+
+class Trace:
+    """Filled in as a request goes along; read once, when it is over."""
+
+    __slots__ = (
+        "attempts",
+        "begun",
+        "combo_id",
+        "combo_name",
+        "connection_id",
+        "detail",
+        "dropped",
+        "endpoint",
+        "error_code",
+        "first_byte",
+        "format",
+        "http_status",
+        "is_counted",
+        "is_recorded",
+        "key",
+        "model",
+        "over",
+        "request_id",
+        "started_at",
+        "status",
+        "stream",
+        "target",
+        "upstream_format",
+        "usage",
+    )
+
+    def __init__(
+        self,
+        request_id: str,
+        endpoint: str,
+        client_format: str,
+        started_at: float,
+        key: Key | None = None,
+    ) -> None:
+        self.request_id = request_id
+        self.endpoint = endpoint
+        self.format = client_format
+        self.started_at = started_at
+        """Wall clock, seconds."""
+        self.key = key
+        self.begun = monotonic()
+        self.is_counted = False
+        """Whether its use counts against a limit, so that it is written before its end is seen."""
+        self.is_recorded = False
+        self.first_byte: float | None = None
+        """Monotonic, when the first byte of an answer went out."""
+        self.over = 0.0
+        self.model = ""
+        self.stream = False
+        self.target: Target | None = None
+        self.upstream_format: str | None = None
+        self.connection_id: str | None = None
+        self.combo_id: str | None = None
+        self.combo_name: str | None = None
+        self.attempts = 0
+        self.usage: Usage | None = None
+        self.status: Status = "ok"
+        self.http_status = 200
+        self.error_code: str | None = None
+        self.dropped: tuple[str, ...] = ()
+        self.detail: Detail | None = None
+        """What is said, while that is kept."""
+
+    def add_usage(self, usage: Usage | None) -> None:
+        """Count what was used besides what the answer itself will report."""
+        if usage is None:
+            return
+        if self.usage is None:
+            self.usage = usage
+            return
+        mine = self.usage
+        self.usage = Usage(
+            input_tokens=mine.input_tokens + usage.input_tokens,
+            output_tokens=mine.output_tokens + usage.output_tokens,
+            cached_tokens=mine.cached_tokens + usage.cached_tokens,
+            cache_write_tokens=mine.cache_write_tokens + usage.cache_write_tokens,
+            reasoning_tokens=mine.reasoning_tokens + usage.reasoning_tokens,
+            estimated=mine.estimated or usage.estimated,
+        )
+
+    def failed(self, error: GatewayError, status: Status = "error") -> None:
+        self.status = status
+        self.http_status = error.status
+        self.error_code = error.code

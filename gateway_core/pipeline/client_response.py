@@ -1,0 +1,291 @@
+"""The client's side of one inference request, as plain ASGI.
+
+Notices when the client goes away, opens a stream early when a vendor is slow
+and keeps a quiet one alive. No Starlette request or response stands on this
+path.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from ..contracts.asgi import (
+    Header,
+    Leaving,
+    Push,
+    Receive,
+    Reply,
+    Scope,
+    Send,
+)
+from ..contracts.wire import KeepAlive
+from ..upstream.body_buffer import LARGE, keep_room
+
+WATCH_AFTER = 0.25
+"""Seconds until a waiting request begins to look whether its client is still there."""
+EARLY_AFTER = 2.0
+"""Seconds until a stream opens without the vendor."""
+LINGER = 5.0
+"""Seconds in which what a refused client still sends is read and dropped."""
+SLICE = 64 * 1024
+"""A longer piece is sent in parts, so that a slow client's share of memory stays small."""
+
+_NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
+_NO_STORE: Header = (b"cache-control", b"no-store")
+_LASTING = "".join(f"{n.decode()}: {v.decode()}\r\n" for n, v in (_NO_STORE, _NOSNIFF))
+_STREAMING: tuple[Header, ...] = (
+    (b"cache-control", b"no-cache, no-store, no-transform"),
+    (b"x-accel-buffering", b"no"),
+    _NOSNIFF,
+)
+
+
+def whole_headers(headers: Sequence[Header], body: bytes, request_id: bytes) -> tuple[Header, ...]:
+    """The headers of a whole answer, of which ``headers`` are its own."""
+    length = (b"content-length", b"%d" % len(body))
+    return (*headers, length, (b"x-request-id", request_id), _NO_STORE, _NOSNIFF)
+
+
+def whole_lines(body: bytes, request_id: str) -> bytes:
+    """What ``whole_headers`` adds, as HTTP/1.1 writes it."""
+    return f"content-length: {len(body)}\r\nx-request-id: {request_id}\r\n{_LASTING}".encode()
+
+
+def stream_headers(headers: Sequence[Header], request_id: bytes) -> tuple[Header, ...]:
+    """The headers of a stream, of which ``headers`` are its own."""
+    return (*headers, (b"x-request-id", request_id), *_STREAMING)
+
+
+class ClientGone(Exception):
+    """The client has closed its connection."""
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """Request headers, names in lower case; of a repeated one the last."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+async def drained(receive: Receive) -> None:
+    """Let a client say what it has begun to say, as long as one may linger."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER):
+            while (await receive()).get("more_body"):
+                pass
+
+
+class Client:
+    """Writes the answer. Every method that sends raises ClientGone once the client has left."""
+
+    # What most requests leave as it is stands here, so that nothing is done for it.
+    opened = False
+    """True once the head of the answer is out."""
+    sent = 0
+    """Bytes of the body given to the client."""
+    unread = False
+    """More of the request may be to come."""
+    gone = False
+    tap: Callable[[bytes], None] | None = None
+    """Is shown every piece of the body."""
+    early_headers: tuple[Header, ...] = ()
+    _timer: asyncio.TimerHandle | None = None
+    _watch: asyncio.TimerHandle | None = None
+    _watcher: asyncio.Task[None] | None = None
+    _beating: asyncio.Task[None] | None = None
+    _beat = 0.0
+    _frame = b""
+    _throughout = False
+    _still: asyncio.Event
+    """There is one while a keep-alive beats."""
+
+    def __init__(
+        self,
+        receive: Receive,
+        send: Send,
+        request_id: str,
+        push: Push | None = None,
+        reply: Reply | None = None,
+        leaving: Leaving | None = None,
+    ) -> None:
+        self._receive, self._send, self._push, self._reply = receive, send, push, reply
+        self._leaving = leaving
+        self.request_id = request_id.encode()
+        self._loop = asyncio.get_running_loop()
+        self._task = asyncio.current_task(self._loop)
+
+    def watch(self) -> None:
+        """From now on notice when the client leaves: the request's task is cancelled then.
+
+        Our own server says so; with another one a task waits for it, once that is worth it.
+        """
+        if self._leaving is None:
+            self._watch = self._loop.call_later(WATCH_AFTER, self._start_watching)
+        else:
+            self._leaving(self._leave)
+
+    def open_early(
+        self, keep_alive: KeepAlive, every: float, media_type: str, *, is_late: bool = False
+    ) -> None:
+        """Open the stream by itself if nothing has been sent in two seconds; at once when it is
+        late already, and then a stream that is open gets its first frame at once too."""
+        self._frame, self._beat = keep_alive.frame, every
+        self._throughout = keep_alive.throughout
+        self.early_headers = ((b"content-type", media_type.encode()),)
+        if is_late:
+            self._start_beating()
+        else:
+            self._timer = self._loop.call_later(EARLY_AFTER, self._start_beating)
+
+    async def answer(self, status: int, body: bytes, headers: tuple[Header, ...]) -> None:
+        """A whole answer."""
+        if self._timer is not None or self._beating is not None:
+            await self.settle()
+        told = whole_headers(headers, body, self.request_id)
+        if self._reply is not None and self._reply(status, told, body):
+            self.opened = True
+            self._count(body)
+        else:
+            await self._open(status, told)
+            await self._body(body, more=False)
+
+    async def begin(self, headers: tuple[Header, ...], first: bytes) -> None:
+        """The head of a stream, unless it is out already, and its first bytes."""
+        await self.settle(keep_beating=self._throughout)
+        if not self.opened:
+            await self._open(200, stream_headers(headers, self.request_id))
+        await self.write(first)
+
+    async def write(self, piece: bytes) -> None:
+        """More of a stream."""
+        if self.gone:
+            raise ClientGone
+        if len(piece) <= SLICE:
+            await self._body(piece, more=True)
+            return
+        if len(piece) >= LARGE:
+            keep_room()
+        for begin in range(0, len(piece), SLICE):
+            await self._body(piece[begin : begin + SLICE], more=True)
+
+    def quick(self) -> Push | None:
+        """What sends more of a stream at once, if that can be; false when it is to be written.
+
+        It is the server's own where nobody wants to know what is sent.
+        """
+        is_watched = self.tap is not None or self._timer is not None or self._beating is not None
+        return self._pushed if is_watched and self._push is not None else self._push
+
+    def _pushed(self, piece: bytes) -> bool:
+        if self._push is None or not self._push(piece):
+            return False
+        self._count(piece)
+        return True
+
+    async def end(self, last: bytes = b"") -> None:
+        """The last of a stream."""
+        await self.settle()
+        if len(last) > SLICE:
+            await self.write(last)
+            last = b""
+        await self._body(last, more=False)
+
+    async def settle(self, *, keep_beating: bool = False) -> None:
+        """Stop opening early; stop the keep-alives too, unless they go on for the whole stream."""
+        if keep_beating and self._beat > 0:
+            if self._beating is None and self._timer is not None:
+                self._timer.cancel()
+                self._look(-1)
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._beating is not None:
+            # A frame that is being sent is sent to its end.
+            beating, self._beating = self._beating, None
+            self._still.set()
+            await asyncio.wait((beating,))
+
+    def release(self) -> bool:
+        """Leave nothing behind, if that needs no waiting; false when ``close`` is to be called."""
+        self._task = None  # It may have more to do, which is not for this client alone.
+        if self._watch is not None:
+            self._watch.cancel()
+        return self._watcher is None and self._timer is None and self._beating is None
+
+    async def close(self) -> None:
+        """Leave nothing behind: no timer, no task."""
+        await self.settle()
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.wait((self._watcher,))
+
+    async def _open(self, status: int, headers: Sequence[Header]) -> None:
+        self.opened = True
+        # A list, because the middleware of a program around us may add to it.
+        told = list(headers)
+        await self._send({"type": "http.response.start", "status": status, "headers": told})
+
+    async def _body(self, piece: bytes, *, more: bool) -> None:
+        if not piece and more:
+            return
+        self._count(piece)
+        try:
+            if self.unread and not more and self._leaving is None:
+                await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+                await drained(self._receive)
+                piece = b""
+            await self._send({"type": "http.response.body", "body": piece, "more_body": more})
+        except OSError:
+            self.gone = True
+            raise ClientGone from None
+
+    def _count(self, piece: bytes) -> None:
+        self.sent += len(piece)
+        if self.tap is not None:
+            self.tap(piece)
+
+    def _start_watching(self) -> None:
+        self._watcher = self._loop.create_task(self._watch_client())
+
+    async def _watch_client(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            continue
+        self._leave()
+
+    def _leave(self) -> None:
+        """The client has left before the end: nothing more is to be done for it."""
+        self.gone = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def _look(self, sent: int) -> None:
+        """Begin to beat if nothing went out since there were ``sent`` bytes."""
+        if self.sent == sent:
+            self._start_beating()
+        else:
+            self._timer = self._loop.call_later(self._beat, self._look, self.sent)
+
+    def _start_beating(self) -> None:
+        self._timer = None
+        self._still = asyncio.Event()
+        self._beating = self._loop.create_task(self._keep_alive())
+
+    async def _keep_alive(self) -> None:
+        """The head if it is not out yet, then a frame now and at every beat of silence."""
+        if not self.opened:
+            await self._open(200, stream_headers(self.early_headers, self.request_id))
+        await self._body(self._frame, more=True)
+        while self._beat > 0 and not await self._is_still():
+            await self._body(self._frame, more=True)
+
+    async def _is_still(self) -> bool:
+        """Wait for a whole beat in which nothing went out; true when there is to be no more."""
+        sent = -1
+        while self.sent != sent:
+            sent = self.sent
+            try:
+                async with asyncio.timeout(self._beat):
+                    await self._still.wait()
+                return True
+            except TimeoutError:
+                continue
+        return False

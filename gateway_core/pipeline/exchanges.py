@@ -1,0 +1,358 @@
+"""How one attempt is spoken: passed through, or translated by way of the hub. No I/O."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
+
+from msgspec.structs import replace
+
+from ..contracts.conversation import (
+    NOTHING,
+    AnyPart,
+    Choice,
+    Conversation,
+    Extra,
+    Losses,
+    Reasoning,
+    Reply,
+    Text,
+)
+from ..contracts.errors import GatewayError, KeptElsewhere, UpstreamError
+from ..contracts.events import (
+    ChoiceEnded,
+    PartGrew,
+    PartSealed,
+    PartStarted,
+    ReplyFailed,
+    ReplyStarted,
+    StreamEvent,
+    UsageReported,
+)
+from ..contracts.exchange import UpstreamRequest
+from ..contracts.provider import Call, Credential, Target
+from ..contracts.seal import is_marked
+from ..contracts.usage import Usage
+from ..contracts.wire import ClientSide, WireFormat
+from ..upstream.endpoints import JSON, Way, vendor_side
+from ..upstream.redaction import masked, secrets_of, told
+from . import json_body
+
+
+def passes_through(call: Call, client: WireFormat, vendor: WireFormat) -> bool:
+    """Whether the client's own bytes can go to this vendor.
+
+    A body that holds something sealed for another client format cannot.
+    """
+    return vendor.id == client.id and not is_marked(call.body)
+
+
+def client_side(wire: WireFormat) -> ClientSide:
+    if wire.client is None:
+        raise GatewayError(f"format {wire.id} has no client side")
+    return wire.client
+
+
+class Verbatim:
+    """The client's bytes out, the vendor's bytes back; usage is overheard."""
+
+    def __init__(self, call: Call, way: Way) -> None:
+        target, wire = way.target, way.wire
+        vendor = self.vendor = vendor_side(wire)
+        self.upstream_format = wire.id
+        self._credential = way.credential
+        members = dict(call.members)
+        self.relay = vendor.relay(call, target, members)
+        if wire.model_in_body:
+            json_body.with_model(members, target.model.id)
+        self.request: UpstreamRequest = way.request(
+            call, json_body.fitted(members, target, len(call.body))
+        )
+        self.media_type = wire.stream_type if call.stream else JSON
+        self.losses = Losses()
+        self.ended = False
+        self.failure: UpstreamError | None = None
+        if target.provider.drop or target.model.unsupported:
+            self._unsupported(call, target)
+
+    @property
+    def usage(self) -> Usage | None:
+        return self.relay.usage
+
+    @property
+    def started(self) -> bool:
+        return self.relay.started
+
+    @property
+    def characters(self) -> int:
+        return self.relay.characters
+
+    def feed(self, chunk: bytes) -> bytes:
+        relay = self.relay
+        given = relay.feed(chunk)
+        self.ended = relay.ended
+        if relay.failure is None:
+            return given
+        self._note_failure()
+        return masked(given, secrets_of(self._credential))
+
+    def close(self) -> bytes:
+        relay = self.relay
+        given = relay.close()
+        self.ended = relay.ended
+        if relay.failure is not None:
+            self._note_failure()
+        return given
+
+    def fail(self, error: UpstreamError) -> bytes:
+        given = self.relay.fail(failure_of(error))
+        self._note_failure()
+        return given
+
+    def _note_failure(self) -> None:
+        self.ended, failed = self.relay.ended, self.relay.failure
+        if failed is not None and self.failure is None:
+            self.failure = error_of(safe(failed, self._credential))
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return self.vendor.read_error(status, headers, body)
+
+    def _unsupported(self, call: Call, target: Target) -> None:
+        for name in (*target.provider.drop, *target.model.unsupported):
+            if name in call.members:
+                self.losses.add(name)
+
+
+class Translated:
+    """By way of the hub, both ways."""
+
+    def __init__(
+        self,
+        call: Call,
+        conversation: Conversation,
+        way: Way,
+        client: WireFormat,
+        now: float,
+    ) -> None:
+        target, vendor = way.target, way.wire
+        self.client, self.vendor = client_side(client), vendor_side(vendor)
+        self.losses = Losses()
+        same = client.dialect == vendor.dialect
+        if conversation.elsewhere and not same:
+            raise KeptElsewhere(
+                conversation.elsewhere[0], f"{target.provider.id}/{target.model.id}"
+            )
+        self.handover = Handover(target.provider.id, self.losses, keeps_extra=same)
+        self._credential = way.credential
+        self._now = now
+        self.upstream_format = vendor.id
+        self.conversation = conversation
+        written = self.vendor.write_request(conversation, target, self.losses)
+        self.request: UpstreamRequest = way.request(call, self._fitted(written, target))
+        self.media_type = client.stream_type if conversation.stream else JSON
+        self.usage: Usage | None = None
+        self.started = False
+        self.ended = False
+        """The frames that end a stream come with ``close``."""
+        self.characters = 0
+        self.failure: UpstreamError | None = None
+        self.reply: Reply | None = None
+        self._held: list[bytes] = []
+        if conversation.stream:
+            self._reader = self.vendor.stream_reader()
+            self._writer = self.client.stream_writer(conversation, self.losses)
+
+    def feed(self, chunk: bytes) -> bytes:
+        if not self.conversation.stream:
+            self._held.append(chunk)
+            return b""
+        return self._write(self._reader.feed(chunk))
+
+    def close(self) -> bytes:
+        if not self.conversation.stream:
+            return self._whole(b"".join(self._held))
+        tail = self._write(self._reader.close())
+        return tail + self._writer.close()
+
+    def fail(self, error: UpstreamError) -> bytes:
+        if self.failure is not None:
+            return b""
+        self.failure = error
+        return self._writer.feed((failure_of(error),)) if self.conversation.stream else b""
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return self.vendor.read_error(status, headers, body)
+
+    def _write(self, events: Sequence[StreamEvent]) -> bytes:
+        if not events or self.failure is not None:
+            return b""
+        shown: list[StreamEvent] | None = None
+        for index, event in enumerate(events):
+            if type(event) is PartGrew:
+                self.characters += len(event.text)
+                self.started = True
+                continue
+            noted = self._noted(event)
+            if noted is not event:
+                shown = list(events) if shown is None else shown
+                shown[index] = noted
+        return self._writer.feed(events if shown is None else shown)
+
+    def _noted(self, event: StreamEvent) -> StreamEvent:
+        """Learn from an event and give what the client's side may see of it."""
+        if isinstance(event, UsageReported):
+            self.usage = event.usage
+        elif isinstance(event, PartStarted):
+            self.started = self.started or not is_empty(event.part)
+        elif isinstance(event, PartSealed | ChoiceEnded):
+            self.started = True
+        elif isinstance(event, ReplyFailed):
+            event = safe(event, self._credential)
+            self.failure = error_of(event)
+        elif isinstance(event, ReplyStarted):
+            identity, created = self._named(event.id, event.created)
+            event = replace(event, id=identity, created=created)
+        return self.handover.event(event)
+
+    def _whole(self, body: bytes) -> bytes:
+        try:
+            reply = self.vendor.read_reply(body)
+        except UpstreamError as error:
+            self.failure = error
+            return b""
+        self.usage = reply.usage
+        identity, created = self._named(reply.id, reply.created)
+        if identity != reply.id or created != reply.created:
+            reply = replace(reply, id=identity, created=created)
+        self.reply = self.handover.reply(reply)
+        for choice in reply.choices:
+            for part in choice.parts:
+                self.characters += length(part)
+        self.started = True
+        return self.client.write_reply(self.reply, self.conversation, self.losses)
+
+    def _named(self, identity: str, created: int | None) -> tuple[str, int]:
+        """The answer's id and time, made up where the vendor gave none."""
+        return identity or fallback_id(self.request.body), created or int(self._now)
+
+    def _fitted(self, written: bytes, target: Target) -> bytes:
+        spec, unsupported = target.provider, target.model.unsupported
+        if not (spec.drop or spec.rename or unsupported):
+            return written
+        members = json_body.members_of(written)
+        for name in (*spec.drop, *unsupported):
+            if name in members:
+                self.losses.add(name)
+        return json_body.fitted(members, target)
+
+
+class Handover:
+    """What the client's side may see of a vendor's answer.
+
+    Signatures get the name of the provider that can read them. Members that
+    only the vendor's dialect knows stay behind, recorded, unless it is the
+    client's dialect too.
+    """
+
+    def __init__(self, origin: str, losses: Losses, *, keeps_extra: bool) -> None:
+        self._origin = origin
+        self._losses = losses
+        self._keeps_extra = keeps_extra
+
+    def event(self, event: StreamEvent) -> StreamEvent:
+        if isinstance(event, PartStarted):
+            part = self.part(event.part)
+            return event if part is event.part else replace(event, part=part)
+        if isinstance(event, PartSealed):
+            return replace(event, origin=self._origin)
+        if isinstance(event, ReplyStarted | ChoiceEnded) and event.extra:
+            return replace(event, extra=self._extra(event.extra))
+        return event
+
+    def reply(self, reply: Reply) -> Reply:
+        if is_plain(reply):
+            return reply
+        choices = tuple(map(self._choice, reply.choices))
+        extra = self._extra(reply.extra) if reply.extra else NOTHING
+        if extra == reply.extra and all(map(is_, choices, reply.choices)):
+            return reply
+        return replace(reply, choices=choices, extra=extra)
+
+    def _choice(self, choice: Choice) -> Choice:
+        parts = tuple(map(self.part, choice.parts))
+        extra = self._extra(choice.extra) if choice.extra else NOTHING
+        if extra == choice.extra and all(map(is_, parts, choice.parts)):
+            return choice
+        return replace(choice, parts=parts, extra=extra)
+
+    def part(self, part: AnyPart) -> AnyPart:
+        sealed = part.sealed if isinstance(part, Reasoning) else None
+        if part.signature is not None or sealed is not None:
+            part = replace(part, origin=self._origin)
+        if part.extra and not self._keeps_extra:
+            part = replace(part, extra=self._extra(part.extra))
+        return part
+
+    def _extra(self, extra: Extra) -> Extra:
+        if self._keeps_extra or not extra:
+            return extra
+        self._losses.add_extra(extra, within="answer")
+        return NOTHING
+
+
+def is_plain(reply: Reply) -> bool:
+    """Whether nothing in a reply is for its vendor's clients alone."""
+    if reply.extra:
+        return False
+    for choice in reply.choices:
+        if choice.extra:
+            return False
+        for part in choice.parts:
+            if part.signature is not None or part.extra or type(part) is Reasoning:
+                return False
+    return True
+
+
+def is_empty(part: AnyPart) -> bool:
+    """Whether a part that has just started shows nothing yet."""
+    text = getattr(part, "text", None)
+    if text is None or part.signature is not None:
+        return False
+    return not text and getattr(part, "sealed", None) is None
+
+
+def length(part: AnyPart) -> int:
+    """Characters of a part's text, thinking or arguments."""
+    if type(part) is Text:
+        return len(part.text)
+    return len(getattr(part, "text", None) or "") + len(getattr(part, "arguments", ""))
+
+
+def fallback_id(body: bytes) -> str:
+    """An id for an answer whose vendor gives none."""
+    return f"{hash(body) & 0xFFFFFFFFFFFFFFFF:016x}"
+
+
+def safe(failed: ReplyFailed, credential: Credential) -> ReplyFailed:
+    """A failure whose words do not repeat the account's secrets."""
+    return replace(failed, message=told(failed.message, secrets_of(credential)))
+
+
+def error_of(failed: ReplyFailed) -> UpstreamError:
+    return UpstreamError(
+        failed.message,
+        status=failed.status,
+        kind=failed.kind,
+        code=failed.code,
+        retry_after=failed.retry_after,
+    )
+
+
+def failure_of(error: UpstreamError) -> ReplyFailed:
+    return ReplyFailed(error.message, error.kind, error.code, error.status, error.retry_after)
+
+
+def encode_losses(names: Iterable[str]) -> bytes:
+    """The value of ``x-gateway-dropped``: names with commas between, printable ASCII only."""
+    shown = (
+        "".join(c if "!" <= c <= "~" and c != "," else "_" for c in name)[:120] for name in names
+    )
+    return ", ".join(shown).encode()[:4096]

@@ -1,0 +1,98 @@
+"""Fusion: every member of a combo answers, then a judge makes one answer of theirs.
+
+The panel answers whole, side by side. The judge gets the question, the
+panel's answers and a word on what to do with them, and answers the client the
+way the client asked. What the panel used is counted with the request.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ..contracts.conversation import Conversation, Reply, Text, ToolChoice, Turn
+from ..contracts.errors import GatewayError, NothingToTry
+from ..contracts.exchange import Exchange
+from ..contracts.kinds import Kind
+from ..contracts.provider import Credential, Target
+from ..metering.request_record import Trace
+from ..routing.account_selection import Wanted
+from ..routing.model_resolver import resolve
+from ..routing.plan import Member, Plan
+from ..routing.snapshot import Tables
+from .context import Core
+from .dispatch import Answer, Job, dispatch
+from .exchanges import Translated
+from .translation import Question
+
+PANEL_TIMEOUT = 90.0
+"""Seconds for the whole panel, unless the combo sets a limit for a member."""
+_TASK = (
+    "Several assistants have answered the request above, each on its own. Their answers follow. "
+    "Write the one best answer to the request: keep what is right, settle where they differ, "
+    "leave out what is wrong. Answer the request itself and do not speak of these answers."
+)
+
+
+async def fused(
+    core: Core, tables: Tables, laid: Plan, question: Question, wanted: Wanted, trace: Trace
+) -> Answer:
+    """The judge's answer. Raises the last refusal when no member of the panel answers."""
+    texts = await _panel(core, tables, laid, question, wanted, trace)
+    merged = with_answers(question.conversation(), texts)
+
+    def opener(target: Target, credential: Credential) -> Exchange:
+        return question.translate(merged, target, credential)
+
+    job = Job(opener=opener, stream=question.call.stream, wanted=wanted, timeout=laid.timeout)
+    return await dispatch(core, tables, _judges(tables, laid), job, trace)
+
+
+def _judges(tables: Tables, laid: Plan) -> Sequence[Member]:
+    """The combo's judge, and after it the members themselves."""
+    if laid.judge is None:
+        return laid.members
+    try:
+        target = resolve(tables, laid.judge, Kind.LLM).target
+    except GatewayError:
+        target = None
+    return laid.members if target is None else (Member(target, laid.judge), *laid.members)
+
+
+async def _panel(
+    core: Core, tables: Tables, laid: Plan, question: Question, wanted: Wanted, trace: Trace
+) -> list[str]:
+    alone = replace(question.conversation(), stream=False)
+    timeout = laid.timeout or PANEL_TIMEOUT
+
+    async def ask(member: Member) -> str:
+        def opener(target: Target, credential: Credential) -> Exchange:
+            return question.translate(alone, target, credential)
+
+        job = Job(opener=opener, stream=False, wanted=wanted, timeout=timeout)
+        answer = await dispatch(core, tables, (member,), job, trace)
+        trace.add_usage(answer.exchange.usage)
+        exchange = answer.exchange
+        return said(exchange.reply) if isinstance(exchange, Translated) else ""
+
+    told = await asyncio.gather(*map(ask, laid.members), return_exceptions=True)
+    texts = [text for text in told if isinstance(text, str) and text]
+    if not texts:
+        errors = [error for error in told if isinstance(error, BaseException)]
+        raise errors[-1] if errors else NothingToTry("No member of the panel gave an answer")
+    return texts
+
+
+def said(reply: Reply | None) -> str:
+    """The text of a whole answer."""
+    if reply is None or not reply.choices:
+        return ""
+    return "".join(part.text for part in reply.choices[0].parts if isinstance(part, Text))
+
+
+def with_answers(asked: Conversation, texts: Sequence[str]) -> Conversation:
+    """The conversation with the panel's answers behind it, for the judge."""
+    listed = "\n\n".join(f"Answer {number}:\n{text}" for number, text in enumerate(texts, 1))
+    turn = Turn("user", (Text(text=f"{_TASK}\n\n{listed}"),))
+    choice = ToolChoice("none") if asked.tools else asked.tool_choice
+    return replace(asked, turns=(*asked.turns, turn), tool_choice=choice)

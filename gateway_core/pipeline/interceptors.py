@@ -1,0 +1,141 @@
+"""Asking interceptors. With none installed nothing here is called.
+
+None of them can break a call by being broken: it has a copy of the call and a
+time, what it gives back is looked at, and one that fails again and again is
+left out until the next start. One that is ``required`` is never left out: its
+failures refuse calls.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import asdict
+
+from ..contracts.errors import GatewayError
+from ..contracts.interceptor import Interceptor
+from ..contracts.provider import Call
+from ..plugins.stopping import is_told_to_stop
+from ..plugins.struct_check import misfits
+from ..storage.stores.usage import UsageRecord
+
+LIMIT = 5.0
+"""Seconds one interceptor may take."""
+MOST_FAILURES = 5
+"""Failures in a row after which an interceptor that is not required is left out."""
+
+Told = Callable[[str, str], None]
+"""Takes a plugin's name and what has become of it."""
+
+log = logging.getLogger(__name__)
+
+
+class Interceptors:
+    """Those that stand on the path now, in their order. ``told`` hears of one that is left out."""
+
+    def __init__(
+        self, installed: Sequence[tuple[str, Interceptor]] = (), told: Told | None = None
+    ) -> None:
+        """``installed`` holds each with the name of its plugin."""
+        self._told = told
+        self.active = tuple(Guarded(plugin, each) for plugin, each in installed)
+
+    async def before(self, call: Call) -> Call:
+        """The call that all of them agree to. Raises GatewayError when one refuses it."""
+        for each in self.active:
+            try:
+                call = await each.before(call)
+            except GatewayError:
+                each.failures = 0
+                raise
+            except Failed:
+                self._note(each)
+                if each.interceptor.required:
+                    raise GatewayError("A required check could not be made") from None
+        return call
+
+    async def after(self, record: UsageRecord) -> None:
+        """Show a finished call to all of them. Its client has the answer already."""
+        for each in self.active:
+            try:
+                await each.after(asdict(record))
+            except Failed:
+                self._note(each)
+
+    def _note(self, failed: "Guarded") -> None:
+        if failed.failures < MOST_FAILURES or failed.interceptor.required:
+            return
+        if failed not in self.active:
+            return  # It was left out while this call was with it.
+        self.active = tuple(each for each in self.active if each is not failed)
+        message = f"interceptor {failed.name} failed {MOST_FAILURES} times in a row and is left out"
+        log.error("plugin %s: %s until the next start", failed.plugin, message)
+        if self._told is not None:
+            self._told(failed.plugin, message)
+
+
+class Failed(Exception):
+    """An interceptor failed, and that is logged."""
+
+
+class Guarded:
+    """One interceptor, and how often it has failed in a row."""
+
+    def __init__(self, plugin: str, interceptor: Interceptor) -> None:
+        self.plugin = plugin
+        self.interceptor = interceptor
+        self.name = type(interceptor).__name__
+        self.failures = 0
+
+    async def before(self, call: Call) -> Call:
+        """The call it gives. Raises Failed, and the GatewayError it refuses with."""
+        given = copy(call)
+        given.headers, given.members = dict(call.headers), dict(call.members)
+        found = await self._asked(self.interceptor.before, given)
+        fault = _fault(found, call)
+        if fault:
+            self.failures += 1
+            log.error("plugin %s: interceptor %s: %s", self.plugin, self.name, fault)
+            raise Failed
+        self.failures = 0
+        made: Call = copy(found)
+        # Copies, because the interceptor may keep what it gave.
+        made.headers = MappingProxyType(dict(found.headers))
+        made.members = dict(found.members)
+        return made
+
+    async def after(self, record: Mapping[str, Any]) -> None:
+        """Raises Failed."""
+        try:
+            await self._asked(self.interceptor.after, record)
+        except GatewayError:
+            log.warning("plugin %s: it is too late to refuse a finished call", self.plugin)
+        self.failures = 0
+
+    async def _asked(self, ask: Callable[[Any], Awaitable[Any]], given: object) -> Any:
+        try:
+            async with asyncio.timeout(LIMIT):
+                return await ask(given)
+        except GatewayError:
+            raise
+        except BaseException as error:
+            if is_told_to_stop(error):
+                raise
+            self.failures += 1
+            log.exception("plugin %s: interceptor %s failed", self.plugin, self.name)
+            raise Failed from None
+
+
+def _fault(found: object, asked: Call) -> str:
+    """What is wrong with what ``before`` gave; empty when nothing is."""
+    if type(found) is not Call:
+        return f"before gave {type(found).__name__} and no Call"
+    faults = list(misfits(found, Call))
+    if faults:
+        return f"before gave a Call whose {'; '.join(faults)}"
+    if (found.kind, found.format, found.stream) != (asked.kind, asked.format, asked.stream):
+        return "before may not change kind, format or stream"
+    return ""

@@ -1,0 +1,142 @@
+"""Sending one request for one account: where it may go, by its executor, through its proxy."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from traceback import format_tb
+from typing import TypeVar
+
+from ..contracts.errors import GatewayError, HostRefused, PluginBroken, TransportError
+from ..contracts.exchange import UpstreamRequest, UpstreamResponse
+from ..contracts.provider import ProviderSpec
+from ..plugins.stopping import is_told_to_stop
+from ..routing.snapshot import Account
+from ..upstream.proxies import proxy_for
+from ..upstream.redaction import secrets_of, told
+from ..upstream.transport import Answer
+from .context import Core
+
+T = TypeVar("T")
+
+FRAMES = 4
+"""How many of the innermost frames of a failure are logged."""
+
+log = logging.getLogger(__name__)
+
+
+def send(
+    core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest
+) -> Awaitable[UpstreamResponse]:
+    """The answer, whose head has arrived. Raises TransportError, PluginBroken.
+
+    The only way a request with a credential leaves: an executor may have to
+    exchange the credential for something that can be shown to the vendor.
+    """
+    if provider.executor is None:
+        core.firewall.check(provider, account.credential, request)
+        if account.proxy is None:
+            return core.network.transport().send(request)
+    return _send_by(core, provider, account, request)
+
+
+async def _send_by(
+    core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest
+) -> UpstreamResponse:
+    """By an executor or a proxy. A proxy that is not strict is gone around when it opens no way."""
+    proxy = proxy_for(account.proxy, request.url)
+    try:
+        return await _send(core, provider, account, request, proxy)
+    except TransportError as error:
+        if proxy is None or account.proxy is None or account.proxy.strict or error.sent:
+            raise
+        if isinstance(error, HostRefused):
+            raise
+    return await _send(core, provider, account, request, None)
+
+
+async def _send(
+    core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest, way: str | None
+) -> UpstreamResponse:
+    transport = core.network.transport(way)
+    if provider.executor is None:
+        return await transport.send(request)
+    bound = core.firewall.bound(provider, account.credential, transport)
+    try:
+        async with asyncio.timeout(core.whole_timeout):
+            answer = await provider.executor.send(request, account.credential, bound)
+    except GatewayError:
+        raise
+    except TimeoutError:
+        raise TransportError("The provider's executor took too long", status=504) from None
+    except BaseException as error:
+        if is_told_to_stop(error):
+            raise
+        raise broken(core, provider, account, error) from None
+    return _checked(core, provider, account, answer)
+
+
+def broken(
+    core: Core, provider: ProviderSpec, account: Account, error: BaseException
+) -> PluginBroken:
+    """What the client is told when a provider's own code fails; the rest is in the log."""
+    plugin = core.tables.registry.provider_plugins.get(provider.id, provider.id)
+    log.error(
+        "plugin %s: its code for provider %s failed: %s\n%s",
+        plugin,
+        provider.id,
+        told(described(error), secrets_of(account.credential)),
+        "".join(format_tb(error.__traceback__)[-FRAMES:]),
+    )
+    return PluginBroken(f"The plugin of provider {provider.id} failed on this request.")
+
+
+def described(error: BaseException) -> str:
+    """An error in a line; its words are a plugin's too, and may fail."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
+def _checked(
+    core: Core, provider: ProviderSpec, account: Account, answer: object
+) -> UpstreamResponse:
+    """An executor's answer, if it is one. Raises PluginBroken."""
+    status, headers = getattr(answer, "status", None), getattr(answer, "headers", None)
+    is_answer = isinstance(status, int) and isinstance(headers, Mapping)
+    can_be_read = all(callable(getattr(answer, name, None)) for name in ("next", "aclose"))
+    if not is_answer or not can_be_read:
+        error = TypeError(f"the executor gave {type(answer).__name__} for an answer")
+        raise broken(core, provider, account, error)
+    if isinstance(answer, Answer):  # the transport's own, as it came
+        return answer
+    found: UpstreamResponse = answer  # type: ignore[assignment]
+    return Foreign(found, partial(broken, core, provider, account))
+
+
+class Foreign:
+    """An answer that an executor has made itself: what it raises is the plugin's failure."""
+
+    def __init__(
+        self, answer: UpstreamResponse, failure: Callable[[BaseException], PluginBroken]
+    ) -> None:
+        self.status, self.headers = answer.status, answer.headers
+        self._answer, self._failure = answer, failure
+
+    async def next(self) -> bytes:
+        """Raises TransportError, PluginBroken."""
+        return await self._guarded(self._answer.next())
+
+    async def aclose(self) -> None:
+        await self._guarded(self._answer.aclose())
+
+    async def _guarded(self, work: Awaitable[T]) -> T:
+        try:
+            return await work
+        except GatewayError:
+            raise
+        except BaseException as error:
+            if is_told_to_stop(error):
+                raise
+            raise self._failure(error) from None

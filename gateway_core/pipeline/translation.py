@@ -1,0 +1,57 @@
+"""What a client asked, read as far as needed and no further."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from ..contracts.conversation import Conversation
+from ..contracts.exchange import Exchange
+from ..contracts.provider import Call, Credential, Target
+from ..contracts.wire import WireFormat
+from ..upstream.endpoints import Ways
+from .exchanges import Translated, Verbatim, client_side, passes_through
+
+
+class Question(Struct):
+    """A call in its client's format. It is translated at most once, whoever is asked."""
+
+    call: Call
+    formats: Mapping[str, WireFormat]
+    now: float = 0.0
+    """When it came, Unix seconds; for answers of vendors that do not say when."""
+    ways: Ways | None = None
+    """Where they were worked out before."""
+    _conversation: Conversation | None = None
+
+    @property
+    def client(self) -> WireFormat:
+        """The format of whoever asks."""
+        return self.formats[self.call.format]
+
+    def conversation(self) -> Conversation:
+        """What was asked, in nobody's dialect. Raises BadRequest."""
+        if self._conversation is None:
+            self._conversation = client_side(self.client).read_request(self.call)
+        return self._conversation
+
+    def open(self, target: Target, credential: Credential) -> Exchange:
+        """The most faithful way to carry this question to this target."""
+        call = self.call
+        client = self.formats[call.format]
+        ways = self.ways or self._own_ways()
+        way = ways.find(target, credential, client, stream=call.stream)
+        if passes_through(call, client, way.wire):
+            return Verbatim(call, way)
+        return Translated(call, self.conversation(), way, client, self.now)
+
+    def translate(
+        self, conversation: Conversation, target: Target, credential: Credential
+    ) -> Translated:
+        """By way of the hub, with a conversation that may have been changed."""
+        client, ways = self.client, self.ways or self._own_ways()
+        way = ways.find(target, credential, client, stream=conversation.stream)
+        return Translated(self.call, conversation, way, client, self.now)
+
+    def _own_ways(self) -> Ways:
+        self.ways = Ways(self.formats)
+        return self.ways

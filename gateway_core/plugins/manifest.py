@@ -1,0 +1,233 @@
+"""The provider manifest: a pure function of the registered providers.
+
+Sidecars read it to serve simple vendors themselves. Nothing secret can leave:
+of a login flow, a URL builder and a session pool it is told only that they
+are there. Field order is that of the structs below and providers are sorted
+by id, so equal providers always give equal bytes.
+
+This is the one module of the kernel that knows formats by name, because the
+interface does.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from ..contracts.kinds import Kind
+from ..contracts.model import Model
+from ..contracts.provider import ProviderSpec
+
+SCHEMA_VERSION = 1
+GENERATED_FROM = "open-sse/providers/registry"
+PATH = "/api/v1/provider-plugin-manifest"
+DEFAULT_PORT = 20128
+DEFAULT_EXECUTOR = "default"
+
+X_API_KEY_FORMAT = "claude"
+BUILT_AT_DISPATCH = frozenset({"gemini", "gemini-tts", "gemini-stt"})
+SIDECAR_AUTH = frozenset({"apikey", "optional", "none"})
+
+_template = re.compile(r"\{[^}]*\}")
+_encode = msgspec.json.Encoder().encode
+
+
+class AuthEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a key rides on a request."""
+
+    type: str
+    header: str
+    prefix: str | None = None
+
+
+class Endpoints(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """The static URLs and headers."""
+
+    base_url: str | None = None
+    base_urls: tuple[str, ...] = ()
+    responses_base_url: str | None = None
+    chat_path: str | None = None
+    models_url: str | None = None
+    headers: Mapping[str, str] = {}
+    url_suffix: str | None = None
+
+
+class ModelEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """One model; what is not known is not there. A chat model has no kind."""
+
+    id: str
+    name: str | None = None
+    context_length: int | None = None
+    max_output_tokens: int | None = None
+    tool_calling: bool | None = None
+    supports_reasoning: bool | None = None
+    supports_vision: bool | None = None
+    unsupported_params: tuple[str, ...] = ()
+    target_format: str | None = None
+    kind: str | None = None
+
+
+class Sidecar(Struct, frozen=True, kw_only=True):
+    """Whether a sidecar can serve the provider, and why not."""
+
+    eligible: bool
+    reasons: tuple[str, ...]
+
+
+class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """One provider."""
+
+    id: str
+    alias: str | None = None
+    aliases: tuple[str, ...] = ()
+    format: str
+    executor: str
+    auth: AuthEntry
+    endpoints: Endpoints
+    capabilities: tuple[str, ...]
+    passthrough_models: bool = False
+    default_context_length: int | None = None
+    timeout_ms: int | float | None = None
+    models: tuple[ModelEntry, ...]
+    sidecar: Sidecar
+
+
+class Manifest(Struct, frozen=True, kw_only=True, rename="camel"):
+    """The whole document."""
+
+    schema_version: int = SCHEMA_VERSION
+    generated_from: str = GENERATED_FROM
+    providers: tuple[Entry, ...]
+
+
+def document(specs: Iterable[ProviderSpec]) -> bytes:
+    """The manifest as JSON; built once and served from memory."""
+    entries = tuple(entry(spec) for spec in sorted(specs, key=lambda spec: spec.id))
+    return _encode(Manifest(providers=entries))
+
+
+def manifest_url(
+    *,
+    explicit: str | None = None,
+    origins: Iterable[str | None] = (),
+    protocol: str | None = None,
+    host: str | None = None,
+    ports: Iterable[int | None] = (),
+) -> str:
+    """Where sidecars find the manifest. Empty, zero and ``None`` count as unset.
+
+    ``explicit`` is GATEWAY_PROVIDER_MANIFEST_URL, ``origins`` are BASE_URL and
+    NEXT_PUBLIC_BASE_URL, ``ports`` are PORT, DASHBOARD_PORT and API_PORT. It
+    is made of configuration only, never of a request.
+    """
+    if explicit:
+        return explicit
+    for origin in origins:
+        if origin and origin.startswith(("http://", "https://")):
+            return origin.rstrip("/") + PATH
+    name = host or "127.0.0.1"
+    if ":" in name and not name.startswith("["):
+        name = f"[{name}]"
+    port = next(filter(None, ports), DEFAULT_PORT)
+    return f"{protocol or 'http'}://{name}:{port}{PATH}"
+
+
+def entry(spec: ProviderSpec) -> Entry:
+    """What the manifest says of one provider."""
+    reasons = sidecar_reasons(spec)
+    return Entry(
+        id=spec.id,
+        alias=spec.alias,
+        aliases=spec.aliases,
+        format=spec.format,
+        executor=_executor(spec),
+        auth=_auth(spec),
+        endpoints=_endpoints(spec),
+        capabilities=_capabilities(spec, is_eligible=not reasons),
+        passthrough_models=spec.passthrough_models,
+        default_context_length=spec.default_context,
+        timeout_ms=_plain(spec.timeout_ms),
+        models=tuple(_model(model) for model in spec.models),
+        sidecar=Sidecar(eligible=not reasons, reasons=reasons),
+    )
+
+
+def auth_type(spec: ProviderSpec) -> str:
+    """How accounts are proven: what the provider says, else by whether it has a login flow."""
+    return spec.auth.type or ("oauth" if spec.oauth else "apikey")
+
+
+def sidecar_reasons(spec: ProviderSpec) -> tuple[str, ...]:
+    """Why a sidecar cannot serve this provider; empty when it can."""
+    urls = [url for url in (spec.base_url, *spec.base_urls, spec.responses_url) if url]
+    auth = auth_type(spec)
+    checks = (
+        (_executor(spec) != DEFAULT_EXECUTOR, f"custom executor: {_executor(spec)}"),
+        (auth not in SIDECAR_AUTH, f"auth type requires JS handling: {auth}"),
+        (not urls, "no static upstream endpoint"),
+        (any(map(_template.search, urls)), "templated URL requires JS handling"),
+        (spec.url_builder is not None, "dynamic URL builder"),
+        (spec.oauth is not None, "oauth metadata"),
+        (spec.pool is not None, "session pool config"),
+        (spec.format in BUILT_AT_DISPATCH, "Gemini endpoint constructed at dispatch"),
+    )
+    return tuple(reason for holds, reason in checks if holds)
+
+
+def _executor(spec: ProviderSpec) -> str:
+    return spec.executor.name if spec.executor else DEFAULT_EXECUTOR
+
+
+def _auth(spec: ProviderSpec) -> AuthEntry:
+    usual = "x-api-key" if spec.format == X_API_KEY_FORMAT else "Authorization"
+    return AuthEntry(
+        type=auth_type(spec),
+        header=spec.auth.header or usual,
+        prefix="Bearer" if spec.auth.scheme == "bearer" else spec.auth.prefix,
+    )
+
+
+def _endpoints(spec: ProviderSpec) -> Endpoints:
+    return Endpoints(
+        base_url=spec.base_url,
+        base_urls=spec.base_urls,
+        responses_base_url=spec.responses_url,
+        chat_path=spec.chat_path,
+        models_url=spec.models_url,
+        headers=dict(sorted(spec.headers.items())),
+        url_suffix=spec.url_suffix,
+    )
+
+
+def _capabilities(spec: ProviderSpec, *, is_eligible: bool) -> tuple[str, ...]:
+    auth = auth_type(spec)
+    tags = {
+        "apikey": auth == "apikey",
+        "oauth": spec.oauth is not None or auth == "oauth",
+        "responses": spec.responses_url is not None,
+        "passthrough-models": spec.passthrough_models,
+        "custom-executor": _executor(spec) != DEFAULT_EXECUTOR,
+        "sidecar-candidate": is_eligible,
+    }
+    return tuple(sorted(tag for tag, holds in tags.items() if holds))
+
+
+def _model(model: Model) -> ModelEntry:
+    return ModelEntry(
+        id=model.id,
+        name=model.name,
+        context_length=model.context,
+        max_output_tokens=model.max_output,
+        tool_calling=model.tools,
+        supports_reasoning=model.reasoning,
+        supports_vision=model.vision,
+        unsupported_params=model.unsupported,
+        target_format=model.format,
+        kind=None if model.kind is Kind.LLM else model.kind.value,
+    )
+
+
+def _plain(number: float | None) -> int | float | None:
+    """The number without ``.0``, as other writers of JSON would put it."""
+    return int(number) if number is not None and float(number).is_integer() else number

@@ -1,0 +1,338 @@
+"""What is installed, frozen. After start-up every question is one look-up.
+
+Of two answers that claim one name the first stays, and the problem that is
+recorded names both plugins. What was handed over and what comes with the
+gateway goes first, then the others in the order of loading. Ids go before
+aliases: no alias takes a name that is some provider's id.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import pluggy
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..contracts.interceptor import Interceptor
+from ..contracts.provider import ProviderSpec
+from ..contracts.wire import WireFormat
+from . import (
+    HOOK_LIMIT,
+    Loaded,
+    Plugin,
+    PluginSettings,
+    Problem,
+    State,
+    answers,
+    report,
+    settings_of,
+)
+from .claims import is_kept, settled
+from .standing import goes_first
+from .validation import format_faults, interceptor_faults, mended, provider_faults
+
+LATER_HOOKS = frozenset({"register_routes", "lifespan", "register_commands"})
+"""Asked by others, once the registry stands."""
+MOST_FAULTS = 5
+"""How many faults of one answer are told."""
+RUNTIME = "runtime"
+"""Stands for a plugin where a provider was added while the gateway runs."""
+RUNTIME_ONLY = frozenset({RUNTIME})
+KEPT = (
+    "this id belongs to a plugin that comes with the gateway; "
+    "GATEWAY_TRUST_PLUGINS lets another stand in for it"
+)
+
+
+class Registry(Struct, frozen=True, kw_only=True):
+    """Everything the plugins brought. The mappings cannot be written to."""
+
+    formats: Mapping[str, WireFormat] = MappingProxyType({})
+    providers: Mapping[str, ProviderSpec] = MappingProxyType({})
+    names: Mapping[str, str] = MappingProxyType({})
+    """Every id and alias, to the provider's id."""
+    interceptors: tuple[Interceptor, ...] = ()
+    """In the order they stand on the path."""
+    interceptor_plugins: tuple[str, ...] = ()
+    """Which plugin brought each of them."""
+    format_plugins: Mapping[str, str] = MappingProxyType({})
+    """Which plugin brought a format."""
+    provider_plugins: Mapping[str, str] = MappingProxyType({})
+    """Which plugin brought a provider; ``runtime`` for one that was added later."""
+    plugins: tuple[Plugin, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def build(
+    loaded: Loaded,
+    settings: PluginSettings | None = None,
+    *,
+    trusted: frozenset[str] = frozenset(),
+    limit: float = HOOK_LIMIT,
+) -> Registry:
+    """Ask every plugin once and keep the answers that are sound.
+
+    A plugin one of whose hooks fails is switched off as a whole: none of its
+    answers counts and its other hooks are taken out of ``loaded.manager``.
+    ``settings`` are those of the plugins; without them the defaults count.
+    ``trusted`` names plugins that may stand in for those of the gateway.
+    ``limit`` is for each hook of each plugin, in seconds.
+    """
+    settings = settings or settings_of(loaded, limit=limit)
+    draft = _Draft(Registry(problems=(*loaded.problems, *settings.problems)))
+    given = _ask(loaded.manager, draft.problems, settings, limit)
+    first = frozenset(plugin.name for plugin in loaded.plugins if goes_first(plugin)) | trusted
+    draft.add_formats(_in_order(given["register_formats"], first))
+    draft.add_providers(_in_order(given["register_providers"], first), first)
+    draft.settle_variables(first)
+    draft.add_interceptors(given["register_interceptors"])
+    return draft.freeze(_judged(plugin, loaded.manager, draft) for plugin in loaded.plugins)
+
+
+def with_providers(registry: Registry, specs: Iterable[ProviderSpec]) -> Registry:
+    """The registry with providers added that no plugin brings, such as an operator's own nodes.
+
+    Whoever is there keeps its names. A provider that is not sound is recorded
+    as a problem, like a plugin's. Costs one copy of the tables.
+    """
+    draft = _Draft(registry)
+    draft.add_providers((RUNTIME, spec) for spec in specs)
+    return draft.freeze(registry.plugins)
+
+
+def with_problems(registry: Registry, problems: Iterable[Problem]) -> Registry:
+    """The registry with what went wrong later; a plugin whose code failed counts as failed."""
+    told = tuple(problems)
+    errors = {problem.plugin: problem.message for problem in told if problem.fatal}
+    plugins = (
+        replace(plugin, state=State.FAILED, error=errors[plugin.name])
+        if plugin.name in errors and plugin.state is State.LOADED
+        else plugin
+        for plugin in registry.plugins
+    )
+    return replace(registry, plugins=tuple(plugins), problems=(*registry.problems, *told))
+
+
+def _in_order(given: Iterable[tuple[str, Any]], first: frozenset[str]) -> list[tuple[str, Any]]:
+    return sorted(given, key=lambda answer: answer[0] not in first)
+
+
+def _ask(
+    manager: pluggy.PluginManager,
+    problems: list[Problem],
+    settings: PluginSettings,
+    limit: float,
+) -> dict[str, list[tuple[str, Any]]]:
+    given = {}
+    _take_out_failed(manager, problems)
+    for name in ("register_formats", "register_providers", "register_interceptors"):
+        hook = getattr(manager.hook, name)
+        given[name] = answers(hook, problems, settings.given, limit=limit)
+        _take_out_failed(manager, problems)
+    failed = _failed(problems)
+    return {
+        name: [(plugin, answer) for plugin, answer in told if plugin not in failed]
+        for name, told in given.items()
+    }
+
+
+def _take_out_failed(manager: pluggy.PluginManager, problems: Iterable[Problem]) -> None:
+    for plugin in _failed(problems):
+        manager.unregister(name=plugin)
+
+
+def _failed(problems: Iterable[Problem]) -> set[str]:
+    return {problem.plugin for problem in problems if problem.fatal}
+
+
+def _judged(plugin: Plugin, manager: pluggy.PluginManager, draft: "_Draft") -> Plugin:
+    """The plugin's record once its answers are known."""
+    if plugin.state is not State.LOADED:
+        return plugin
+    error = next((p.message for p in draft.problems if p.fatal and p.plugin == plugin.name), None)
+    if plugin.name not in draft.credited and not _has_later_hooks(plugin, manager):
+        error = error or draft.refused.get(plugin.name)
+    return plugin if error is None else replace(plugin, state=State.FAILED, error=error)
+
+
+def _has_later_hooks(plugin: Plugin, manager: pluggy.PluginManager) -> bool:
+    callers = manager.get_hookcallers(manager.get_plugin(plugin.name)) or []
+    return any(caller.name in LATER_HOOKS for caller in callers)
+
+
+class _Draft:
+    """A registry in the making, begun from another."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.formats = dict(registry.formats)
+        self.providers = dict(registry.providers)
+        self.names = dict(registry.names)
+        self.beginnings = {b: spec.id for spec in self.providers.values() for b in spec.beginnings}
+        self.interceptors = registry.interceptors
+        self.interceptor_plugins = registry.interceptor_plugins
+        self.format_plugins = dict(registry.format_plugins)
+        self.provider_plugins = dict(registry.provider_plugins)
+        self.problems = list(registry.problems)
+        self.credited: set[str] = set()
+        """Plugins that brought something that stands."""
+        self.refused: dict[str, str] = {}
+        """Plugins, to the first reason why an answer of theirs was refused."""
+
+    def add_formats(self, given: Iterable[tuple[str, WireFormat]]) -> None:
+        for plugin, wire in given:
+            label = _label("format", wire)
+            if not self._is_sound(plugin, label, partial(format_faults, wire)):
+                continue
+            if wire.id in self.formats:
+                holder = self.format_plugins[wire.id]
+                self._refuse(plugin, f"{label} is refused: plugin {holder} already brings it")
+                continue
+            self.credited.add(plugin)
+            self.formats[wire.id] = self._with_free_paths(plugin, wire)
+            self.format_plugins[wire.id] = plugin
+
+    def add_providers(
+        self, given: Iterable[tuple[str, ProviderSpec]], first: frozenset[str] = RUNTIME_ONLY
+    ) -> None:
+        """Add all ids before any alias, so that no alias stands in the way of an id.
+
+        Plugins that are not among the ``first`` get no id of a vendor that comes with the gateway.
+        """
+        vendor_formats = {id for id, wire in self.formats.items() if wire.vendor is not None}
+        added = []
+        for plugin, spec in given:
+            label = _label("provider", spec)
+            if not self._is_sound(plugin, label, partial(provider_faults, spec, vendor_formats)):
+                continue
+            if spec.id in self.names:
+                self._refuse(plugin, f"{label} is refused: {self._holder(spec.id)}")
+                continue
+            if is_kept(spec.id, plugin, first):
+                self._refuse(plugin, f"{label} is refused: {KEPT}")
+                continue
+            self.credited.add(plugin)
+            note = partial(self._note, plugin, label)
+            self.providers[spec.id] = sealed(mended(spec, vendor_formats, note))
+            self.provider_plugins[spec.id] = plugin
+            self.names[spec.id] = spec.id
+            added.append(spec.id)
+        for id in added:
+            self._add_aliases(self.providers[id])
+            self._add_beginnings(self.providers[id])
+
+    def settle_variables(self, first: frozenset[str]) -> None:
+        """Take variables from providers that have no right to them."""
+
+        def note(plugin: str, message: str) -> None:
+            report(self.problems, Problem(plugin, message))
+
+        for spec in list(settled(self.providers, self.provider_plugins, first, note)):
+            self.providers[spec.id] = sealed(spec)
+
+    def add_interceptors(self, given: Iterable[tuple[str, Interceptor]]) -> None:
+        sound: list[tuple[int, str, Interceptor]] = []
+        for plugin, interceptor in given:
+            place = partial(_placed, sound, plugin, interceptor)
+            if self._is_sound(plugin, "interceptor", place):
+                self.credited.add(plugin)
+        sound.sort(key=lambda each: each[0])
+        self.interceptors = tuple(interceptor for _, _, interceptor in sound)
+        self.interceptor_plugins = tuple(plugin for _, plugin, _ in sound)
+
+    def freeze(self, plugins: Iterable[Plugin]) -> Registry:
+        return Registry(
+            formats=MappingProxyType(self.formats),
+            providers=MappingProxyType(self.providers),
+            names=MappingProxyType(self.names),
+            interceptors=self.interceptors,
+            interceptor_plugins=self.interceptor_plugins,
+            format_plugins=MappingProxyType(self.format_plugins),
+            provider_plugins=MappingProxyType(self.provider_plugins),
+            plugins=tuple(plugins),
+            problems=tuple(self.problems),
+        )
+
+    def _is_sound(self, plugin: str, label: str, check: Callable[[], list[str]]) -> bool:
+        try:
+            faults = check()
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            # The answer's attributes may be the plugin's own code.
+            faults = [f"reading it raised {type(error).__name__}"]
+        if faults:
+            self._refuse(plugin, f"{label} is refused: {'; '.join(faults[:MOST_FAULTS])}")
+        return not faults
+
+    def _refuse(self, plugin: str, message: str) -> None:
+        report(self.problems, Problem(plugin, message))
+        self.refused.setdefault(plugin, message)
+
+    def _note(self, plugin: str, label: str, message: str) -> None:
+        report(self.problems, Problem(plugin, f"{label}: {message}"))
+
+    def _holder(self, name: str) -> str:
+        provider = self.names[name]
+        plugin = self.provider_plugins[provider]
+        return f"{name!r} already stands for provider {provider!r} of plugin {plugin}"
+
+    def _add_aliases(self, spec: ProviderSpec) -> None:
+        """Give the provider its further names, without those that are taken."""
+        plugin, label, taken = self.provider_plugins[spec.id], _label("provider", spec), set()
+        for alias in (spec.alias, *spec.aliases):
+            if alias is not None and self.names.setdefault(alias, spec.id) != spec.id:
+                taken.add(alias)
+                self._note(plugin, label, f"the alias is left out: {self._holder(alias)}")
+        if taken:
+            self.providers[spec.id] = replace(
+                spec,
+                alias=None if spec.alias in taken else spec.alias,
+                aliases=tuple(alias for alias in spec.aliases if alias not in taken),
+            )
+
+    def _add_beginnings(self, spec: ProviderSpec) -> None:
+        """Give the provider the models that begin so, without beginnings that are taken."""
+        free = []
+        for beginning in spec.beginnings:
+            holder = self.beginnings.setdefault(beginning, spec.id)
+            if holder == spec.id:
+                free.append(beginning)
+            else:
+                told = f"models that begin with {beginning!r} belong to provider {holder!r}"
+                self._note(self.provider_plugins[spec.id], _label("provider", spec), told)
+        if len(free) < len(spec.beginnings):
+            self.providers[spec.id] = replace(spec, beginnings=tuple(free))
+
+    def _with_free_paths(self, plugin: str, wire: WireFormat) -> WireFormat:
+        """The format without the endpoints whose path another format serves."""
+        held = {e.path: id for id, other in self.formats.items() for e in other.endpoints}
+        free = tuple(endpoint for endpoint in wire.endpoints if endpoint.path not in held)
+        for path in sorted({endpoint.path for endpoint in wire.endpoints} & held.keys()):
+            holder = f"format {held[path]!r} of plugin {self.format_plugins[held[path]]}"
+            self._note(plugin, _label("format", wire), f"the path {path} is served by {holder}")
+        return wire if len(free) == len(wire.endpoints) else replace(wire, endpoints=free)
+
+
+def sealed(spec: ProviderSpec) -> ProviderSpec:
+    """A copy that does not change with the plugin's own mappings, most of them read-only."""
+    names = ("other_formats", "environment_data", "rename", "options")
+    fixed = {name: MappingProxyType(dict(getattr(spec, name))) for name in names}
+    # Spread into every request, which takes three times as long from a proxy.
+    return replace(spec, headers=dict(spec.headers), **fixed)
+
+
+def _placed(
+    sound: list[tuple[int, str, Interceptor]], plugin: str, interceptor: Interceptor
+) -> list[str]:
+    """Put an interceptor to the others with its order, unless it has faults, which this gives."""
+    faults = interceptor_faults(interceptor)
+    if not faults:
+        sound.append((int(interceptor.order), plugin, interceptor))
+    return faults
+
+
+def _label(kind: str, answer: object) -> str:
+    # By its type, because an object of a plugin's may fail when it is asked for its class.
+    if issubclass(type(answer), WireFormat | ProviderSpec):
+        return f"{kind} {getattr(answer, 'id', '')!r}"
+    return kind

@@ -1,0 +1,216 @@
+"""Catalog rows: what may be called, described for programs that choose.
+
+Unknown values are left out, never null or zero.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..contracts.kinds import Kind
+from ..contracts.model import Model
+from ..contracts.provider import ProviderSpec
+from ..storage.stores.combos import Combo
+from .model_resolver import FAMILIES, belongs
+from .snapshot import Tables
+
+Row = dict[str, Any]
+
+COMBO = "combo"
+MOST_TOKENS = 16_777_216
+"""A larger context is taken for a mistake."""
+DAWN = "1970-01-01T00:00:00Z"
+DECORATED = "claude-"
+LARGE = 1_048_576
+_WEB = (Kind.SEARCH, Kind.FETCH)
+KINDS = frozenset({"web", *(kind.value for kind in Kind if kind not in (Kind.LLM, *_WEB))})
+"""The words that filter the catalog; ``web`` is both search and fetch."""
+
+
+def rows(tables: Tables, created: int) -> list[Row]:
+    """Every callable row: combos first, then virtual families, then models by provider."""
+    found = [combo_row(combo, created) for combo in tables.combos.values()]
+    if tables.settings.expose_combo_only:
+        return found
+    models = [
+        model_row(tables.registry.providers[provider], row, created)
+        for provider in tables.accounts
+        if provider in tables.registry.providers
+        for row in tables.models.get(provider, ())
+    ]
+    return [*found, *_family_rows(tables, created), *models]
+
+
+def usual(found: Iterable[Row]) -> list[Row]:
+    """Without decision models, which are listed only by their kind."""
+    return [row for row in found if row.get("kind") != Kind.DECISION]
+
+
+def of_kind(found: Iterable[Row], kind: str) -> list[Row]:
+    wanted = ("web", "webSearch", "webFetch", *_WEB) if kind == "web" else (kind,)
+    return [row for row in found if row.get("kind") in wanted]
+
+
+def combo_row(combo: Combo, created: int) -> Row:
+    row: Row = {
+        "id": combo.name,
+        "object": "model",
+        "created": created,
+        "owned_by": COMBO,
+        "name": combo.name,
+    }
+    return row | ({"kind": combo.kind} if combo.kind else {})
+
+
+def _family_rows(tables: Tables, created: int) -> Iterator[Row]:
+    for family in FAMILIES:
+        if any(_has(tables, provider, family) for provider in tables.accounts):
+            name = f"auto/{family}"
+            yield {
+                "id": name,
+                "object": "model",
+                "created": created,
+                "owned_by": COMBO,
+                "name": name,
+            }
+
+
+def _has(tables: Tables, provider: str, family: str) -> bool:
+    spec = tables.registry.providers.get(provider)
+    return spec is not None and any(
+        row.kind is Kind.LLM and belongs(spec, row, family)
+        for row in tables.models.get(provider, ())
+    )
+
+
+def model_row(spec: ProviderSpec, model: Model, created: int) -> Row:
+    """One model as completions-style clients read it."""
+    context = _tokens(model.context or spec.default_context)
+    output = _tokens(model.max_output)
+    return present(
+        id=f"{spec.alias or spec.id}/{model.id}",
+        object="model",
+        created=created,
+        owned_by=spec.id,
+        name=model.name or model.id,
+        display_name=model.name or model.id,
+        kind=None if model.kind is Kind.LLM else model.kind.value,
+        provider_name=spec.name,
+        provider_alias=spec.alias or spec.id,
+        gateway_provider=spec.id,
+        capabilities=_capabilities(model, context, output) or None,
+        input_modalities=["text", "image"] if model.vision else None,
+        reasoning=model.reasoning,
+        supports_tools=model.tools,
+        context_length=context,
+        max_model_len=context,
+        max_output_tokens=output,
+        max_completion_tokens=output,
+        limits=present(max_input_tokens=context, max_output_tokens=output) or None,
+    )
+
+
+def _capabilities(model: Model, context: int | None, output: int | None) -> Row:
+    return present(
+        contextWindow=context,
+        maxOutput=output,
+        vision=model.vision,
+        tools=model.tools,
+        reasoning=model.reasoning,
+    )
+
+
+def _tokens(count: int | None) -> int | None:
+    return count if count and count <= MOST_TOKENS else None
+
+
+def messages_list(found: Iterable[Row]) -> Row:
+    """The envelope of the messages-style list."""
+    data = [messages_row(row) for row in found]
+    return {
+        "data": data,
+        "has_more": False,
+        "first_id": data[0]["id"] if data else None,
+        "last_id": data[-1]["id"] if data else None,
+    }
+
+
+def messages_row(row: Mapping[str, Any]) -> Row:
+    able = row.get("capabilities") or {}
+    shown = {
+        name: {"supported": able[ours]}
+        for name, ours in (("image_input", "vision"), ("thinking", "reasoning"))
+        if ours in able
+    }
+    context = row.get("context_length")
+    name = row["id"] if row["id"].startswith(DECORATED) else DECORATED + row["id"]
+    return {
+        "type": "model",
+        "id": f"{name}[1m]" if context is not None and context >= LARGE else name,
+        "display_name": row.get("display_name") or row["id"],
+        "created_at": DAWN,
+        "max_input_tokens": context,
+        "max_tokens": row.get("max_output_tokens"),
+        "capabilities": shown or None,
+    }
+
+
+def cli_list(found: Iterable[Row]) -> Row:
+    """The envelope of the code-assistant command line's list."""
+    return {"models": [cli_row(row) for row in found]}
+
+
+def cli_row(row: Mapping[str, Any]) -> Row:
+    extra = present(context_window=row.get("context_length"))
+    return {
+        **row,
+        "slug": row["id"],
+        "display_name": row.get("display_name") or row["id"],
+        "supported_in_api": True,
+        "tool_mode": "auto",
+        "multi_agent_version": None,
+        **extra,
+    }
+
+
+def generative_list(tables: Tables, found: Iterable[Row], native: str) -> Row:
+    """The generative-content list; rows of providers that speak ``native`` appear plain too."""
+    models: list[Row] = []
+    for row in found:
+        spec = tables.registry.providers.get(row.get("gateway_provider", ""))
+        bare = row["id"].partition("/")[2]
+        if spec is not None and spec.format == native:
+            models.append(generative_row(bare, row))
+        models.append(generative_row(row["id"], row))
+    return {"models": models}
+
+
+def generative_row(name: str, row: Mapping[str, Any]) -> Row:
+    return {
+        "name": f"models/{name}",
+        "displayName": row.get("display_name") or row["id"],
+        "inputTokenLimit": 128000,
+        "outputTokenLimit": 8192,
+        "supportedGenerationMethods": ["generateContent", "streamGenerateContent"],
+    }
+
+
+def local_server_list(found: Iterable[Row]) -> Row:
+    """The tag list that programs for a local model server ask for."""
+    return {
+        "models": [
+            {
+                "name": row["id"],
+                "model": row["id"],
+                "modified_at": DAWN,
+                "size": 0,
+                "digest": "",
+                "details": {"family": row["owned_by"]},
+            }
+            for row in found
+        ]
+    }
+
+
+def present(**members: Any) -> Row:
+    """The members that have a value."""
+    return {name: value for name, value in members.items() if value is not None}

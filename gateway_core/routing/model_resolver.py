@@ -1,0 +1,182 @@
+"""From the name a client uses to what is meant: a target, or a combo of them.
+
+The order of resolution::
+
+    auto/<family>                      a virtual combo
+    <prefix>/<model>                   a provider by id or alias, or an operator's node by prefix
+    <name>                             a combo, then a saved alias, then a provider by the name's
+                                       beginning, then the one connected provider that lists it
+"""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ..contracts.errors import BadRequest, NoCredentials, NotAChatModel, NothingToTry
+from ..contracts.kinds import Kind
+from ..contracts.model import Model
+from ..contracts.provider import ProviderSpec, Target
+from ..plugins.registry import RUNTIME
+from ..storage.stores.combos import Combo
+from .snapshot import Tables
+
+MAX_NAME = 512
+FAMILIES = ("glm", "minimax", "mimo", "zai", "gemma", "llama", "gemini")
+"""The virtual families that the catalog advertises; any other may be asked for too."""
+_PROVIDER_FAMILIES = frozenset({"zai"})
+"""Families that are named for their provider, not by their models' ids."""
+_FAMILY = re.compile(r"auto/([a-z0-9]+)")
+_DECORATION = "claude-"
+_LARGE_MARK = "[1m]"
+
+
+class Resolved(Struct, frozen=True):
+    """What a name means: exactly one of the two is set."""
+
+    target: Target | None = None
+    combo: Combo | None = None
+
+
+def resolve(
+    tables: Tables, name: str, kind: Kind = Kind.LLM, *, decorated: bool = False
+) -> Resolved:
+    """What a model name means.
+
+    ``decorated`` also tries the name without the marks that the messages-style
+    list adds. Raises BadRequest, NotAChatModel, NoCredentials, NothingToTry.
+    """
+    if not name:
+        raise BadRequest("Missing model", param="model")
+    if len(name) > MAX_NAME:
+        raise BadRequest("Invalid model format", param="model")
+    if decorated:
+        return _resolve_decorated(tables, name, kind)
+    return _resolve(tables, name, kind)
+
+
+def _resolve_decorated(tables: Tables, name: str, kind: Kind) -> Resolved:
+    plain = name.removesuffix(_LARGE_MARK)
+    for spelling in (name, plain, plain.removeprefix(_DECORATION)):
+        if _is_known(tables, spelling):
+            return _resolve(tables, spelling, kind)
+    return _resolve(tables, plain, kind)
+
+
+def _is_known(tables: Tables, name: str) -> bool:
+    """Whether a name is listed somewhere, so that it may be taken as it stands."""
+    prefix, slash, rest = name.partition("/")
+    if slash and rest.endswith(_LARGE_MARK):
+        rows = tables.models.get(tables.registry.names.get(prefix, ""), ())
+        return any(row.id == rest for row in rows)
+    if slash:
+        return _FAMILY.fullmatch(name) is not None or prefix in tables.registry.names
+    if name in tables.combos or name in tables.aliases:
+        return True
+    return any(row.id == name for rows in tables.models.values() for row in rows)
+
+
+def _resolve(tables: Tables, name: str, kind: Kind) -> Resolved:
+    family = _FAMILY.fullmatch(name)
+    if family:
+        return Resolved(combo=family_combo(tables, name, family[1]))
+    if "/" in name:
+        return Resolved(target=_prefixed(tables, name, kind))
+    if name in tables.combos:
+        return Resolved(combo=tables.combos[name])
+    if name in tables.aliases:
+        return _aliased(tables, tables.aliases[name], kind)
+    return Resolved(target=_target(tables, _owner(tables, name), name, kind))
+
+
+def _aliased(tables: Tables, meaning: str, kind: Kind) -> Resolved:
+    """An alias means a prefixed model, or a combo; never another alias."""
+    if meaning in tables.combos:
+        return Resolved(combo=tables.combos[meaning])
+    if "/" in meaning:
+        return Resolved(target=_prefixed(tables, meaning, kind))
+    return Resolved(target=_target(tables, _owner(tables, meaning), meaning, kind))
+
+
+def _prefixed(tables: Tables, name: str, kind: Kind) -> Target:
+    prefix, _, rest = name.partition("/")
+    provider = tables.registry.names.get(prefix)
+    if provider is None or not rest:
+        raise NoCredentials(prefix)
+    spec = tables.registry.providers[provider]
+    is_node = tables.registry.provider_plugins.get(provider) == RUNTIME
+    if is_node and spec.alias is not None and not _row(tables, spec, rest, kind):
+        rest = rest.removeprefix(f"{spec.alias}/") or rest
+    return _target(tables, provider, rest, kind)
+
+
+def _owner(tables: Tables, name: str) -> str:
+    """The provider a bare id belongs to. Raises BadRequest when there is none."""
+    claims = [
+        (len(beginning), spec.id)
+        for spec in tables.registry.providers.values()
+        for beginning in spec.beginnings
+        if name.startswith(beginning)
+    ]
+    length, claimant = max(claims, default=(0, ""))
+    if not length:
+        owners = [p for p in tables.accounts if any(r.id == name for r in tables.models.get(p, ()))]
+        claimant = owners[0] if len(owners) == 1 else claimant
+    if not claimant:
+        raise BadRequest("Invalid model format", param="model")
+    return claimant
+
+
+def _target(tables: Tables, provider: str, name: str, kind: Kind) -> Target:
+    spec = tables.registry.providers.get(provider)
+    if spec is None:
+        raise NoCredentials(provider)
+    if (provider, name) in tables.hidden:
+        raise BadRequest(
+            f"Model {provider}/{name} is disabled", code="model_disabled", param="model"
+        )
+    row = _row(tables, spec, name, kind)
+    if row is None:
+        other = next((row for row in tables.models.get(provider, ()) if row.id == name), None)
+        if kind is Kind.LLM and (other is not None or not serves_chat(tables, spec)):
+            raise NotAChatModel(f"{provider}/{name}")
+        row = other or Model(name, kind=kind, context=spec.default_context)
+    return Target(spec, row)
+
+
+def _row(tables: Tables, spec: ProviderSpec, name: str, kind: Kind) -> Model | None:
+    rows = tables.models.get(spec.id, ())
+    return next((row for row in rows if row.id == name and row.kind is kind), None)
+
+
+def serves_chat(tables: Tables, spec: ProviderSpec) -> bool:
+    """Whether a provider has chat models; one that lists no models at all is taken to."""
+    rows = tables.models.get(spec.id) or spec.models
+    if spec.passthrough_models or not rows:
+        return True
+    return any(row.kind is Kind.LLM for row in rows)
+
+
+def family_combo(tables: Tables, name: str, family: str) -> Combo:
+    """A virtual combo of every connected model of a family. Raises NothingToTry."""
+    members = tuple(dict.fromkeys(_family_members(tables, family)))
+    if not members:
+        raise NothingToTry(f'Combo "{name}" has no models')
+    return Combo(id=name, name=name, models=members, created_at="", updated_at="")
+
+
+def _family_members(tables: Tables, family: str) -> Iterator[str]:
+    for provider in tables.accounts:
+        spec = tables.registry.providers.get(provider)
+        if spec is None:
+            continue
+        for row in tables.models.get(provider, ()):
+            if row.kind is Kind.LLM and belongs(spec, row, family):
+                yield f"{provider}/{row.id}"
+
+
+def belongs(spec: ProviderSpec, row: Model, family: str) -> bool:
+    """Whether a row is of a family: by its own id, or as the family named for its provider."""
+    if family in _PROVIDER_FAMILIES:
+        return family in (spec.id, spec.alias)
+    return row.id.rpartition("/")[2].lower().startswith(f"{family}-")

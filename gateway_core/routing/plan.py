@@ -1,0 +1,152 @@
+"""The members a call may be sent to, in order: one target, or a combo's many."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from ..config.settings import ComboStrategy, ContextRequirements, Settings
+from ..contracts.errors import GatewayError, NothingToTry
+from ..contracts.kinds import Kind
+from ..contracts.provider import Target
+from ..storage.stores.combos import Combo
+from .model_resolver import Resolved, resolve
+from .snapshot import Tables
+
+DEEPEST = 8
+"""How many combos may stand within one another."""
+HEAVIEST = 1_000_000_000
+"""The largest weight of a member: sums of them stay numbers."""
+
+
+class Member(Struct, frozen=True):
+    """A target a call may be sent to, with what its combo says of it."""
+
+    target: Target
+    name: str
+    """As the combo spells it."""
+    weight: float = 1.0
+    pinned: str | None = None
+    """The only account this member may use."""
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What to try. ``combo`` is the outer one, whatever stood within it."""
+
+    members: tuple[Member, ...]
+    combo: Combo | None = None
+    strategy: str = "fallback"
+    timeout: float | None = None
+    """Seconds for one member."""
+    judge: str | None = None
+    """The model that merges the answers of a fusion."""
+
+
+def plan_of(
+    tables: Tables, name: str, kind: Kind, default_timeout_ms: int, *, decorated: bool
+) -> Plan:
+    """What to try for a model's name; worked out once in each picture. Raises as its parts do."""
+    key = (name, kind, decorated, default_timeout_ms)
+    laid: Plan | None = tables.memory.get(key)
+    if laid is None:
+        resolved = resolve(tables, name, kind, decorated=decorated)
+        laid = plan(tables, resolved, Kind.LLM, default_timeout_ms)
+        tables.remember(key, laid)
+    return laid
+
+
+def plan(tables: Tables, resolved: Resolved, kind: Kind, default_timeout_ms: int) -> Plan:
+    """The members in their saved order. Raises NothingToTry for a combo without any."""
+    if resolved.target is not None:
+        return Plan(members=(Member(resolved.target, resolved.target.model.id),))
+    combo = resolved.combo
+    if combo is None:
+        raise NothingToTry("The model resolves to nothing")
+    own = tables.settings.combo_strategies.get(combo.name) or ComboStrategy()
+    members = members_of_combo(tables, combo, kind)
+    if own.context_requirements is not None:
+        members = _large_enough(members, own.context_requirements)
+    if tables.settings.hide_paid_models:
+        members = tuple(m for m in members if _is_free(m.target)) or members
+    if not members:
+        raise NothingToTry(f'Combo "{combo.name}" has no models')
+    timeout_ms = own.timeout_ms if own.timeout_ms is not None else default_timeout_ms
+    return Plan(
+        members=members,
+        combo=combo,
+        strategy=strategy_of(own, tables.settings),
+        timeout=timeout_ms / 1000 if timeout_ms else None,
+        judge=own.judge_model,
+    )
+
+
+def members_of_combo(tables: Tables, combo: Combo, kind: Kind = Kind.LLM) -> tuple[Member, ...]:
+    """Every target of a combo, in saved order."""
+    return tuple(_members(tables, combo, kind, ()))
+
+
+def strategy_of(own: ComboStrategy, settings: Settings) -> str:
+    chosen = own.fallback_strategy or settings.combo_strategy
+    return "smart" if chosen in ("task", "task-aware", "auto") else chosen
+
+
+def _members(tables: Tables, combo: Combo, kind: Kind, within: tuple[str, ...]) -> Iterator[Member]:
+    """Every target of a combo; combos inside it are opened, one within itself is left out."""
+    if combo.name in within or len(within) >= DEEPEST:
+        return
+    facts = _facts(combo)
+    for name in combo.models:
+        try:
+            resolved = resolve(tables, name, kind)
+        except GatewayError:
+            continue  # a member that no longer means anything must not stop the others
+        if resolved.combo is not None:
+            yield from _members(tables, resolved.combo, kind, (*within, combo.name))
+        elif resolved.target is not None:
+            yield _member(name, resolved.target, _next(facts.get(name)))
+
+
+def _member(name: str, target: Target, fact: Mapping[str, Any]) -> Member:
+    weight = fact.get("weight")
+    pinned = fact.get("connectionId")
+    return Member(
+        target,
+        name,
+        float(weight) if isinstance(weight, int | float) and 0 <= weight <= HEAVIEST else 1.0,
+        pinned if isinstance(pinned, str) and pinned else None,
+    )
+
+
+def _facts(combo: Combo) -> dict[str, list[Mapping[str, Any]]]:
+    """What is said of each model; one that is named twice may have two things said of it."""
+    facts: dict[str, list[Mapping[str, Any]]] = {}
+    for row in combo.members or ():
+        facts.setdefault(str(row.get("model")), []).append(row)
+    return facts
+
+
+def _next(facts: list[Mapping[str, Any]] | None) -> Mapping[str, Any]:
+    if not facts:
+        return {}
+    return facts.pop(0) if len(facts) > 1 else facts[0]
+
+
+def _large_enough(members: Sequence[Member], wanted: ContextRequirements) -> tuple[Member, ...]:
+    """Without those whose context is too small; an unknown one passes when lenient."""
+    least = wanted.min_context_window or 0
+    lenient = wanted.context_filter_mode == "lenient"
+    kept = [
+        m for m in members if _context(m.target) >= least or (lenient and not _context(m.target))
+    ]
+    if wanted.prefer_large_context:
+        kept.sort(key=lambda m: -_context(m.target))
+    return tuple(kept)
+
+
+def _context(target: Target) -> int:
+    return target.model.context or target.provider.default_context or 0
+
+
+def _is_free(target: Target) -> bool:
+    price = target.model.price
+    return target.provider.free or (price is not None and price.input == 0 and price.output == 0)

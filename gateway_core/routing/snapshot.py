@@ -1,0 +1,172 @@
+"""What routing looks things up in: an immutable picture of the stored configuration.
+
+Writes make a new picture; a request works with the one it began with. Nothing
+on the path of a request waits for the database.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..config.settings import Settings
+from ..contracts.kinds import Kind
+from ..contracts.model import Model
+from ..contracts.provider import Credential, ProviderSpec
+from ..plugins.registry import Registry
+from ..storage.stores.combos import Combo
+from ..storage.stores.connection import Connection
+from ..storage.stores.proxy_pools import ProxyPool
+from ..upstream.endpoints import Ways
+from ..upstream.proxies import Proxy, proxy_of
+
+Memory = dict[tuple[object, ...], Any]
+MOST_REMEMBERED = 4096
+PUBLIC = "public"
+"""Ends the id of the account that stands in for one where a provider needs none."""
+
+
+class Account(Struct, frozen=True, kw_only=True):
+    """One account that calls may use."""
+
+    id: str
+    provider: str
+    name: str
+    credential: Credential
+    proxy: Proxy | None = None
+    state: Mapping[str, Any] = {}
+    """How it fared before this start: ``backoffLevel``, ``modelLock_…``."""
+
+
+class Tables(Struct, frozen=True, kw_only=True):
+    """The picture."""
+
+    registry: Registry
+    settings: Settings
+    accounts: Mapping[str, tuple[Account, ...]]
+    """Active accounts by provider id, by priority."""
+    combos: Mapping[str, Combo]
+    aliases: Mapping[str, str]
+    """A name without a slash, to ``provider/model``."""
+    models: Mapping[str, tuple[Model, ...]]
+    """Every row of a provider: its plugin's and the operator's own, without disabled ones."""
+    hidden: frozenset[tuple[str, str]]
+    """Provider and model ids that the operator has disabled."""
+    pools: Mapping[str, ProxyPool] = {}
+    """Proxy pools by id."""
+    ended_sessions: frozenset[str] = frozenset()
+    """Ids of sessions that were signed out of."""
+    versions: Mapping[str, int]
+    """Of the stored groups this picture was taken from."""
+    memory: Memory = msgspec.field(default_factory=dict)
+    """What was worked out from this picture alone, by whoever worked it out."""
+    ways: Ways = Ways({})
+    """Where its accounts are called."""
+
+    def __post_init__(self) -> None:
+        """A changed copy has worked nothing out yet."""
+        msgspec.structs.force_setattr(self, "memory", {})
+        msgspec.structs.force_setattr(self, "ways", Ways(self.registry.formats))
+
+    def remember(self, key: tuple[object, ...], found: Any) -> None:
+        """Keep something in ``memory``, which begins anew before it gets large."""
+        if len(self.memory) >= MOST_REMEMBERED:
+            self.memory.clear()
+        self.memory[key] = found
+
+    def connected(self, provider: str) -> bool:
+        """Whether a call to this provider has an account to use."""
+        return provider in self.accounts
+
+
+def accounts_of(
+    connections: Iterable[Connection],
+    settings: Settings,
+    registry: Registry,
+    pools: Mapping[str, ProxyPool] = {},
+) -> dict[str, tuple[Account, ...]]:
+    """Active accounts by provider, and a stand-in for providers that need none."""
+    found: dict[str, list[Account]] = {}
+    for connection in connections:
+        if connection.is_active and not connection.broken:
+            found.setdefault(connection.provider, []).append(
+                account_of(connection, settings, pools)
+            )
+    for spec in registry.providers.values():
+        if spec.id not in found and is_keyless(spec, settings):
+            found[spec.id] = [public_account(spec, settings)]
+    return {provider: tuple(accounts) for provider, accounts in found.items()}
+
+
+def account_of(
+    connection: Connection, settings: Settings, pools: Mapping[str, ProxyPool] = {}
+) -> Account:
+    secrets, data = connection.secrets, connection.provider_data
+    secret = secrets.get("apiKey") or secrets.get("accessToken")
+    # Read-only: a plugin that could change its own account would change where it may send.
+    shown = MappingProxyType(dict(data))
+    return Account(
+        id=connection.id,
+        provider=connection.provider,
+        name=connection.name or connection.id,
+        credential=Credential(connection_id=connection.id, secret=secret, data=shown),
+        proxy=proxy_of(data, settings, pools),
+        state=connection.data,
+    )
+
+
+def is_keyless(spec: ProviderSpec, settings: Settings) -> bool:
+    return (
+        spec.auth.type in ("none", "optional") and spec.id not in settings.disabled_free_providers
+    )
+
+
+def public_account(spec: ProviderSpec, settings: Settings) -> Account:
+    identity = f"{spec.id}:{PUBLIC}"
+    return Account(
+        id=identity,
+        provider=spec.id,
+        name=spec.name,
+        credential=Credential(connection_id=identity),
+        proxy=proxy_of({}, settings),
+    )
+
+
+def models_of(
+    registry: Registry,
+    custom: Mapping[str, Any],
+    disabled: Mapping[str, Any],
+    enabled: Mapping[str, Any],
+) -> tuple[dict[str, tuple[Model, ...]], frozenset[tuple[str, str]]]:
+    """Rows by provider with the operator's own, and the pairs that are disabled.
+
+    ``custom`` holds ``{provider: [row]}``, ``disabled`` and ``enabled`` hold
+    ``{provider: [model id]}``; a non-empty ``enabled`` list hides all others.
+    """
+    rows: dict[str, tuple[Model, ...]] = {}
+    hidden: set[tuple[str, str]] = set()
+    for spec in registry.providers.values():
+        every = (*spec.models, *map(custom_model, custom.get(spec.id, ())))
+        allowed, barred = set(enabled.get(spec.id, ())), set(disabled.get(spec.id, ()))
+        hidden.update((spec.id, name) for name in barred)
+        if allowed:
+            hidden.update((spec.id, row.id) for row in every if row.id not in allowed)
+        rows[spec.id] = tuple(row for row in every if (spec.id, row.id) not in hidden)
+    return rows, frozenset(hidden)
+
+
+def custom_model(row: Mapping[str, Any]) -> Model:
+    """An operator's own row: ``id``, ``kind``, ``name`` and ``capabilities``."""
+    able = row.get("capabilities") or {}
+    return Model(
+        str(row["id"]),
+        name=row.get("name"),
+        kind=msgspec.convert(row.get("kind") or Kind.LLM, Kind),
+        context=able.get("contextWindow"),
+        max_output=able.get("maxOutput"),
+        tools=able.get("tools"),
+        reasoning=able.get("reasoning"),
+        vision=able.get("vision"),
+    )

@@ -1,0 +1,88 @@
+"""All stores of one gateway, and how they are opened together."""
+
+import time
+
+from msgspec import Struct
+
+from ...config.data_dir import DataDir
+from ..database import Database
+from ..moments import Clock
+from ..opening import open_storage
+from ..vault import Vault
+from .audit import AuditStore
+from .combos import ComboStore
+from .connection_groups import ConnectionGroupStore
+from .connections import ConnectionStore
+from .ended_sessions import EndedSessionStore
+from .key_groups import KeyGroupStore
+from .key_usage import KeyUsageStore
+from .keys import KeyStore
+from .kv import KeyValueStore
+from .lockouts import LockoutStore
+from .nodes import NodeStore
+from .plugin_settings import PluginSettingsStore
+from .proxy_pools import ProxyPoolStore
+from .request_details import RequestDetailStore
+from .settings import SettingsStore
+from .tickets import TicketStore
+from .usage import UsageStore
+from .usage_reports import UsageReports
+
+
+class Stores(Struct, frozen=True, kw_only=True):
+    """One store for each noun, over one database."""
+
+    database: Database
+    settings: SettingsStore
+    connections: ConnectionStore
+    nodes: NodeStore
+    combos: ComboStore
+    proxy_pools: ProxyPoolStore
+    connection_groups: ConnectionGroupStore
+    plugin_settings: PluginSettingsStore
+    kv: KeyValueStore
+    usage: UsageStore
+    reports: UsageReports
+    request_details: RequestDetailStore
+    keys: KeyStore
+    key_groups: KeyGroupStore
+    key_usage: KeyUsageStore
+    audit: AuditStore
+    ended_sessions: EndedSessionStore
+    tickets: TicketStore
+    lockouts: LockoutStore
+
+    async def close(self) -> None:
+        await self.database.close()
+
+
+def stores_on(database: Database, vault: Vault, *, clock: Clock = time.time) -> Stores:
+    """The stores of a database that is up to date."""
+    usage = UsageStore(database)
+    return Stores(
+        database=database,
+        settings=SettingsStore(database, vault),
+        connections=ConnectionStore(database, vault, clock=clock),
+        nodes=NodeStore(database, clock=clock),
+        combos=ComboStore(database, clock=clock),
+        proxy_pools=ProxyPoolStore(database, vault, clock=clock),
+        connection_groups=ConnectionGroupStore(database, clock=clock),
+        plugin_settings=PluginSettingsStore(database, vault),
+        kv=KeyValueStore(database),
+        usage=usage,
+        reports=UsageReports(database, usage),
+        request_details=RequestDetailStore(database),
+        keys=KeyStore(database, vault, clock=clock),
+        key_groups=KeyGroupStore(database, clock=clock),
+        key_usage=KeyUsageStore(database),
+        audit=AuditStore(database, clock=clock),
+        ended_sessions=EndedSessionStore(database, clock=clock),
+        tickets=TicketStore(database, vault, clock=clock),
+        lockouts=LockoutStore(database),
+    )
+
+
+async def open_stores(data_dir: DataDir, *, clock: Clock = time.time) -> Stores:
+    """The stores of an acquired data directory. Raises a StartRefused, see ``open_storage``."""
+    storage = await open_storage(data_dir, clock=clock)
+    return stores_on(storage.database, storage.vault, clock=clock)

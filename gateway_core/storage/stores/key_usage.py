@@ -1,0 +1,188 @@
+"""What each gateway key used: by local day, and in all. Written with the ledger's own rows.
+
+The days follow the table ``usage``, so that deleting its rows moves the windows
+that look back; the totals of a key's whole life stay.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from ..database import Database, Statements
+
+_ADD_DAY = """
+    INSERT INTO key_days (api_key_id, day, requests, input_tokens, output_tokens, cost)
+    VALUES (:api_key_id, :day, :requests, :input_tokens, :output_tokens, :cost)
+    ON CONFLICT (api_key_id, day) DO UPDATE SET
+        requests = key_days.requests + excluded.requests,
+        input_tokens = key_days.input_tokens + excluded.input_tokens,
+        output_tokens = key_days.output_tokens + excluded.output_tokens,
+        cost = key_days.cost + excluded.cost
+"""
+_ADD_TOTAL = """
+    INSERT INTO key_totals (api_key_id, requests, input_tokens, output_tokens, cost)
+    VALUES (:api_key_id, :requests, :input_tokens, :output_tokens, :cost)
+    ON CONFLICT (api_key_id) DO UPDATE SET
+        requests = key_totals.requests + excluded.requests,
+        input_tokens = key_totals.input_tokens + excluded.input_tokens,
+        output_tokens = key_totals.output_tokens + excluded.output_tokens,
+        cost = key_totals.cost + excluded.cost
+"""
+_REBUILD = """
+    INSERT INTO key_days (api_key_id, day, requests, input_tokens, output_tokens, cost)
+    SELECT api_key_id, day, count(*),
+        CAST(sum(input_tokens) AS BIGINT), CAST(sum(output_tokens) AS BIGINT),
+        CAST(COALESCE(sum(cost), 0) AS BIGINT)
+    FROM usage WHERE api_key_id IS NOT NULL AND attempts > 0
+    GROUP BY api_key_id, day
+"""
+
+
+class Spent(Struct, frozen=True, rename="camel"):
+    """Calls that reached a vendor, and what they used. ``cost`` is in millionths of a dollar."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def plus(self, other: "Spent") -> "Spent":
+        return Spent(
+            self.requests + other.requests,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost + other.cost,
+        )
+
+
+NOTHING = Spent()
+
+
+class KeySpent(Struct, frozen=True, kw_only=True):
+    """What one key used on a day, in its month, and ever."""
+
+    day: str
+    """Local date, ``YYYY-MM-DD``."""
+    today: Spent = NOTHING
+    month: Spent = NOTHING
+    ever: Spent = NOTHING
+
+
+class KeyUsageStore:
+    """Sums for each key."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def spent(self, key_id: str, day: str) -> KeySpent:
+        """What a key used on ``day``, since the first of its month, and ever."""
+        rows = await self._database.fetch(
+            """
+            SELECT 'today' AS span, requests, input_tokens, output_tokens, cost
+            FROM key_days WHERE api_key_id = :key AND day = :day
+            UNION ALL
+            SELECT 'month', CAST(sum(requests) AS BIGINT), CAST(sum(input_tokens) AS BIGINT),
+                CAST(sum(output_tokens) AS BIGINT), CAST(sum(cost) AS BIGINT)
+            FROM key_days WHERE api_key_id = :key AND day >= :first AND day <= :last
+            HAVING count(*) > 0
+            UNION ALL
+            SELECT 'ever', requests, input_tokens, output_tokens, cost
+            FROM key_totals WHERE api_key_id = :key
+            """,
+            key=key_id,
+            day=day,
+            first=f"{day[:8]}01",
+            last=f"{day[:8]}31",
+        )
+        found = {row["span"]: Spent(*list(row.values())[1:]) for row in rows}
+        return KeySpent(day=day, **found)
+
+    async def ever(self) -> Mapping[str, Spent]:
+        """The totals of every key that was ever used."""
+        rows = await self._database.fetch("SELECT * FROM key_totals")
+        return {row["api_key_id"]: Spent(*list(row.values())[1:]) for row in rows}
+
+
+def additions(
+    spent: Iterable[tuple[str, str, Spent]],
+) -> list[tuple[str, Sequence[Mapping[str, object]]]]:
+    """The statements that count calls: key id, local day, what was used."""
+    days: dict[tuple[str, str], Spent] = {}
+    totals: dict[str, Spent] = {}
+    for key, day, used in spent:
+        days[key, day] = days.get((key, day), NOTHING).plus(used)
+        totals[key] = totals.get(key, NOTHING).plus(used)
+    if not days:
+        return []
+    return [
+        (_ADD_DAY, [_row(key, used, day=day) for (key, day), used in days.items()]),
+        (_ADD_TOTAL, [_row(key, used) for key, used in totals.items()]),
+    ]
+
+
+async def forget(transaction: Statements, key_id: str) -> None:
+    """Remove the sums of a key that is deleted."""
+    for table in ("key_days", "key_totals"):
+        await transaction.execute(f"DELETE FROM {table} WHERE api_key_id = :key", key=key_id)
+
+
+async def rebuild(transaction: Statements) -> None:
+    """Make the days anew from the ledger, after some of it was deleted."""
+    await transaction.execute("DELETE FROM key_days")
+    await transaction.execute(_REBUILD)
+
+
+def _row(key: str, used: Spent, **more: str) -> dict[str, object]:
+    return {
+        "api_key_id": key,
+        "requests": used.requests,
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "cost": used.cost,
+        **more,
+    }
+
+
+class Counted(Protocol):
+    """What is read of a usage record."""
+
+    @property
+    def api_key_id(self) -> str | None: ...
+    @property
+    def day(self) -> str: ...
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def input_tokens(self) -> int: ...
+    @property
+    def output_tokens(self) -> int: ...
+    @property
+    def cost(self) -> int | None: ...
+
+
+def spent_of(records: Iterable[Counted]) -> Iterator[tuple[str, str, Spent]]:
+    """What usage records say of keys, together for each key and day. A call that reached no
+    vendor is not counted."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    for record in records:
+        if record.api_key_id is not None and record.attempts > 0:
+            pair = record.api_key_id, record.day
+            figures = sums.get(pair)
+            if figures is None:
+                figures = sums[pair] = [0, 0, 0, 0]
+            figures[0] += 1
+            figures[1] += record.input_tokens
+            figures[2] += record.output_tokens
+            figures[3] += record.cost or 0
+    for (key, day), figures in sums.items():
+        yield key, day, Spent(*figures)
+
+
+def used_by(record: Counted) -> Spent:
+    """What one call used."""
+    return Spent(1, record.input_tokens, record.output_tokens, record.cost or 0)

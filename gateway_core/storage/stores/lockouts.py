@@ -1,0 +1,108 @@
+"""The store of failed attempts to sign in, which processes on one data directory count together."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from ..database import Database, Row, Statements
+
+MOST = 5000
+"""Addresses that are remembered, and beside them those that are shut out now."""
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """How an address stands. Times are seconds of a clock that all processes have in common."""
+
+    failures: int = 0
+    """Since the last lock."""
+    locks: int = 0
+    """How often it was shut out in a row."""
+    until: float = 0.0
+    last: float = 0.0
+    """When the last failure was."""
+
+
+class LockoutStore:
+    """How addresses stand."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, address: str) -> Standing | None:
+        rows = await self._database.fetch(
+            "SELECT failures, locks, until, last FROM lockouts WHERE address = :address",
+            address=address,
+        )
+        return Standing(**rows[0]) if rows else None
+
+    async def revise(
+        self, address: str, decide: Callable[[Standing], Standing | None], *, before: float
+    ) -> None:
+        """Let an address stand as ``decide`` says of how it stands at that very moment.
+
+        ``None`` forgets it. Nothing is written when ``decide`` raises. Those go
+        whose last failure was before a time.
+        """
+        async with self._database.transaction() as transaction:
+            now = decide(await _held(transaction, address))
+            if now is None:
+                await transaction.execute(
+                    "DELETE FROM lockouts WHERE address = :address", address=address
+                )
+                return
+            await transaction.execute("DELETE FROM lockouts WHERE last < :before", before=before)
+            await _put(transaction, address, now)
+            await _make_room(transaction, now.last)
+
+    async def clear(self) -> None:
+        """Forget everybody."""
+        await self._database.execute("DELETE FROM lockouts")
+
+
+async def _held(transaction: Statements, address: str) -> Standing:
+    """How an address stands; nobody else changes that before the transaction ends."""
+    rows = await transaction.fetch(
+        """
+        INSERT INTO lockouts (address, failures, locks, until, last)
+        VALUES (:address, 0, 0, 0, 0)
+        ON CONFLICT (address) DO UPDATE SET address = excluded.address
+        RETURNING failures, locks, until, last
+        """,
+        address=address,
+    )
+    return Standing(**rows[0])
+
+
+async def _put(transaction: Statements, address: str, standing: Standing) -> None:
+    await transaction.execute(
+        """
+        INSERT INTO lockouts (address, failures, locks, until, last)
+        VALUES (:address, :failures, :locks, :until, :last)
+        ON CONFLICT (address) DO UPDATE
+        SET failures = excluded.failures, locks = excluded.locks,
+            until = excluded.until, last = excluded.last
+        """,
+        **_row(address, standing),
+    )
+
+
+async def _make_room(transaction: Statements, now: float) -> None:
+    await transaction.execute(
+        """
+        DELETE FROM lockouts WHERE until <= :now AND address IN (
+            SELECT address FROM lockouts ORDER BY last DESC LIMIT :most OFFSET :most
+        )
+        """,
+        now=now,
+        most=MOST,
+    )
+
+
+def _row(address: str, standing: Standing) -> Row:
+    return {
+        "address": address,
+        "failures": standing.failures,
+        "locks": standing.locks,
+        "until": standing.until,
+        "last": standing.last,
+    }

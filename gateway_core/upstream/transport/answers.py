@@ -1,0 +1,184 @@
+"""An answer as its reader sees it, filled piece by piece by the connection it comes on."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Protocol
+
+from ...contracts.errors import TransportError
+from ...contracts.exchange import UpstreamResponse
+from ..body_buffer import Gathering
+from .failures import abandoned, body_too_large
+from .fields import NONE
+from .limits import BODY_BYTES
+
+Taker = Callable[[bytes], bool]
+"""Takes body bytes; false for no more in this way."""
+
+
+class Waiter(Protocol):
+    """Who waits for an answer: a future, or whoever wants to be told at once."""
+
+    def done(self) -> bool:
+        """Whether it waits no more."""
+        ...
+
+    def set_result(self, result: None, /) -> None:
+        """Something has come, or nothing more will."""
+        ...
+
+    def set_exception(self, error: BaseException, /) -> None:
+        """A taker failed."""
+        ...
+
+
+class Source(Protocol):
+    """The connection an answer comes on."""
+
+    held: bool
+    """No more is read for now, because too much waits to be taken."""
+
+    def more(self, answer: "Answer") -> Awaitable[None]:
+        """Wait until the answer is woken."""
+        ...
+
+    def resume(self) -> None:
+        """There is room again."""
+        ...
+
+    def drop(self, answer: "Answer") -> None:
+        """Nobody wants the rest."""
+        ...
+
+
+class Answer:
+    """One answer; outlives its connection when all of it has come.
+
+    ``status`` is zero until the head has come. ``source`` is ``None`` as soon
+    as nothing more can come.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.status = 0
+        self.headers: Mapping[str, str] = NONE
+        self.source: Source | None = source
+        self.failure: TransportError | None = None
+        self.chunks: list[bytes] = []
+        """What has come and was not taken; the reader's own until the end."""
+        self.buffered = 0
+        """Bytes that brought what is in ``chunks``, framing included."""
+        self.waiter: Waiter | None = None
+        """Set while somebody waits for the head or for more of the body."""
+        self.taker: Taker | None = None
+        """Set while what comes is given on as it comes."""
+
+    async def next(self) -> bytes:
+        """All body bytes that have come since the last call; ``b""`` at the end.
+
+        Raises TransportError when the body was cut short.
+        """
+        while not self.chunks:
+            if self.source is None:
+                return self._end()
+            await self.source.more(self)
+        return self.take()
+
+    async def flow(self, taker: Taker) -> None:
+        """Give body bytes on in the moment they come, without waking whoever waits here.
+
+        Ends when ``taker`` gives False, or with the answer: what came last, and
+        how it ended, is then left for ``next``. Raises what ``taker`` raises.
+        """
+        while self.source is not None:
+            if self.chunks:
+                if not taker(self.take()):
+                    return
+                continue
+            self.taker = partial(self._offer, taker)
+            try:
+                await self.source.more(self)
+            finally:
+                self.taker = None
+            return
+
+    def _offer(self, taker: Taker, data: bytes) -> bool:
+        """Give on what has come, unless whoever waits has been cancelled and is about to go."""
+        return self.waiter is not None and not self.waiter.done() and taker(data)
+
+    async def aclose(self) -> None:
+        """Drop the connection, unless the whole answer has come."""
+        if self.source is not None:
+            self.source.drop(self)
+        elif self.chunks:
+            self.failure = abandoned()
+        self.chunks.clear()
+
+    def wake(self, error: BaseException | None = None) -> None:
+        """Tell the reader that something has come, or gone wrong."""
+        self.taker = None
+        waiter = self.waiter
+        if waiter is not None:
+            self.waiter = None
+            if waiter.done():
+                return
+            if error is None:
+                waiter.set_result(None)
+            else:
+                waiter.set_exception(error)
+
+    def end(self, failure: TransportError | None = None) -> None:
+        """Nothing more will come."""
+        self.source = None
+        self.failure = failure
+        lent, self.chunks = self.chunks, self.chunks.copy()
+        lent.clear()
+        self.wake()
+
+    def _end(self) -> bytes:
+        if self.failure is not None:
+            raise self.failure
+        return b""
+
+    def take(self) -> bytes:
+        """What has come, maybe nothing, without waiting for it or telling of a failure."""
+        chunks = self.chunks
+        data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        chunks.clear()
+        self.buffered = 0
+        source = self.source
+        if source is not None and source.held:
+            source.resume()
+        return data
+
+
+def is_over(response: UpstreamResponse) -> bool:
+    """Whether all of a body has been taken, as far as that is known without asking for more."""
+    return (
+        isinstance(response, Answer)
+        and response.source is None
+        and response.failure is None
+        and not response.chunks
+    )
+
+
+def arrived(response: UpstreamResponse) -> bytes | None:
+    """The whole body, where all of it has come already; else ``None``, and nothing is taken."""
+    if not isinstance(response, Answer) or response.source is not None or response.failure:
+        return None
+    return response.take()
+
+
+async def read_all(response: UpstreamResponse, limit: int = BODY_BYTES) -> bytes:
+    """The whole body, at most ``limit`` bytes. Raises TransportError; closes nothing."""
+    first = await response.next()
+    if not first:
+        return first
+    length = response.headers.get("content-length", "")
+    announced = int(length) if length.isdecimal() else 0
+    gathering = Gathering(announced if announced <= limit else 0)
+    gathering.add(first)
+    while gathering.size <= limit:
+        chunk = await response.next()
+        if not chunk:
+            return gathering.whole()
+        gathering.add(chunk)
+    raise body_too_large(limit)

@@ -1,0 +1,393 @@
+"""Rows are written in batches, kept while the database fails, and all written on close."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pictures import provider, target
+
+from gateway_core import Price, Usage
+from gateway_core.contracts.model import Model
+from gateway_core.metering import ledger as module
+from gateway_core.metering.ledger import FLUSH_ROWS, MOST_WAITING, Ledger, record_of
+from gateway_core.metering.prices import Prices
+from gateway_core.metering.request_record import Trace
+from gateway_core.metering.timestamps import Stamps
+from gateway_core.storage.errors import StorageFull
+from gateway_core.storage.stores.usage import UsageRecord
+
+
+class Book:
+    """A database that can be made to fail, or to wait at a gate."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.attempts = 0
+        self.fails = False
+        self.gate: asyncio.Event | None = None
+
+    async def write(self, records: Sequence[UsageRecord]) -> None:
+        self.attempts += 1
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fails:
+            raise StorageFull
+        self.batches.append([record.request_id for record in records])
+
+    @property
+    def rows(self) -> list[str]:
+        return [row for batch in self.batches for row in batch]
+
+
+def trace(id: int | str) -> Trace:
+    return Trace(str(id), "/v1/messages", "claude", 1_800_000_000.0)
+
+
+def numbers(count: int) -> list[str]:
+    return [str(number) for number in range(count)]
+
+
+def with_ledger(work: Callable[[Ledger, Book], Awaitable[None]]) -> Book:
+    async def main() -> Book:
+        book = Book()
+        ledger = Ledger(book.write, Prices())
+        await work(ledger, book)
+        return book
+
+    return asyncio.run(main())
+
+
+async def turns(until: Callable[[], bool]) -> None:
+    """Let others run until something holds."""
+    async with asyncio.timeout(10):
+        while not until():
+            await asyncio.sleep(0)
+
+
+def test_everything_that_waits_is_written_on_close() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        for number in range(2 * FLUSH_ROWS + 50):
+            ledger.record(trace(number))
+        await ledger.aclose()
+
+    book = with_ledger(work)
+
+    assert book.rows == numbers(2 * FLUSH_ROWS + 50)
+    assert max(map(len, book.batches)) == FLUSH_ROWS
+
+
+def test_a_full_batch_is_written_at_once() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        for number in range(FLUSH_ROWS):
+            ledger.record(trace(number))
+        await turns(lambda: bool(book.batches))
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == numbers(FLUSH_ROWS)
+
+
+def test_a_single_row_is_written_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FLUSH_AFTER", 0.0)
+
+    async def work(ledger: Ledger, book: Book) -> None:
+        ledger.record(trace(0))
+        await turns(lambda: bool(book.batches))
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == ["0"]
+
+
+def test_rows_that_come_while_others_are_written_wait_for_company(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "FLUSH_AFTER", 0.001)
+
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.gate = asyncio.Event()
+        ledger.record(trace("first"))
+        await turns(lambda: book.attempts == 1)
+        monkeypatch.setattr(module, "FLUSH_AFTER", 3600)
+        ledger.record(trace("second"))
+        book.gate.set()
+        await turns(lambda: bool(book.batches))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert book.batches == [["first"]]
+        await ledger.aclose()
+
+    assert with_ledger(work).batches == [["first"], ["second"]]
+
+
+def test_rows_wait_while_the_database_fails_and_are_written_later(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "FLUSH_AFTER", 0.0)
+    monkeypatch.setattr(module, "RETRY_AFTER", 0.001)
+
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.fails = True
+        for number in range(3):
+            ledger.record(trace(number))
+        await turns(lambda: book.attempts >= 5)
+        assert book.batches == []
+        book.fails = False
+        await turns(lambda: bool(book.batches))
+        await ledger.aclose()
+
+    book = with_ledger(work)
+
+    assert book.rows == numbers(3)
+    full, again = caplog.messages
+    assert "Make room on the disk" in full
+    assert "They are kept and tried again" in full
+    assert "Writing usage rows works again, after " in again
+
+
+def test_a_failing_database_is_not_asked_again_for_every_request() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.fails = True
+        for number in range(FLUSH_ROWS):
+            ledger.record(trace(number))
+        await turns(lambda: book.attempts == 1 and ledger._flushing is None)
+        for number in range(FLUSH_ROWS, FLUSH_ROWS + 50):
+            ledger.record(trace(number))
+            await asyncio.sleep(0)
+        assert book.attempts == 1
+        book.fails = False
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == numbers(FLUSH_ROWS + 50)
+
+
+def test_a_flush_raises_what_the_database_raises_and_loses_nothing() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.fails = True
+        ledger.record(trace(0))
+        with pytest.raises(StorageFull):
+            await ledger.flush()
+        book.fails = False
+        await ledger.flush()
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == ["0"]
+
+
+def test_two_flushes_at_once_write_each_row_once() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.gate = asyncio.Event()
+        for number in range(10):
+            ledger.record(trace(number))
+        first = asyncio.create_task(ledger.flush())
+        await turns(lambda: book.attempts == 1)
+        for number in range(10, FLUSH_ROWS + 50):
+            ledger.record(trace(number))
+        second = asyncio.create_task(ledger.flush())
+        await asyncio.sleep(0.02)
+        book.gate.set()
+        await asyncio.gather(first, second)
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == numbers(FLUSH_ROWS + 50)
+
+
+def test_requests_that_end_while_others_are_written_share_one_commit() -> None:
+    seen: list[list[str]] = []
+
+    async def work(ledger: Ledger, book: Book) -> None:
+        async def commit(number: int) -> None:
+            await ledger.commit(trace(number))
+            seen.append([str(number), *book.rows])
+
+        book.gate = asyncio.Event()
+        tasks = [asyncio.create_task(commit(0))]
+        await turns(lambda: book.attempts == 1)
+        tasks += [asyncio.create_task(commit(number)) for number in range(1, 30)]
+        await asyncio.sleep(0)
+        book.gate.set()
+        await asyncio.gather(*tasks)
+        await ledger.aclose()
+
+    book = with_ledger(work)
+
+    assert [len(batch) for batch in book.batches] == [1, 29]
+    assert all(number in rows for number, *rows in seen)
+
+
+def test_a_commit_goes_on_when_its_own_row_is_written_though_others_wait() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        first = asyncio.create_task(ledger.commit(trace(0)))
+        await turns(lambda: book.attempts == 1)
+        book.gate = asyncio.Event()
+        ledger.record(trace(1))
+        await first
+        assert book.rows == ["0"]
+        book.gate.set()
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == ["0", "1"]
+
+
+def test_a_commit_goes_on_without_a_database_and_its_row_is_kept(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.fails = True
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(ledger.commit(trace(number)) for number in range(3)))
+        assert book.rows == []
+        book.fails = False
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == numbers(3)
+    assert "They are kept and tried again" in caplog.text
+
+
+def test_a_commit_whose_waiter_gives_up_holds_up_nobody() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.gate = asyncio.Event()
+        tasks = [asyncio.create_task(ledger.commit(trace(number))) for number in range(3)]
+        await turns(lambda: book.attempts == 1)
+        tasks[1].cancel()
+        book.gate.set()
+        await asyncio.wait(tasks)
+        assert [task.cancelled() for task in tasks] == [False, True, False]
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == numbers(3)
+
+
+def test_a_row_that_cannot_be_made_is_told_and_harms_no_other(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        bad = trace("bad")
+        bad.started_at = float("nan")
+        ledger.record(bad)
+        await ledger.commit(trace("good"))
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == ["good"]
+    assert "the usage row of request bad could not be made" in caplog.text
+
+
+def test_the_queue_is_bounded_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.gate = asyncio.Event()
+        for number in range(MOST_WAITING + 5):
+            ledger.record(trace(number))
+        book.gate.set()
+        await ledger.aclose()
+
+    book = with_ledger(work)
+
+    assert book.rows == numbers(MOST_WAITING)
+    assert caplog.text.count("the usage queue is full") == 1
+
+
+def test_closing_over_a_broken_database_says_what_was_lost(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        book.fails = True
+        ledger.record(trace(0))
+        await ledger.aclose()
+
+    with caplog.at_level(logging.ERROR):
+        with_ledger(work)
+
+    assert "1 usage rows could not be written" in caplog.text
+
+
+def test_every_row_is_shown_to_the_observer_once_it_is_written() -> None:
+    seen: list[str] = []
+
+    async def observe(record: UsageRecord) -> None:
+        seen.append(record.request_id)
+
+    async def main() -> None:
+        book = Book()
+        ledger = Ledger(book.write, Prices(), observe)
+        for number in range(3):
+            ledger.record(trace(number))
+        await ledger.aclose()
+        assert seen == book.rows
+
+    asyncio.run(main())
+
+    assert seen == numbers(3)
+
+
+def test_a_row_whose_counts_cannot_be_does_not_hold_up_the_others() -> None:
+    async def work(ledger: Ledger, book: Book) -> None:
+        bad = trace("bad")
+        bad.target = target(provider("openai"), "gpt-4o")
+        bad.usage = Usage(input_tokens=1, cached_tokens=9)
+        ledger.record(bad)
+        ledger.record(trace("good"))
+        await ledger.aclose()
+
+    assert with_ledger(work).rows == ["bad", "good"]
+
+
+def test_a_row_tells_everything_that_was_noted() -> None:
+    given = trace("r")
+    given.begun, given.first_byte, given.over = 10.0, 10.25, 11.5
+    given.model, given.stream, given.attempts = "ac/m", True, 2
+    given.target = target(model=Model("m", price=Price(input=1, output=2)))
+    given.connection_id, given.upstream_format = "a", "openai"
+    given.combo_id, given.combo_name, given.dropped = "i", "c", ("top_k",)
+    given.usage = Usage(input_tokens=10, output_tokens=5, cached_tokens=4, estimated=True)
+
+    assert record_of(given, Prices(), Stamps(UTC)) == UsageRecord(
+        request_id="r",
+        started_at="2027-01-15T08:00:00.000Z",
+        finished_at="2027-01-15T08:00:01.500Z",
+        provider="acme",
+        model_asked="ac/m",
+        model_sent="m",
+        connection_id="a",
+        endpoint="/v1/messages",
+        client_format="claude",
+        upstream_format="openai",
+        stream=True,
+        status="ok",
+        http_status=200,
+        input_tokens=10,
+        output_tokens=5,
+        cached_tokens=4,
+        estimated=True,
+        cost=20,
+        ttft_ms=250,
+        duration_ms=1500,
+        combo_id="i",
+        combo_name="c",
+        attempts=2,
+        dropped=("top_k",),
+        day="2027-01-15",
+    )
+
+
+def test_a_request_that_reached_nobody_has_no_tokens_and_no_cost() -> None:
+    row = record_of(trace("r"), Prices(), Stamps())
+
+    assert (row.provider, row.cost, row.ttft_ms, row.input_tokens) == (None, None, None, 0)
+
+
+COUNTS = st.integers(0, 10**9)
+
+
+@given(st.builds(Usage, **dict.fromkeys(Usage.__struct_fields__[:5], COUNTS)))
+def test_parts_are_never_more_than_their_whole(reported: Usage) -> None:
+    finished = trace("r")
+    finished.usage = reported
+
+    row = record_of(finished, Prices(), Stamps())
+
+    assert (row.input_tokens, row.output_tokens) == (reported.input_tokens, reported.output_tokens)
+    assert 0 <= row.cached_tokens + row.cache_write_tokens <= row.input_tokens
+    assert 0 <= row.reasoning_tokens <= row.output_tokens
+    assert row.cached_tokens <= reported.cached_tokens

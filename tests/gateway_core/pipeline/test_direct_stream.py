@@ -1,0 +1,141 @@
+"""Streams whose server can send at once: the client is told the same, whichever way it goes."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from fake_vendor import Said
+from office import Office, opened
+
+from gateway_core.contracts.asgi import PUSH, Push
+from gateway_core.identity.credentials import CLI_HEADER
+
+pytestmark = pytest.mark.anyio
+
+ASKED = msgspec.json.encode(
+    {"model": "acme/large", "stream": True, "messages": [{"role": "user", "content": "Hello"}]}
+)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    async with opened(tmp_path, {}) as here:
+        yield here
+
+
+def frame(**choice: Any) -> bytes:
+    chunk = {"id": "c", "created": 1, "model": "large", "choices": [{"index": 0, **choice}]}
+    return b"data: " + msgspec.json.encode(chunk) + b"\n\n"
+
+
+FRAMES = [
+    *(frame(delta={"content": word}) for word in ("one", "two", "three", "four", "five")),
+    frame(delta={}, finish_reason="stop"),
+    b"data: [DONE]\n\n",
+]
+
+
+class Told:
+    """What a client of a server that can push is told, and what of it was pushed."""
+
+    def __init__(self, takes: Callable[[int], bool]) -> None:
+        self._takes = takes
+        self.offers = 0
+        self.body = b""
+        self.pushed: list[bytes] = []
+        self.is_ended = False
+
+    def push(self, piece: bytes) -> bool:
+        self.offers += 1
+        if not self._takes(self.offers):
+            return False
+        self.body += piece
+        self.pushed.append(piece)
+        return True
+
+    async def send(self, message: Any) -> None:
+        self.body += message.get("body", b"")
+        self.is_ended = message.get("more_body") is False
+
+
+async def streamed(office: Office, told: Told, push: Push | None) -> None:
+    """Ask as a server does that offers to push."""
+    headers = {
+        "host": "127.0.0.1",
+        "content-type": "application/json",
+        CLI_HEADER: office.core.identity.cli_token,
+    }
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/chat/completions",
+        "raw_path": b"/v1/chat/completions",
+        "query_string": b"",
+        "client": ("127.0.0.1", 1),
+        "headers": [(n.encode(), v.encode()) for n, v in headers.items()],
+    }
+    if push is not None:
+        scope[PUSH] = push
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": ASKED, "more_body": False}
+
+    await office.gateway.app(scope, receive, told.send)
+
+
+@pytest.mark.parametrize(
+    "takes",
+    [lambda offer: True, lambda offer: False, lambda offer: offer % 2 == 0],
+    ids=["quick", "slow", "sometimes slow"],
+)
+async def test_a_client_is_told_the_same_whether_it_is_quick_or_slow(
+    office: Office, takes: Callable[[int], bool]
+) -> None:
+    await office.connect()
+    office.vendor.said["/chat/completions"] = Said.stream(*FRAMES, pause=0.001)
+    plain, told = Told(takes), Told(takes)
+
+    await streamed(office, plain, None)
+    await streamed(office, told, told.push)
+
+    assert told.body == plain.body == b"".join(FRAMES)
+    assert told.is_ended
+    assert told.offers > 0
+
+
+async def test_what_a_client_uses_is_counted_where_it_flows(office: Office) -> None:
+    await office.connect()
+    usage = b'data: {"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":12}}\n\n'
+    frames = (*FRAMES[:-1], usage, FRAMES[-1])
+    office.vendor.said["/chat/completions"] = Said.stream(*frames, pause=0.001)
+    told = Told(lambda offer: True)
+
+    await streamed(office, told, told.push)
+    await office.core.ledger.flush()
+    row = (await office.core.stores.usage.page()).rows[0]
+
+    assert told.pushed
+    assert (row.input_tokens, row.output_tokens, row.estimated) == (30, 12, False)
+
+
+@pytest.mark.parametrize("more", [{"cut": True}, {}], ids=["cut off", "an error in the middle"])
+async def test_a_stream_that_breaks_where_it_flows_ends_with_an_error(
+    office: Office, more: Any
+) -> None:
+    await office.connect()
+    last = [] if more else [b'data: {"error":{"message":"overloaded"}}\n\n']
+    office.vendor.said["/chat/completions"] = Said.stream(*FRAMES[:3], *last, pause=0.001, **more)
+    told = Told(lambda offer: True)
+
+    await streamed(office, told, told.push)
+
+    assert told.body.startswith(b"".join(FRAMES[:3]))
+    assert told.body.count(b'"error"') == 1
+    assert told.is_ended

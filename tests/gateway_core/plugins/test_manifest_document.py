@@ -1,0 +1,132 @@
+"""The manifest as a document: the same bytes every time, no secret, and where it is found."""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from manifest_specs import FLOW, build_url, spec
+from naming import named
+
+from gateway_core import Kind, Model, ProviderSpec
+from gateway_core.plugins.manifest import Manifest, document, manifest_url
+
+PATH = "/api/v1/provider-plugin-manifest"
+
+
+def test_the_document_names_its_version_and_origin_and_is_sorted_by_id() -> None:
+    told = msgspec.json.decode(document(spec(id=id) for id in ("b", "a-b", "a", "0")))
+
+    assert list(told) == ["schemaVersion", "generatedFrom", "providers"]
+    assert told["schemaVersion"] == 1
+    assert told["generatedFrom"] == "open-sse/providers/registry"
+    assert [each["id"] for each in told["providers"]] == ["0", "a", "a-b", "b"]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"), [(30_000, b"30000"), (30_000.0, b"30000"), (1500.5, b"1500.5")]
+)
+def test_a_timeout_is_written_as_plainly_as_it_can(given: float, text: bytes) -> None:
+    assert b'"timeoutMs":' + text + b"," in document([spec(timeout_ms=given)])
+
+
+def test_nothing_of_a_login_flow_a_url_builder_or_a_pool_gets_out() -> None:
+    pool = {"hidden-pool": 3}
+
+    told = document([spec(oauth=FLOW, url_builder=build_url, pool=pool, environment=("HIDDEN",))])
+
+    for secret in (b"hidden", b"HIDDEN", b"login.acme.example", b"build_url"):
+        assert secret not in told
+
+
+def test_the_document_can_be_read_back_by_its_own_types() -> None:
+    told = msgspec.json.decode(document([spec(models=(Model("m"),))]), type=Manifest)
+
+    assert told.schema_version == 1
+    assert told.providers[0].models[0].id == "m"
+
+
+words = st.text("abcdefghij", min_size=1, max_size=8)
+kinds = st.sampled_from(list(Kind))
+flags = st.none() | st.booleans()
+models = st.builds(
+    Model,
+    words,
+    name=st.none() | words,
+    kind=kinds,
+    tools=flags,
+    context=st.none() | st.integers(1, 1 << 40),
+)
+mappings = st.dictionaries(words, words, max_size=4)
+providers = st.builds(
+    ProviderSpec,
+    id=words,
+    name=words,
+    alias=st.none() | words,
+    format=st.sampled_from(["openai", "claude", "gemini"]),
+    base_url=st.none() | words.map("https://{}.example".format),
+    headers=mappings,
+    oauth=st.none() | st.just(FLOW),
+    models=st.lists(models, max_size=4).map(tuple),
+    timeout_ms=st.none() | st.floats(1, 1e6),
+)
+manifests = st.lists(providers, max_size=6, unique_by=lambda spec: spec.id)
+
+
+@given(manifests, st.randoms(use_true_random=False))
+def test_the_bytes_do_not_depend_on_the_order_of_registration(
+    specs: list[ProviderSpec], chance: random.Random
+) -> None:
+    shuffled = [_shuffled_headers(spec, chance) for spec in specs]
+    chance.shuffle(shuffled)
+
+    assert document(shuffled) == document(specs)
+
+
+def _shuffled_headers(spec: ProviderSpec, chance: random.Random) -> ProviderSpec:
+    items = list(spec.headers.items())
+    chance.shuffle(items)
+    headers: Mapping[str, str] = dict(items)
+    return msgspec.structs.replace(spec, headers=headers)
+
+
+@given(manifests)
+def test_every_manifest_is_one_that_clients_accept(specs: list[ProviderSpec]) -> None:
+    told = msgspec.json.decode(document(specs))
+
+    assert told["schemaVersion"] == 1
+    assert isinstance(told["providers"], list)
+    for each in told["providers"]:
+        assert each["sidecar"]["eligible"] is (each["sidecar"]["reasons"] == [])
+        assert each["capabilities"] == sorted(set(each["capabilities"]))
+        assert None not in each.values()
+        assert None not in each["endpoints"].values()
+
+
+@pytest.mark.parametrize(
+    ("settings", "url"),
+    [
+        ({}, f"http://127.0.0.1:20128{PATH}"),
+        ({"explicit": "https://m.example/x"}, "https://m.example/x"),
+        ({"explicit": "not checked", "origins": ("https://a.example",)}, "not checked"),
+        ({"explicit": "", "origins": ("", None)}, f"http://127.0.0.1:20128{PATH}"),
+        ({"origins": ("https://a.example", "https://b.example")}, f"https://a.example{PATH}"),
+        ({"origins": ("http://a.example/", None)}, f"http://a.example{PATH}"),
+        ({"origins": (None, "https://b.example/sub")}, f"https://b.example/sub{PATH}"),
+        ({"origins": ("a.example", "https://b.example")}, f"https://b.example{PATH}"),
+        ({"origins": ("a.example", "ftp://b.example")}, f"http://127.0.0.1:20128{PATH}"),
+        ({"protocol": "https", "host": "gw.example"}, f"https://gw.example:20128{PATH}"),
+        ({"ports": (8080, 8081, 8082)}, f"http://127.0.0.1:8080{PATH}"),
+        ({"ports": (None, 8081, 8082)}, f"http://127.0.0.1:8081{PATH}"),
+        ({"ports": (None, None, 8082)}, f"http://127.0.0.1:8082{PATH}"),
+        ({"ports": (0, None, None)}, f"http://127.0.0.1:20128{PATH}"),
+        ({"host": "::1"}, f"http://[::1]:20128{PATH}"),
+        ({"host": "[::1]", "protocol": ""}, f"http://[::1]:20128{PATH}"),
+    ],
+    ids=named,
+)
+def test_where_sidecars_find_the_manifest(settings: dict[str, Any], url: str) -> None:
+    assert manifest_url(**settings) == url

@@ -1,0 +1,60 @@
+"""What a key may call of a plan, however often it is asked."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from pictures import provider, tables_of
+
+from gateway_core import Kind, Model
+from gateway_core.identity.keys import Key
+from gateway_core.identity.policy import read
+from gateway_core.routing.access_policy import ModelForbidden, narrowed
+from gateway_core.routing.plan import plan_of
+
+ACME = provider("acme", Model("small"), Model("large"))
+
+
+def key(**policy: Any) -> Key:
+    return Key(
+        id="k1",
+        name="k1",
+        digest=b"",
+        is_active=True,
+        expires_at=None,
+        allowed_combos=frozenset(),
+        policy=read(policy),
+        connections=frozenset(),
+        has_limits=False,
+        is_restricted=True,
+    )
+
+
+def test_a_key_that_was_changed_is_judged_anew() -> None:
+    tables = tables_of(ACME)
+    laid = plan_of(tables, "acme/small", Kind.LLM, 0, decorated=False)
+    may, may_not = (key(allowedModels=[name]) for name in ("acme/small", "acme/large"))
+
+    first, second = (narrowed(tables, may, laid, "acme/small") for _ in range(2))
+
+    assert first is second
+    assert [member.target.model.id for member in first.members] == ["small"]
+    with pytest.raises(ModelForbidden):
+        narrowed(tables, may_not, laid, "acme/small")
+    assert narrowed(tables, may, laid, "acme/small").members == first.members
+
+
+@pytest.mark.parametrize(
+    ("allowed", "judge"), [(["acme/small"], None), (["acme/small", "acme/large"], "acme/large")]
+)
+def test_no_model_judges_for_a_key_that_may_not_call_it(
+    allowed: list[str], judge: str | None
+) -> None:
+    tables = tables_of(ACME)
+    laid = plan_of(tables, "acme/small", Kind.LLM, 0, decorated=False)
+
+    found = narrowed(
+        tables, key(allowedModels=allowed), replace(laid, judge="acme/large"), "acme/small"
+    )
+
+    assert found.judge == judge

@@ -1,0 +1,224 @@
+"""Rests grow, end, are noted, and survive a restart."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pictures import Clock, account
+
+from gateway_core import UpstreamError
+from gateway_core.config.environment import Environment
+from gateway_core.routing.cooldowns import EVERY_MODEL, LONGEST, Health, moment
+from gateway_core.routing.failure_rules import SEVEN_DAYS, Verdict
+from gateway_core.storage.moments import iso
+
+GROWING = Verdict(True, backoff=True)
+CROWDED = UpstreamError("Too many requests", status=429)
+BROKEN = UpstreamError("Oops", status=500)
+
+
+def a_health(clock: Clock, **backoff: int) -> Health:
+    return Health(Environment(**backoff), clock)
+
+
+def left(health: Health, clock: Clock, model: str = "m") -> float:
+    """Seconds that account ``a`` still rests for a model."""
+    rest = health.resting("a", model)
+    return 0.0 if rest is None else rest.until - clock.now
+
+
+@given(base=st.integers(1, 10_000), most=st.integers(10_000, 1_000_000), top=st.integers(1, 20))
+def test_a_growing_rest_doubles_up_to_its_limits(base: int, most: int, top: int) -> None:
+    clock = Clock()
+    health = a_health(clock, backoff_base_ms=base, backoff_max_ms=most, backoff_max_level=top)
+
+    for failure in range(1, 25):
+        health.blame("a", "m", CROWDED, GROWING)
+        expected = min(base * 2 ** (min(failure, top) - 1), most) / 1000
+        assert left(health, clock) == pytest.approx(expected, abs=1e-3)
+        clock.now += expected + 0.01
+        assert health.resting("a", "m") is None
+
+
+def test_a_rest_may_double_more_often_than_a_float_can() -> None:
+    clock = Clock()
+    health = a_health(clock, backoff_max_level=5000)
+
+    for _ in range(1500):
+        health.blame("a", "m", CROWDED, GROWING)
+
+    assert left(health, clock) == 300
+
+
+def test_an_answer_lets_the_level_fall_to_the_beginning() -> None:
+    clock = Clock()
+    health = a_health(clock)
+    for _ in range(5):
+        health.blame("a", "m", CROWDED, GROWING)
+
+    health.praise("a", "m")
+    health.blame("a", "m", CROWDED, GROWING)
+
+    assert left(health, clock) == 2
+
+
+def test_a_rest_is_for_one_model_or_for_all() -> None:
+    clock = Clock()
+    health = a_health(clock)
+
+    health.blame("a", "m", BROKEN, Verdict(True, 30.0))
+    assert (left(health, clock), left(health, clock, "other")) == (30, 0)
+    health.blame("a", "m", BROKEN, Verdict(True, 120.0, whole_account=True))
+    assert (left(health, clock), left(health, clock, "other")) == (120, 120)
+    assert health.resting("b", "m") is None
+
+
+def test_a_late_failure_does_not_shorten_a_rest_or_forget_its_level() -> None:
+    clock = Clock()
+    health = a_health(clock)
+    health.blame("a", "m", CROWDED, Verdict(True, SEVEN_DAYS))
+    for _ in range(3):
+        health.blame("a", "m", CROWDED, GROWING)
+
+    health.blame("a", "m", BROKEN, Verdict(True, 30.0))
+
+    assert left(health, clock) == SEVEN_DAYS
+    assert health.take_notes()["a"]["backoffLevel"] == 3
+
+
+def test_a_verdict_without_a_cooldown_lets_nobody_rest() -> None:
+    clock = Clock()
+    health = a_health(clock)
+
+    health.blame("a", "m", BROKEN, Verdict(True, 0.0))
+
+    assert health.resting("a", "m") is None
+    assert health.take_notes() == {}
+
+
+def test_a_cooldown_that_no_date_can_hold_is_cut() -> None:
+    clock = Clock()
+    health = a_health(clock)
+
+    health.blame("a", "m", BROKEN, Verdict(True, 1e18))
+
+    assert left(health, clock) == LONGEST
+
+
+def test_a_failure_is_noted_and_an_answer_takes_the_note_back() -> None:
+    clock = Clock()
+    health = a_health(clock)
+
+    health.blame("a", "m", CROWDED, GROWING)
+    assert health.take_notes() == {
+        "a": {
+            "modelLock_m": iso(clock.now + 2),
+            "testStatus": "unavailable",
+            "lastError": "Too many requests",
+            "lastErrorAt": iso(clock.now),
+            "errorCode": 429,
+            "backoffLevel": 1,
+        }
+    }
+    assert health.take_notes() == {}
+    health.praise("a", "m")
+    assert health.take_notes() == {
+        "a": {"modelLock_m": None, "testStatus": "active", "backoffLevel": 0}
+    }
+    health.praise("a", "m")
+    assert health.take_notes() == {}
+
+
+def test_an_account_is_well_again_once_it_answers_after_a_rest_for_every_model() -> None:
+    clock = Clock()
+    health = a_health(clock)
+    health.blame("a", "m", BROKEN, Verdict(True, 120.0, whole_account=True))
+    health.take_notes()
+    clock.now += 121
+
+    health.praise("a", "m")
+
+    assert health.take_notes()["a"] == {
+        "modelLock___all": None,
+        "testStatus": "active",
+        "backoffLevel": 0,
+    }
+
+
+def test_an_answer_leaves_rests_of_other_models_that_are_not_over() -> None:
+    clock = Clock()
+    health = a_health(clock)
+    health.blame("a", "m", BROKEN, Verdict(True, 30.0))
+    health.blame("a", "other", BROKEN, Verdict(True, 30.0))
+    health.take_notes()
+
+    health.praise("a", "m")
+
+    assert left(health, clock, "other") == 30
+    assert health.take_notes()["a"] == {"modelLock_m": None}
+
+
+def test_rests_survive_a_restart() -> None:
+    clock = Clock()
+    before, after = a_health(clock), a_health(clock)
+    for _ in range(3):
+        before.blame("a", "m", CROWDED, GROWING)
+    before.blame("b", "m", BROKEN, Verdict(True, 120.0, whole_account=True))
+    notes = before.take_notes()
+
+    after.recall(account(id, state=notes[id]) for id in ("a", "b"))
+
+    found = after.resting("a", "m")
+    assert found is not None
+    assert (found.until - clock.now, found.level, found.status) == (8, 3, 429)
+    assert found.reason == "Too many requests"
+    assert after.resting("b", "anything") is not None
+    clock.now += 8
+    after.blame("a", "m", CROWDED, GROWING)
+    assert left(after, clock) == 16
+
+
+@pytest.mark.parametrize("value", [None, 7, "soon", "2001-01-01T00:00:00Z", "0001-01-01"], ids=str)
+def test_a_rest_that_is_over_or_makes_no_sense_is_not_recalled(value: Any) -> None:
+    health = a_health(Clock())
+
+    health.recall([account("a", state={"modelLock_m": value, "backoffLevel": "high"})])
+
+    assert health.all_resting() == []
+
+
+def test_rests_end_by_hand() -> None:
+    clock = Clock()
+    health = a_health(clock)
+    for id, model in (("a", "m"), ("a", "n"), ("b", "m")):
+        health.blame(id, model, BROKEN, Verdict(True, 30.0))
+    health.take_notes()
+
+    health.clear(["a"], "m")
+    assert [(id, model) for id, model, _ in health.all_resting()] == [("a", "n"), ("b", "m")]
+    health.clear(["a", "b"], EVERY_MODEL)
+    assert health.all_resting() == []
+    assert health.take_notes()["b"] == {
+        "modelLock_m": None,
+        "testStatus": "active",
+        "backoffLevel": 0,
+    }
+
+
+@given(st.lists(st.booleans(), max_size=60))
+def test_a_score_stays_between_0_and_100(answers: list[bool]) -> None:
+    health = a_health(Clock())
+
+    for answered in answers:
+        if answered:
+            health.praise("a", "m")
+        else:
+            health.blame("a", "m", BROKEN, Verdict(True, 1.0))
+        assert 0 <= health.score("a", "m") <= 100
+    assert health.score("b", "m") == 100
+
+
+@given(st.floats(0, 4e9))
+def test_a_noted_moment_is_read_back(seconds: float) -> None:
+    assert moment(iso(seconds)) == pytest.approx(seconds, abs=0.001)

@@ -1,0 +1,66 @@
+"""The picture of the stored configuration."""
+
+from pictures import provider, registry_of
+
+from gateway_core import Auth, Kind, Model
+from gateway_core.config.settings import Settings
+from gateway_core.routing.snapshot import accounts_of, custom_model, models_of
+from gateway_core.storage.stores.connection import Connection
+
+KEYLESS = provider("free", auth=Auth(type="none"))
+
+
+def stored(id: str, active: bool = True, broken: bool = False) -> Connection:
+    return Connection(
+        id=id,
+        provider="acme",
+        auth_type="apikey",
+        name=None,
+        email=None,
+        priority=1,
+        is_active=active,
+        data={"modelLock_m": "2031-01-01T00:00:00Z"},
+        secrets={"apiKey": f"key {id}"},
+        broken=broken,
+        created_at="",
+        updated_at="",
+    )
+
+
+def test_only_active_accounts_that_open_are_used() -> None:
+    held = [stored("a"), stored("b", active=False), stored("c", broken=True), stored("d")]
+
+    found = accounts_of(held, Settings(), registry_of([provider("acme")]))
+
+    assert [account.id for account in found["acme"]] == ["a", "d"]
+    assert found["acme"][0].credential.secret == "key a"
+    assert found["acme"][0].state == held[0].data
+
+
+def test_a_provider_that_needs_no_account_has_a_stand_in() -> None:
+    registry = registry_of([KEYLESS, provider("acme")])
+    off = Settings(disabled_free_providers=("free",))
+
+    [account] = accounts_of([], Settings(), registry)["free"]
+
+    assert (account.id, account.credential.secret) == ("free:public", None)
+    assert accounts_of([], off, registry) == {}
+
+
+def test_rows_are_the_plugins_and_the_operators_without_disabled_ones() -> None:
+    registry = registry_of([provider("acme", "a", "b"), provider("zed", "y", "z")])
+
+    rows, hidden = models_of(registry, {"acme": [{"id": "c"}]}, {"acme": ["a"]}, {"zed": ["z"]})
+
+    assert {id: [row.id for row in found] for id, found in rows.items()} == {
+        "acme": ["b", "c"],
+        "zed": ["z"],
+    }
+    assert hidden == {("acme", "a"), ("zed", "y")}
+
+
+def test_an_operators_row_is_a_model() -> None:
+    row = {"id": "c", "kind": "image", "name": "C", "capabilities": {"contextWindow": 5}}
+
+    assert custom_model(row) == Model("c", name="C", kind=Kind.IMAGE, context=5)
+    assert custom_model({"id": "c"}) == Model("c")

@@ -1,0 +1,205 @@
+from typing import Any
+
+import pytest
+from naming import named
+
+from gateway_core.storage.database import Database
+from gateway_core.storage.stores.usage import (
+    UsageFilter,
+    UsageRecord,
+    UsageRow,
+    UsageStore,
+    UsageTotals,
+)
+from gateway_core.storage.stores.versions import read_versions
+
+pytestmark = pytest.mark.anyio
+FULL = UsageRecord(
+    request_id="r-1",
+    started_at="2027-01-15T08:00:00.000Z",
+    finished_at="2027-01-15T08:00:02.500Z",
+    provider="acme",
+    model_asked="fast",
+    model_sent="m-1",
+    connection_id="c-1",
+    api_key_id="k-1",
+    endpoint="/v1/messages",
+    client_format="claude",
+    upstream_format="openai",
+    stream=True,
+    status="upstream_cut",
+    http_status=200,
+    error_code="bad_gateway",
+    input_tokens=1000,
+    output_tokens=200,
+    cached_tokens=300,
+    cache_write_tokens=40,
+    reasoning_tokens=50,
+    estimated=True,
+    cost=9_007_199_254_740_993,
+    ttft_ms=400,
+    duration_ms=2500,
+    combo_id="b-1",
+    combo_name="fast",
+    attempts=3,
+    dropped=("top_k", "seed"),
+)
+
+
+@pytest.fixture
+def store(database: Database) -> UsageStore:
+    return UsageStore(database)
+
+
+def record(second: int, **fields: Any) -> UsageRecord:
+    moment = f"2027-01-15T08:00:{second:02}.000Z"
+    given = {"model_asked": "m", "endpoint": "/v1/chat/completions", **fields}
+    return UsageRecord(request_id=f"r-{second}", started_at=moment, finished_at=moment, **given)
+
+
+async def test_a_record_comes_back_with_a_number(store: UsageStore) -> None:
+    await store.insert_many([FULL])
+
+    page = await store.page()
+
+    fields = {name: getattr(FULL, name) for name in FULL.__struct_fields__}
+    assert page.rows == (UsageRow(id=1, **fields),)
+    assert page.total == 1
+
+
+async def test_a_record_of_little_comes_back(store: UsageStore) -> None:
+    await store.insert_many([record(1)])
+
+    row = (await store.page()).rows[0]
+
+    assert (row.provider, row.cost, row.ttft_ms, row.dropped) == (None, None, None, ())
+    assert (row.stream, row.estimated, row.status) == (False, False, "ok")
+
+
+async def test_numbers_grow_and_are_never_given_again(store: UsageStore) -> None:
+    await store.insert_many([record(1), record(2)])
+    await store.delete(UsageFilter())
+    await store.insert_many([record(3)])
+
+    assert [row.id for row in (await store.page()).rows] == [3]
+
+
+async def test_nothing_to_insert_writes_nothing(store: UsageStore, database: Database) -> None:
+    await store.insert_many([])
+
+    assert await read_versions(database) == {}
+
+
+async def test_a_batch_is_written_together_or_not_at_all(store: UsageStore) -> None:
+    bad: Any = record(2, input_tokens=None)
+
+    with pytest.raises(Exception, match="NOT NULL"):
+        await store.insert_many([record(1), bad])
+
+    assert (await store.page()).total == 0
+
+
+async def test_a_page_is_newest_first_and_knows_the_total(store: UsageStore) -> None:
+    await store.insert_many([record(second) for second in range(10)])
+
+    page = await store.page(limit=3, offset=2)
+
+    assert [row.request_id for row in page.rows] == ["r-7", "r-6", "r-5"]
+    assert page.total == 10
+
+
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [
+        (UsageFilter(), "3 2 1"),
+        (UsageFilter(provider="acme"), "3 1"),
+        (UsageFilter(model="m-2"), "2"),
+        (UsageFilter(connection="c-1"), "1"),
+        (UsageFilter(api_key="k-1"), "2 1"),
+        (UsageFilter(endpoint="/v1/embeddings"), "3"),
+        (UsageFilter(combo="b-1"), "2"),
+        (UsageFilter(status="error"), "3"),
+        (UsageFilter(since="2027-01-15T08:00:02.000Z"), "3 2"),
+        (UsageFilter(until="2027-01-15T08:00:02.000Z"), "1"),
+        (UsageFilter(provider="acme", api_key="k-1"), "1"),
+        (UsageFilter(provider="' OR 1=1 --"), ""),
+    ],
+    ids=named,
+)
+async def test_a_filter_selects_rows(store: UsageStore, which: UsageFilter, expected: str) -> None:
+    await store.insert_many(
+        [
+            record(1, provider="acme", connection_id="c-1", api_key_id="k-1"),
+            record(2, provider="other", model_sent="m-2", api_key_id="k-1", combo_id="b-1"),
+            record(3, provider="acme", endpoint="/v1/embeddings", status="error"),
+        ]
+    )
+
+    page = await store.page(which)
+
+    assert " ".join(row.request_id.removeprefix("r-") for row in page.rows) == expected
+    assert (await store.totals(which)).requests == page.total == len(expected.split())
+
+
+async def test_totals_tell_known_from_unknown_cost(store: UsageStore) -> None:
+    await store.insert_many(
+        [
+            record(1, input_tokens=10, output_tokens=1, cached_tokens=5, cost=7),
+            record(2, input_tokens=20, reasoning_tokens=3, cache_write_tokens=4, cost=None),
+            record(3, status="client_gone", cost=0),
+        ]
+    )
+
+    assert await store.totals() == UsageTotals(
+        requests=3,
+        failed=1,
+        input_tokens=30,
+        output_tokens=1,
+        cached_tokens=5,
+        cache_write_tokens=4,
+        reasoning_tokens=3,
+        cost=7,
+        unpriced=1,
+        last_at="2027-01-15T08:00:03.000Z",
+    )
+
+
+async def test_totals_of_nothing_are_zero(store: UsageStore) -> None:
+    assert await store.totals() == UsageTotals()
+    assert await store.totals_by("provider") == {}
+
+
+async def test_totals_by_a_dimension_put_the_busiest_first(store: UsageStore) -> None:
+    await store.insert_many(
+        [
+            record(1, provider="b", cost=1),
+            record(2, provider="a", cost=2),
+            record(3, provider="a", cost=3),
+            record(4),
+        ]
+    )
+
+    totals = await store.totals_by("provider")
+
+    assert [(name, total.requests, total.cost) for name, total in totals.items()] == [
+        ("a", 2, 5),
+        (None, 1, 0),
+        ("b", 1, 1),
+    ]
+
+
+async def test_deleting_takes_only_what_is_selected(store: UsageStore) -> None:
+    await store.insert_many([record(second) for second in range(5)])
+
+    gone = await store.delete(UsageFilter(until="2027-01-15T08:00:03.000Z"))
+
+    assert gone == 3
+    assert [row.request_id for row in (await store.page()).rows] == ["r-4", "r-3"]
+
+
+async def test_other_processes_can_see_that_usage_came(
+    store: UsageStore, database: Database
+) -> None:
+    await store.insert_many([record(1), record(2)])
+
+    assert await read_versions(database) == {"usage": 2}

@@ -1,0 +1,107 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway_core import Credential
+from gateway_core.metering.request_log_entry import Cut, Excerpt
+from gateway_core.upstream.redaction import hidden, host_and_port, secrets_of, texts, told
+
+BOMBS = ("eyJ-", "eyJa.-", "sk-", "bearer ", "key: ", "://a:b", "/home", "-eyJ.eyJ")
+"""Texts that begin like secrets over and over, for patterns that look ahead at each beginning."""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Incorrect API key provided: my-own-key.", "Incorrect API key provided: ***."),
+        ("first line\nsecond my-own-key", "first line"),
+        ("\n\n  spaced  \n", "spaced"),
+        ("", ""),
+        ("Bearer abcdefgh12345678 is wrong", "Bearer *** is wrong"),
+        ("sk-proj-abcdefgh1234 is wrong", "sk-*** is wrong"),
+        ("token=abc&next=1", "token=***&next=1"),
+        ("api_key: abc", "api_key: ***"),
+        ("the token eyJhbGciOi.eyJzdWIi.sig is old", "the token *** is old"),
+        ("cut off: eyJhbGciOiJIUzI1NiJ9", "cut off: ***"),
+        ("via http://me:word@proxy:1/", "via http://***@proxy:1/"),
+        ("no file /home/somebody/.config/x", "no file <path>"),
+        ("see https://docs.example/home/keys", "see https://docs.example/home/keys"),
+        ("max_tokens: 1 is too small", "max_tokens: 1 is too small"),
+    ],
+)
+def test_a_vendors_words_are_told_without_secrets(text: str, shown: str) -> None:
+    assert told(text, ["my-own-key", "abc"]) == shown
+
+
+def test_a_secret_within_another_leaves_nothing_of_it() -> None:
+    assert told("it was secret-key-long", ["secret-key", "secret-key-long"]) == "it was ***"
+
+
+def test_a_long_text_is_cut() -> None:
+    assert len(told("word " * 1000)) == 500
+
+
+def test_every_secret_of_an_account_is_known() -> None:
+    data = {"region": "eu", "cookie": "a-cookie", "deep": {"clientSecret": ["one", {"x": "two"}]}}
+    credential = Credential(connection_id="c", secret="a-key", data=data)
+
+    assert sorted(secrets_of(credential)) == ["a-cookie", "a-key", "one", "two"]
+    assert list(texts({"a": 1, "b": None})) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://proxy:8080", "http://proxy:8080"),
+        ("http://me:word@proxy:8080/path?x=1", "http://***@proxy:8080"),
+        ("socks5://me@[::1]:1080", "socks5://***@[::1]:1080"),
+        ("https://proxy", "https://proxy"),
+        ("me:word@proxy", "***"),
+        ("http://proxy:notaport", "***"),
+        ("", "***"),
+    ],
+)
+def test_a_proxy_is_shown_by_host_and_port(url: str, shown: str) -> None:
+    assert host_and_port(url) == shown
+
+
+@given(
+    st.sampled_from(["http", "socks5", ""]),
+    st.text(alphabet="ab:/@#?%[]\\ \n.0", max_size=8),
+    st.text(alphabet="ab:/@#?%[]\\ \n.0", max_size=8),
+)
+def test_no_part_of_a_password_is_shown(scheme: str, before: str, after: str) -> None:
+    shown = host_and_port(f"{scheme}://{before}me:CANARY{after}@host.example:3128/path")
+
+    assert "CANARY" not in shown.upper()
+
+
+@pytest.mark.parametrize("word", BOMBS)
+def test_a_text_made_to_take_long_takes_no_longer(word: str) -> None:
+    text = word * (150_000 // len(word))
+    began = time.thread_time()
+
+    hidden(text)
+
+    assert time.thread_time() - began < 2
+
+
+@pytest.mark.parametrize("word", BOMBS)
+def test_nor_does_it_in_the_details_of_a_request(word: str) -> None:
+    body = Excerpt(200_000, (word * (150_000 // len(word))).encode())
+    cut = Cut(
+        longest=200_000,
+        secrets=(),
+        request=({}, body),
+        tools=b"",
+        asked=None,
+        heard=None,
+        said=None,
+    )
+    began = time.thread_time()
+
+    cut.written("id", "2026-01-01T00:00:00.000Z")
+
+    assert time.thread_time() - began < 2
