@@ -24,7 +24,7 @@ from . import plugins
 from .config.data_dir import DataDir
 from .config.environment import Environment
 from .http.app import App
-from .http.operations import Guarded, Operation
+from .http.operations import Guarded, RouteOperation
 from .http.plugin_sandbox import fenced
 from .identity.access import Access
 from .identity.credentials import Identity, cli_token
@@ -32,10 +32,10 @@ from .identity.keys import KeyTable, Mint
 from .identity.sessions import Sessions, jwt_secret
 from .metering.in_flight import InFlight
 from .metering.ledger import Ledger
-from .metering.limits import Limits as KeyLimits
+from .metering.limits import KeyLimits
 from .metering.prices import Prices
 from .metering.request_ids import RequestIds
-from .metering.request_log import Extent, Observing, extent
+from .metering.request_log import Extent, RequestLog, extent
 from .pipeline.context import Core
 from .pipeline.interceptors import Interceptors
 from .pipeline.plugin_host import Hosts
@@ -44,18 +44,18 @@ from .plugins.guard import PluginFailed
 from .plugins.lifespans import Lifespan
 from .plugins.registry import Registry
 from .plugins.setting_fields import masked, secret_texts
-from .plugins.standing import goes_first, is_trusted
-from .routing.account_selection import Turns
-from .routing.cooldown_writer import Noting
-from .routing.cooldowns import Health
+from .plugins.trust import has_precedence, is_trusted
+from .routing.account_selection import RoundRobin
+from .routing.cooldown_writer import CooldownWriter
+from .routing.cooldowns import Cooldowns
 from .routing.environment_accounts import adopt
-from .routing.snapshot import Tables
-from .routing.snapshot_loader import Live
-from .routing.strategies import Order
+from .routing.snapshot import ConfigSnapshot
+from .routing.snapshot_loader import SnapshotLoader
+from .routing.strategies import MemberOrder
 from .storage.opening import refusing
 from .storage.stores import Stores, open_stores
-from .upstream.egress_policy import Firewall
-from .upstream.transport import Limits, Network
+from .upstream.egress_policy import EgressPolicy
+from .upstream.transport import Network, TransportLimits
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ async def _core(
     found = registry.build(loaded, settings, trusted=trusted)
     await adopt(stores.connections, found.providers.values(), environment)
     prices = Prices(clock)
-    live = Live(stores, found, prices, settings)
+    live = SnapshotLoader(stores, found, prices, settings)
     network = Network(_limits(environment), refuse=listens_on)
     stack.push_async_callback(network.aclose)
     installed = tuple(zip(found.interceptor_plugins, found.interceptors, strict=True))
@@ -145,10 +145,10 @@ async def _core(
     core.plugin_settings, core.interceptors = settings, interceptors
     _protect(core, live, found)
     core.manifest = manifest.document(found.providers.values())
-    noting = Noting(core.health, stores.connections.note)
-    stack.push_async_callback(_settle, core, noting)
-    following = asyncio.create_task(live.follow(lambda: core.tables, core.refresh))
-    stack.push_async_callback(_cancel, following, asyncio.create_task(noting.follow()))
+    cooldown_writer = CooldownWriter(core.cooldowns, stores.connections.note)
+    stack.push_async_callback(_settle, core, cooldown_writer)
+    following = asyncio.create_task(live.follow(lambda: core.snapshot, core.refresh))
+    stack.push_async_callback(_cancel, following, asyncio.create_task(cooldown_writer.follow()))
     return core
 
 
@@ -156,30 +156,30 @@ async def _assembled(
     environment: Environment,
     data_dir: DataDir,
     stores: Stores,
-    live: Live,
+    live: SnapshotLoader,
     keys: KeyTable,
     network: Network,
     ledger: Ledger,
     clock: Callable[[], float],
 ) -> Core:
-    tables = await live.take()
-    limits = KeyLimits(stores.key_usage.spent, ledger.still, clock)
+    snapshot = await live.take()
+    limits = KeyLimits(stores.key_usage.spent, ledger.paused, clock)
     ledger.count = limits.record
-    sessions = _sessions(environment, data_dir, lambda: core.tables, clock)
-    health = _health(environment, tables, clock)
+    sessions = _sessions(environment, data_dir, lambda: core.snapshot, clock)
+    health = _health(environment, snapshot, clock)
     core = Core(
         environment=environment,
         data_dir=data_dir,
         stores=stores,
-        tables=tables,
+        snapshot=snapshot,
         network=network,
-        health=health,
-        turns=Turns(),
-        order=Order(health, time.monotonic, random.Random()),  # spreads load, guards nothing
+        cooldowns=health,
+        round_robin=RoundRobin(),
+        order=MemberOrder(health, time.monotonic, random.Random()),  # spreads load, guards nothing
         ledger=ledger,
         limits=limits,
         in_flight=InFlight(),
-        observing=Observing(stores.request_details, lambda: _wanted(core)),
+        request_log=RequestLog(stores.request_details, lambda: _wanted(core)),
         identity=_identity(environment, data_dir, keys, sessions, clock),
         sessions=sessions,
         clock=clock,
@@ -188,36 +188,38 @@ async def _assembled(
         max_body=environment.max_body_mb * MIB,
         refresh=lambda: _refresh(core, live),
     )
-    await core.observing.refresh()
+    await core.request_log.refresh()
     return core
 
 
 def _sessions(
     environment: Environment,
     data_dir: DataDir,
-    tables: Callable[[], Tables],
+    snapshot: Callable[[], ConfigSnapshot],
     clock: Callable[[], float],
 ) -> Sessions:
     """``tables`` gives the ones in force."""
     return Sessions(
         jwt_secret(environment, data_dir),
-        lambda: tables().settings.password_session_epoch,
+        lambda: snapshot().settings.password_session_epoch,
         clock,
-        lambda: tables().ended_sessions,
+        lambda: snapshot().ended_sessions,
     )
 
 
-def _health(environment: Environment, tables: Tables, clock: Callable[[], float]) -> Health:
+def _health(
+    environment: Environment, snapshot: ConfigSnapshot, clock: Callable[[], float]
+) -> Cooldowns:
     """How accounts fare, as far as their rows remember it."""
-    health = Health(environment, clock)
-    health.recall(account for accounts in tables.accounts.values() for account in accounts)
+    health = Cooldowns(environment, clock)
+    health.recall(account for accounts in snapshot.accounts.values() for account in accounts)
     return health
 
 
 async def _wanted(core: Core) -> Extent:
     """What is to be kept of what is said."""
     document = await core.stores.settings.document()
-    return extent(document, core.tables.settings, core.environment)
+    return extent(document, core.snapshot.settings, core.environment)
 
 
 def _identity(
@@ -242,17 +244,17 @@ def _key_table(environment: Environment, data_dir: DataDir, stores: Stores) -> K
     return KeyTable(Mint(secret, machine_id, stores.keys.index_key, secrets.choice))
 
 
-async def _refresh(core: Core, live: Live) -> None:
-    core.tables = await live.take()
+async def _refresh(core: Core, live: SnapshotLoader) -> None:
+    core.snapshot = await live.take()
     _learn_accounts(core)
-    await core.observing.refresh()
+    await core.request_log.refresh()
 
 
-async def _settle(core: Core, noting: Noting) -> None:
+async def _settle(core: Core, cooldown_writer: CooldownWriter) -> None:
     """Write what has not been written yet."""
     await core.ledger.aclose()
-    await core.observing.aclose()
-    await noting.write()
+    await core.request_log.aclose()
+    await cooldown_writer.write()
 
 
 async def _cancel(*tasks: "asyncio.Task[None]") -> None:
@@ -261,8 +263,8 @@ async def _cancel(*tasks: "asyncio.Task[None]") -> None:
     await asyncio.wait(tasks)
 
 
-def _limits(environment: Environment) -> Limits:
-    return Limits(
+def _limits(environment: Environment) -> TransportLimits:
+    return TransportLimits(
         connect=environment.connect_timeout_ms / 1000,
         first_byte=environment.first_byte_timeout_ms / 1000,
         silence=environment.idle_timeout_ms / 1000,
@@ -270,26 +272,26 @@ def _limits(environment: Environment) -> Limits:
     )
 
 
-def _protect(core: Core, live: Live, found: Registry) -> None:
+def _protect(core: Core, live: SnapshotLoader, found: Registry) -> None:
     """Set up what stands between plugins' code and the rest."""
 
     def owner(provider: str) -> str:
-        return core.tables.registry.provider_plugins.get(provider, registry.RUNTIME)
+        return core.snapshot.registry.provider_plugins.get(provider, registry.RUNTIME)
 
     def amend(change: Callable[[Registry], Registry]) -> None:
         live.amend(change)
-        core.tables = replace(core.tables, registry=change(core.tables.registry))
+        core.snapshot = replace(core.snapshot, registry=change(core.snapshot.registry))
 
     core.amend = amend
-    core.firewall = Firewall(owner)
-    core.firewall.learn(found.providers.values())
+    core.egress_policy = EgressPolicy(owner)
+    core.egress_policy.learn(found.providers.values())
     _learn_accounts(core)
 
 
 def _learn_accounts(core: Core) -> None:
     """Tell the firewall where accounts may lead, before any plugin sees one of them."""
-    accounts = core.tables.accounts.values()
-    core.firewall.learn_accounts(each.credential for every in accounts for each in every)
+    accounts = core.snapshot.accounts.values()
+    core.egress_policy.learn_accounts(each.credential for every in accounts for each in every)
 
 
 def _left_out(core: Core, plugin: str, message: str) -> None:
@@ -316,7 +318,7 @@ async def _extensions(stack: AsyncExitStack, core: Core, loaded: Loaded) -> list
     if problems:
         core.amend(partial(registry.with_problems, problems=problems))
     failed = {problem.plugin for problem in problems if problem.fatal}
-    first = {plugin.name for plugin in loaded.plugins if goes_first(plugin)}
+    first = {plugin.name for plugin in loaded.plugins if has_precedence(plugin)}
     first.update(core.environment.trust_plugins)
     routes.sort(key=lambda each: each[0] not in first)
     return [route for plugin, route in routes if plugin not in failed]
@@ -365,5 +367,5 @@ def _is_sound(route: object) -> bool:
         and isinstance(route.route, BaseRoute)
         and isinstance(route.access, Access)
         and isinstance(route.operations, tuple)
-        and all(isinstance(each, Operation) for each in route.operations)
+        and all(isinstance(each, RouteOperation) for each in route.operations)
     )

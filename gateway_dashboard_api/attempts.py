@@ -6,7 +6,7 @@ far less than the hashing of a password.
 
 from collections.abc import Callable
 
-from gateway_core.identity.lockout import QUIET, Attempt, Lockout, bucket
+from gateway_core.identity.lockout import QUIET, Lockout, LoginAttempt, bucket
 from gateway_core.pipeline.context import Core
 from gateway_core.storage.stores.lockouts import Standing
 
@@ -22,21 +22,21 @@ class Attempts:
     def __len__(self) -> int:
         return len(self._lockout)
 
-    async def begin(self, address: str) -> Attempt:
+    async def begin(self, address: str) -> LoginAttempt:
         """Count an attempt. Raises LockedOut, and does not count then."""
         if not self._core.shares_data:
             return self._lockout.begin(address)
-        key, begun = bucket(address), list[Attempt]()
+        key, begun = bucket(address), list[LoginAttempt]()
         self._lockout.adopt(key, await self._core.stores.lockouts.get(key))
         self._lockout.check(address)
         await self._revise(key, lambda: begun.append(self._lockout.begin(address)))
         return begun[0]
 
-    async def succeed(self, attempt: Attempt) -> None:
+    async def succeed(self, attempt: LoginAttempt) -> None:
         """It was right: forget the address."""
         await self._undo(self._lockout.succeed, attempt)
 
-    async def withdraw(self, attempt: Attempt) -> None:
+    async def withdraw(self, attempt: LoginAttempt) -> None:
         """It was neither right nor wrong yet: as if it had not been, and nothing else."""
         await self._undo(self._lockout.withdraw, attempt)
 
@@ -46,7 +46,7 @@ class Attempts:
         if self._core.shares_data:
             await self._core.stores.lockouts.clear()
 
-    async def _undo(self, undo: Callable[[Attempt], None], attempt: Attempt) -> None:
+    async def _undo(self, undo: Callable[[LoginAttempt], None], attempt: LoginAttempt) -> None:
         if self._core.shares_data:
             await self._revise(attempt.address, lambda: undo(attempt))
         else:

@@ -10,7 +10,7 @@ from gateway_core.contracts.errors import BadRequest, GatewayError
 from gateway_core.contracts.kinds import Kind
 from gateway_core.routing.model_resolver import resolve
 from gateway_core.routing.plan import DEEPEST, HEAVIEST
-from gateway_core.routing.snapshot import Tables
+from gateway_core.routing.snapshot import ConfigSnapshot
 from gateway_core.storage.stores.combos import Combo
 
 from .kinds import kind_of
@@ -22,7 +22,7 @@ FACTS = ("model", "weight", "connectionId")
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def check(tables: Tables, combo: Combo, before: Combo | None = None) -> None:
+def check(snapshot: ConfigSnapshot, combo: Combo, before: Combo | None = None) -> None:
     """Raises BadRequest, worded for the operator.
 
     Members that were there ``before`` may stay, even when they mean nothing at the moment.
@@ -30,10 +30,10 @@ def check(tables: Tables, combo: Combo, before: Combo | None = None) -> None:
     check_name(combo.name)
     kind = kind_of(combo.kind)
     check_shape(combo)
-    others = {each.name: each for each in tables.combos.values() if each.id != combo.id}
+    others = {each.name: each for each in snapshot.combos.values() if each.id != combo.id}
     if combo.name in others:
         raise BadRequest(f"A combo named {combo.name} already exists")
-    known = msgspec.structs.replace(tables, combos={**others, combo.name: combo})
+    known = msgspec.structs.replace(snapshot, combos={**others, combo.name: combo})
     check_circles(known)
     kept = before.models if before is not None and before.kind == combo.kind else ()
     for name in combo.models:
@@ -80,23 +80,23 @@ def _check_fact(fact: Mapping[str, Any], models: Sequence[str]) -> None:
         raise BadRequest(f"Invalid member: the connectionId of {_shown(name)} must be a text")
 
 
-def check_member(tables: Tables, name: str, kind: Kind) -> None:
+def check_member(snapshot: ConfigSnapshot, name: str, kind: Kind) -> None:
     """A member must mean a model or another combo."""
     if not name.strip():
         raise BadRequest("Invalid member: a model's name is empty")
     try:
-        resolve(tables, name, kind)
+        resolve(snapshot, name, kind)
     except GatewayError as error:
         raise BadRequest(f"Invalid member {_shown(name)}: {error.message}") from None
 
 
-def check_circles(tables: Tables) -> None:
+def check_circles(snapshot: ConfigSnapshot) -> None:
     """No combo may lead back to itself, nor too deep or too far to be followed."""
-    for combo in tables.combos.values():
-        _follow(tables, combo, ())
+    for combo in snapshot.combos.values():
+        _follow(snapshot, combo, ())
 
 
-def _follow(tables: Tables, combo: Combo, path: tuple[str, ...]) -> int:
+def _follow(snapshot: ConfigSnapshot, combo: Combo, path: tuple[str, ...]) -> int:
     """How many combos are opened when this one is called."""
     if combo.name in path:
         circle = " → ".join((*path[path.index(combo.name) :], combo.name))
@@ -105,9 +105,9 @@ def _follow(tables: Tables, combo: Combo, path: tuple[str, ...]) -> int:
         raise BadRequest(f"Combos may stand within one another {DEEPEST} deep at most")
     opened = 1
     for name in combo.models:
-        inner = tables.combos.get(name) or tables.combos.get(tables.aliases.get(name, ""))
+        inner = snapshot.combos.get(name) or snapshot.combos.get(snapshot.aliases.get(name, ""))
         if inner is not None:
-            opened += _follow(tables, inner, (*path, combo.name))
+            opened += _follow(snapshot, inner, (*path, combo.name))
         if opened > MOST_OPENED:
             raise BadRequest(f"The combo {combo.name} leads to too many others")
     return opened

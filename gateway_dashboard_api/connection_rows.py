@@ -8,16 +8,16 @@ from starlette.requests import Request
 from gateway_core.contracts.provider import Credential
 from gateway_core.storage.stores.connection import PROVIDER_DATA, Connection
 from gateway_core.storage.stores.secret_members import is_sealed
-from gateway_core.upstream.redaction import host_and_port, texts, told
+from gateway_core.upstream.redaction import host_and_port, redact, texts
 
-from .desk import Desk
+from .desk import AdminContext
 from .probes.discovery import can_list
 
 Row = dict[str, Any]
 BROKEN = "The stored secret cannot be opened; delete this connection and make it anew"
 
 
-def connection_row(desk: Desk, connection: Connection) -> Row:
+def connection_row(admin: AdminContext, connection: Connection) -> Row:
     """A connection's record with what the gateway knows of it."""
     data = connection.data
     row: Row = {
@@ -33,24 +33,24 @@ def connection_row(desk: Desk, connection: Connection) -> Row:
         "isActive": connection.is_active,
         "createdAt": connection.created_at,
         "updatedAt": connection.updated_at,
-        "canDiscoverModels": _can_discover(desk, connection),
+        "canDiscoverModels": _can_discover(admin, connection),
     }
     if isinstance(data.get("lastError"), str):
-        row["lastError"] = told(data["lastError"], texts(connection.secrets))
+        row["lastError"] = redact(data["lastError"], texts(connection.secrets))
     if connection.broken:
         row |= {"testStatus": "error", "lastError": BROKEN}
     return row
 
 
-def row_for(desk: Desk, request: Request, connection: Connection) -> Row:
+def row_for(admin: AdminContext, request: Request, connection: Connection) -> Row:
     """The record as this caller may see it."""
-    shown = connection_row if desk.caller(request).is_operator else client_row
-    return shown(desk, connection)
+    shown = connection_row if admin.caller(request).is_operator else client_row
+    return shown(admin, connection)
 
 
-def client_row(desk: Desk, connection: Connection) -> Row:
+def client_row(admin: AdminContext, connection: Connection) -> Row:
     """The same for a list that more people see: proxies without user and password."""
-    row = connection_row(desk, connection)
+    row = connection_row(admin, connection)
     row[PROVIDER_DATA] = _masked(row[PROVIDER_DATA])
     return row
 
@@ -65,9 +65,9 @@ def _masked(value: Any, name: str = "") -> Any:
     return host_and_port(value) if is_address else value
 
 
-def _can_discover(desk: Desk, connection: Connection) -> bool:
-    spec = desk.spec(connection.provider)
+def _can_discover(admin: AdminContext, connection: Connection) -> bool:
+    spec = admin.spec(connection.provider)
     if spec is None:
         return False
     credential = Credential(connection_id=connection.id, data=connection.provider_data)
-    return can_list(spec, desk.wire(spec), credential)
+    return can_list(spec, admin.wire(spec), credential)

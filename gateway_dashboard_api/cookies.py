@@ -6,7 +6,7 @@ from starlette.responses import Response
 from gateway_core.identity.credentials import own_origin
 from gateway_core.pipeline.client_response import headers_of
 
-from .desk import Desk
+from .desk import AdminContext
 
 PENDING = "mfa_pending"
 OIDC_STATE = "oidc_state"
@@ -16,7 +16,7 @@ OIDC_JOURNEY = "oidc_journey"
 
 
 def set_cookie(
-    desk: Desk, request: Request, answer: Response, name: str, value: str, lifetime: float
+    admin: AdminContext, request: Request, answer: Response, name: str, value: str, lifetime: float
 ) -> None:
     """Set a cookie for ``lifetime`` seconds."""
     answer.set_cookie(
@@ -24,25 +24,25 @@ def set_cookie(
         value,
         max_age=int(lifetime),
         path="/",
-        secure=is_secure(desk, request),
+        secure=is_secure(admin, request),
         httponly=True,
         samesite="lax",
     )
 
 
-def clear_cookie(desk: Desk, request: Request, answer: Response, name: str) -> None:
+def clear_cookie(admin: AdminContext, request: Request, answer: Response, name: str) -> None:
     """Make the browser forget a cookie."""
-    set_cookie(desk, request, answer, name, "", 0)
+    set_cookie(admin, request, answer, name, "", 0)
 
 
-def is_secure(desk: Desk, request: Request) -> bool:
+def is_secure(admin: AdminContext, request: Request) -> bool:
     """Whether cookies are for https only."""
-    if desk.core.environment.auth_cookie_secure:
+    if admin.core.environment.auth_cookie_secure:
         return True
-    return origin(desk, request).startswith("https://")
+    return origin(admin, request).startswith("https://")
 
 
-def origin(desk: Desk, request: Request) -> str:
+def origin(admin: AdminContext, request: Request) -> str:
     """Scheme, host and port of the gateway as the browser knows it."""
     headers = headers_of(request.scope)
-    return own_origin(request.scope, headers, desk.core.identity.public_origin)
+    return own_origin(request.scope, headers, admin.core.identity.public_origin)

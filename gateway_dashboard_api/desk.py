@@ -13,13 +13,13 @@ from gateway_core.contracts.wire import WireFormat
 from gateway_core.identity.caller import Caller
 from gateway_core.identity.credentials import CALLER
 from gateway_core.pipeline.context import Core
-from gateway_core.routing.snapshot import Tables
+from gateway_core.routing.snapshot import ConfigSnapshot
 from gateway_core.storage.stores import Stores
 
 from .login_state import LoginState
 
 
-class Desk:
+class AdminContext:
     """The operator's desk of one gateway."""
 
     def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -28,9 +28,9 @@ class Desk:
         self._writing = asyncio.Lock()
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> ConfigSnapshot:
         """The stored configuration as routing sees it now."""
-        return self.core.tables
+        return self.core.snapshot
 
     @property
     def stores(self) -> Stores:

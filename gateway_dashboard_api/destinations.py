@@ -15,7 +15,7 @@ from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.upstream import endpoints
 from gateway_core.upstream.endpoints import vendor_side
-from gateway_core.upstream.transport import AddressForbidden, MalformedUrl, Network, Policy
+from gateway_core.upstream.transport import AddressForbidden, AddressPolicy, MalformedUrl, Network
 from gateway_core.upstream.transport.urls import parse
 
 LOOK_UP = 5.0
@@ -35,7 +35,7 @@ async def permit(network: Network, url: str) -> None:
     """
     try:
         async with asyncio.timeout(LOOK_UP):
-            await network.permit(url, Policy.OPERATOR)
+            await network.permit(url, AddressPolicy.OPERATOR)
     except (MalformedUrl, AddressForbidden) as error:
         raise BadRequest(error.message) from None
     except (TransportError, TimeoutError):

@@ -10,22 +10,22 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway_core.contracts.errors import GatewayError
-from gateway_core.http.operations import JSON, Guarded, Operation
+from gateway_core.http.operations import JSON, Guarded, RouteOperation
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import flat_error
 from gateway_core.identity.access import Access
 from gateway_core.pipeline.client_response import ClientGone
 
-from .desk import Desk
+from .desk import AdminContext
 
-Handler = Callable[[Desk, Request], Awaitable[Response]]
+Handler = Callable[[AdminContext, Request], Awaitable[Response]]
 CLIENT_GONE = 499
 
 log = logging.getLogger(__name__)
 
 
 def endpoint(
-    desk: Desk,
+    admin: AdminContext,
     method: str,
     path: str,
     handler: Handler,
@@ -45,7 +45,7 @@ def endpoint(
     ``query``, ``body`` and ``answer`` are the types that the handler reads and
     gives; the OpenAPI document shows them, with ``example`` as a body that works.
     """
-    operation = Operation(
+    operation = RouteOperation(
         method=method,
         path=path,
         access=access,
@@ -58,15 +58,15 @@ def endpoint(
         example=example,
         headers=headers,
     )
-    route = Route(path, _responder(desk, handler, purpose), methods=[method])
+    route = Route(path, _responder(admin, handler, purpose), methods=[method])
     return Guarded(route, access, (operation,))
 
 
 def _responder(
-    desk: Desk, handler: Handler, purpose: str
+    admin: AdminContext, handler: Handler, purpose: str
 ) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
-        response = await _answer(desk, handler, purpose, request)
+        response = await _answer(admin, handler, purpose, request)
         response.headers["x-request-id"] = request_id_of(request)
         if request.method == "HEAD":
             response.body = b""
@@ -75,10 +75,12 @@ def _responder(
     return respond
 
 
-async def _answer(desk: Desk, handler: Handler, purpose: str, request: Request) -> Response:
+async def _answer(
+    admin: AdminContext, handler: Handler, purpose: str, request: Request
+) -> Response:
     request_id = request_id_of(request)
     try:
-        return await handler(desk, request)
+        return await handler(admin, request)
     except GatewayError as error:
         return flat_error(error.message, error.status, request_id, code=error.code)
     except ClientGone:

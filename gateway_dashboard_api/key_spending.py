@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from gateway_core.identity.policy import Policy, read
-from gateway_core.metering.limits import WINDOWS, Limits, Span, Window
+from gateway_core.metering.limits import WINDOWS, KeyLimits, Span, Window
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.key_usage import KeySpent, Spent
 from gateway_core.storage.stores.keys import ApiKey
@@ -64,7 +64,7 @@ class DayStatus(Struct, frozen=True, kw_only=True, rename="camel"):
     reset_at: str
 
 
-async def spending(limits: Limits, key: ApiKey) -> KeySpending:
+async def spending(limits: KeyLimits, key: ApiKey) -> KeySpending:
     """What a key has used. Raises Unavailable."""
     policy = read(key.policy, key.daily_limit_tokens)
     count = await limits.count_of(key.id)
@@ -79,7 +79,7 @@ async def spending(limits: Limits, key: ApiKey) -> KeySpending:
     )
 
 
-def day_status(limits: Limits, key: ApiKey, spent: KeySpent) -> DayStatus:
+def day_status(limits: KeyLimits, key: ApiKey, spent: KeySpent) -> DayStatus:
     used, limit = spent.today.tokens, key.daily_limit_tokens
     return DayStatus(
         used=used,
@@ -99,7 +99,7 @@ def summed(spent: Spent) -> Sum:
     )
 
 
-def _window(limits: Limits, window: Window, policy: Policy, spent: KeySpent) -> LimitRow:
+def _window(limits: KeyLimits, window: Window, policy: Policy, spent: KeySpent) -> LimitRow:
     used, limit = window.used(getattr(spent, window.span)), window.limit(policy)
     return LimitRow(
         field=window.field,
@@ -135,5 +135,5 @@ def _lifetime(policy: Policy, ever: Spent) -> tuple[LimitRow, LimitRow]:
     return tokens, money
 
 
-def _reset(limits: Limits, span: Span) -> str:
+def _reset(limits: KeyLimits, span: Span) -> str:
     return iso(limits.resets_at(span))

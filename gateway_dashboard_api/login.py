@@ -13,16 +13,16 @@ from gateway_core.contracts.errors import Conflict, Forbidden, Unauthorized, Una
 from gateway_core.http.requests import request_id_of
 from gateway_core.http.responses import flat_error, json_answer
 from gateway_core.identity.credentials import COOKIE, is_same_origin
-from gateway_core.identity.lockout import HINT, Attempt, LockedOut
+from gateway_core.identity.lockout import HINT, LockedOut, LoginAttempt
 from gateway_core.identity.passwords import check_length, is_initial
 from gateway_core.identity.peers import UNKNOWN, plain_address
 from gateway_core.identity.sessions import LIFETIME
 from gateway_core.pipeline.client_response import headers_of
 
 from .cookies import origin, set_cookie
-from .desk import Desk
+from .desk import AdminContext
 
-Handler = Callable[[Desk, Request], Awaitable[Response]]
+Handler = Callable[[AdminContext, Request], Awaitable[Response]]
 _NEEDED = frozenset({"password", "passwordSessionEpoch", "mfaEnabled", "mfaLastStep"})
 
 
@@ -40,9 +40,9 @@ def counted(handler: Handler) -> Handler:
     """Answer wrong guesses with what is left of them, and a lockout with how long it lasts."""
 
     @wraps(handler)
-    async def handle(desk: Desk, request: Request) -> Response:
+    async def handle(admin: AdminContext, request: Request) -> Response:
         try:
-            return await handler(desk, request)
+            return await handler(admin, request)
         except WrongCredential as wrong:
             return _refusal(request, wrong, {"remainingBeforeLock": wrong.left})
         except LockedOut as locked:
@@ -62,10 +62,10 @@ def _refusal(
     )
 
 
-def check_origin(desk: Desk, request: Request) -> None:
+def check_origin(admin: AdminContext, request: Request) -> None:
     """Refuse a step of signing in that no page of this gateway asks for. Raises Forbidden."""
     headers = headers_of(request.scope)
-    if not is_same_origin(headers, origin(desk, request), needed=True):
+    if not is_same_origin(headers, origin(admin, request), needed=True):
         raise Forbidden(
             "Sign in from the gateway's own page: the Origin header has to name the gateway",
             code="foreign_origin",
@@ -97,54 +97,56 @@ def check_readable(settings: Settings) -> None:
         raise Unavailable("What is stored about the login cannot be read", code="login_unreadable")
 
 
-async def begin(desk: Desk, request: Request) -> Attempt:
+async def begin(admin: AdminContext, request: Request) -> LoginAttempt:
     """Count an attempt from where the caller is. Raises LockedOut."""
-    return await desk.login.lockout.begin(address(desk, request))
+    return await admin.login.lockout.begin(address(admin, request))
 
 
-def address(desk: Desk, request: Request) -> str:
+def address(admin: AdminContext, request: Request) -> str:
     """The address that failures are counted by."""
-    peer = desk.caller(request).peer
-    if not (desk.core.environment.trust_proxy and peer.via_proxy):
+    peer = admin.caller(request).peer
+    if not (admin.core.environment.trust_proxy and peer.via_proxy):
         return peer.address
     named = headers_of(request.scope).get("x-forwarded-for", "").rpartition(",")[2]
     found = plain_address(named)
     return peer.address if found == UNKNOWN else found
 
 
-async def prove(desk: Desk, request: Request, password: str) -> Attempt:
+async def prove(admin: AdminContext, request: Request, password: str) -> LoginAttempt:
     """Check the dashboard password. Whoever is content with that calls ``lockout.succeed``.
 
     Raises BadRequest, Unavailable, LockedOut, WrongCredential.
     """
-    settings = desk.tables.settings
+    settings = admin.tables.settings
     check_readable(settings)
     check_length(password)
-    attempt = await begin(desk, request)
-    if not await _is_right(desk, settings.password, password):
+    attempt = await begin(admin, request)
+    if not await _is_right(admin, settings.password, password):
         raise WrongCredential("Invalid password", attempt.left)
     return attempt
 
 
-async def confirm(desk: Desk, request: Request, password: str) -> None:
+async def confirm(admin: AdminContext, request: Request, password: str) -> None:
     """The same for a route that asks for the password and nothing else."""
-    await desk.login.lockout.succeed(await prove(desk, request, password))
+    await admin.login.lockout.succeed(await prove(admin, request, password))
 
 
-async def _is_right(desk: Desk, stored: str | None, password: str) -> bool:
+async def _is_right(admin: AdminContext, stored: str | None, password: str) -> bool:
     if stored is None:
-        return is_initial(password, desk.core.environment.initial_password)
-    return await desk.login.passwords.verify(stored, password)
+        return is_initial(password, admin.core.environment.initial_password)
+    return await admin.login.passwords.verify(stored, password)
 
 
-def signed_in(desk: Desk, request: Request, body: Mapping[str, Any], epoch: str | None) -> Response:
+def signed_in(
+    admin: AdminContext, request: Request, body: Mapping[str, Any], epoch: str | None
+) -> Response:
     """An answer with a session. ``epoch`` is that of the password that was shown.
 
     Raises Conflict when the password has changed since, NoSecret.
     """
-    if epoch != desk.tables.settings.password_session_epoch:
+    if epoch != admin.tables.settings.password_session_epoch:
         raise Conflict("The password has been changed just now: sign in again")
     answer = json_answer(body)
-    token = desk.core.sessions.issue()
-    set_cookie(desk, request, answer, COOKIE, token, LIFETIME)
+    token = admin.core.sessions.issue()
+    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
     return answer

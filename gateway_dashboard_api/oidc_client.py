@@ -7,8 +7,8 @@ from msgspec import Struct
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.identity.oidc import (
-    Client,
     Journey,
+    OidcClient,
     OidcFailed,
     Person,
     Provider,
@@ -21,7 +21,7 @@ from gateway_core.identity.oidc import (
 from gateway_core.upstream.proxies import proxy_for, proxy_of
 from gateway_core.upstream.transport import read_all
 
-from .desk import Desk
+from .desk import AdminContext
 from .destinations import permit
 from .login_state import DISCOVERY_LIFETIME
 
@@ -43,40 +43,42 @@ class Probe(Struct, frozen=True, kw_only=True):
     message: str
 
 
-async def discover(desk: Desk, issuer: str) -> Provider:
+async def discover(admin: AdminContext, issuer: str) -> Provider:
     """What an issuer says of itself, asked every few minutes at most.
 
     Raises BadRequest for an address the gateway never calls, OidcFailed, TransportError.
     """
-    now = desk.login.monotonic()
-    until, known = desk.login.providers.get(issuer, (now, None))
+    now = admin.login.monotonic()
+    until, known = admin.login.providers.get(issuer, (now, None))
     if known is not None and now < until:
         return known
-    await permit(desk.core.network, issuer)
-    provider = read_provider(await _got(desk, discovery_url(issuer)), issuer)
-    if len(desk.login.providers) >= MOST_ISSUERS:
-        desk.login.providers.clear()
-    desk.login.providers[issuer] = (now + DISCOVERY_LIFETIME, provider)
+    await permit(admin.core.network, issuer)
+    provider = read_provider(await _got(admin, discovery_url(issuer)), issuer)
+    if len(admin.login.providers) >= MOST_ISSUERS:
+        admin.login.providers.clear()
+    admin.login.providers[issuer] = (now + DISCOVERY_LIFETIME, provider)
     return provider
 
 
-async def exchange(desk: Desk, client: Client, journey: Journey, code: str) -> Person:
+async def exchange(admin: AdminContext, client: OidcClient, journey: Journey, code: str) -> Person:
     """Turn a code into who has signed in. Raises OidcFailed, TransportError."""
     form = token_form(client, code, journey.redirect_uri, journey.verifier)
-    status, tokens = await _posted(desk, journey.provider.token_endpoint, form)
+    status, tokens = await _posted(admin, journey.provider.token_endpoint, form)
     if not 200 <= status < 300:
         raise OidcFailed("The provider did not accept the code")
-    keys = await _got(desk, journey.provider.jwks_uri)
-    return read_person(tokens, keys, journey, desk.core.clock())
+    keys = await _got(admin, journey.provider.jwks_uri)
+    return read_person(tokens, keys, journey, admin.core.clock())
 
 
-async def probe(desk: Desk, provider: Provider, client: Client, redirect_uri: str) -> Probe:
+async def probe(
+    admin: AdminContext, provider: Provider, client: OidcClient, redirect_uri: str
+) -> Probe:
     """Show the secret with a code that cannot be right, and see what is refused."""
     if not client.secret:
         return Probe(tested=False, valid=None, message="There is no client secret to test")
     form = token_form(client, PROBE, redirect_uri, PROBE * 5)
     try:
-        _, body = await _posted(desk, provider.token_endpoint, form)
+        _, body = await _posted(admin, provider.token_endpoint, form)
     except TransportError:
         return Probe(tested=False, valid=None, message="The token endpoint could not be reached")
     error = read_error(body)
@@ -87,25 +89,25 @@ async def probe(desk: Desk, provider: Provider, client: Client, redirect_uri: st
     return Probe(tested=True, valid=None, message="The provider did not tell about the secret")
 
 
-async def _got(desk: Desk, url: str) -> bytes:
+async def _got(admin: AdminContext, url: str) -> bytes:
     headers = {"accept": "application/json"}
-    status, body = await _fetched(desk, UpstreamRequest(method="GET", url=url, headers=headers))
+    status, body = await _fetched(admin, UpstreamRequest(method="GET", url=url, headers=headers))
     if not 200 <= status < 300:
         raise OidcFailed(f"The provider answered {status} where it should describe itself")
     return body
 
 
-async def _posted(desk: Desk, url: str, form: bytes) -> tuple[int, bytes]:
+async def _posted(admin: AdminContext, url: str, form: bytes) -> tuple[int, bytes]:
     headers = {"accept": "application/json", "content-type": FORM}
-    return await _fetched(desk, UpstreamRequest(url=url, headers=headers, body=form))
+    return await _fetched(admin, UpstreamRequest(url=url, headers=headers, body=form))
 
 
-async def _fetched(desk: Desk, request: UpstreamRequest) -> tuple[int, bytes]:
+async def _fetched(admin: AdminContext, request: UpstreamRequest) -> tuple[int, bytes]:
     """Status and body. Raises TransportError."""
-    proxy = proxy_for(proxy_of({}, desk.tables.settings), request.url)
+    proxy = proxy_for(proxy_of({}, admin.tables.settings), request.url)
     try:
         async with asyncio.timeout(LIMIT):
-            answer = await desk.core.network.transport(proxy).send(request)
+            answer = await admin.core.network.transport(proxy).send(request)
             try:
                 return answer.status, await read_all(answer, ANSWER_LIMIT)
             finally:

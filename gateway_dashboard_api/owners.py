@@ -11,7 +11,7 @@ from gateway_core.contracts.wire import WireFormat
 from gateway_core.storage.stores.nodes import Node
 from gateway_core.upstream.endpoints import vendor_side
 
-from .desk import Desk
+from .desk import AdminContext
 from .probes.discovery import list_path
 
 _NODE_MARKS = ("-compatible-", "custom-embedding-", "custom-systemone-")
@@ -62,18 +62,18 @@ def endings(wire: WireFormat) -> tuple[str, ...]:
     return (vendor_side(wire).path("", False).partition("?")[0], list_path(wire))
 
 
-async def identity_of(desk: Desk, name: str) -> str:
+async def identity_of(admin: AdminContext, name: str) -> str:
     """The provider's id that an id, alias or prefix means; the name itself when nobody has it."""
-    known = desk.tables.registry.names.get(name)
+    known = admin.tables.registry.names.get(name)
     if known is not None:
         return known
-    nodes = await desk.stores.nodes.list()
+    nodes = await admin.stores.nodes.list()
     return next((node.id for node in nodes if node.prefix == name), name)
 
 
-async def owner_of(desk: Desk, provider: str) -> Owner:
+async def owner_of(admin: AdminContext, provider: str) -> Owner:
     """The provider with this id, alias or prefix. Raises BadRequest, NotFound for a lost node."""
-    owner = await stored_owner(desk, await identity_of(desk, provider))
+    owner = await stored_owner(admin, await identity_of(admin, provider))
     if owner.is_lost:
         if any(mark in owner.id for mark in _NODE_MARKS):
             raise NotFound("Provider node not found")
@@ -81,19 +81,19 @@ async def owner_of(desk: Desk, provider: str) -> Owner:
     return owner
 
 
-async def stored_owner(desk: Desk, identity: str) -> Owner:
+async def stored_owner(admin: AdminContext, identity: str) -> Owner:
     """The provider of an account that is stored; it may be lost."""
-    spec = desk.spec(identity)
-    node = await desk.stores.nodes.get(identity)
-    return Owner(id=identity, spec=spec, wire=desk.wire(spec) if spec else None, node=node)
+    spec = admin.spec(identity)
+    node = await admin.stores.nodes.get(identity)
+    return Owner(id=identity, spec=spec, wire=admin.wire(spec) if spec else None, node=node)
 
 
-async def provider_of(desk: Desk, name: str, *, stored: bool = False) -> str:
+async def provider_of(admin: AdminContext, name: str, *, stored: bool = False) -> str:
     """The id behind a client's ``providerAlias``. Raises BadRequest for nobody's.
 
     ``stored`` also takes an id that is not known now, as one that was stored before may be.
     """
-    identity = await identity_of(desk, name.strip())
-    if not stored and (await stored_owner(desk, identity)).is_lost:
+    identity = await identity_of(admin, name.strip())
+    if not stored and (await stored_owner(admin, identity)).is_lost:
         raise BadRequest(f"Unknown provider: {name.strip()[:128]}")
     return identity

@@ -15,7 +15,7 @@ from gateway_core.identity.passwords import RESET, check_new, forgotten, is_outd
 from gateway_core.identity.sessions import LIFETIME
 
 from .cookies import set_cookie
-from .desk import Desk
+from .desk import AdminContext
 from .login import prove
 
 CHANGED = "password.change"
@@ -45,35 +45,35 @@ def chosen(body: Mapping[str, Any]) -> Choice | None:
 
 
 async def change_knowing(
-    desk: Desk, request: Request, choice: Choice, others: Mapping[str, Any]
+    admin: AdminContext, request: Request, choice: Choice, others: Mapping[str, Any]
 ) -> None:
     """Set the password for somebody who knows the old one, and other settings with it.
 
     Raises LockedOut, WrongCredential, Conflict.
     """
-    stored = desk.tables.settings.password
-    attempt = await prove(desk, request, choice.current)
-    await change(desk, request, choice.new, stored, others)
-    await desk.login.lockout.succeed(attempt)
+    stored = admin.tables.settings.password
+    attempt = await prove(admin, request, choice.current)
+    await change(admin, request, choice.new, stored, others)
+    await admin.login.lockout.succeed(attempt)
 
 
-def renewed(desk: Desk, request: Request, answer: Response) -> Response:
+def renewed(admin: AdminContext, request: Request, answer: Response) -> Response:
     """Give the caller a session again, since the change has ended theirs.
 
     One who had none gets one only where the password is all that is asked for.
     """
-    session = desk.caller(request).session
-    has_all = session is not None or not desk.tables.settings.mfa_enabled
-    if not (has_all and desk.core.sessions.is_ready):
+    session = admin.caller(request).session
+    has_all = session is not None or not admin.tables.settings.mfa_enabled
+    if not (has_all and admin.core.sessions.is_ready):
         return answer
     session = session or Session()
-    token = desk.core.sessions.issue(method=session.method, name=session.name, email=session.email)
-    set_cookie(desk, request, answer, COOKIE, token, LIFETIME)
+    token = admin.core.sessions.issue(method=session.method, name=session.name, email=session.email)
+    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
     return answer
 
 
 async def change(
-    desk: Desk,
+    admin: AdminContext,
     request: Request,
     password: str,
     stored: str | None,
@@ -84,32 +84,32 @@ async def change(
     ``stored`` is the hash that the old password was compared with. Raises
     Conflict when another one is stored by now.
     """
-    hashed = await desk.login.passwords.hash(password)
+    hashed = await admin.login.passwords.hash(password)
 
     def decide(now: Settings) -> Mapping[str, Any]:
         if now.password != stored:
             raise Conflict("The password has been changed by somebody else just now")
         return {**others, "password": hashed, "passwordSessionEpoch": new_epoch()}
 
-    await desk.audit(request, CHANGED, None, {"keys": guarded(others)} if others else {})
-    async with desk.writing():
-        return await desk.stores.settings.revise(decide)
+    await admin.audit(request, CHANGED, None, {"keys": guarded(others)} if others else {})
+    async with admin.writing():
+        return await admin.stores.settings.revise(decide)
 
 
-async def reset(desk: Desk, request: Request) -> None:
+async def reset(admin: AdminContext, request: Request) -> None:
     """Take the stored password away; the second factor stays."""
-    await desk.audit(request, RESET)
-    async with desk.writing():
-        await desk.stores.settings.patch(forgotten())
-    await desk.login.lockout.clear()
+    await admin.audit(request, RESET)
+    async with admin.writing():
+        await admin.stores.settings.patch(forgotten())
+    await admin.login.lockout.clear()
 
 
-async def renew(desk: Desk, password: str, stored: str | None) -> None:
+async def renew(admin: AdminContext, password: str, stored: str | None) -> None:
     """Hash a password that was right anew, if its hash is of an older make."""
     if stored is None or not is_outdated(stored):
         return
-    hashed = await desk.login.passwords.hash(password)
-    async with desk.writing():
-        await desk.stores.settings.revise(
+    hashed = await admin.login.passwords.hash(password)
+    async with admin.writing():
+        await admin.stores.settings.revise(
             lambda now: {"password": hashed} if now.password == stored else {}
         )

@@ -9,7 +9,7 @@ from gateway_core.pipeline.context import Core
 from gateway_core.pipeline.plugin_host import Host
 
 from . import console, retention_runs
-from .desk import Desk
+from .desk import AdminContext
 from .routes import (
     audit,
     auth,
@@ -84,8 +84,8 @@ def register_routes(host: Host) -> list[Guarded]:
 
 def routes_of(core: Core) -> list[Guarded]:
     """Every management route. Making them asks nothing of the gateway."""
-    desk = Desk(core)
-    return [route for module in _MODULES for route in module.routes(desk)]
+    admin = AdminContext(core)
+    return [route for module in _MODULES for route in module.routes(admin)]
 
 
 @hookimpl

@@ -9,7 +9,7 @@ from typing import Any
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.usage import Price
 
-from .desk import Desk
+from .desk import AdminContext
 
 FIELDS = {
     "input": "input",
@@ -29,10 +29,10 @@ Prices = dict[str, dict[str, Rates]]
 """By provider and model."""
 
 
-def built_in(desk: Desk) -> Prices:
+def built_in(admin: AdminContext) -> Prices:
     """What the plugins say, by provider id."""
     found: Prices = {}
-    for spec in desk.tables.registry.providers.values():
+    for spec in admin.tables.registry.providers.values():
         rows = {row.id: rates_of(row.price) for row in spec.models if row.price is not None}
         if rows:
             found[spec.id] = rows
@@ -54,29 +54,29 @@ def merged(own: Mapping[str, Mapping[str, Rates]], others: Prices) -> Prices:
     return whole
 
 
-def shown(desk: Desk, own: Mapping[str, Mapping[str, Rates]]) -> Prices:
+def shown(admin: AdminContext, own: Mapping[str, Mapping[str, Rates]]) -> Prices:
     """The whole list under the providers' short names."""
-    return {desk.prefix(id): models for id, models in merged(own, built_in(desk)).items()}
+    return {admin.prefix(id): models for id, models in merged(own, built_in(admin)).items()}
 
 
-def read(desk: Desk, body: Mapping[str, Any]) -> Prices:
+def read(admin: AdminContext, body: Mapping[str, Any]) -> Prices:
     """A change to the list, by provider id. Raises BadRequest for what is not a price."""
     found: Prices = {}
     for provider, models in body.items():
         _check_name(provider, "provider")
         if not isinstance(models, Mapping):
             raise BadRequest(f"Invalid pricing for {provider}")
-        mine = found.setdefault(desk.provider_id(provider), {})
+        mine = found.setdefault(admin.provider_id(provider), {})
         for model, rates in models.items():
             _check_name(model, "model")
             mine[model] = _rates(rates, f"{provider}/{model}")
     return found
 
 
-def changed(desk: Desk, own: Mapping[str, Any], change: Prices) -> Prices:
+def changed(admin: AdminContext, own: Mapping[str, Any], change: Prices) -> Prices:
     """The operator's list after a change. Raises BadRequest when it leaves half a price."""
     after = merged(change, {provider: dict(models) for provider, models in own.items()})
-    others = built_in(desk)
+    others = built_in(admin)
     for provider, models in change.items():
         for model in models:
             whole = {**others.get(provider, {}).get(model, {}), **after[provider][model]}

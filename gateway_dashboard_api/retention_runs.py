@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from gateway_core.pipeline.context import Core
+from gateway_core.storage.failure_log import FailureLog
 from gateway_core.storage.moments import iso, local_day, seconds
 from gateway_core.storage.stores import Stores
 from gateway_core.storage.stores.usage import UsageFilter
-from gateway_core.storage.trouble import Trouble
 
 DAY = 24 * 3600
 LOOK_EVERY = 600.0
@@ -84,7 +84,7 @@ async def _attempt(what: str, deleting: Awaitable[int], errors: list[str]) -> in
 
 async def run_if_due(core: Core) -> Run | None:
     """Delete what is old, if that is wanted and was not done within a day."""
-    settings = core.tables.settings
+    settings = core.snapshot.settings
     if not settings.data_retention_enabled:
         return None
     before = await last_run(core.stores)
@@ -94,7 +94,7 @@ async def run_if_due(core: Core) -> Run | None:
 
 
 async def _look(core: Core) -> None:
-    trouble = Trouble(log, "Deleting old rows", "It is tried again every ten minutes.")
+    trouble = FailureLog(log, "Deleting old rows", "It is tried again every ten minutes.")
     while True:
         try:
             await run_if_due(core)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from gateway_core.config.settings import Settings
 from gateway_core.contracts.errors import BadRequest
-from gateway_core.identity.lockout import Attempt
+from gateway_core.identity.lockout import LoginAttempt
 from gateway_core.identity.mfa import (
     LONGEST_CODE,
     OFF,
@@ -18,7 +18,7 @@ from gateway_core.identity.mfa import (
     matching_hash,
 )
 
-from .desk import Desk
+from .desk import AdminContext
 from .login import WrongCredential
 
 
@@ -29,30 +29,30 @@ class Factor(Struct, frozen=True):
     backup: str | None = None
 
 
-async def find(desk: Desk, attempt: Attempt, code: str) -> Factor:
+async def find(admin: AdminContext, attempt: LoginAttempt, code: str) -> Factor:
     """What a code stands for. Raises BadRequest, WrongCredential."""
     if len(code) > LONGEST_CODE:
         raise BadRequest("Invalid code")
-    settings = desk.tables.settings
+    settings = admin.tables.settings
     if is_totp(code):
-        step = accepted_step(settings.mfa_secret, code, desk.core.clock(), settings.mfa_last_step)
+        step = accepted_step(settings.mfa_secret, code, admin.core.clock(), settings.mfa_last_step)
         factor = Factor(step=step)
     else:
         hashes = settings.mfa_backup_codes
         factor = Factor(
-            backup=await desk.login.passwords.apart(lambda: matching_hash(code, hashes))
+            backup=await admin.login.passwords.apart(lambda: matching_hash(code, hashes))
         )
     if factor == Factor():
         raise wrong_code(attempt)
     return factor
 
 
-def wrong_code(attempt: Attempt) -> WrongCredential:
+def wrong_code(attempt: LoginAttempt) -> WrongCredential:
     return WrongCredential("Invalid code", attempt.left)
 
 
 async def spend(
-    desk: Desk, attempt: Attempt, factor: Factor, changes: Mapping[str, Any] = {}
+    admin: AdminContext, attempt: LoginAttempt, factor: Factor, changes: Mapping[str, Any] = {}
 ) -> Settings:
     """Use a factor up, together with what it allows. Raises WrongCredential.
 
@@ -64,11 +64,11 @@ async def spend(
             raise wrong_code(attempt)
         return {**_used(now, factor, attempt), **changes}
 
-    async with desk.writing():
-        return await desk.stores.settings.revise(decide)
+    async with admin.writing():
+        return await admin.stores.settings.revise(decide)
 
 
-def _used(now: Settings, factor: Factor, attempt: Attempt) -> Mapping[str, Any]:
+def _used(now: Settings, factor: Factor, attempt: LoginAttempt) -> Mapping[str, Any]:
     if factor.step is not None:
         if now.mfa_last_step is not None and factor.step <= now.mfa_last_step:
             raise wrong_code(attempt)
@@ -78,9 +78,9 @@ def _used(now: Settings, factor: Factor, attempt: Attempt) -> Mapping[str, Any]:
     return {"mfaBackupCodes": [each for each in now.mfa_backup_codes if each != factor.backup]}
 
 
-async def reset(desk: Desk, request: Request) -> None:
+async def reset(admin: AdminContext, request: Request) -> None:
     """Switch the second factor off without a code. Who is half-way in begins anew."""
-    await desk.audit(request, RESET)
-    async with desk.writing():
-        await desk.stores.settings.patch(OFF)
-    await desk.login.lockout.clear()
+    await admin.audit(request, RESET)
+    async with admin.writing():
+        await admin.stores.settings.patch(OFF)
+    await admin.login.lockout.clear()

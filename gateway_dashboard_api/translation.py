@@ -11,9 +11,9 @@ from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.provider import Call, Credential, Target
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.pipeline.json_body import members_of
-from gateway_core.pipeline.translation import Question
+from gateway_core.pipeline.translation import Translation
 from gateway_core.routing.model_resolver import resolve, serves_chat
-from gateway_core.routing.snapshot import Account, Tables
+from gateway_core.routing.snapshot import Account, ConfigSnapshot
 from gateway_core.storage.stores.connection import shown_and_secret
 from gateway_core.upstream.endpoints import spoken
 from gateway_core.upstream.redaction import MASK
@@ -24,7 +24,7 @@ CHAT = "/v1/chat/completions"
 class Draft(Struct, frozen=True):
     """A request, and whom it is for."""
 
-    question: Question
+    question: Translation
     target: Target
 
     @property
@@ -36,7 +36,7 @@ class Draft(Struct, frozen=True):
 
 
 def draft(
-    tables: Tables, provider: str, model: str, source: str, body: dict[str, Any], now: int
+    snapshot: ConfigSnapshot, provider: str, model: str, source: str, body: dict[str, Any], now: int
 ) -> Draft:
     """Read a client's body. ``source`` is its format; the completions style when empty.
 
@@ -45,9 +45,9 @@ def draft(
     name = model or str(body.get("model") or "")
     if not name:
         raise BadRequest("Model required")
-    target = _target(tables, f"{provider}/{name}" if _is_bare(tables, provider, name) else name)
-    formats = tables.registry.formats
-    wire = formats.get(source) if source else _usual(tables)
+    target = _target(snapshot, f"{provider}/{name}" if _is_bare(snapshot, provider, name) else name)
+    formats = snapshot.registry.formats
+    wire = formats.get(source) if source else _usual(snapshot)
     if wire is None or wire.client is None:
         raise BadRequest(f"There is no client format {source[:64]}")
     text = msgspec.json.encode({**body, "model": name})
@@ -59,58 +59,58 @@ def draft(
         body=text,
         members=members_of(text),
     )
-    return Draft(Question(call, formats, now), target)
+    return Draft(Translation(call, formats, now), target)
 
 
-def _is_bare(tables: Tables, provider: str, name: str) -> bool:
+def _is_bare(snapshot: ConfigSnapshot, provider: str, name: str) -> bool:
     """Whether the provider's prefix is still to be put before the model."""
-    names = tables.registry.names
+    names = snapshot.registry.names
     wanted = names.get(provider, provider)
     return bool(provider) and names.get(name.partition("/")[0]) != wanted
 
 
-def _usual(tables: Tables) -> WireFormat | None:
+def _usual(snapshot: ConfigSnapshot) -> WireFormat | None:
     return next(
         (
             wire
-            for wire in tables.registry.formats.values()
+            for wire in snapshot.registry.formats.values()
             if any(endpoint.path == CHAT for endpoint in wire.endpoints)
         ),
         None,
     )
 
 
-def _target(tables: Tables, name: str) -> Target:
+def _target(snapshot: ConfigSnapshot, name: str) -> Target:
     """Raises BadRequest, NoCredentials."""
     try:
-        target = resolve(tables, name).target
+        target = resolve(snapshot, name).target
     except NotAChatModel:
-        raise BadRequest(_no_chat(tables, name)) from None
+        raise BadRequest(_no_chat(snapshot, name)) from None
     if target is None:
         raise BadRequest("A combo is not translated as a whole: name one of its models")
     return target
 
 
-def _no_chat(tables: Tables, name: str) -> str:
+def _no_chat(snapshot: ConfigSnapshot, name: str) -> str:
     prefix = name.partition("/")[0]
-    spec = tables.registry.providers.get(tables.registry.names.get(prefix, prefix))
+    spec = snapshot.registry.providers.get(snapshot.registry.names.get(prefix, prefix))
     words = f"Provider {prefix[:64]} does not serve chat requests"
-    if spec is None or not serves_chat(tables, spec):
+    if spec is None or not serves_chat(snapshot, spec):
         return words
     return f"{words} with this model"
 
 
-def account_for(tables: Tables, target: Target) -> Account:
+def account_for(snapshot: ConfigSnapshot, target: Target) -> Account:
     """The first account of the target's provider. Raises NoCredentials."""
-    accounts = tables.accounts.get(target.provider.id, ())
+    accounts = snapshot.accounts.get(target.provider.id, ())
     if not accounts:
         raise NoCredentials(target.provider.id)
     return accounts[0]
 
 
-def masked(tables: Tables, target: Target) -> Credential:
+def masked(snapshot: ConfigSnapshot, target: Target) -> Credential:
     """An account's credential as it may be shown; a made-up one where there is no account."""
-    accounts = tables.accounts.get(target.provider.id, ())
+    accounts = snapshot.accounts.get(target.provider.id, ())
     if not accounts:
         return Credential(connection_id="", secret=MASK)
     real = accounts[0].credential

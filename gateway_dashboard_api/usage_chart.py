@@ -8,7 +8,7 @@ from msgspec import Struct
 from gateway_core.storage.moments import iso, local_day, seconds
 from gateway_core.storage.stores.usage_reports import Minute
 
-from .desk import Desk
+from .desk import AdminContext
 from .periods import DAY, Period, every_day, hours, midnight
 from .usage_stats import dollars
 
@@ -21,18 +21,18 @@ class Bucket(Struct, frozen=True):
     cost: float
 
 
-async def buckets(desk: Desk, period: Period) -> list[Bucket]:
+async def buckets(admin: AdminContext, period: Period) -> list[Bucket]:
     """The period's buckets, oldest first, the empty ones too."""
-    today = local_day(desk.core.clock())
+    today = local_day(admin.core.clock())
     if period.since is not None:
-        return await _hourly(desk, list(hours(period.since, desk.core.clock())))
+        return await _hourly(admin, list(hours(period.since, admin.core.clock())))
     if period.first == today:
-        return await _hourly(desk, list(hours(midnight(today), midnight(today + DAY))))
-    return await _daily(desk, period, today)
+        return await _hourly(admin, list(hours(midnight(today), midnight(today + DAY))))
+    return await _daily(admin, period, today)
 
 
-async def _hourly(desk: Desk, starts: Sequence[float]) -> list[Bucket]:
-    rows = await desk.stores.reports.minutes(iso(starts[0]))
+async def _hourly(admin: AdminContext, starts: Sequence[float]) -> list[Bucket]:
+    rows = await admin.stores.reports.minutes(iso(starts[0]))
     tokens, costs = [0] * len(starts), [0] * len(starts)
     for row in rows:
         place = _place(row, starts)
@@ -51,8 +51,8 @@ def _place(row: Minute, starts: Sequence[float]) -> int:
     return min(int(passed // 3600), len(starts) - 1)
 
 
-async def _daily(desk: Desk, period: Period, today: date) -> list[Bucket]:
-    rows = {row.at: row for row in await desk.stores.reports.days.days(*period.days)}
+async def _daily(admin: AdminContext, period: Period, today: date) -> list[Bucket]:
+    rows = {row.at: row for row in await admin.stores.reports.days.days(*period.days)}
     first = period.first or (date.fromisoformat(min(rows)) if rows else today)
     last = max(today, date.fromisoformat(max(rows))) if rows else today
     found = []

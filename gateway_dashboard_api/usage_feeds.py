@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator, Callable
 
 import msgspec
 
+from gateway_core.storage.failure_log import FailureLog
 from gateway_core.storage.moments import local_day
-from gateway_core.storage.trouble import Trouble
 
-from .desk import Desk
+from .desk import AdminContext
 from .periods import named
 from .usage_picture import picture
 
@@ -51,14 +51,14 @@ class Feeds:
 
     def __init__(
         self,
-        desk: Desk,
+        admin: AdminContext,
         *,
         every: float = LOOK_EVERY,
         ping: float = PING_AFTER,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._desk = desk
-        self._trouble = Trouble(log, "Reading usage for the dashboard", "It is tried again.")
+        self._admin = admin
+        self._trouble = FailureLog(log, "Reading usage for the dashboard", "It is tried again.")
         self._every = every
         self._ping = ping
         self._monotonic = monotonic
@@ -74,7 +74,7 @@ class Feeds:
         try:
             await self._make(period, feed, await self._mark())
             seen = None
-            while not self._desk.core.is_stopping:
+            while not self._admin.core.is_stopping:
                 upcoming = feed.next
                 if feed.mark != seen:
                     seen = feed.mark
@@ -110,7 +110,7 @@ class Feeds:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(self._every)
-            if self._desk.core.is_stopping:
+            if self._admin.core.is_stopping:
                 for feed in self._feeds.values():
                     feed.wake()
             elif self._monotonic() >= self._rest_until:
@@ -132,14 +132,14 @@ class Feeds:
             if feed.mark == mark:
                 return
             began = self._monotonic()
-            seen = await picture(self._desk, named(period, self._desk.core.clock()))
+            seen = await picture(self._admin, named(period, self._admin.core.clock()))
             feed.publish(b"data: " + msgspec.json.encode(seen) + b"\n\n", mark)
             self.made += 1
             took = self._monotonic() - began
             self._rest_until = self._monotonic() + took / SHARE
 
     async def _mark(self) -> Mark:
-        desk = self._desk
-        newest = await desk.stores.reports.last_id()
-        day = local_day(desk.core.clock()).isoformat()
-        return newest, desk.core.in_flight.changes, day
+        admin = self._admin
+        newest = await admin.stores.reports.last_id()
+        day = local_day(admin.core.clock()).isoformat()
+        return newest, admin.core.in_flight.changes, day

@@ -10,7 +10,7 @@ from gateway_core.storage.stores.usage import UsageRow
 from gateway_core.storage.stores.usage_days import Sums
 from gateway_core.storage.stores.usage_reports import Minute, Which
 
-from .desk import Desk
+from .desk import AdminContext
 from .periods import MINUTE, Period
 from .usage_rows import names_of
 from .usage_stats import Names, Stats, dollars, labelled, stats
@@ -66,15 +66,15 @@ class Picture(Stats, frozen=True, kw_only=True, rename="camel"):
     """Whose newest call has just failed; else an empty text."""
 
 
-async def picture(desk: Desk, period: Period) -> Picture:
+async def picture(admin: AdminContext, period: Period) -> Picture:
     """What there is to be seen of a period now."""
-    names = await names_of(desk)
-    now = desk.core.clock()
-    recent = await desk.stores.reports.page(Which(), limit=RECENT)
-    waiting = desk.core.in_flight.groups()
+    names = await names_of(admin)
+    now = admin.core.clock()
+    recent = await admin.stores.reports.page(Which(), limit=RECENT)
+    waiting = admin.core.in_flight.groups()
     return Picture(
-        **stats(await sums_of(desk, period), names),
-        last10_minutes=await last_minutes(desk, now),
+        **stats(await sums_of(admin, period), names),
+        last10_minutes=await last_minutes(admin, now),
         pending=pending(waiting),
         active_requests=tuple(_active(one, count, names) for one, count in waiting.items()),
         recent_requests=tuple(map(_recent, recent)),
@@ -82,17 +82,17 @@ async def picture(desk: Desk, period: Period) -> Picture:
     )
 
 
-async def sums_of(desk: Desk, period: Period) -> list[Sums]:
-    reports = desk.stores.reports
+async def sums_of(admin: AdminContext, period: Period) -> list[Sums]:
+    reports = admin.stores.reports
     if period.since is not None:
         return await reports.sums_since(iso(period.since))
     return await reports.days.sums(*period.days)
 
 
-async def last_minutes(desk: Desk, now: float) -> tuple[Moment, ...]:
+async def last_minutes(admin: AdminContext, now: float) -> tuple[Moment, ...]:
     """The running minute and the nine before it, oldest first."""
     first = (now // MINUTE - MINUTES + 1) * MINUTE
-    rows = {row.at: row for row in await desk.stores.reports.minutes(iso(first))}
+    rows = {row.at: row for row in await admin.stores.reports.minutes(iso(first))}
     starts = (iso(first + MINUTE * number) for number in range(MINUTES))
     return tuple(_moment(rows.get(start[:16])) for start in starts)
 

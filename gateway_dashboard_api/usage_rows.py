@@ -12,7 +12,7 @@ from gateway_core.storage.stores.usage import Status, UsageRow
 from gateway_core.storage.stores.usage_days import LAST_DAY
 from gateway_core.storage.stores.usage_reports import Which
 
-from .desk import Desk
+from .desk import AdminContext
 from .periods import DAY, began, calendar_day
 from .usage_stats import Names, dollars, key_facts
 
@@ -97,15 +97,15 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
     response: Any = None
 
 
-async def names_of(desk: Desk) -> Names:
+async def names_of(admin: AdminContext) -> Names:
     """What the operator calls keys, accounts and providers."""
-    keys = {key.id: key.name for key in await desk.stores.keys.list()}
-    accounts = {one.id: one.name or one.id for one in await desk.stores.connections.list()}
-    providers = {spec.id: spec.name for spec in desk.tables.registry.providers.values()}
+    keys = {key.id: key.name for key in await admin.stores.keys.list()}
+    accounts = {one.id: one.name or one.id for one in await admin.stores.connections.list()}
+    providers = {spec.id: spec.name for spec in admin.tables.registry.providers.values()}
     return Names(keys, accounts, providers)
 
 
-def which(desk: Desk, asked: RowFilter) -> Which:
+def which(admin: AdminContext, asked: RowFilter) -> Which:
     """The rows a query means. Raises BadRequest for dates that make no sense."""
     start, end = asked.start_date, asked.end_date
     since, until = _since(start), _until(end)
@@ -113,7 +113,7 @@ def which(desk: Desk, asked: RowFilter) -> Which:
         raise BadRequest("startDate must not be after endDate")
     whole = all(text is None or len(text) == _DATE for text in (start, end))
     return Which(
-        provider=desk.provider_id(asked.provider) if asked.provider else None,
+        provider=admin.provider_id(asked.provider) if asked.provider else None,
         model=asked.model,
         connection=asked.connection_id,
         status=asked.status,

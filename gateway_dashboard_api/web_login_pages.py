@@ -11,8 +11,8 @@ from gateway_core.contracts.provider import Credential
 from gateway_core.contracts.web_login import WebLogin, WebLoginAnswer, WebLoginRequest
 from gateway_core.http.operations import Guarded
 from gateway_core.identity.access import Access
+from gateway_core.identity.credential_headers import without_credentials
 from gateway_core.identity.credentials import cookie, is_same_origin
-from gateway_core.identity.veil import veiled
 from gateway_core.identity.web_login import (
     BOOTSTRAP,
     LIFETIME,
@@ -25,9 +25,9 @@ from gateway_core.identity.web_login import (
 from gateway_core.pipeline.client_response import headers_of
 from gateway_core.pipeline.request_body import read_body
 from gateway_core.plugins.stopping import is_told_to_stop
-from gateway_core.upstream.transport import Policy
+from gateway_core.upstream.transport import AddressPolicy
 
-from .desk import Desk
+from .desk import AdminContext
 from .endpoint import endpoint
 from .requests import LIMIT
 
@@ -44,32 +44,32 @@ GUARDS = {
 }
 
 
-def pages(desk: Desk, sign_ins: SignIns) -> list[Guarded]:
-    async def enter(desk: Desk, request: Request) -> Response:
-        return _entered(desk, request, sign_ins)
+def pages(admin: AdminContext, sign_ins: SignIns) -> list[Guarded]:
+    async def enter(admin: AdminContext, request: Request) -> Response:
+        return _entered(admin, request, sign_ins)
 
-    async def show(desk: Desk, request: Request) -> Response:
-        return await _shown(desk, request, sign_ins)
+    async def show(admin: AdminContext, request: Request) -> Response:
+        return await _shown(admin, request, sign_ins)
 
     first = PATH + "/{provider}"
     purpose = "show a page of the assisted login"
     isolated = Access.ISOLATED
     return [
         endpoint(
-            *(desk, "GET", BOOTSTRAP, enter, "begin the assisted login"),
+            *(admin, "GET", BOOTSTRAP, enter, "begin the assisted login"),
             access=isolated,
             status=303,
             media="",
         ),
         *(
-            endpoint(desk, method, path, show, purpose, access=isolated, media="text/html")
+            endpoint(admin, method, path, show, purpose, access=isolated, media="text/html")
             for path in (first, first + "/{rest:path}")
             for method in ("GET", "POST")
         ),
     ]
 
 
-def _entered(desk: Desk, request: Request, sign_ins: SignIns) -> Response:
+def _entered(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response:
     """A grant for a cookie that this host alone gets to see."""
     entered = sign_ins.enter(request.query_params.get("grant", ""))
     if entered is None:
@@ -81,36 +81,36 @@ def _entered(desk: Desk, request: Request, sign_ins: SignIns) -> Response:
         text,
         max_age=int(LIFETIME),
         path=PATH,
-        secure=_origin(desk).startswith("https:"),
+        secure=_origin(admin).startswith("https:"),
         httponly=True,
         samesite="lax",
     )
     return answer
 
 
-async def _shown(desk: Desk, request: Request, sign_ins: SignIns) -> Response:
+async def _shown(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response:
     headers = headers_of(request.scope)
     provider = request.path_params["provider"]
     sign_in = sign_ins.by_cookie(cookie(headers, COOKIE), provider)
-    spec = desk.spec(provider)
+    spec = admin.spec(provider)
     if sign_in is None or spec is None or spec.web_login is None:
         raise NotFound("Not found")
-    if request.method == "POST" and not is_same_origin(headers, _origin(desk)):
+    if request.method == "POST" and not is_same_origin(headers, _origin(admin)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
     asked = await _asked(request, headers, sign_in)
-    way_out = desk.core.network.transport(policy=Policy.PUBLIC)
-    transport = desk.core.firewall.bound(spec, Credential(connection_id=""), way_out)
-    answer = await _handled(desk, spec.web_login, asked, transport)
+    way_out = admin.core.network.transport(policy=AddressPolicy.PUBLIC)
+    transport = admin.core.egress_policy.bound(spec, Credential(connection_id=""), way_out)
+    answer = await _handled(admin, spec.web_login, asked, transport)
     _keep(sign_in, answer)
     return _response(answer)
 
 
 async def _handled(
-    desk: Desk, login: WebLogin, asked: WebLoginRequest, transport: Transport
+    admin: AdminContext, login: WebLogin, asked: WebLoginRequest, transport: Transport
 ) -> WebLoginAnswer:
     """What the plugin answers, whatever else it does. Raises GatewayError."""
     try:
-        async with asyncio.timeout(desk.core.whole_timeout):
+        async with asyncio.timeout(admin.core.whole_timeout):
             return await login.handle(asked, transport)
     except GatewayError:
         raise
@@ -125,7 +125,7 @@ async def _asked(request: Request, headers: dict[str, str], sign_in: SignIn) -> 
         method=request.method,
         path=request.path_params.get("rest", ""),
         query=request.scope["query_string"].decode("latin-1"),
-        headers=veiled(headers),
+        headers=without_credentials(headers),
         body=await read_body(request.receive, headers, LIMIT),
         memory=sign_in.memory,
     )
@@ -151,5 +151,5 @@ def _may_pass(name: str) -> bool:
     return name not in KEPT_BACK and not name.startswith("access-control-")
 
 
-def _origin(desk: Desk) -> str:
-    return login_origin(desk.core.environment.web_login_origin, desk.core.identity.public_origin)
+def _origin(admin: AdminContext) -> str:
+    return login_origin(admin.core.environment.web_login_origin, admin.core.identity.public_origin)

@@ -14,7 +14,7 @@ import click
 from gateway_core.cli.plugins_looking import as_json_option, show
 from gateway_core.config.environment import Environment
 from gateway_core.plugins import IMPORT_LIMIT, Found, PluginFolder
-from gateway_core.plugins.guard import Guard, PluginFailed
+from gateway_core.plugins.guard import LoadGuard, PluginFailed
 
 if TYPE_CHECKING:
     from gateway_core.plugins.compatibility import Comparison
@@ -89,7 +89,7 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
     from .results.given import BadGiven
     from .results.roles import Lacking
 
-    with Guard(IMPORT_LIMIT) as guard:
+    with LoadGuard(IMPORT_LIMIT) as guard:
         guard.run(found.load)
     try:
         with aloud.once(partial(click.echo, err=True)):

@@ -29,7 +29,7 @@ from gateway_core import (
     WireFormat,
     plugins,
 )
-from gateway_core.pipeline.exchanges import Handover
+from gateway_core.pipeline.exchanges import ReplySanitizer
 from gateway_core.plugins import registry
 from gateway_formats.fold import gather
 from gateway_formats.grammar import violation
@@ -154,7 +154,7 @@ def test_whole_answers(vendor: str, client: str) -> None:
             assert {"error_in_200", "truncated"} & set(item["features"]), item["id"]
             continue
         losses = Losses()
-        reply = Handover("vendor", losses, keeps_extra=same).reply(reply)
+        reply = ReplySanitizer("vendor", losses, keeps_extra=same).reply(reply)
 
         body = writer.write_reply(reply, asked, losses)
 
@@ -181,7 +181,7 @@ def test_streams(vendor: str, client: str) -> None:
     for item in good(vendor, stream=True):
         source = reader.stream_reader()
         losses = Losses()
-        handover = Handover("vendor", losses, keeps_extra=same)
+        handover = ReplySanitizer("vendor", losses, keeps_extra=same)
         events = [handover.event(event) for event in (*source.feed(answer(item)), *source.close())]
         target = writer.stream_writer(Conversation(model="m", stream=True), losses)
 

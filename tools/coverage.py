@@ -26,7 +26,7 @@ from gateway_core.contracts.model import Model  # noqa: E402
 from gateway_core.contracts.provider import Call, Credential, ProviderSpec, Target  # noqa: E402
 from gateway_core.contracts.wire import WireFormat  # noqa: E402
 from gateway_core.pipeline.json_body import members_of  # noqa: E402
-from gateway_core.pipeline.translation import Question  # noqa: E402
+from gateway_core.pipeline.translation import Translation  # noqa: E402
 from gateway_core.plugins import registry  # noqa: E402
 
 PAGE = ROOT / "docs" / "coverage.md"
@@ -58,7 +58,7 @@ def request_cell(found: Formats, feature: Feature, client: str, vendor: str) -> 
         members=members_of(body),
         path={"model": "m"},
     )
-    exchange = Question(call, found).open(target(vendor), Credential(connection_id="c"))
+    exchange = Translation(call, found).open(target(vendor), Credential(connection_id="c"))
     if feature.found[vendor](msgspec.json.decode(exchange.request.body)):
         return CARRIED
     named = {feature.name, *feature.lost}

@@ -20,7 +20,7 @@ from gateway_core.contracts import errors
 from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.contracts.wire import WireFormat
 from gateway_core.http import meta, models
-from gateway_core.http.operations import Operation
+from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import RULES, Access, Rule
 from gateway_core.pipeline.context import Core
 from gateway_core.plugins import registry
@@ -283,13 +283,15 @@ def of_class(access: Access) -> str:
 
 
 @cache
-def operations() -> tuple[Operation, ...]:
+def operations() -> tuple[RouteOperation, ...]:
     """Everything there is to ask for. Making the routes asks nothing of a gateway."""
     nobody = cast(Core, None)
     routes = (*meta.routes(nobody), *models.routes(nobody), *dashboard.routes_of(nobody))
     found = registry.build(plugins.load(allowed=bundled()))
     generated = (
-        Operation(method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask a model")
+        RouteOperation(
+            method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask a model"
+        )
         for name in sorted(found.formats)
         for endpoint in found.formats[name].endpoints
     )
@@ -297,7 +299,7 @@ def operations() -> tuple[Operation, ...]:
 
 
 def management_page() -> str:
-    groups: dict[str, list[Operation]] = {}
+    groups: dict[str, list[RouteOperation]] = {}
     for operation in operations():
         if operation.path.startswith("/api/"):
             word = operation.path.split("/")[2]
@@ -315,7 +317,7 @@ def word_title(word: str) -> str:
     return word.replace("-", " ").capitalize()
 
 
-def group(title: str, members: list[Operation]) -> str:
+def group(title: str, members: list[RouteOperation]) -> str:
     rows = (
         (
             operation.method,

@@ -48,7 +48,7 @@ def look(environment: Environment, *, quiet: bool = False) -> Look:
 @contextmanager
 def _unlogged() -> Iterator[None]:
     """Keep warnings from the error output where nothing else takes them up."""
-    log, nowhere = logging.getLogger(__package__), logging.NullHandler()
+    log, nowhere = logging.getLogger("gateway_core"), logging.NullHandler()
     log.addHandler(nowhere)
     try:
         yield

@@ -168,14 +168,14 @@ def _pressure(gateway: Gateway, door: server.Door, place: Place | None) -> Press
 
 def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str:
     """What a newcomer reads first: where it listens, and a request that works."""
-    tables = gateway.core.tables
+    snapshot = gateway.core.snapshot
     base = address(gateway.core.environment, listener)
-    registry = tables.registry
+    registry = snapshot.registry
     failed = [plugin.name for plugin in registry.plugins if plugin.error]
     lines = [
         f"Model Gateway listens on {base} ({server_name}, process {os.getpid()}).",
         f"  {len(registry.formats)} formats, {len(registry.providers)} providers, "
-        f"{len(tables.accounts)} of them ready to use; data in {gateway.core.data_dir.path}",
+        f"{len(snapshot.accounts)} of them ready to use; data in {gateway.core.data_dir.path}",
     ]
     if failed:
         lines.append(
@@ -183,7 +183,7 @@ def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str
         )
     if gateway.core.environment.mode is Mode.CONTAINER:
         lines += ["", "Clients outside the container need a key. Make one inside:", "", FIRST_KEY]
-    if "echo" in tables.accounts and "openai" in registry.formats:
+    if "echo" in snapshot.accounts and "openai" in registry.formats:
         lines += ["", "Try it:", "", first_request(base)]
     return "\n".join([*lines, ""])
 

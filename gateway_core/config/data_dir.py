@@ -98,7 +98,7 @@ class DataDir:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        trace: TracebackType | None,
+        record: TracebackType | None,
     ) -> None:
         self.close()
 

@@ -33,18 +33,20 @@ Count = Annotated[int, Meta(ge=0)]
 MAX_ERROR_RULES = 50
 
 
-class Part(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class SettingsPart(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """An object inside a setting."""
 
 
-class ProviderStrategy(Part, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class ProviderStrategy(SettingsPart, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """How accounts of one provider take turns; ``None`` follows the general setting."""
 
     fallback_strategy: AccountStrategy | None = None
     sticky_round_robin_limit: Sticky | None = None
 
 
-class ContextRequirements(Part, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class ContextRequirements(
+    SettingsPart, frozen=True, kw_only=True, rename="camel", omit_defaults=True
+):
     """Which members of a combo are large enough."""
 
     min_context_window: Annotated[int, Meta(ge=0, le=10_000_000)] | None = None
@@ -52,7 +54,7 @@ class ContextRequirements(Part, frozen=True, kw_only=True, rename="camel", omit_
     context_filter_mode: Literal["strict", "lenient"] = "lenient"
 
 
-class ComboStrategy(Part, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class ComboStrategy(SettingsPart, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """How one combo chooses; ``None`` follows the general setting."""
 
     fallback_strategy: ComboOrder | None = None
@@ -63,7 +65,7 @@ class ComboStrategy(Part, frozen=True, kw_only=True, rename="camel", omit_defaul
     context_requirements: ContextRequirements | None = None
 
 
-class ErrorRule(Part, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class ErrorRule(SettingsPart, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """An operator's own reading of a vendor's failure; both conditions must hold."""
 
     status: Annotated[int, Meta(ge=100, le=599)] | None = None

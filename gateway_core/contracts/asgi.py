@@ -16,21 +16,21 @@ Header = tuple[bytes, bytes]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Push = Callable[[bytes], bool]
 Reply = Callable[[int, tuple[Header, ...], bytes], bool]
-Leaving = Callable[[Callable[[], None]], None]
+OnDisconnect = Callable[[Callable[[], None]], None]
 
 PUSH = "model_gateway.push"
 """Key of the scope under which our own server offers to send more of a stream at once.
 It gives false for what has to be sent in the usual way: a head, a long piece, to a slow client."""
 REPLY = "model_gateway.reply"
 """The same for a whole answer: its status, headers (its length among them) and body."""
-LEAVING = "model_gateway.leaving"
+ON_DISCONNECT = "model_gateway.leaving"
 """Key of the scope under which our own server takes what is to be called once, when the client
 leaves before the end of the answer; at once if it has left."""
-KEPT = "model_gateway.kept"
+REPEATED_HEAD = "model_gateway.kept"
 """Key of the scope for the :class:`Kept` of a head, where the server offers one."""
 
 
-class Outlet(Protocol):
+class DirectWriter(Protocol):
     """What our own server offers to those who answer without a task. Each gives false, and
     nothing has happened, where it is to be done in the usual way instead."""
 
@@ -59,7 +59,7 @@ class Outlet(Protocol):
         ...
 
 
-class Kept:
+class RepeatedHead:
     """A place beside a head that comes again and again on a connection. What the application
     makes of the head it may leave there, and finds it with the next request."""
 

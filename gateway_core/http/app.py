@@ -15,7 +15,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
-from ..contracts.asgi import KEPT, LEAVING, REPLY, Kept, Message, Outlet, Receive, Scope, Send
+from ..contracts.asgi import (
+    ON_DISCONNECT,
+    REPEATED_HEAD,
+    REPLY,
+    DirectWriter,
+    Message,
+    Receive,
+    RepeatedHead,
+    Scope,
+    Send,
+)
 from ..contracts.errors import GatewayError, InvalidKey, MethodNotAllowed
 from ..identity.access import Access, permit
 from ..identity.caller import Caller
@@ -30,7 +40,7 @@ from ..pipeline.exchanges import client_side
 from ..pipeline.fast_path import guest
 from ..pipeline.head_cache import Mark, Seen, SeenHeads
 from ..pipeline.pipeline import infer
-from ..pipeline.request_head import Route, arrival_of
+from ..pipeline.request_head import Route, read_request_head
 from . import meta, models
 from .endpoints import Endpoints, Found
 from .operations import Guarded
@@ -52,7 +62,7 @@ class App:
     def __init__(self, core: Core, extra: Iterable[Guarded] = ()) -> None:
         self.core = core
         self.routes = (*meta.routes(core), *models.routes(core), *extra)
-        self._endpoints = Endpoints(core.tables.registry.formats.values())
+        self._endpoints = Endpoints(core.snapshot.registry.formats.values())
         self._isolated_host = _isolated_host(core)
         self._guests, self._seen = guest.Guests(), SeenHeads(secrets.token_bytes(32))
 
@@ -68,7 +78,7 @@ class App:
     def _http(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Who answers a request. Nothing is waited for here: what a stream's task passes
         through each time it wakes is better short."""
-        kept: Kept | None = scope.get(KEPT)
+        kept: RepeatedHead | None = scope.get(REPEATED_HEAD)
         if kept is not None and isinstance(kept.made, Seen):
             arrival = kept.made.again(self.core.identity, kept.length)
             if arrival is not None:
@@ -113,18 +123,20 @@ class App:
             return self._refuse(error, scope, receive, send)
         if scope["method"] != "POST":
             return self._method(route, scope, receive, send)
-        arrival = arrival_of(route, parameters, scope["path"], caller, headers)
-        if not caller.was_refused and (mark is not None or KEPT in scope):
+        arrival = read_request_head(route, parameters, scope["path"], caller, headers)
+        if not caller.was_refused and (mark is not None or REPEATED_HEAD in scope):
             seen = Seen(arrival, self.core.identity.keys.changes)
             if mark is None:
-                scope[KEPT].made = seen
+                scope[REPEATED_HEAD].made = seen
             else:
                 self._seen.keep(mark, seen)
         if REPLY not in scope:
             return guest.serve(self.core, self._guests, arrival, scope, receive, send)
         return infer(self.core, arrival, scope, receive, send)
 
-    def at_once(self, kept: Kept, body: bytes, outlet: Outlet) -> fast_path.Attempt | None:
+    def at_once(
+        self, kept: RepeatedHead, body: bytes, outlet: DirectWriter
+    ) -> fast_path.Attempt | None:
         """Begin to serve a request whose head came before without a task, where that can be.
 
         ``outlet`` is for its answer, or for the task that goes on with it.
@@ -188,7 +200,7 @@ class App:
             scope,
             headers,
             scope[PEER],
-            require_login=core.tables.settings.require_login,
+            require_login=core.snapshot.settings.require_login,
         )
         permit(access, caller, scope["method"], reveals=_reveals(scope))
         if access not in (Access.PUBLIC, Access.INFERENCE):
@@ -327,7 +339,7 @@ def _patient(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]
     Our own server copes with that; in another one what the client says next may find nobody, and
     the connection breaks or hangs. The answer goes out at once, and its end waits.
     """
-    if LEAVING in scope:
+    if ON_DISCONNECT in scope:
         return receive, send
     is_more = True
 

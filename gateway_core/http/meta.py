@@ -15,13 +15,13 @@ from .responses import NO_STORE, flat_error, json_answer
 MANIFEST = "/v1/provider-plugin-manifest"
 
 
-class Health(Struct, frozen=True):
+class HealthReport(Struct, frozen=True):
     ok: bool = True
 
 
 def routes(core: Core) -> list[Guarded]:
     async def health(request: Request) -> Response:
-        return json_answer(Health())
+        return json_answer(HealthReport())
 
     async def manifest(request: Request) -> Response:
         headers = {
@@ -33,7 +33,7 @@ def routes(core: Core) -> list[Guarded]:
 
     both, public, purpose = ("GET", "HEAD"), Access.PUBLIC, "show the provider manifest"
     return [
-        guarded("/api/health", health, public, "tell that it listens", both, answer=Health),
+        guarded("/api/health", health, public, "tell that it listens", both, answer=HealthReport),
         guarded(MANIFEST, manifest, public, purpose, both, answer=dict[str, Any]),
     ]
 

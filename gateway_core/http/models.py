@@ -115,7 +115,7 @@ class Catalog:
     async def admission(self, request: Request) -> Response:
         """Whether the caller's key would be admitted to a socket."""
         try:
-            check_key(_caller(request), required=self._core.tables.settings.require_api_key)
+            check_key(_caller(request), required=self._core.snapshot.settings.require_api_key)
         except Unauthorized as refused:
             error = {"message": refused.message, "type": INVALID, "code": refused.code}
             return json_answer({"error": error}, refused.status)
@@ -142,11 +142,11 @@ class Catalog:
 
     async def generative(self, request: Request) -> Response:
         return json_answer(
-            generative_list(self._core.tables, usual(self._rows(request)), GENERATIVE)
+            generative_list(self._core.snapshot, usual(self._rows(request)), GENERATIVE)
         )
 
     async def generative_one(self, request: Request) -> Response:
-        listed = generative_list(self._core.tables, usual(self._rows(request)), GENERATIVE)
+        listed = generative_list(self._core.snapshot, usual(self._rows(request)), GENERATIVE)
         name = "models/" + request.path_params["name"].removeprefix("models/")
         for row in listed["models"]:
             if row["name"] == name:
@@ -159,9 +159,9 @@ class Catalog:
 
     def _rows(self, request: Request) -> list[Row]:
         """What this caller may use."""
-        tables, key = self._core.tables, _caller(request).key
-        found = rows(tables, int(self._core.clock()))
-        return found if key is None else permitted_rows(tables, key, found)
+        snapshot, key = self._core.snapshot, _caller(request).key
+        found = rows(snapshot, int(self._core.clock()))
+        return found if key is None else permitted_rows(snapshot, key, found)
 
     def _is_listed(self, request: Request, name: str) -> bool:
         return any(row["id"] == name for row in self._rows(request))
@@ -196,6 +196,6 @@ class Catalog:
     def _shown(self, name: str) -> str:
         """A prefixed id with the prefix that the catalog shows."""
         prefix, slash, rest = name.partition("/")
-        registry = self._core.tables.registry
+        registry = self._core.snapshot.registry
         spec = registry.providers.get(registry.names.get(prefix, ""))
         return f"{spec.alias or spec.id}/{rest}" if slash and spec is not None else name

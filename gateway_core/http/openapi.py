@@ -16,7 +16,7 @@ from ..contracts.wire import Endpoint, WireFormat
 from ..identity.access import RULES, Access
 from .openapi_errors import RESPONSES, SCHEMAS, responses_of
 from .openapi_security import SCHEMES, security_of
-from .operations import JSON, Operation
+from .operations import JSON, RouteOperation
 
 Node = dict[str, Any]
 
@@ -40,7 +40,9 @@ _PARAMETER = re.compile(r"\{(\w+)(:\w+)?\}")
 _WORD = re.compile(r"\{?[A-Za-z0-9]+")
 
 
-def document(operations: Iterable[Operation], formats: Iterable[WireFormat], version: str) -> Node:
+def document(
+    operations: Iterable[RouteOperation], formats: Iterable[WireFormat], version: str
+) -> Node:
     """The whole document. ``version`` is that of the gateway.
 
     What is served under a host name of its own is no part of it.
@@ -89,7 +91,7 @@ def _spoken(word: str) -> str:
     return f"By{shown}" if word.startswith("{") else shown
 
 
-def _schemas(operations: Sequence[Operation]) -> tuple[list[Sequence[Node]], dict[str, Node]]:
+def _schemas(operations: Sequence[RouteOperation]) -> tuple[list[Sequence[Node]], dict[str, Node]]:
     """For each operation the schemas of query, body and answer; and the schemas they refer to."""
     types = [kind for each in operations for kind in (each.query, each.body, each.answer)]
     found, components = msgspec.json.schema_components(
@@ -101,7 +103,7 @@ def _schemas(operations: Sequence[Operation]) -> tuple[list[Sequence[Node]], dic
 
 
 def _managed(
-    operations: Sequence[Operation],
+    operations: Sequence[RouteOperation],
     schemas: Sequence[Sequence[Node]],
     components: Mapping[str, Node],
 ) -> Iterator[tuple[str, str, Node]]:
@@ -160,7 +162,7 @@ def _without_null(schema: Node) -> Node:
     return {**kept, **choices[0]} if len(choices) == 1 else {**kept, "anyOf": choices}
 
 
-def _in_headers(operation: Operation) -> Iterator[Node]:
+def _in_headers(operation: RouteOperation) -> Iterator[Node]:
     for name, about in operation.headers.items():
         yield {"name": name, "in": "header", "description": about, "schema": {"type": "string"}}
 

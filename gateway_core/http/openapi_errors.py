@@ -16,10 +16,10 @@ from ..contracts.errors import (
 )
 from ..identity.access import CLIENT as CLIENT_ROUTES
 from ..identity.access import SAFE_METHODS, Access
-from .operations import JSON, Operation
+from .operations import JSON, RouteOperation
 
 Node = dict[str, Any]
-Applies = Callable[[Operation], bool]
+Applies = Callable[[RouteOperation], bool]
 
 FLAT: Node = {
     "title": "Error",
@@ -40,19 +40,19 @@ CLIENT: Node = {
 REFUSED, FAILED = "ClientRefused", "ClientFailed"
 
 
-def _takes_input(operation: Operation) -> bool:
+def _takes_input(operation: RouteOperation) -> bool:
     return operation.query is not None or _has_body(operation) or "{" in operation.path
 
 
-def _has_body(operation: Operation) -> bool:
+def _has_body(operation: RouteOperation) -> bool:
     return operation.body is not None
 
 
-def _changes(operation: Operation) -> bool:
+def _changes(operation: RouteOperation) -> bool:
     return operation.method not in SAFE_METHODS
 
 
-def _is_closed(operation: Operation) -> bool:
+def _is_closed(operation: RouteOperation) -> bool:
     """Not open to everybody, or a way to sign in."""
     return operation.access is not Access.PUBLIC or _takes_input(operation)
 
@@ -91,7 +91,7 @@ RESPONSES: Mapping[str, Node] = {
 SCHEMAS: Mapping[str, Node] = {"Error": FLAT, "ClientError": CLIENT}
 
 
-def responses_of(operation: Operation | None) -> dict[str, Node]:
+def responses_of(operation: RouteOperation | None) -> dict[str, Node]:
     """The failures of a management route; of a client's route, for it or for ``None``."""
     if operation is None or operation.access in CLIENT_ROUTES:
         return {"4XX": _to(REFUSED), "5XX": _to(FAILED)}

@@ -16,7 +16,7 @@ JSON = "application/json"
 STREAM = "text/event-stream"
 
 
-class Operation(Struct, frozen=True, kw_only=True):
+class RouteOperation(Struct, frozen=True, kw_only=True):
     """One method of one path."""
 
     method: str
@@ -45,7 +45,7 @@ class Guarded(Struct, frozen=True):
     """A Starlette route: HTTP, WebSocket or a mount."""
     access: Access
     """Who may use it."""
-    operations: tuple[Operation, ...] = ()
+    operations: tuple[RouteOperation, ...] = ()
     """What the OpenAPI document and the reference say of it."""
 
 
@@ -59,7 +59,7 @@ def guarded(
 ) -> Guarded:
     """A plain route of the kernel's own."""
     operations = tuple(
-        Operation(method=method, path=path, access=access, purpose=purpose, **more)
+        RouteOperation(method=method, path=path, access=access, purpose=purpose, **more)
         for method in methods
         if method != "HEAD"
     )

@@ -9,7 +9,7 @@ import logging
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Receive, Scope, Send
 
-from ..identity.veil import veiled_scope
+from ..identity.credential_headers import scope_without_credentials
 from ..plugins.stopping import is_told_to_stop
 from .operations import Guarded
 from .requests import REQUEST_ID
@@ -36,16 +36,16 @@ class Fenced(BaseRoute):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         try:
-            match, child = self._route.matches(veiled_scope(scope))
+            match, child = self._route.matches(scope_without_credentials(scope))
             return Match(match), {name: child[name] for name in _FOUND if name in child}
         except (Exception, SystemExit, KeyboardInterrupt):
             log.exception("plugin %s: a route failed when it was looked at", self._plugin)
             return Match.NONE, {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = Begun(send)
+        begun = ResponseStarted(send)
         try:
-            await self._route.handle(veiled_scope(scope), receive, begun)
+            await self._route.handle(scope_without_credentials(scope), receive, begun)
         except BaseException as error:
             if is_told_to_stop(error):
                 raise
@@ -56,7 +56,7 @@ class Fenced(BaseRoute):
             await refusal(scope, receive, send)
 
 
-class Begun:
+class ResponseStarted:
     """Sends, and remembers that it has."""
 
     def __init__(self, send: Send) -> None:

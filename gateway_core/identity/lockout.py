@@ -47,7 +47,7 @@ class _Record(msgspec.Struct):
     """When the last failure was."""
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class LoginAttempt(msgspec.Struct, frozen=True):
     """One attempt, already counted as a failure."""
 
     address: str
@@ -66,7 +66,7 @@ class Lockout:
     def __len__(self) -> int:
         return len(self._records)
 
-    def begin(self, address: str) -> Attempt:
+    def begin(self, address: str) -> LoginAttempt:
         """Count an attempt. Raises LockedOut, and does not count then."""
         self.check(address)
         now = self._monotonic()
@@ -76,17 +76,17 @@ class Lockout:
         record.failures += 1
         record.last = now
         if record.failures < FAILURES:
-            return Attempt(key, FAILURES - record.failures)
+            return LoginAttempt(key, FAILURES - record.failures)
         record.until = now + STEPS[min(record.locks, len(STEPS) - 1)]
         record.locks += 1
         record.failures = 0
-        return Attempt(key, 0)
+        return LoginAttempt(key, 0)
 
-    def succeed(self, attempt: Attempt) -> None:
+    def succeed(self, attempt: LoginAttempt) -> None:
         """It was right: forget the address."""
         self._records.pop(attempt.address, None)
 
-    def withdraw(self, attempt: Attempt) -> None:
+    def withdraw(self, attempt: LoginAttempt) -> None:
         """It was neither right nor wrong yet: as if it had not been, and nothing else."""
         record = self._records.get(attempt.address)
         if record is None:

@@ -40,7 +40,7 @@ class OidcFailed(UpstreamError):
     code = "oidc_failed"
 
 
-class Client(Struct, frozen=True, kw_only=True):
+class OidcClient(Struct, frozen=True, kw_only=True):
     """What the gateway is to its provider."""
 
     issuer: str
@@ -82,9 +82,9 @@ class Person(Struct, frozen=True):
     email: str | None
 
 
-def client_of(settings: Settings) -> Client | None:
+def client_of(settings: Settings) -> OidcClient | None:
     """The stored client, once nothing of it is missing; whatever authMode says."""
-    client = Client(
+    client = OidcClient(
         issuer=settings.oidc_issuer_url.strip(),
         id=settings.oidc_client_id.strip(),
         secret=settings.oidc_client_secret,
@@ -93,7 +93,7 @@ def client_of(settings: Settings) -> Client | None:
     return client if client.issuer and client.id and client.secret else None
 
 
-def active_client(settings: Settings) -> Client | None:
+def active_client(settings: Settings) -> OidcClient | None:
     """The client that people may sign in with."""
     return client_of(settings) if settings.auth_mode in MODES else None
 
@@ -116,7 +116,7 @@ def read_provider(body: bytes, issuer: str) -> Provider:
     return provider
 
 
-def begin(provider: Provider, client: Client, redirect_uri: str, return_to: str) -> Journey:
+def begin(provider: Provider, client: OidcClient, redirect_uri: str, return_to: str) -> Journey:
     """Prepare a journey, with fresh randomness."""
     return Journey(
         provider=provider,
@@ -128,7 +128,7 @@ def begin(provider: Provider, client: Client, redirect_uri: str, return_to: str)
     )
 
 
-def is_of(journey: Journey, client: Client) -> bool:
+def is_of(journey: Journey, client: OidcClient) -> bool:
     """Whether a journey leads to the provider that a client's secret is for."""
     issuer = journey.provider.issuer.rstrip("/")
     return journey.client_id == client.id and issuer == client.issuer.rstrip("/")
@@ -155,7 +155,7 @@ def authorization_url(journey: Journey, scopes: str, state: str) -> str:
     )
 
 
-def token_form(client: Client, code: str, redirect_uri: str, verifier: str) -> bytes:
+def token_form(client: OidcClient, code: str, redirect_uri: str, verifier: str) -> bytes:
     """The body that turns a code into tokens."""
     form = {
         "grant_type": "authorization_code",

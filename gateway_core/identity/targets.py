@@ -17,7 +17,7 @@ from ..contracts.errors import BadRequest, GatewayError, Unauthorized
 
 PREFIXES = (("/api/v1beta", "/v1beta"), ("/api/v1", "/v1"), ("/v1/v1", "/v1"))
 """Paths that begin with the left mean those that begin with the right (9.1)."""
-DESK = "/api"
+ADMIN_PREFIX = "/api"
 LONGEST = 8192
 """Bytes of path and query."""
 
@@ -60,7 +60,7 @@ def path_of(scope: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=256)
 def _read(path: str, raw: bytes) -> str:
     plain = plain_path(path)
-    if not _is_plain(path, raw.partition(b"?")[0], is_desk=plain.startswith(DESK)):
+    if not _is_plain(path, raw.partition(b"?")[0], is_desk=plain.startswith(ADMIN_PREFIX)):
         raise _refusal(path)
     return plain
 
@@ -75,7 +75,7 @@ def _is_plain(path: str, raw: bytes, *, is_desk: bool) -> bool:
 
 def _refusal(path: str) -> GatewayError:
     """Under ``/api`` nothing is told to whoever cannot spell a path (5.2)."""
-    if path.startswith(DESK):
+    if path.startswith(ADMIN_PREFIX):
         return Unauthorized("Unauthorized")
     return BadRequest("Malformed path")
 

@@ -81,7 +81,7 @@ class SignIn(Struct, kw_only=True):
         return f"SignIn({self.provider!r}, {self.state})"
 
 
-class Started(Struct, frozen=True):
+class StartedSignIn(Struct, frozen=True):
     """The beginning of a sign-in."""
 
     id: str
@@ -105,11 +105,11 @@ class SignIns:
     def _tickets(self, lifetime: float) -> Tickets[SignIn]:
         return Tickets(lifetime, self._clock, size=TICKET_BYTES, most=MOST)
 
-    def start(self, provider: str) -> Started:
+    def start(self, provider: str) -> StartedSignIn:
         now = self._clock()
         sign_in = SignIn(provider=provider, expires_at=now + LIFETIME)
         grant = self._grants.give(sign_in)
-        return Started(self._by_id.give(sign_in), grant, now + GRANT_LIFETIME)
+        return StartedSignIn(self._by_id.give(sign_in), grant, now + GRANT_LIFETIME)
 
     def is_granted(self, grant: str) -> bool:
         """Whether a grant could still be used."""

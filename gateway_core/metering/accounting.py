@@ -5,20 +5,20 @@ from msgspec.structs import replace
 from ..contracts.exchange import Exchange
 from ..contracts.provider import Call
 from ..contracts.usage import Usage
-from .request_record import Trace
+from .request_record import RequestRecord
 
 
-def account(call: Call, exchange: Exchange, trace: Trace, *, is_over: bool) -> None:
+def account(call: Call, exchange: Exchange, record: RequestRecord, *, is_over: bool) -> None:
     """Note what an exchange has used and lost; ``is_over`` when its vendor has said it all."""
     lost = exchange.losses.names
     if lost:
-        trace.dropped = tuple(lost)
-    trace.upstream_format = exchange.upstream_format
+        record.dropped = tuple(lost)
+    record.upstream_format = exchange.upstream_format
     its = used(call, exchange, is_over=is_over)
-    if trace.usage is None:
-        trace.usage = its
+    if record.usage is None:
+        record.usage = its
     else:
-        trace.add_usage(its)
+        record.add_usage(its)
 
 
 def used(call: Call, exchange: Exchange, *, is_over: bool) -> Usage:

@@ -11,11 +11,11 @@ from math import floor
 from msgspec.structs import replace
 
 from ..contracts.usage import Usage
+from ..storage.failure_log import FailureLog
 from ..storage.stores.usage import UsageRecord
-from ..storage.trouble import Trouble
 from .prices import Prices
-from .request_record import Trace
-from .timestamps import Stamps
+from .request_record import RequestRecord
+from .timestamps import Timestamps
 
 FLUSH_AFTER = 0.25
 """Seconds a finished request may wait to be written."""
@@ -45,7 +45,7 @@ class Ledger:
     ) -> None:
         self._write = write
         self._observe = observe
-        self._stamps = Stamps(zone)
+        self._stamps = Timestamps(zone)
         self.prices = prices
         self.count: Count | None = None
         """Is given each row once, just before it is written."""
@@ -59,7 +59,7 @@ class Ledger:
         self._committing: deque[tuple[int, asyncio.Future[None]]] = deque()
         """Who waits until so many are, in order."""
         self._lost = 0
-        self._trouble = Trouble(
+        self._trouble = FailureLog(
             log,
             "Writing usage rows",
             f"They are kept and tried again; of more than {MOST_WAITING}, new ones are lost.",
@@ -71,45 +71,45 @@ class Ledger:
         """True from a failed write until it is tried again."""
         self._closed = False
 
-    def record(self, trace: Trace) -> None:
+    def record(self, record: RequestRecord) -> None:
         """Take a finished request, once. Never waits and never raises."""
-        if self._take(trace):
+        if self._take(record):
             if len(self._waiting) >= FLUSH_ROWS and not self._pausing:
                 self._begin()
             elif self._due is None:
                 self._begin_in(FLUSH_AFTER)
 
-    def _take(self, trace: Trace) -> bool:
+    def _take(self, record: RequestRecord) -> bool:
         """Put a request into the queue, unless it was already or there is no room."""
-        if trace.is_recorded:
+        if record.is_recorded:
             return False
-        trace.is_recorded = True
+        record.is_recorded = True
         if len(self._waiting) >= MOST_WAITING:
             self._lost += 1
             if self._lost in (1, 1000, 100_000):
                 log.error("the usage queue is full; %d rows could not be kept", self._lost)
             return False
         try:
-            self._waiting.append(record_of(trace, self.prices, self._stamps))
+            self._waiting.append(record_of(record, self.prices, self._stamps))
         except Exception:
-            log.exception("the usage row of request %s could not be made", trace.request_id)
+            log.exception("the usage row of request %s could not be made", record.request_id)
             return False
         self._taken += 1
         return True
 
-    async def commit(self, trace: Trace) -> None:
+    async def commit(self, record: RequestRecord) -> None:
         """Take a finished request and write it before going on, as far as that is possible."""
-        written = self.committing(trace)
+        written = self.enqueue_commit(record)
         if written is not None:
             await written
 
-    def committing(self, trace: Trace) -> "asyncio.Future[None] | None":
+    def enqueue_commit(self, record: RequestRecord) -> "asyncio.Future[None] | None":
         """Take a finished request, and tell when it is written, as far as that is possible;
         ``None`` for one that need not be waited for.
 
         Requests that end while others are being written share the next commit.
         """
-        if not self._take(trace):
+        if not self._take(record):
             return None
         written = asyncio.get_running_loop().create_future()
         self._committing.append((self._taken, written))
@@ -117,7 +117,7 @@ class Ledger:
         return written
 
     @asynccontextmanager
-    async def still(self) -> AsyncIterator[None]:
+    async def paused(self) -> AsyncIterator[None]:
         """While the block runs no row is written."""
         async with self._writing:
             yield
@@ -165,7 +165,7 @@ class Ledger:
                 await self._write_some()
         except Exception as error:
             self._trouble.met(error)
-            self._let_go(self._taken)
+            self._resolve_waiters(self._taken)
             if not self._closed:
                 self._cancel_due()
                 self._pausing = True
@@ -185,12 +185,12 @@ class Ledger:
             del self._waiting[: len(rows)]
             self._counted -= len(rows)
             self._written += len(rows)
-        self._let_go(self._written)
+        self._resolve_waiters(self._written)
         if self._observe is not None:
             for row in rows:
                 await self._observe(row)
 
-    def _let_go(self, number: int) -> None:
+    def _resolve_waiters(self, number: int) -> None:
         """Let those go on who wait for so many rows."""
         while self._committing and self._committing[0][0] <= number:
             written = self._committing.popleft()[1]
@@ -228,31 +228,31 @@ def sound(usage: Usage | None) -> Usage | None:
 NOTHING = Usage()
 
 
-def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
+def record_of(record: RequestRecord, prices: Prices, stamps: Timestamps) -> UsageRecord:
     """A finished request as its row."""
-    target, key = trace.target, trace.key
-    usage = sound(trace.usage) or NOTHING
+    target, key = record.target, record.key
+    usage = sound(record.usage) or NOTHING
     provider, model = (None, None) if target is None else (target.provider.id, target.model.id)
-    cost = None if target is None or trace.usage is None else prices.cost(target, usage)
-    ended = trace.started_at + (lasted := trace.over - trace.begun)
-    until_first = None if trace.first_byte is None else trace.first_byte - trace.begun
+    cost = None if target is None or record.usage is None else prices.cost(target, usage)
+    ended = record.started_at + (lasted := record.over - record.begun)
+    until_first = None if record.first_byte is None else record.first_byte - record.begun
     # In the order of the fields, as is usage: by name it would take ten times as long.
     return UsageRecord(
-        trace.request_id,
-        stamps.iso(trace.started_at),
+        record.request_id,
+        stamps.iso(record.started_at),
         stamps.iso(ended),
-        trace.model,
-        trace.endpoint,
+        record.model,
+        record.endpoint,
         provider,
         model,
-        trace.connection_id,
+        record.connection_id,
         None if key is None else key.id,
-        trace.format,
-        trace.upstream_format,
-        trace.stream,
-        trace.status,
-        trace.http_status,
-        trace.error_code,
+        record.format,
+        record.upstream_format,
+        record.stream,
+        record.status,
+        record.http_status,
+        record.error_code,
         usage.input_tokens,
         usage.output_tokens,
         usage.cached_tokens,
@@ -262,9 +262,9 @@ def record_of(trace: Trace, prices: Prices, stamps: Stamps) -> UsageRecord:
         cost,
         None if until_first is None else floor(until_first * 1000 + 0.5),
         floor(lasted * 1000 + 0.5),
-        trace.combo_id,
-        trace.combo_name,
-        trace.attempts,
+        record.combo_id,
+        record.combo_name,
+        record.attempts,
         stamps.day(ended),
-        trace.dropped,
+        record.dropped,
     )

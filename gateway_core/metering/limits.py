@@ -130,7 +130,7 @@ class Count:
         )
 
 
-class Limits:
+class KeyLimits:
     """Lets calls in, or says which limit is reached."""
 
     def __init__(

@@ -14,11 +14,11 @@ from msgspec import Struct
 from ..config.environment import Environment
 from ..config.settings import Settings
 from ..contracts.provider import Call
+from ..storage.failure_log import FailureLog
 from ..storage.moments import iso
 from ..storage.stores.request_details import RequestDetail
-from ..storage.trouble import Trouble
-from .request_log_entry import Cut, Detail
-from .request_record import Trace
+from .request_log_entry import Cut, RequestLogEntry
+from .request_record import RequestRecord
 
 KIB = 1024
 MOST_WAITING = 500
@@ -56,7 +56,7 @@ class Keeper(Protocol):
     async def insert_many(self, details: Sequence[RequestDetail], *, keep: int) -> None: ...
 
 
-class Observing:
+class RequestLog:
     """Takes the details of requests and writes them. ``aclose`` writes what is left."""
 
     def __init__(self, keeper: Keeper, read: Callable[[], Awaitable[Extent]]) -> None:
@@ -69,23 +69,23 @@ class Observing:
         self._due: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
-        self._trouble = Trouble(log, "Writing request details", "Those of this while are lost.")
+        self._trouble = FailureLog(log, "Writing request details", "Those of this while are lost.")
 
     async def refresh(self) -> None:
         """Follow the settings."""
         self._extent = await self._read()
         self.is_on = self._extent.is_on
 
-    def begin(self, call: Call) -> Detail:
+    def begin(self, call: Call) -> RequestLogEntry:
         """Listen to a request from here on."""
-        return Detail(call, self._extent.longest_kib * KIB)
+        return RequestLogEntry(call, self._extent.longest_kib * KIB)
 
-    def end(self, trace: Trace, detail: Detail) -> None:
+    def end(self, record: RequestRecord, detail: RequestLogEntry) -> None:
         """A request is over. Never waits and never raises."""
         if len(self._waiting) >= MOST_WAITING:
             return
-        ended = iso(trace.started_at + trace.over - trace.begun)
-        self._waiting.append((trace.request_id, ended, detail.cut()))
+        ended = iso(record.started_at + record.over - record.begun)
+        self._waiting.append((record.request_id, ended, detail.cut()))
         if len(self._waiting) >= self._extent.batch:
             self._begin()
         elif self._due is None:

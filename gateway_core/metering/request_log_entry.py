@@ -74,7 +74,7 @@ class Listened:
         await self._response.aclose()
 
 
-class Detail:
+class RequestLogEntry:
     """One request as it goes by. Of several attempts the last one stays."""
 
     __slots__ = ("_asked", "_call", "_heard", "_longest", "_response", "_said", "_secrets")

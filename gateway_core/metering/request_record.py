@@ -7,10 +7,10 @@ from ..contracts.provider import Target
 from ..contracts.usage import Usage
 from ..identity.keys import Key
 from ..storage.stores.usage import Status
-from .request_log_entry import Detail
+from .request_log_entry import RequestLogEntry
 
 
-class Trace:
+class RequestRecord:
     """Filled in as a request goes along; read once, when it is over."""
 
     __slots__ = (
@@ -74,7 +74,7 @@ class Trace:
         self.http_status = 200
         self.error_code: str | None = None
         self.dropped: tuple[str, ...] = ()
-        self.detail: Detail | None = None
+        self.detail: RequestLogEntry | None = None
         """What is said, while that is kept."""
 
     def add_usage(self, usage: Usage | None) -> None:

@@ -15,7 +15,7 @@ _HALF_MICRO = 0.0005
 _ENDS = tuple(f"{number:03}Z" for number in range(1000))
 
 
-class Stamps:
+class Timestamps:
     """Texts of moments, the same as those of ``storage/moments.py``.
 
     The local day is looked up once a minute: no zone has a day that begins within one.

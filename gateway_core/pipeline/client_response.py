@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from ..contracts.asgi import (
     Header,
-    Leaving,
+    OnDisconnect,
     Push,
     Receive,
     Reply,
@@ -73,7 +73,7 @@ async def drained(receive: Receive) -> None:
                 pass
 
 
-class Client:
+class ClientResponse:
     """Writes the answer. Every method that sends raises ClientGone once the client has left."""
 
     # What most requests leave as it is stands here, so that nothing is done for it.
@@ -104,7 +104,7 @@ class Client:
         request_id: str,
         push: Push | None = None,
         reply: Reply | None = None,
-        leaving: Leaving | None = None,
+        leaving: OnDisconnect | None = None,
     ) -> None:
         self._receive, self._send, self._push, self._reply = receive, send, push, reply
         self._leaving = leaving

@@ -14,17 +14,17 @@ from ..identity.credentials import Identity
 from ..identity.sessions import Sessions
 from ..metering.in_flight import InFlight
 from ..metering.ledger import Ledger
-from ..metering.limits import Limits
+from ..metering.limits import KeyLimits
 from ..metering.request_ids import RequestIds
-from ..metering.request_log import Observing
+from ..metering.request_log import RequestLog
 from ..plugins import PluginSettings
 from ..plugins.registry import Registry
-from ..routing.account_selection import Turns
-from ..routing.cooldowns import Health
-from ..routing.snapshot import Tables
-from ..routing.strategies import Order
+from ..routing.account_selection import RoundRobin
+from ..routing.cooldowns import Cooldowns
+from ..routing.snapshot import ConfigSnapshot
+from ..routing.strategies import MemberOrder
 from ..storage.stores import Stores
-from ..upstream.egress_policy import Firewall
+from ..upstream.egress_policy import EgressPolicy
 from ..upstream.transport import Network
 from .interceptors import Interceptors
 
@@ -35,18 +35,18 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     environment: Environment
     data_dir: DataDir
     stores: Stores
-    tables: Tables
+    snapshot: ConfigSnapshot
     network: Network
-    health: Health
-    turns: Turns
-    order: Order
+    cooldowns: Cooldowns
+    round_robin: RoundRobin
+    order: MemberOrder
     ledger: Ledger
-    limits: Limits
+    limits: KeyLimits
     in_flight: InFlight
-    observing: Observing
+    request_log: RequestLog
     identity: Identity
     sessions: Sessions
-    firewall: Firewall = msgspec.field(default_factory=Firewall)
+    egress_policy: EgressPolicy = msgspec.field(default_factory=EgressPolicy)
     """Where the calls of each provider may go."""
     interceptors: Interceptors = msgspec.field(default_factory=Interceptors)
     plugin_settings: PluginSettings = msgspec.field(default_factory=PluginSettings)

@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 from ..contracts.asgi import Push
 from ..contracts.exchange import Exchange, UpstreamResponse
-from ..upstream.transport import Answer
+from ..upstream.transport import UpstreamAnswer
 from ..upstream.transport.answers import Taker
-from .client_response import Client
-from .exchanges import Verbatim
+from .client_response import ClientResponse
+from .exchanges import PassThrough
 
 
-class Flow:
+class DirectStream:
     """Carries one stream. What it could not send is still to be sent: ``kept``."""
 
     def __init__(self, exchange: Exchange, push: Push) -> None:
@@ -49,18 +49,18 @@ class Flow:
         return not given and exchange.failure is None
 
 
-async def flow(exchange: Exchange, response: UpstreamResponse, client: Client) -> bytes:
+async def flow(exchange: Exchange, response: UpstreamResponse, client: ClientResponse) -> bytes:
     """Let a stream flow, where both ends have the quick way; gives what is still to be sent."""
     push = client.quick()
-    if push is None or not isinstance(response, Answer):
+    if push is None or not isinstance(response, UpstreamAnswer):
         return b""
-    flowing = Flow(exchange, push)
+    flowing = DirectStream(exchange, push)
     await response.flow(flowing.taker)
     return flowing.kept()
 
 
 def _passing_of(exchange: Exchange) -> Callable[[Push, Taker], Taker] | None:
     """What passes chunks on at a glance, where there is no more to do than that."""
-    relay = exchange.relay if isinstance(exchange, Verbatim) else None
+    relay = exchange.relay if isinstance(exchange, PassThrough) else None
     passing: Callable[[Push, Taker], Taker] | None = getattr(relay, "passing", None)
     return passing

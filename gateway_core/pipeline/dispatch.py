@@ -22,13 +22,13 @@ from ..contracts.errors import (
 )
 from ..contracts.exchange import Exchange, UpstreamResponse
 from ..contracts.provider import Credential, Target
-from ..metering.request_record import Trace
-from ..routing.account_selection import Wanted, eligible
-from ..routing.cooldowns import Rest
-from ..routing.failure_rules import judge
+from ..metering.request_record import RequestRecord
+from ..routing.account_selection import AccountConstraints, eligible
+from ..routing.cooldowns import Cooldown
+from ..routing.failure_rules import classify
 from ..routing.plan import Member
-from ..routing.snapshot import Account, Tables
-from ..upstream.redaction import secrets_of, told
+from ..routing.snapshot import Account, ConfigSnapshot
+from ..upstream.redaction import redact, secrets_of
 from ..upstream.transport import arrived, is_over, read_all
 from .context import Core
 from .send import broken, send
@@ -76,7 +76,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
     opener: Opener
     stream: bool
-    wanted: Wanted = Wanted()
+    wanted: AccountConstraints = AccountConstraints()
     timeout: float | None = None
     """Seconds for one member."""
     insist: bool = False
@@ -85,16 +85,16 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 async def dispatch(
-    core: Core, tables: Tables, members: Sequence[Member], job: Job, trace: Trace
+    core: Core, snapshot: ConfigSnapshot, members: Sequence[Member], job: Job, record: RequestRecord
 ) -> Answer:
     """The first answer. Raises the last refusal, or why there was nothing to ask."""
     refusals = _Refusals(members)
     for member in members:
         try:
             if job.timeout is None:
-                return await _ask_member(core, tables, member, job, trace, refusals)
+                return await _ask_member(core, snapshot, member, job, record, refusals)
             async with asyncio.timeout(job.timeout):
-                return await _ask_member(core, tables, member, job, trace, refusals)
+                return await _ask_member(core, snapshot, member, job, record, refusals)
         except TimeoutError:
             refusals.last = TransportError(f"{member.name} did not answer in time", status=504)
         except _MemberFailed:
@@ -112,7 +112,7 @@ class _Refusals:
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
         self.last: UpstreamError | None = None
-        self.rests: list[Rest] = []
+        self.rests: list[Cooldown] = []
         self.unconnected: list[str] = []
         self.unfit: KeptElsewhere | None = None
 
@@ -150,20 +150,25 @@ def spoken_time(seconds: float) -> str:
 
 
 async def _ask_member(
-    core: Core, tables: Tables, member: Member, job: Job, trace: Trace, refusals: _Refusals
+    core: Core,
+    snapshot: ConfigSnapshot,
+    member: Member,
+    job: Job,
+    record: RequestRecord,
+    refusals: _Refusals,
 ) -> Answer:
     provider, model = member.target.provider.id, member.target.model.id
-    for account in _accounts(core, tables, member, job, refusals):
-        rest = core.health.resting(account.id, model)
-        if rest is not None and not _is_opened(job, account, trace):
+    for account in _accounts(core, snapshot, member, job, refusals):
+        rest = core.cooldowns.find(account.id, model)
+        if rest is not None and not _is_opened(job, account, record):
             refusals.rests.append(rest)
             continue
-        core.turns.used(provider, account.id, job.wanted.session)
+        core.round_robin.used(provider, account.id, job.wanted.session)
         try:
-            answer = await _ask_account(core, member, account, job, trace)
+            answer = await _ask_account(core, member, account, job, record)
             if job.insist and not job.stream and is_blank(answer.exchange):
-                answer = await _ask_again(core, member, account, job, trace, answer)
-            core.health.praise(account.id, model)
+                answer = await _ask_again(core, member, account, job, record, answer)
+            core.cooldowns.record_success(account.id, model)
             return answer
         except KeptElsewhere as error:
             refusals.unfit = error
@@ -175,10 +180,10 @@ async def _ask_member(
             break
         except UpstreamError as error:
             # Vendors have been seen to repeat the key they refuse.
-            error.message = told(error.message, secrets_of(account.credential))
+            error.message = redact(error.message, secrets_of(account.credential))
             refusals.last = error
-            verdict = judge(error, member.target.provider, tables.settings)
-            core.health.blame(account.id, model, error, verdict)
+            verdict = classify(error, member.target.provider, snapshot.settings)
+            core.cooldowns.record_failure(account.id, model, error, verdict)
             if not verdict.retry:
                 raise
             _note_rest(core, refusals, account, model)
@@ -191,37 +196,37 @@ async def _ask_member(
 
 
 def _note_rest(core: Core, refusals: _Refusals, account: Account, model: str) -> None:
-    rest = core.health.resting(account.id, model)
+    rest = core.cooldowns.find(account.id, model)
     if rest is not None:
         refusals.rests.append(rest)
 
 
 def _accounts(
-    core: Core, tables: Tables, member: Member, job: Job, refusals: _Refusals
+    core: Core, snapshot: ConfigSnapshot, member: Member, job: Job, refusals: _Refusals
 ) -> Iterable[Account]:
     provider = member.target.provider.id
     wanted = job.wanted
     if member.pinned is not None:
-        wanted = Wanted(pinned=member.pinned, scope=wanted.scope)
-    accounts = eligible(tables.accounts.get(provider, ()), wanted)
+        wanted = AccountConstraints(pinned=member.pinned, scope=wanted.scope)
+    accounts = eligible(snapshot.accounts.get(provider, ()), wanted)
     if not accounts:
         refusals.unconnected.append(provider)
-    return core.turns.order(provider, accounts, tables.settings, job.wanted.session)
+    return core.round_robin.order(provider, accounts, snapshot.settings, job.wanted.session)
 
 
 async def _ask_again(
-    core: Core, member: Member, account: Account, job: Job, trace: Trace, blank: Answer
+    core: Core, member: Member, account: Account, job: Job, record: RequestRecord, blank: Answer
 ) -> Answer:
-    trace.add_usage(blank.exchange.usage)
-    answer = await _ask_account(core, member, account, job, trace)
+    record.add_usage(blank.exchange.usage)
+    answer = await _ask_account(core, member, account, job, record)
     if is_blank(answer.exchange):
         raise UpstreamError("The upstream gave an empty answer")
     return answer
 
 
-def _is_opened(job: Job, account: Account, trace: Trace) -> bool:
+def _is_opened(job: Job, account: Account, record: RequestRecord) -> bool:
     opened = job.opened
-    return opened is not None and trace.attempts == 0 and opened.account is account
+    return opened is not None and record.attempts == 0 and opened.account is account
 
 
 def is_blank(exchange: Exchange) -> bool:
@@ -230,21 +235,21 @@ def is_blank(exchange: Exchange) -> bool:
 
 
 async def _ask_account(
-    core: Core, member: Member, account: Account, job: Job, trace: Trace
+    core: Core, member: Member, account: Account, job: Job, record: RequestRecord
 ) -> Answer:
     target, opened = member.target, job.opened
-    if opened is not None and _is_opened(job, account, trace):
+    if opened is not None and _is_opened(job, account, record):
         exchange = opened.exchange or job.opener(target, account.credential)
         answering = opened.answering()
     else:
         exchange = job.opener(target, account.credential)
         answering = send(core, target.provider, account, exchange.request)
-    trace.attempts += 1
-    trace.target, trace.connection_id = target, account.id
+    record.attempts += 1
+    record.target, record.connection_id = target, account.id
     response = await answering
-    if trace.detail is not None:
+    if record.detail is not None:
         secrets = secrets_of(account.credential)
-        response = trace.detail.hear(exchange.request, response, secrets)
+        response = record.detail.hear(exchange.request, response, secrets)
     try:
         if not 200 <= response.status < 300:
             raise exchange.refusal(
@@ -308,8 +313,10 @@ async def _beginning(response: UpstreamResponse, limit: int) -> bytes:
     return bytes(parts[:limit])
 
 
-def blame_in_stream(core: Core, tables: Tables, answer: Answer, error: UpstreamError) -> None:
+def blame_in_stream(
+    core: Core, snapshot: ConfigSnapshot, answer: Answer, error: UpstreamError
+) -> None:
     """An answer broke off. The client has bytes already, so nobody else is asked."""
     target = answer.member.target
-    verdict = judge(error, target.provider, tables.settings)
-    core.health.blame(answer.account.id, target.model.id, error, verdict)
+    verdict = classify(error, target.provider, snapshot.settings)
+    core.cooldowns.record_failure(answer.account.id, target.model.id, error, verdict)

@@ -32,8 +32,8 @@ from ..contracts.provider import Call, Credential, Target
 from ..contracts.seal import is_marked
 from ..contracts.usage import Usage
 from ..contracts.wire import ClientSide, WireFormat
-from ..upstream.endpoints import JSON, Way, vendor_side
-from ..upstream.redaction import masked, secrets_of, told
+from ..upstream.endpoints import JSON, UpstreamEndpoint, vendor_side
+from ..upstream.redaction import masked, redact, secrets_of
 from . import json_body
 
 
@@ -51,10 +51,10 @@ def client_side(wire: WireFormat) -> ClientSide:
     return wire.client
 
 
-class Verbatim:
+class PassThrough:
     """The client's bytes out, the vendor's bytes back; usage is overheard."""
 
-    def __init__(self, call: Call, way: Way) -> None:
+    def __init__(self, call: Call, way: UpstreamEndpoint) -> None:
         target, wire = way.target, way.wire
         vendor = self.vendor = vendor_side(wire)
         self.upstream_format = wire.id
@@ -128,7 +128,7 @@ class Translated:
         self,
         call: Call,
         conversation: Conversation,
-        way: Way,
+        way: UpstreamEndpoint,
         client: WireFormat,
         now: float,
     ) -> None:
@@ -140,7 +140,7 @@ class Translated:
             raise KeptElsewhere(
                 conversation.elsewhere[0], f"{target.provider.id}/{target.model.id}"
             )
-        self.handover = Handover(target.provider.id, self.losses, keeps_extra=same)
+        self.handover = ReplySanitizer(target.provider.id, self.losses, keeps_extra=same)
         self._credential = way.credential
         self._now = now
         self.upstream_format = vendor.id
@@ -244,7 +244,7 @@ class Translated:
         return json_body.fitted(members, target)
 
 
-class Handover:
+class ReplySanitizer:
     """What the client's side may see of a vendor's answer.
 
     Signatures get the name of the provider that can read them. Members that
@@ -333,7 +333,7 @@ def fallback_id(body: bytes) -> str:
 
 def safe(failed: ReplyFailed, credential: Credential) -> ReplyFailed:
     """A failure whose words do not repeat the account's secrets."""
-    return replace(failed, message=told(failed.message, secrets_of(credential)))
+    return replace(failed, message=redact(failed.message, secrets_of(credential)))
 
 
 def error_of(failed: ReplyFailed) -> UpstreamError:

@@ -15,15 +15,15 @@ from ..contracts.errors import GatewayError, NothingToTry
 from ..contracts.exchange import Exchange
 from ..contracts.kinds import Kind
 from ..contracts.provider import Credential, Target
-from ..metering.request_record import Trace
-from ..routing.account_selection import Wanted
+from ..metering.request_record import RequestRecord
+from ..routing.account_selection import AccountConstraints
 from ..routing.model_resolver import resolve
 from ..routing.plan import Member, Plan
-from ..routing.snapshot import Tables
+from ..routing.snapshot import ConfigSnapshot
 from .context import Core
 from .dispatch import Answer, Job, dispatch
 from .exchanges import Translated
-from .translation import Question
+from .translation import Translation
 
 PANEL_TIMEOUT = 90.0
 """Seconds for the whole panel, unless the combo sets a limit for a member."""
@@ -35,47 +35,57 @@ _TASK = (
 
 
 async def fused(
-    core: Core, tables: Tables, laid: Plan, question: Question, wanted: Wanted, trace: Trace
+    core: Core,
+    snapshot: ConfigSnapshot,
+    plan: Plan,
+    question: Translation,
+    wanted: AccountConstraints,
+    record: RequestRecord,
 ) -> Answer:
     """The judge's answer. Raises the last refusal when no member of the panel answers."""
-    texts = await _panel(core, tables, laid, question, wanted, trace)
+    texts = await _panel(core, snapshot, plan, question, wanted, record)
     merged = with_answers(question.conversation(), texts)
 
     def opener(target: Target, credential: Credential) -> Exchange:
         return question.translate(merged, target, credential)
 
-    job = Job(opener=opener, stream=question.call.stream, wanted=wanted, timeout=laid.timeout)
-    return await dispatch(core, tables, _judges(tables, laid), job, trace)
+    job = Job(opener=opener, stream=question.call.stream, wanted=wanted, timeout=plan.timeout)
+    return await dispatch(core, snapshot, _judges(snapshot, plan), job, record)
 
 
-def _judges(tables: Tables, laid: Plan) -> Sequence[Member]:
+def _judges(snapshot: ConfigSnapshot, plan: Plan) -> Sequence[Member]:
     """The combo's judge, and after it the members themselves."""
-    if laid.judge is None:
-        return laid.members
+    if plan.judge is None:
+        return plan.members
     try:
-        target = resolve(tables, laid.judge, Kind.LLM).target
+        target = resolve(snapshot, plan.judge, Kind.LLM).target
     except GatewayError:
         target = None
-    return laid.members if target is None else (Member(target, laid.judge), *laid.members)
+    return plan.members if target is None else (Member(target, plan.judge), *plan.members)
 
 
 async def _panel(
-    core: Core, tables: Tables, laid: Plan, question: Question, wanted: Wanted, trace: Trace
+    core: Core,
+    snapshot: ConfigSnapshot,
+    plan: Plan,
+    question: Translation,
+    wanted: AccountConstraints,
+    record: RequestRecord,
 ) -> list[str]:
     alone = replace(question.conversation(), stream=False)
-    timeout = laid.timeout or PANEL_TIMEOUT
+    timeout = plan.timeout or PANEL_TIMEOUT
 
     async def ask(member: Member) -> str:
         def opener(target: Target, credential: Credential) -> Exchange:
             return question.translate(alone, target, credential)
 
         job = Job(opener=opener, stream=False, wanted=wanted, timeout=timeout)
-        answer = await dispatch(core, tables, (member,), job, trace)
-        trace.add_usage(answer.exchange.usage)
+        answer = await dispatch(core, snapshot, (member,), job, record)
+        record.add_usage(answer.exchange.usage)
         exchange = answer.exchange
         return said(exchange.reply) if isinstance(exchange, Translated) else ""
 
-    told = await asyncio.gather(*map(ask, laid.members), return_exceptions=True)
+    told = await asyncio.gather(*map(ask, plan.members), return_exceptions=True)
     texts = [text for text in told if isinstance(text, str) and text]
     if not texts:
         errors = [error for error in told if isinstance(error, BaseException)]

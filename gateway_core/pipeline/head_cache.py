@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ..contracts.asgi import Scope
 from ..identity.credentials import Identity
-from .request_head import Arrival
+from .request_head import RequestHead
 
 MOST = 1024
 LONGEST = 4096
@@ -29,10 +29,10 @@ _encode = msgspec.msgpack.Encoder().encode
 class Seen(Struct, frozen=True):
     """A head that was let in, and how often the keys had changed by then."""
 
-    arrival: Arrival
+    arrival: RequestHead
     changes: int
 
-    def again(self, identity: Identity, length: bytes) -> Arrival | None:
+    def again(self, identity: Identity, length: bytes) -> RequestHead | None:
         """The head of a request with a body of this length, if it still may pass."""
         key = self.arrival.caller.key
         if self.changes != identity.keys.changes:

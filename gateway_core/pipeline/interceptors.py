@@ -41,7 +41,7 @@ class Interceptors:
     ) -> None:
         """``installed`` holds each with the name of its plugin."""
         self._told = told
-        self.active = tuple(Guarded(plugin, each) for plugin, each in installed)
+        self.active = tuple(GuardedInterceptor(plugin, each) for plugin, each in installed)
 
     async def before(self, call: Call) -> Call:
         """The call that all of them agree to. Raises GatewayError when one refuses it."""
@@ -65,7 +65,7 @@ class Interceptors:
             except Failed:
                 self._note(each)
 
-    def _note(self, failed: "Guarded") -> None:
+    def _note(self, failed: "GuardedInterceptor") -> None:
         if failed.failures < MOST_FAILURES or failed.interceptor.required:
             return
         if failed not in self.active:
@@ -81,7 +81,7 @@ class Failed(Exception):
     """An interceptor failed, and that is logged."""
 
 
-class Guarded:
+class GuardedInterceptor:
     """One interceptor, and how often it has failed in a row."""
 
     def __init__(self, plugin: str, interceptor: Interceptor) -> None:

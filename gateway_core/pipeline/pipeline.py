@@ -18,7 +18,7 @@ from math import ceil
 
 from msgspec import Struct
 
-from ..contracts.asgi import LEAVING, PUSH, REPLY, Header, Receive, Scope, Send
+from ..contracts.asgi import ON_DISCONNECT, PUSH, REPLY, Header, Receive, Scope, Send
 from ..contracts.errors import (
     GatewayError,
     TransportError,
@@ -32,15 +32,15 @@ from ..contracts.wire import KeepAlive, WireFormat
 from ..identity.credentials import check_key
 from ..identity.keys import Key
 from ..metering.accounting import account
-from ..metering.request_record import Trace
+from ..metering.request_record import RequestRecord
 from ..routing.access_policy import check_further, narrowed
-from ..routing.account_selection import PIN, Wanted, session_of
+from ..routing.account_selection import PIN, AccountConstraints, session_of
 from ..routing.model_resolver import MAX_NAME
-from ..routing.plan import Plan, plan_of
-from ..routing.snapshot import Tables
+from ..routing.plan import Plan, build_plan
+from ..routing.snapshot import ConfigSnapshot
 from ..upstream.response_headers import passed_on
 from ..upstream.transport import is_over
-from .client_response import Client, ClientGone
+from .client_response import ClientGone, ClientResponse
 from .context import Core
 from .direct_stream import flow
 from .dispatch import Answer, Job, Opened, blame_in_stream, dispatch
@@ -48,9 +48,9 @@ from .exchanges import client_side, encode_losses
 from .fusion import fused
 from .json_body import members_of
 from .request_body import decoded, whole_body
-from .request_head import Arrival, Route
+from .request_head import RequestHead, Route
 from .token_counting import count_tokens
-from .translation import Question
+from .translation import Translation
 
 log = logging.getLogger(__name__)
 
@@ -72,9 +72,9 @@ class Underway(Struct, frozen=True):
 class Started(Struct, frozen=True):
     """A request that is on its way already, and how far it has come."""
 
-    tables: Tables
-    question: Question
-    trace: Trace
+    snapshot: ConfigSnapshot
+    question: Translation
+    record: RequestRecord
     at: Opened | Underway
     is_late: bool = False
     """Whether the client has waited long for a sign of life."""
@@ -82,7 +82,7 @@ class Started(Struct, frozen=True):
 
 async def infer(
     core: Core,
-    arrival: Arrival,
+    arrival: RequestHead,
     scope: Scope,
     receive: Receive,
     send: Send,
@@ -90,51 +90,51 @@ async def infer(
 ) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
     route = arrival.route
-    trace = begun(core, arrival, core.clock()) if started is None else started.trace
-    offered = scope.get(PUSH), scope.get(REPLY), scope.get(LEAVING)
-    client = Client(receive, send, trace.request_id, *offered)
+    record = begun(core, arrival, core.clock()) if started is None else started.record
+    offered = scope.get(PUSH), scope.get(REPLY), scope.get(ON_DISCONNECT)
+    client = ClientResponse(receive, send, record.request_id, *offered)
     try:
         if started is None:
-            await _serve(core, arrival, receive, client, trace)
+            await _serve(core, arrival, receive, client, record)
         else:
             await _go_on(core, started, route.wire, client)
     except ClientGone:
-        trace.status, trace.http_status = "client_gone", 499
+        record.status, record.http_status = "client_gone", 499
     except asyncio.CancelledError:
         if core.is_stopping and not client.gone:
             _stay(asyncio.current_task())
-            await refuse(route, client, trace, Unavailable("The gateway is stopping"))
+            await refuse(route, client, record, Unavailable("The gateway is stopping"))
             return
-        trace.status, trace.http_status = "client_gone", 499
+        record.status, record.http_status = "client_gone", 499
         if not client.gone:
             raise
         _stay(asyncio.current_task())
     except GatewayError as error:
-        await refuse(route, client, trace, error)
+        await refuse(route, client, record, error)
     except (Exception, SystemExit, KeyboardInterrupt):  # what ends a process may be a plugin's
-        log.exception("request %s failed", trace.request_id)
-        await refuse(route, client, trace, GatewayError("Request failed"))
+        log.exception("request %s failed", record.request_id)
+        await refuse(route, client, record, GatewayError("Request failed"))
     finally:
-        ended(core, trace)
+        ended(core, record)
         if not client.release():
             await client.close()
 
 
-def begun(core: Core, arrival: Arrival, now: float) -> Trace:
+def begun(core: Core, arrival: RequestHead, now: float) -> RequestRecord:
     """A request begins. ``now`` is the wall clock's, in seconds."""
     wire = arrival.route.wire.id
-    trace = Trace(core.new_id(), arrival.path, wire, now, arrival.key)
-    core.in_flight.begin(trace)
-    return trace
+    record = RequestRecord(core.new_id(), arrival.path, wire, now, arrival.key)
+    core.in_flight.begin(record)
+    return record
 
 
-def ended(core: Core, trace: Trace) -> None:
+def ended(core: Core, record: RequestRecord) -> None:
     """A request is over, whatever became of it."""
-    trace.over = time.monotonic()
-    core.in_flight.end(trace)
-    core.ledger.record(trace)
-    if trace.detail is not None:
-        core.observing.end(trace, trace.detail)
+    record.over = time.monotonic()
+    core.in_flight.end(record)
+    core.ledger.record(record)
+    if record.detail is not None:
+        core.request_log.end(record, record.detail)
 
 
 def _stay(task: "asyncio.Task[object] | None") -> None:
@@ -144,53 +144,57 @@ def _stay(task: "asyncio.Task[object] | None") -> None:
 
 
 async def _serve(
-    core: Core, arrival: Arrival, receive: Receive, client: Client, trace: Trace
+    core: Core,
+    arrival: RequestHead,
+    receive: Receive,
+    client: ClientResponse,
+    record: RequestRecord,
 ) -> None:
     client.unread = True
     if core.is_full:
         raise Unavailable("The gateway is short of memory; try again", retry_after=1)
-    tables, route = core.tables, arrival.route
+    snapshot, route = core.snapshot, arrival.route
     if route.endpoint.json_only and not arrival.is_json:
         raise UnsupportedMedia("Content-Type must be application/json")
     body = await whole_body(receive, arrival.headers, core.max_body)
     client.unread = False
     body = decoded(body, arrival.headers, core.max_body)
-    call = call_of(tables, arrival, body)
-    trace.model, trace.stream = call.model[:MAX_NAME], call.stream
+    call = call_of(snapshot, arrival, body)
+    record.model, record.stream = call.model[:MAX_NAME], call.stream
     client.watch()
-    if core.observing.is_on:
-        trace.detail = core.observing.begin(call)
-        client.tap = trace.detail.say
+    if core.request_log.is_on:
+        record.detail = core.request_log.begin(call)
+        client.tap = record.detail.say
     if core.interceptors.active:
         call = await core.interceptors.before(call)
-    question = Question(call, tables.registry.formats, trace.started_at, tables.ways)
+    question = Translation(call, snapshot.registry.formats, record.started_at, snapshot.ways)
     if route.endpoint.counting is not None:
-        await count_tokens(core, tables, route.endpoint.counting, question, client, trace)
+        await count_tokens(core, snapshot, route.endpoint.counting, question, client, record)
         return
     _open_early(core, route.wire, call, client)
-    answer = await _answer(core, tables, question, trace)
-    await _deliver(core, tables, answer, call, client, trace)
+    answer = await _answer(core, snapshot, question, record)
+    await _deliver(core, snapshot, answer, call, client, record)
 
 
-async def _go_on(core: Core, started: Started, wire: WireFormat, client: Client) -> None:
+async def _go_on(core: Core, started: Started, wire: WireFormat, client: ClientResponse) -> None:
     client.opened = isinstance(started.at, Underway) and started.at.is_open
     client.watch()
     _open_early(core, wire, started.question.call, client, is_late=started.is_late)
-    tables, question, trace = started.tables, started.question, started.trace
+    snapshot, question, record = started.snapshot, started.question, started.record
     error = None
     if isinstance(started.at, Underway):
         answer, error = started.at.answer, started.at.error
         if started.at.written is not None:
             await started.at.written
     else:
-        answer = await _answer(core, tables, question, trace, started.at)
-    await _deliver(core, tables, answer, question.call, client, trace, error)
+        answer = await _answer(core, snapshot, question, record, started.at)
+    await _deliver(core, snapshot, answer, question.call, client, record, error)
 
 
-def call_of(tables: Tables, arrival: Arrival, body: bytes) -> Call:
+def call_of(snapshot: ConfigSnapshot, arrival: RequestHead, body: bytes) -> Call:
     """What is asked, as far as routing reads it. Raises BadRequest, MissingKey, InvalidKey."""
     members = members_of(body)
-    check_key(arrival.caller, required=tables.settings.require_api_key)
+    check_key(arrival.caller, required=snapshot.settings.require_api_key)
     route = arrival.route
     intake = route.endpoint.read(arrival.parameters, arrival.headers, members)
     return Call(
@@ -206,7 +210,7 @@ def call_of(tables: Tables, arrival: Arrival, body: bytes) -> Call:
 
 
 def _open_early(
-    core: Core, wire: WireFormat, call: Call, client: Client, *, is_late: bool = False
+    core: Core, wire: WireFormat, call: Call, client: ClientResponse, *, is_late: bool = False
 ) -> None:
     """Keep the client of a slow stream from giving up, in a format that knows how."""
     if call.stream and wire.keep_alive is not None:
@@ -220,36 +224,40 @@ def beat_of(core: Core, keep_alive: KeepAlive) -> float:
 
 
 async def _answer(
-    core: Core, tables: Tables, question: Question, trace: Trace, opened: Opened | None = None
+    core: Core,
+    snapshot: ConfigSnapshot,
+    question: Translation,
+    record: RequestRecord,
+    opened: Opened | None = None,
 ) -> Answer:
-    call, key = question.call, trace.key
-    laid = planned(core, tables, question)
-    if laid.combo is not None:
-        trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
+    call, key = question.call, record.key
+    plan = planned(core, snapshot, question)
+    if plan.combo is not None:
+        record.combo_id, record.combo_name = plan.combo.id, plan.combo.name
     if key is not None:
-        laid = permitted(tables, key, laid, call)
-        if key.has_limits and not trace.is_counted:
+        plan = permitted(snapshot, key, plan, call)
+        if key.has_limits and not record.is_counted:
             await core.limits.admit(key)
-            trace.is_counted = True
-    wanted = wanted_of(call, laid, key)
-    if laid.strategy == "fusion" and laid.combo is not None and len(laid.members) > 1:
-        return await fused(core, tables, laid, question, wanted, trace)
-    members = core.order.members(laid, tables, wanted.session, question.conversation)
+            record.is_counted = True
+    wanted = wanted_of(call, plan, key)
+    if plan.strategy == "fusion" and plan.combo is not None and len(plan.members) > 1:
+        return await fused(core, snapshot, plan, question, wanted, record)
+    members = core.order.members(plan, snapshot, wanted.session, question.conversation)
     job = Job(
         opener=question.open,
         stream=call.stream,
         wanted=wanted,
-        timeout=laid.timeout,
-        insist=laid.combo is not None,
+        timeout=plan.timeout,
+        insist=plan.combo is not None,
         opened=opened,
     )
-    return await dispatch(core, tables, members, job, trace)
+    return await dispatch(core, snapshot, members, job, record)
 
 
-def planned(core: Core, tables: Tables, question: Question) -> Plan:
+def planned(core: Core, snapshot: ConfigSnapshot, question: Translation) -> Plan:
     """What may be tried for the model that is asked for. Raises as its parts do."""
-    return plan_of(
-        tables,
+    return build_plan(
+        snapshot,
         question.call.model,
         question.call.kind,
         core.environment.combo_model_timeout_ms,
@@ -257,70 +265,70 @@ def planned(core: Core, tables: Tables, question: Question) -> Plan:
     )
 
 
-def permitted(tables: Tables, key: Key, laid: Plan, call: Call) -> Plan:
+def permitted(snapshot: ConfigSnapshot, key: Key, plan: Plan, call: Call) -> Plan:
     """The part of a plan that a key may use. Raises Forbidden."""
     check_further(key, call.members)
-    return narrowed(tables, key, laid, call.model)
+    return narrowed(snapshot, key, plan, call.model)
 
 
-def wanted_of(call: Call, laid: Plan, key: Key | None) -> Wanted:
-    allowed = frozenset(laid.combo.allowed_connection_ids if laid.combo else ())
+def wanted_of(call: Call, plan: Plan, key: Key | None) -> AccountConstraints:
+    allowed = frozenset(plan.combo.allowed_connection_ids if plan.combo else ())
     scope = frozenset[str]() if key is None else key.connections
-    return Wanted(call.headers.get(PIN), allowed, scope, session_of(call))
+    return AccountConstraints(call.headers.get(PIN), allowed, scope, session_of(call))
 
 
 async def _deliver(
     core: Core,
-    tables: Tables,
+    snapshot: ConfigSnapshot,
     answer: Answer,
     call: Call,
-    client: Client,
-    trace: Trace,
+    client: ClientResponse,
+    record: RequestRecord,
     error: BaseException | None = None,
 ) -> None:
     exchange = answer.exchange
-    trace.first_byte = trace.first_byte or time.monotonic()
+    record.first_byte = record.first_byte or time.monotonic()
     try:
         if error is not None:
             raise error
         headers = answer_headers(exchange, answer.response)
         if call.stream:
-            await _stream(core, tables, answer, headers, call, client, trace)
+            await _stream(core, snapshot, answer, headers, call, client, record)
         else:
-            await _commit(core, call, answer, trace)
+            await _commit(core, call, answer, record)
             await client.answer(200, answer.first, headers)
     finally:
-        _account(call, answer, trace)
+        _account(call, answer, record)
         if not is_over(answer.response):
             await answer.response.aclose()
 
 
-def _account(call: Call, answer: Answer, trace: Trace) -> None:
+def _account(call: Call, answer: Answer, record: RequestRecord) -> None:
     """Note what an answer used, once; its row may be written before the client has it all."""
-    if not trace.is_recorded:
-        account(call, answer.exchange, trace, is_over=answer.ended)
+    if not record.is_recorded:
+        account(call, answer.exchange, record, is_over=answer.ended)
 
 
-async def _commit(core: Core, call: Call, answer: Answer, trace: Trace) -> None:
+async def _commit(core: Core, call: Call, answer: Answer, record: RequestRecord) -> None:
     """Write the row of a limited key before its client sees the end of the answer."""
-    if trace.is_counted:
-        _account(call, answer, trace)
-        trace.over = time.monotonic()
-        await core.ledger.commit(trace)
+    if record.is_counted:
+        _account(call, answer, record)
+        record.over = time.monotonic()
+        await core.ledger.commit(record)
 
 
 async def _stream(
     core: Core,
-    tables: Tables,
+    snapshot: ConfigSnapshot,
     answer: Answer,
     headers: tuple[Header, ...],
     call: Call,
-    client: Client,
-    trace: Trace,
+    client: ClientResponse,
+    record: RequestRecord,
 ) -> None:
     exchange, response = answer.exchange, answer.response
     first, answer.first = answer.first, b""
-    last = first if answer.ended or (trace.is_counted and exchange.ended) else b""
+    last = first if answer.ended or (record.is_counted and exchange.ended) else b""
     await client.begin(headers, b"" if last else first)
     first = b""  # What was sent is not kept while the client takes its time.
     try:
@@ -333,25 +341,29 @@ async def _stream(
                     break
                 given = exchange.feed(chunk)
                 chunk = b""
-            if is_over(response) or (trace.is_counted and exchange.ended):
+            if is_over(response) or (record.is_counted and exchange.ended):
                 last += given
             elif given:
                 await client.write(given)
     except TransportError as error:
         last += exchange.fail(error)
-        trace.failed(error, "upstream_cut")
+        record.failed(error, "upstream_cut")
     if exchange.failure is not None:
-        _note_failure(core, tables, answer, exchange.failure, trace)
-    await _commit(core, call, answer, trace)
+        _note_failure(core, snapshot, answer, exchange.failure, record)
+    await _commit(core, call, answer, record)
     await client.end(last)
 
 
 def _note_failure(
-    core: Core, tables: Tables, answer: Answer, failure: UpstreamError, trace: Trace
+    core: Core,
+    snapshot: ConfigSnapshot,
+    answer: Answer,
+    failure: UpstreamError,
+    record: RequestRecord,
 ) -> None:
-    if trace.status == "ok":
-        trace.failed(failure, "upstream_cut" if answer.ended else "error")
-    blame_in_stream(core, tables, answer, failure)
+    if record.status == "ok":
+        record.failed(failure, "upstream_cut" if answer.ended else "error")
+    blame_in_stream(core, snapshot, answer, failure)
 
 
 def answer_headers(exchange: Exchange, response: UpstreamResponse) -> tuple[Header, ...]:
@@ -362,11 +374,13 @@ def answer_headers(exchange: Exchange, response: UpstreamResponse) -> tuple[Head
     return tuple(headers)
 
 
-async def refuse(route: Route, client: Client, trace: Trace, error: GatewayError) -> None:
+async def refuse(
+    route: Route, client: ClientResponse, record: RequestRecord, error: GatewayError
+) -> None:
     """Tell the client in its own format, whatever it has received so far."""
-    if trace.status == "ok":
-        trace.failed(error)
-    body = client_side(route.wire).write_error(error, trace.request_id)
+    if record.status == "ok":
+        record.failed(error)
+    body = client_side(route.wire).write_error(error, record.request_id)
     headers: list[Header] = [JSON_HEADER]
     if error.retry_after is not None:
         headers.append((b"retry-after", str(max(1, ceil(error.retry_after))).encode()))
@@ -377,4 +391,4 @@ async def refuse(route: Route, client: Client, trace: Trace, error: GatewayError
         else:
             await client.answer(error.status, body, tuple(headers))
     except (ClientGone, asyncio.CancelledError):
-        trace.status = "client_gone"
+        record.status = "client_gone"

@@ -30,7 +30,7 @@ from ..plugins.sources import CORE
 from ..upstream.allowed_hosts import origin_of
 from ..upstream.egress_policy import BoundTransport, read, refused
 from ..upstream.proxies import proxy_for, proxy_of
-from ..upstream.redaction import secrets_of, texts, told
+from ..upstream.redaction import redact, secrets_of, texts
 from .context import Core
 
 log = logging.getLogger(__name__)
@@ -143,20 +143,20 @@ def own_transport(core: Core, plugin: str) -> Transport:
     async def send(request: UpstreamRequest) -> UpstreamResponse:
         url = read(request, lambda _: plugin, "")
         specs = tuple(_own(core, plugin))
-        is_declared = any(core.firewall.reach(spec).covers(url.origin) for spec in specs)
+        is_declared = any(core.egress_policy.reach(spec).covers(url.origin) for spec in specs)
         if not is_declared and url.origin not in named_origins(core, plugin):
-            accounts = (core.tables.accounts.get(spec.id, ()) for spec in specs)
+            accounts = (core.snapshot.accounts.get(spec.id, ()) for spec in specs)
             secrets = (secrets_of(each.credential) for each in chain.from_iterable(accounts))
-            raise refused(plugin, told(url.origin, chain.from_iterable(secrets)))
+            raise refused(plugin, redact(url.origin, chain.from_iterable(secrets)))
         request = replace(request)
-        way = proxy_for(proxy_of({}, core.tables.settings), request.url)
+        way = proxy_for(proxy_of({}, core.snapshot.settings), request.url)
         return await core.network.transport(way).send(request)
 
     return BoundTransport(send)
 
 
 def _own(core: Core, plugin: str) -> Iterator[ProviderSpec]:
-    registry = core.tables.registry
+    registry = core.snapshot.registry
     for id, owner in registry.provider_plugins.items():
         if owner == plugin:
             yield registry.providers[id]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from ..contracts.asgi import Message, Receive
 from ..contracts.errors import BadRequest, BodyTooLarge, UnsupportedMedia
-from ..upstream.body_buffer import Gathering
+from ..upstream.body_buffer import BodyBuffer
 from .client_response import ClientGone
 
 INFLATION = 100
@@ -31,7 +31,7 @@ async def whole_body(receive: Receive, headers: Mapping[str, str], limit: int) -
 
 async def _long_body(receive: Receive, first: bytes, limit: int, announced: int) -> bytes:
     """A body that comes in several pieces."""
-    gathering, is_more = Gathering(announced), True
+    gathering, is_more = BodyBuffer(announced), True
     gathering.add(first)
     while is_more:
         if gathering.size > limit:

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from ..contracts.wire import Endpoint, WireFormat
 from ..identity.caller import Caller
+from ..identity.credential_headers import without_credentials
 from ..identity.keys import Key
-from ..identity.veil import veiled
 from ..upstream.endpoints import JSON
 
 _LENGTH = "content-length"
@@ -21,7 +21,7 @@ class Route(Struct, frozen=True):
     wire: WireFormat
 
 
-class Arrival(Struct, frozen=True, kw_only=True):
+class RequestHead(Struct, frozen=True, kw_only=True):
     """A request whose body has not been looked at, from a caller who may pass."""
 
     route: Route
@@ -36,12 +36,12 @@ class Arrival(Struct, frozen=True, kw_only=True):
     key: Key | None
     """Whose rules hold and who is charged; nobody's for the command line."""
 
-    def again(self, length: str) -> "Arrival":
+    def again(self, length: str) -> "RequestHead":
         """The same head, but for the length of its body."""
         if self.headers[_LENGTH] == length:
             return self
         headers = MappingProxyType({**self.headers, _LENGTH: length})
-        return Arrival(
+        return RequestHead(
             route=self.route,
             parameters=self.parameters,
             path=self.path,
@@ -52,20 +52,20 @@ class Arrival(Struct, frozen=True, kw_only=True):
         )
 
 
-def arrival_of(
+def read_request_head(
     route: Route,
     parameters: Mapping[str, str],
     path: str,
     caller: Caller,
     headers: Mapping[str, str],
-) -> Arrival:
+) -> RequestHead:
     """Read a head; ``headers`` are whole."""
-    return Arrival(
+    return RequestHead(
         route=route,
         parameters=parameters,
         path=path,
         caller=caller,
-        headers=veiled(headers),
+        headers=without_credentials(headers),
         is_json=is_json(headers.get("content-type", "")),
         key=None if caller.is_cli else caller.key,
     )

@@ -13,8 +13,8 @@ from ..contracts.provider import ProviderSpec
 from ..plugins.stopping import is_told_to_stop
 from ..routing.snapshot import Account
 from ..upstream.proxies import proxy_for
-from ..upstream.redaction import secrets_of, told
-from ..upstream.transport import Answer
+from ..upstream.redaction import redact, secrets_of
+from ..upstream.transport import UpstreamAnswer
 from .context import Core
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def send(
     exchange the credential for something that can be shown to the vendor.
     """
     if provider.executor is None:
-        core.firewall.check(provider, account.credential, request)
+        core.egress_policy.check(provider, account.credential, request)
         if account.proxy is None:
             return core.network.transport().send(request)
     return _send_by(core, provider, account, request)
@@ -61,7 +61,7 @@ async def _send(
     transport = core.network.transport(way)
     if provider.executor is None:
         return await transport.send(request)
-    bound = core.firewall.bound(provider, account.credential, transport)
+    bound = core.egress_policy.bound(provider, account.credential, transport)
     try:
         async with asyncio.timeout(core.whole_timeout):
             answer = await provider.executor.send(request, account.credential, bound)
@@ -80,12 +80,12 @@ def broken(
     core: Core, provider: ProviderSpec, account: Account, error: BaseException
 ) -> PluginBroken:
     """What the client is told when a provider's own code fails; the rest is in the log."""
-    plugin = core.tables.registry.provider_plugins.get(provider.id, provider.id)
+    plugin = core.snapshot.registry.provider_plugins.get(provider.id, provider.id)
     log.error(
         "plugin %s: its code for provider %s failed: %s\n%s",
         plugin,
         provider.id,
-        told(described(error), secrets_of(account.credential)),
+        redact(described(error), secrets_of(account.credential)),
         "".join(format_tb(error.__traceback__)[-FRAMES:]),
     )
     return PluginBroken(f"The plugin of provider {provider.id} failed on this request.")
@@ -109,13 +109,13 @@ def _checked(
     if not is_answer or not can_be_read:
         error = TypeError(f"the executor gave {type(answer).__name__} for an answer")
         raise broken(core, provider, account, error)
-    if isinstance(answer, Answer):  # the transport's own, as it came
+    if isinstance(answer, UpstreamAnswer):  # the transport's own, as it came
         return answer
     found: UpstreamResponse = answer  # type: ignore[assignment]
-    return Foreign(found, partial(broken, core, provider, account))
+    return ExecutorAnswer(found, partial(broken, core, provider, account))
 
 
-class Foreign:
+class ExecutorAnswer:
     """An answer that an executor has made itself: what it raises is the plugin's failure."""
 
     def __init__(

@@ -5,54 +5,65 @@ from ..contracts.errors import GatewayError, UpstreamError
 from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Credential, Target
 from ..contracts.wire import Counting, WireFormat
-from ..metering.request_record import Trace
+from ..metering.request_record import RequestRecord
 from ..routing.access_policy import ModelForbidden, permit_model
-from ..routing.account_selection import Wanted, eligible
+from ..routing.account_selection import AccountConstraints, eligible
 from ..routing.model_resolver import resolve
-from ..routing.snapshot import Account, Tables
+from ..routing.snapshot import Account, ConfigSnapshot
 from ..upstream.endpoints import request, spoken
 from ..upstream.transport import read_all
-from .client_response import Client
+from .client_response import ClientResponse
 from .context import Core
 from .json_body import fitted, with_model
 from .send import broken, send
-from .translation import Question
+from .translation import Translation
 
 ANSWER_LIMIT = 1024 * 1024
 _JSON: Header = (b"content-type", b"application/json")
 
 
 async def count_tokens(
-    core: Core, tables: Tables, counting: Counting, question: Question, client: Client, trace: Trace
+    core: Core,
+    snapshot: ConfigSnapshot,
+    counting: Counting,
+    question: Translation,
+    client: ClientResponse,
+    record: RequestRecord,
 ) -> None:
     """Answer with the vendor's own count, or with an estimate when there is none."""
-    body = await _native(core, tables, counting, question, trace)
+    body = await _native(core, snapshot, counting, question, record)
     if body is None:
         body = counting.estimate(question.call.body)
     await client.answer(200, body, (_JSON,))
 
 
 async def _native(
-    core: Core, tables: Tables, counting: Counting, question: Question, trace: Trace
+    core: Core,
+    snapshot: ConfigSnapshot,
+    counting: Counting,
+    question: Translation,
+    record: RequestRecord,
 ) -> bytes | None:
     """The vendor's answer; ``None`` when it does not speak this format or fails in any way."""
     call = question.call
     try:
         target = resolve(
-            tables, call.model, call.kind, decorated=question.client.decorated_models
+            snapshot, call.model, call.kind, decorated=question.client.decorated_models
         ).target
-        if target is not None and trace.key is not None:
-            permit_model(trace.key, target, call.model)
+        if target is not None and record.key is not None:
+            permit_model(record.key, target, call.model)
         if (
             target is None
             or spoken(question.client, target, question.formats) is not question.client
         ):
             return None
-        scope = frozenset[str]() if trace.key is None else trace.key.connections
-        accounts = eligible(tables.accounts.get(target.provider.id, ()), Wanted(scope=scope))
+        scope = frozenset[str]() if record.key is None else record.key.connections
+        accounts = eligible(
+            snapshot.accounts.get(target.provider.id, ()), AccountConstraints(scope=scope)
+        )
         if not accounts:
             return None
-        trace.target, trace.connection_id = target, accounts[0].id
+        record.target, record.connection_id = target, accounts[0].id
         return await _asked(core, counting, question, target, accounts[0])
     except ModelForbidden:
         raise
@@ -61,7 +72,7 @@ async def _native(
 
 
 async def _asked(
-    core: Core, counting: Counting, question: Question, target: Target, account: Account
+    core: Core, counting: Counting, question: Translation, target: Target, account: Account
 ) -> bytes | None:
     try:
         asked = _request(counting, question, target, account.credential, question.client)
@@ -81,7 +92,11 @@ async def _asked(
 
 
 def _request(
-    counting: Counting, question: Question, target: Target, credential: Credential, wire: WireFormat
+    counting: Counting,
+    question: Translation,
+    target: Target,
+    credential: Credential,
+    wire: WireFormat,
 ) -> UpstreamRequest:
     members = dict(question.call.members)
     if wire.model_in_body:

@@ -8,18 +8,18 @@ from ..contracts.conversation import Conversation
 from ..contracts.exchange import Exchange
 from ..contracts.provider import Call, Credential, Target
 from ..contracts.wire import WireFormat
-from ..upstream.endpoints import Ways
-from .exchanges import Translated, Verbatim, client_side, passes_through
+from ..upstream.endpoints import EndpointCache
+from .exchanges import PassThrough, Translated, client_side, passes_through
 
 
-class Question(Struct):
+class Translation(Struct):
     """A call in its client's format. It is translated at most once, whoever is asked."""
 
     call: Call
     formats: Mapping[str, WireFormat]
     now: float = 0.0
     """When it came, Unix seconds; for answers of vendors that do not say when."""
-    ways: Ways | None = None
+    ways: EndpointCache | None = None
     """Where they were worked out before."""
     _conversation: Conversation | None = None
 
@@ -41,7 +41,7 @@ class Question(Struct):
         ways = self.ways or self._own_ways()
         way = ways.find(target, credential, client, stream=call.stream)
         if passes_through(call, client, way.wire):
-            return Verbatim(call, way)
+            return PassThrough(call, way)
         return Translated(call, self.conversation(), way, client, self.now)
 
     def translate(
@@ -52,6 +52,6 @@ class Question(Struct):
         way = ways.find(target, credential, client, stream=conversation.stream)
         return Translated(self.call, conversation, way, client, self.now)
 
-    def _own_ways(self) -> Ways:
-        self.ways = Ways(self.formats)
+    def _own_ways(self) -> EndpointCache:
+        self.ways = EndpointCache(self.formats)
         return self.ways

@@ -20,7 +20,7 @@ from .switches import disabled
 from .tiers import Tier, tier_of
 
 
-class Trouble(Struct, frozen=True, kw_only=True, rename="camel"):
+class PluginTrouble(Struct, frozen=True, kw_only=True, rename="camel"):
     """One thing that is wrong with a plugin."""
 
     message: str
@@ -49,7 +49,7 @@ class Row(Struct, frozen=True, kw_only=True, rename="camel"):
     """``format ID`` for each wire format, then the ids of its providers."""
     seconds: float
     """How long its import took."""
-    problems: tuple[Trouble, ...]
+    problems: tuple[PluginTrouble, ...]
 
 
 class Sheet(Row, frozen=True, kw_only=True, rename="camel"):
@@ -128,16 +128,16 @@ def nearest(name: str, known: Iterable[str], what: str = "plugin") -> str:
     return f"There is no {what} {name!r}.{hint}"
 
 
-def trouble(problem: Problem, file: str | None = None) -> Trouble:
+def trouble(problem: Problem, file: str | None = None) -> PluginTrouble:
     """A problem with what to do about it; ``file`` is that of a plugin in one."""
-    return Trouble(
+    return PluginTrouble(
         message=problem.message,
         fatal=problem.fatal,
         advice=problem.advice or _advice(problem, file),
     )
 
 
-def others(registry: Registry) -> list[tuple[str, Trouble]]:
+def others(registry: Registry) -> list[tuple[str, PluginTrouble]]:
     """What is wrong with no plugin that was found, with the name of what it is about."""
     names = {plugin.name for plugin in registry.plugins}
     return [(each.plugin, trouble(each)) for each in registry.problems if each.plugin not in names]

@@ -9,7 +9,7 @@ from typing import Any
 import pluggy
 from msgspec import Struct
 
-from .guard import Guard, PluginFailed
+from .guard import LoadGuard, PluginFailed
 from .records import Problem, blame
 from .setting_fields import masked, secret_texts
 
@@ -58,7 +58,7 @@ def _ask(
     limit: float,
     shape: Callable[[Any], Any],
 ) -> Iterator[tuple[str, Any]]:
-    with Guard(limit) as guard:
+    with LoadGuard(limit) as guard:
         for impl in caller.get_hookimpls():
             own = _given_to(impl.plugin_name, given)
             arguments = [own[name] for name in impl.argnames]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..config.environment import VARIABLES
 from ..contracts.provider import ProviderSpec
-from .standing import HOUSE_PROVIDERS
+from .trust import HOUSE_PROVIDERS
 
 Report = Callable[[str, str], None]
 """Takes a plugin's name and what is wrong."""

@@ -8,8 +8,8 @@ from msgspec import Struct
 from .discovery import Found
 from .interface import (
     KIND,
-    Gateway,
     Interface,
+    KernelInterface,
     Shape,
     gateway_of,
     interface_of,
@@ -17,7 +17,7 @@ from .interface import (
     takes_more,
 )
 from .protocol import ARGUMENTS, CURRENT, MARK, unsupported
-from .uses import DOOR, Call, Hook, Place, Taken, Uses, uses_of
+from .uses import DOOR, Hook, Taken, UsedCall, UseLocation, Uses, uses_of
 
 
 class Weight(StrEnum):
@@ -31,7 +31,7 @@ class Weight(StrEnum):
     """It works, and somebody should know."""
 
 
-class Finding(Struct, frozen=True, kw_only=True, rename="camel"):
+class Incompatibility(Struct, frozen=True, kw_only=True, rename="camel"):
     """One thing that was seen."""
 
     weight: Weight
@@ -52,7 +52,7 @@ class Comparison(Struct, frozen=True, kw_only=True, rename="camel"):
     """The versions of the hook protocol that it understands."""
     fits: bool
     """False when something is missing."""
-    findings: tuple[Finding, ...]
+    findings: tuple[Incompatibility, ...]
 
 
 def compared(found: Found, version: str = str(CURRENT)) -> Comparison:
@@ -72,15 +72,15 @@ def compared(found: Found, version: str = str(CURRENT)) -> Comparison:
     )
 
 
-def findings_of(uses: Uses, gateway: Gateway) -> tuple[Finding, ...]:
+def findings_of(uses: Uses, gateway: KernelInterface) -> tuple[Incompatibility, ...]:
     """What there is to tell, each once, with the place where it was seen first."""
-    first: dict[str, Finding] = {}
+    first: dict[str, Incompatibility] = {}
     for each in _findings(uses, gateway):
         first.setdefault(each.detail, each)
     return tuple(first.values())
 
 
-def _findings(uses: Uses, gateway: Gateway) -> Iterator[Finding]:
+def _findings(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]:
     for place, reason in uses.unread:
         yield _missing(reason, place)
     yield from _of_protocol(uses, gateway)
@@ -96,16 +96,16 @@ def _findings(uses: Uses, gateway: Gateway) -> Iterator[Finding]:
         yield from _changes(uses.names, written_for, offered)
 
 
-def _of_protocol(uses: Uses, gateway: Gateway) -> Iterator[Finding]:
+def _of_protocol(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]:
     if uses.protocol is None:
         told = f"its source does not tell which hook protocol it speaks; write {MARK} = {CURRENT}"
-        yield Finding(weight=Weight.NOTE, detail=told, place="")
+        yield Incompatibility(weight=Weight.NOTE, detail=told, place="")
     elif uses.protocol not in gateway.speaks:
         detail = unsupported(uses.protocol, gateway.speaks)
-        yield Finding(weight=Weight.MISSING, detail=detail, place="")
+        yield Incompatibility(weight=Weight.MISSING, detail=detail, place="")
 
 
-def _of_name(taken: Taken, offered: Interface) -> Iterator[Finding]:
+def _of_name(taken: Taken, offered: Interface) -> Iterator[Incompatibility]:
     if taken.name == "*":
         yield _note("it takes every name of the gateway, so nothing of it is checked", taken.place)
         return
@@ -120,7 +120,7 @@ def _of_name(taken: Taken, offered: Interface) -> Iterator[Finding]:
         yield _missing(f"{DOOR} has no {taken.name}", taken.place)
 
 
-def _of_call(call: Call, offered: Interface) -> Iterator[Finding]:
+def _of_call(call: UsedCall, offered: Interface) -> Iterator[Incompatibility]:
     shape = offered.names.get(call.name, {KIND: ""})
     if shape[KIND] != "struct":
         return
@@ -137,7 +137,7 @@ def _may_lack(member: str) -> bool:
     return is_optional(member) or member.startswith(("(", "async (", "property "))
 
 
-def _of_hook(hook: Hook, protocol: int | None, offered: Interface) -> Iterator[Finding]:
+def _of_hook(hook: Hook, protocol: int | None, offered: Interface) -> Iterator[Incompatibility]:
     if hook.name not in offered.hooks:
         yield _missing(f"there is no hook {hook.name}", hook.place)
         return
@@ -151,7 +151,7 @@ def _of_hook(hook: Hook, protocol: int | None, offered: Interface) -> Iterator[F
 
 def _of_argument(
     hook: Hook, argument: str, versions: Iterable[int], protocol: int
-) -> Iterator[Finding]:
+) -> Iterator[Incompatibility]:
     """An argument that only some versions have."""
     told = f"{hook.name} takes {argument}, which"
     if protocol > max(versions):
@@ -164,14 +164,14 @@ def _of_argument(
 
 def _changes(
     names: Iterable[Taken], written_for: Interface, offered: Interface
-) -> Iterator[Finding]:
+) -> Iterator[Incompatibility]:
     """What is different about names that are in both."""
     for taken in names:
         before, now = written_for.names.get(taken.name), offered.names.get(taken.name)
         if before is not None and now is not None:
             for told in _different(before, now):
                 detail = f"{taken.name}{told}"
-                yield Finding(weight=Weight.CHANGED, detail=detail, place=str(taken.place))
+                yield Incompatibility(weight=Weight.CHANGED, detail=detail, place=str(taken.place))
 
 
 def _different(before: Shape, now: Shape) -> Iterator[str]:
@@ -181,9 +181,9 @@ def _different(before: Shape, now: Shape) -> Iterator[str]:
             yield f"{name} is {now[member]}, and not {before[member]}"
 
 
-def _missing(detail: str, place: Place) -> Finding:
-    return Finding(weight=Weight.MISSING, detail=detail, place=str(place))
+def _missing(detail: str, place: UseLocation) -> Incompatibility:
+    return Incompatibility(weight=Weight.MISSING, detail=detail, place=str(place))
 
 
-def _note(detail: str, place: Place) -> Finding:
-    return Finding(weight=Weight.NOTE, detail=detail, place=str(place))
+def _note(detail: str, place: UseLocation) -> Incompatibility:
+    return Incompatibility(weight=Weight.NOTE, detail=detail, place=str(place))

@@ -12,9 +12,9 @@ from msgspec import Struct
 from .core_packages import plain
 from .discovery import Found, Origin
 from .files import FileDamaged, PluginFolder, hashes_of
-from .lock import Entry, Lock, is_on, kept
-from .standing import is_house
+from .lock import Lock, LockEntry, is_on, kept
 from .startup_files import changes, owners, startup_files
+from .trust import is_house
 
 PLUGIN = "lock"
 """Stands for a plugin where there is something to tell that is about none."""
@@ -118,7 +118,7 @@ class Damaged(Watch):
             yield self._reason
 
 
-def _changed_files(entry: Entry, found: Found) -> Iterator[str]:
+def _changed_files(entry: LockEntry, found: Found) -> Iterator[str]:
     try:
         changed = changes(entry.files, hashes_of(found))
     except OSError as error:
@@ -130,9 +130,9 @@ def _changed_files(entry: Entry, found: Found) -> Iterator[str]:
         yield f"its files differ from the plugin lock: {', '.join(named[:MOST_NAMES] + more)}"
 
 
-def _source(plugin: Entry | Found) -> tuple[Origin, str]:
+def _source(plugin: LockEntry | Found) -> tuple[Origin, str]:
     return plugin.origin, plain(plugin.distribution or "")
 
 
-def _place(plugin: Entry | Found) -> str:
+def _place(plugin: LockEntry | Found) -> str:
     return f"{plugin.origin} {plugin.distribution or ''}".strip()

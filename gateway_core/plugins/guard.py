@@ -40,14 +40,14 @@ class PluginFailed(Exception):
         self.place = place
 
 
-class Guard:
+class LoadGuard:
     """Gives plugin code a limit in seconds. Used from one thread, as a context manager."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._worker: _Worker | None = None
 
-    def __enter__(self) -> "Guard":
+    def __enter__(self) -> "LoadGuard":
         return self
 
     def __exit__(

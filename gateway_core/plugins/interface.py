@@ -58,7 +58,7 @@ class Book(Struct, frozen=True, kw_only=True):
     """By digest."""
 
 
-class Gateway(Struct, frozen=True, kw_only=True):
+class KernelInterface(Struct, frozen=True, kw_only=True):
     """A gateway that a plugin is held against."""
 
     name: str
@@ -76,13 +76,15 @@ def book() -> Book:
     return msgspec.json.decode(pkgutil.get_data(__package__, FILE) or b"", type=Book)
 
 
-def gateway_of(version: str) -> Gateway:
+def gateway_of(version: str) -> KernelInterface:
     """A gateway by its own version or that of its hook protocol. Raises UnknownVersion."""
     known = book()
     if version in known.releases:
         release = known.releases[version]
         interface = known.interfaces[release.interface]
-        return Gateway(name=f"model-gateway {version}", speaks=release.speaks, interface=interface)
+        return KernelInterface(
+            name=f"model-gateway {version}", speaks=release.speaks, interface=interface
+        )
     if version in known.protocols:
         return _of_protocol(int(version))
     versions = listed([*sorted(known.protocols), *sorted(known.releases)])
@@ -139,12 +141,12 @@ def _arguments(member: str) -> tuple[list[str], str] | None:
     return named, ast.unparse(method)
 
 
-def _of_protocol(protocol: int) -> Gateway:
+def _of_protocol(protocol: int) -> KernelInterface:
     """A gateway that has this version for its own, and still understands the one before."""
     known = book().protocols
     speaks = tuple(each for each in (protocol - 1, protocol) if str(each) in known)
     interface = book().interfaces[known[str(protocol)]]
-    return Gateway(name=f"hook protocol {protocol}", speaks=speaks, interface=interface)
+    return KernelInterface(name=f"hook protocol {protocol}", speaks=speaks, interface=interface)
 
 
 def _broken(

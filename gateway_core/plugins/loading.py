@@ -29,7 +29,7 @@ from . import drift, sources, switches
 from . import protocol as protocols
 from .discovery import Found, Origin
 from .files import FileDamaged, PluginFolder
-from .guard import Guard, PluginFailed
+from .guard import LoadGuard, PluginFailed
 from .records import Loaded, Plugin, Problem, State, blame, report
 
 UNTIL_MENDED = "Nothing of it is run until that is mended."
@@ -61,7 +61,7 @@ def load(
     disabled = _disabled(folder, problems)
     watch = _lock(folder if entry_points else None, found, problems)
     plugins: list[Plugin] = []
-    with Guard(limit) as guard:
+    with LoadGuard(limit) as guard:
         for each in found:
             plugins.append(
                 _unwanted(each, allowed, blocked, disabled)
@@ -189,7 +189,7 @@ def _faulty(found: Found, problems: list[Problem]) -> Plugin | None:
 def _loaded(
     found: Found,
     manager: pluggy.PluginManager,
-    guard: Guard,
+    guard: LoadGuard,
     problems: list[Problem],
     clock: Callable[[], float],
 ) -> Plugin:

@@ -20,7 +20,7 @@ from .startup_files import startup_files
 FILE = "lock.json"
 
 
-class Entry(Struct, frozen=True, kw_only=True, rename="camel"):
+class LockEntry(Struct, frozen=True, kw_only=True, rename="camel"):
     """One plugin as it was."""
 
     name: str
@@ -37,7 +37,7 @@ class Lock(Struct, frozen=True, kw_only=True, rename="camel"):
     """Everything that may bring code into the process when it starts."""
 
     version: Literal[1]
-    plugins: tuple[Entry, ...]
+    plugins: tuple[LockEntry, ...]
     startup_files: Mapping[str, str]
     """SHA-256, in hex, of each ``.pth`` file, by path."""
 
@@ -45,7 +45,7 @@ class Lock(Struct, frozen=True, kw_only=True, rename="camel"):
 def taken(found: Iterable[Found], folder: PluginFolder) -> Lock:
     """A lock on what is there now. Raises OSError."""
     entries = (
-        Entry(
+        LockEntry(
             name=each.name,
             origin=each.origin,
             distribution=each.distribution,

@@ -41,7 +41,7 @@ class AuthEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     prefix: str | None = None
 
 
-class Endpoints(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+class ManifestEndpoints(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """The static URLs and headers."""
 
     base_url: str | None = None
@@ -75,7 +75,7 @@ class Sidecar(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
 
 
-class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+class ManifestEntry(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
     """One provider."""
 
     id: str
@@ -84,7 +84,7 @@ class Entry(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel
     format: str
     executor: str
     auth: AuthEntry
-    endpoints: Endpoints
+    endpoints: ManifestEndpoints
     capabilities: tuple[str, ...]
     passthrough_models: bool = False
     default_context_length: int | None = None
@@ -98,7 +98,7 @@ class Manifest(Struct, frozen=True, kw_only=True, rename="camel"):
 
     schema_version: int = SCHEMA_VERSION
     generated_from: str = GENERATED_FROM
-    providers: tuple[Entry, ...]
+    providers: tuple[ManifestEntry, ...]
 
 
 def document(specs: Iterable[ProviderSpec]) -> bytes:
@@ -133,10 +133,10 @@ def manifest_url(
     return f"{protocol or 'http'}://{name}:{port}{PATH}"
 
 
-def entry(spec: ProviderSpec) -> Entry:
+def entry(spec: ProviderSpec) -> ManifestEntry:
     """What the manifest says of one provider."""
     reasons = sidecar_reasons(spec)
-    return Entry(
+    return ManifestEntry(
         id=spec.id,
         alias=spec.alias,
         aliases=spec.aliases,
@@ -188,8 +188,8 @@ def _auth(spec: ProviderSpec) -> AuthEntry:
     )
 
 
-def _endpoints(spec: ProviderSpec) -> Endpoints:
-    return Endpoints(
+def _endpoints(spec: ProviderSpec) -> ManifestEndpoints:
+    return ManifestEndpoints(
         base_url=spec.base_url,
         base_urls=spec.base_urls,
         responses_base_url=spec.responses_url,

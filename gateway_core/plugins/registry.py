@@ -30,7 +30,7 @@ from . import (
     settings_of,
 )
 from .claims import is_kept, settled
-from .standing import goes_first
+from .trust import has_precedence
 from .validation import format_faults, interceptor_faults, mended, provider_faults
 
 LATER_HOOKS = frozenset({"register_routes", "lifespan", "register_commands"})
@@ -83,7 +83,7 @@ def build(
     settings = settings or settings_of(loaded, limit=limit)
     draft = _Draft(Registry(problems=(*loaded.problems, *settings.problems)))
     given = _ask(loaded.manager, draft.problems, settings, limit)
-    first = frozenset(plugin.name for plugin in loaded.plugins if goes_first(plugin)) | trusted
+    first = frozenset(plugin.name for plugin in loaded.plugins if has_precedence(plugin)) | trusted
     draft.add_formats(_in_order(given["register_formats"], first))
     draft.add_providers(_in_order(given["register_providers"], first), first)
     draft.settle_variables(first)

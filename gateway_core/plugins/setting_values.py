@@ -27,7 +27,7 @@ DEEPEST = 100
 """Levels of lists and objects in one setting."""
 
 
-class Source(StrEnum):
+class SettingSource(StrEnum):
     """Where the value in force of a setting comes from."""
 
     DEFAULT = "default"
@@ -41,7 +41,7 @@ class InForce(Struct, frozen=True, kw_only=True):
     """The settings of one plugin, settled."""
 
     value: Struct
-    sources: Mapping[str, Source] = {}
+    sources: Mapping[str, SettingSource] = {}
     """Of every member that has not its default."""
     faults: tuple[str, ...] = ()
 
@@ -49,7 +49,7 @@ class InForce(Struct, frozen=True, kw_only=True):
         return f"InForce({sorted(self.sources)}, faults={self.faults})"
 
 
-class Refused(ValueError):
+class SettingRefused(ValueError):
     """A value that does not fit; the message holds no secret."""
 
 
@@ -68,7 +68,7 @@ class Chosen(Struct, frozen=True, kw_only=True):
     """The value of every member that is set soundly, where each is from, and what is not."""
 
     members: dict[str, Any]
-    sources: dict[str, Source]
+    sources: dict[str, SettingSource]
     faults: list[str]
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ def settle(found: Declared, layers: Layers) -> InForce:
     chosen = choose(found, layers)
     try:
         value = value_of(found, chosen.members)
-    except Refused as refusal:
+    except SettingRefused as refusal:
         told = f"its settings are refused, so the defaults count: {refusal}"
         return InForce(value=found.struct(), faults=(*chosen.faults, told))
     return InForce(value=value, sources=chosen.sources, faults=tuple(chosen.faults))
@@ -90,7 +90,7 @@ def refusal_of(found: Declared, layers: Layers) -> str | None:
     """Why the plugin refuses what has come together; ``None`` when it does not."""
     try:
         value_of(found, choose(found, layers).members)
-    except Refused as refusal:
+    except SettingRefused as refusal:
         return str(refusal)
     return None
 
@@ -99,15 +99,15 @@ def choose(found: Declared, layers: Layers) -> Chosen:
     """Look at every value by itself."""
     broken = [f"the stored {name} cannot be opened" for name in layers.stored.broken]
     chosen = Chosen(members={}, sources={}, faults=broken)
-    _take(chosen, found, Source.STORED, layers.stored.members)
-    _take(chosen, found, Source.PROGRAM, layers.program)
+    _take(chosen, found, SettingSource.STORED, layers.stored.members)
+    _take(chosen, found, SettingSource.PROGRAM, layers.program)
     for field in found.fields:
         if field.variable in layers.variables:
             _take_variable(chosen, found, field, layers.variables[field.variable])
     return chosen
 
 
-def _take(chosen: Chosen, found: Declared, source: Source, document: Document) -> None:
+def _take(chosen: Chosen, found: Declared, source: SettingSource, document: Document) -> None:
     for name in sorted(document.keys() & found.names):
         fault = misfit(found, name, document[name])
         if fault is None:
@@ -119,8 +119,8 @@ def _take(chosen: Chosen, found: Declared, source: Source, document: Document) -
 def _take_variable(chosen: Chosen, found: Declared, field: SettingField, text: str) -> None:
     try:
         chosen.members[field.name] = _read(found, field, text)
-        chosen.sources[field.name] = Source.ENVIRONMENT
-    except Refused as refusal:
+        chosen.sources[field.name] = SettingSource.ENVIRONMENT
+    except SettingRefused as refusal:
         chosen.faults.append(f"the variable {field.variable} is left out: {refusal}")
 
 
@@ -154,14 +154,14 @@ def _read(found: Declared, field: SettingField, text: str) -> Any:
     """
     decoded = _json(text)
     if is_deep(decoded):
-        raise Refused(f"it is nested more than {DEEPEST} levels deep")
+        raise SettingRefused(f"it is nested more than {DEEPEST} levels deep")
     for strict, value in ((True, text), (True, decoded), (False, text)):
         try:
             given = msgspec.convert({field.name: value}, found.shape, strict=strict)
         except (Exception, SystemExit, KeyboardInterrupt):  # a struct's own checks, as below
             continue
         return msgspec.to_builtins(given)[field.name]
-    raise Refused(f"it is to hold {field.type}")
+    raise SettingRefused(f"it is to hold {field.type}")
 
 
 def is_deep(value: object, most: int = DEEPEST) -> bool:
@@ -186,7 +186,7 @@ def value_of(found: Declared, members: Document) -> Struct:
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         message = _words(error)  # A struct's own checks are the plugin's code.
     secrets = (members[name] for name in found.secrets & members.keys())
-    raise Refused(masked(message, chain.from_iterable(map(texts, secrets))))
+    raise SettingRefused(masked(message, chain.from_iterable(map(texts, secrets))))
 
 
 def _words(error: BaseException) -> str:

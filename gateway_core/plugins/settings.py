@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct
 from ..contracts.errors import BadRequest
 from ..storage.stores.plugin_document import NOTHING, PluginDocument
 from .asking import HOOK_LIMIT, replies
-from .guard import Guard, PluginFailed
+from .guard import LoadGuard, PluginFailed
 from .records import Loaded, Problem, report
 from .setting_fields import MASK, Declared, SettingField, Unsound, declared
 from .setting_values import (
@@ -128,7 +128,7 @@ class PluginSettings:
     def _guarded(self, check: Callable[[], str | None]) -> str | None:
         """What a check that may run the plugin's code says, or that it came to no end."""
         try:
-            with Guard(self._limit) as guard:
+            with LoadGuard(self._limit) as guard:
                 return guard.run(check)
         except PluginFailed as failure:
             return f"the plugin's check of it {failure.reason}"
@@ -137,7 +137,7 @@ class PluginSettings:
         """What counts of a plugin's settings; the defaults where its own checks come to no end."""
         layers = self._layers(found.plugin, self._stored.get(found.plugin, NOTHING))
         try:
-            with Guard(self._limit) as guard:
+            with LoadGuard(self._limit) as guard:
                 return guard.run(partial(settle, found, layers))
         except PluginFailed as failure:
             told = f"its check of its settings {failure.reason}, so the defaults count"
@@ -171,7 +171,7 @@ def settings_of(
     problems: list[Problem] = []
     found: list[Declared] = []
     hook = loaded.manager.hook.register_settings
-    with Guard(limit) as guard:
+    with LoadGuard(limit) as guard:
         for plugin, struct in replies(hook, problems, limit=limit):
             try:
                 found.append(guard.run(partial(declared, plugin, struct)))

@@ -21,7 +21,7 @@ MARKER = "hookimpl"
 T = TypeVar("T")
 
 
-class Place(Struct, frozen=True):
+class UseLocation(Struct, frozen=True):
     """A line of a plugin's source."""
 
     file: str
@@ -36,19 +36,19 @@ class Taken(Struct, frozen=True):
 
     name: str
     """With its module where that is not the door's top."""
-    place: Place
+    place: UseLocation
     member: str = ""
     """What is taken of it, such as one of an enumeration."""
 
 
-class Call(Struct, frozen=True):
+class UsedCall(Struct, frozen=True):
     """A name of the door that is called, mostly to make one of it."""
 
     name: str
     keywords: tuple[str, ...]
     is_whole: bool
     """True when every argument can be seen."""
-    place: Place
+    place: UseLocation
 
 
 class Hook(Struct, frozen=True):
@@ -56,7 +56,7 @@ class Hook(Struct, frozen=True):
 
     name: str
     arguments: tuple[str, ...]
-    place: Place
+    place: UseLocation
 
 
 class Uses(Struct, frozen=True, kw_only=True):
@@ -65,9 +65,9 @@ class Uses(Struct, frozen=True, kw_only=True):
     protocol: int | None
     """What the plugin says it speaks; ``None`` when its source does not tell."""
     names: tuple[Taken, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[UsedCall, ...]
     hooks: tuple[Hook, ...]
-    unread: tuple[tuple[Place, str], ...]
+    unread: tuple[tuple[UseLocation, str], ...]
     """Files that are no Python, with the reason."""
 
 
@@ -79,15 +79,15 @@ class _File(Struct, frozen=True):
     bound: Mapping[str, str]
     """Names in this file, to what they stand for in the door."""
 
-    def place(self, node: ast.AST) -> Place:
-        return Place(self.path, getattr(node, "lineno", 1))
+    def place(self, node: ast.AST) -> UseLocation:
+        return UseLocation(self.path, getattr(node, "lineno", 1))
 
 
 def uses_of(found: Found) -> Uses:
     """Read every source file of a plugin. Raises OSError."""
     root, paths = source_of(found)
     files: list[_File] = []
-    unread: list[tuple[Place, str]] = []
+    unread: list[tuple[UseLocation, str]] = []
     for path in paths:
         if path.suffix == ".py":
             name = path.relative_to(root)
@@ -95,7 +95,7 @@ def uses_of(found: Found) -> Uses:
                 files.append(_file(name, path))
             except (SyntaxError, ValueError, ImportError) as error:
                 line = getattr(error, "lineno", None) or 1
-                unread.append((Place(name.as_posix(), line), _told(error)))
+                unread.append((UseLocation(name.as_posix(), line), _told(error)))
     return Uses(
         protocol=_protocol(files, found.module),
         names=_every(files, _names),
@@ -170,13 +170,13 @@ def _reached(file: _File, node: ast.Attribute) -> Iterator[Taken]:
         yield Taken(holder, file.place(node), node.attr)
 
 
-def _calls(file: _File) -> Iterator[Call]:
+def _calls(file: _File) -> Iterator[UsedCall]:
     for node in file.nodes:
         name = _meaning(file, node.func) if isinstance(node, ast.Call) else None
         if isinstance(node, ast.Call) and name is not None:
             keywords = tuple(word.arg for word in node.keywords if word.arg is not None)
             is_whole = not node.args and len(keywords) == len(node.keywords)
-            yield Call(name, keywords, is_whole, file.place(node))
+            yield UsedCall(name, keywords, is_whole, file.place(node))
 
 
 def _meaning(file: _File, node: ast.expr) -> str | None:

@@ -18,8 +18,8 @@ from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Service
 from ..contracts.wire import WireFormat
 from .sources import CORE
-from .standing import HOUSE_FORMATS
 from .struct_check import check_of, misfits
+from .trust import HOUSE_FORMATS
 
 CREDENTIAL_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
 """Never sent to everybody alike, and the manifest would publish them."""

@@ -12,7 +12,7 @@ from ..identity.keys import Key
 from ..storage.stores.combos import Combo
 from .model_resolver import resolve
 from .plan import Member, Plan, members_of_combo
-from .snapshot import Tables
+from .snapshot import ConfigSnapshot
 
 AUTO = "auto/"
 FURTHER = ("models", "fallbacks")
@@ -46,30 +46,30 @@ class ComboForbidden(Forbidden):
         super().__init__(f'Access denied: combo "{combo}" is not allowed for this API key')
 
 
-def narrowed(tables: Tables, key: Key, laid: Plan, asked: str) -> Plan:
+def narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan, asked: str) -> Plan:
     """A plan with what a key may call of it. Raises ComboForbidden, ModelForbidden."""
-    if laid.combo is not None:
-        permit_combo(key, laid.combo)
+    if plan.combo is not None:
+        permit_combo(key, plan.combo)
     if not key.policy.has_rules:
-        return laid
+        return plan
     its = ("narrowed", key.id, asked)
-    known: tuple[Key, Plan, Plan] | None = tables.memory.get(its)
+    known: tuple[Key, Plan, Plan] | None = snapshot.memory.get(its)
     # A key that was changed is another value with the same id.
-    if known is None or known[0] is not key or known[1] is not laid:
-        known = (key, laid, _narrowed(tables, key, laid, asked))
-        tables.remember(its, known)
+    if known is None or known[0] is not key or known[1] is not plan:
+        known = (key, plan, _narrowed(snapshot, key, plan, asked))
+        snapshot.remember(its, known)
     return known[2]
 
 
-def _narrowed(tables: Tables, key: Key, laid: Plan, asked: str) -> Plan:
-    members = permitted_members(key, laid.members, asked, laid.combo)
-    judge = laid.judge if laid.judge and _may_judge(tables, key, laid.judge) else None
-    return replace(laid, members=members, judge=judge)
+def _narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan, asked: str) -> Plan:
+    members = permitted_members(key, plan.members, asked, plan.combo)
+    judge = plan.judge if plan.judge and _may_judge(snapshot, key, plan.judge) else None
+    return replace(plan, members=members, judge=judge)
 
 
-def _may_judge(tables: Tables, key: Key, name: str) -> bool:
+def _may_judge(snapshot: ConfigSnapshot, key: Key, name: str) -> bool:
     try:
-        target = resolve(tables, name).target
+        target = resolve(snapshot, name).target
     except GatewayError:
         return False
     return target is not None and allows(key, target, name)
@@ -136,41 +136,41 @@ def spellings(spec: ProviderSpec, model: str, asked: str) -> set[str]:
     return {f"{prefix}/{model}" for prefix in prefixes if prefix} | ({asked} if asked else set())
 
 
-def permitted_rows(tables: Tables, key: Key, rows: Iterable[Row]) -> list[Row]:
+def permitted_rows(snapshot: ConfigSnapshot, key: Key, rows: Iterable[Row]) -> list[Row]:
     """The catalog rows that a key may use."""
     if not (key.policy.has_rules or key.allowed_combos or key.connections):
         return list(rows)
-    return [row for row in rows if _may_see(tables, key, row)]
+    return [row for row in rows if _may_see(snapshot, key, row)]
 
 
-def _may_see(tables: Tables, key: Key, row: Row) -> bool:
-    spec = tables.registry.providers.get(row.get("gateway_provider", ""))
+def _may_see(snapshot: ConfigSnapshot, key: Key, row: Row) -> bool:
+    spec = snapshot.registry.providers.get(row.get("gateway_provider", ""))
     if spec is not None:
         model = row["id"].partition("/")[2]
-        row_model = next((m for m in tables.models.get(spec.id, ()) if m.id == model), None)
+        row_model = next((m for m in snapshot.models.get(spec.id, ()) if m.id == model), None)
         if row_model is None:
             return False
         target = Target(spec, row_model)
-        return reaches(tables, key, target) and allows(key, target, row["id"])
-    return _may_see_combo(tables, key, row["id"])
+        return reaches(snapshot, key, target) and allows(key, target, row["id"])
+    return _may_see_combo(snapshot, key, row["id"])
 
 
-def _may_see_combo(tables: Tables, key: Key, name: str) -> bool:
+def _may_see_combo(snapshot: ConfigSnapshot, key: Key, name: str) -> bool:
     try:
-        combo = resolve(tables, name).combo
+        combo = resolve(snapshot, name).combo
         if combo is None:
             return False
         permit_combo(key, combo)
-        members = members_of_combo(tables, combo)
+        members = members_of_combo(snapshot, combo)
         kept = permitted_members(key, members, name, combo)
     except GatewayError:
         return False
-    return any(reaches(tables, key, member.target) for member in kept)
+    return any(reaches(snapshot, key, member.target) for member in kept)
 
 
-def reaches(tables: Tables, key: Key, target: Target) -> bool:
+def reaches(snapshot: ConfigSnapshot, key: Key, target: Target) -> bool:
     """Whether one of the key's accounts is at this provider."""
     if not key.connections:
         return True
-    accounts = tables.accounts.get(target.provider.id, ())
+    accounts = snapshot.accounts.get(target.provider.id, ())
     return any(account.id in key.connections for account in accounts)

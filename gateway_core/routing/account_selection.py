@@ -25,7 +25,7 @@ _SESSION_MEMBERS = ("prompt_cache_key", "session_id", "conversation_id")
 _IN_HEADERS, _IN_MEMBERS = frozenset(_SESSION_HEADERS), frozenset(_SESSION_MEMBERS)
 
 
-class Wanted(Struct, frozen=True):
+class AccountConstraints(Struct, frozen=True):
     """What a request says about accounts."""
 
     pinned: str | None = None
@@ -38,7 +38,7 @@ class Wanted(Struct, frozen=True):
     """Calls of one session stay on one account, where accounts take turns."""
 
 
-class Turns:
+class RoundRobin:
     """Remembers whose turn it is, in memory and for this process.
 
     What a turn costs does not grow with the number of accounts, unless the
@@ -109,7 +109,7 @@ class Turns:
 Ring = OrderedDict[str, Account]
 
 
-def eligible(accounts: Sequence[Account], wanted: Wanted) -> Sequence[Account]:
+def eligible(accounts: Sequence[Account], wanted: AccountConstraints) -> Sequence[Account]:
     """The accounts that a request may use at all."""
     if wanted.scope:
         accounts = [account for account in accounts if account.id in wanted.scope]

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from ..contracts.errors import GatewayError
-from ..storage.trouble import Trouble
-from .cooldowns import Health
+from ..storage.failure_log import FailureLog
+from .cooldowns import Cooldowns
 
 EVERY = 2.0
 """Seconds between two writes."""
@@ -17,14 +17,14 @@ log = logging.getLogger(__name__)
 Write = Callable[[Mapping[str, Mapping[str, Any]]], Awaitable[None]]
 
 
-class Noting:
+class CooldownWriter:
     """Writes what is to be noted. What the database does not take is tried again."""
 
-    def __init__(self, health: Health, write: Write) -> None:
+    def __init__(self, health: Cooldowns, write: Write) -> None:
         self._health, self._write = health, write
-        self._trouble = Trouble(
+        self._trouble = FailureLog(
             log,
-            "Noting how accounts fare",
+            "CooldownWriter how accounts fare",
             "Until it works, a gateway that starts anew does not know which of them rest.",
         )
 
@@ -35,7 +35,7 @@ class Noting:
 
     async def write(self) -> None:
         """Never raises for what is wrong with the database."""
-        notes = self._health.take_notes()
+        notes = self._health.take_changes()
         if not notes:
             return
         try:
@@ -43,6 +43,6 @@ class Noting:
         except Exception as error:
             self._trouble.met(error)
             if isinstance(error, GatewayError):
-                self._health.give_back(notes)
+                self._health.restore_changes(notes)
         else:
             self._trouble.over()

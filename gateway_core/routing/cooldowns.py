@@ -13,7 +13,7 @@ from typing import Any
 from ..config.environment import Environment
 from ..contracts.errors import UpstreamError
 from ..storage.moments import iso
-from .failure_rules import Verdict
+from .failure_rules import FailureClass
 from .snapshot import Account
 
 EVERY_MODEL = "__all"
@@ -24,7 +24,7 @@ MOST_DOUBLINGS = 64
 
 
 @dataclass(slots=True)
-class Rest:
+class Cooldown:
     """Until when an account rests for one model, and why."""
 
     until: float
@@ -34,7 +34,7 @@ class Rest:
     reason: str
 
 
-class Health:
+class Cooldowns:
     """Cooldowns by account and model, and scores by account."""
 
     def __init__(self, environment: Environment, clock: Callable[[], float]) -> None:
@@ -42,11 +42,11 @@ class Health:
         self._max = environment.backoff_max_ms / 1000
         self._max_level = environment.backoff_max_level
         self._clock = clock
-        self._rests: dict[str, dict[str, Rest]] = {}
+        self._rests: dict[str, dict[str, Cooldown]] = {}
         self._scores: dict[tuple[str, str], float] = {}
         self._notes: dict[str, dict[str, Any]] = {}
 
-    def resting(self, account: str, model: str) -> Rest | None:
+    def find(self, account: str, model: str) -> Cooldown | None:
         """The rest that keeps this account from this model now, if any."""
         rests = self._rests.get(account) if self._rests else None
         if rests is None:
@@ -58,7 +58,7 @@ class Health:
                 found = rest
         return found
 
-    def praise(self, account: str, model: str) -> None:
+    def record_success(self, account: str, model: str) -> None:
         """It answered: end its rest, and those that are over, and let their levels fall to zero."""
         score = self._scores.get((account, model))
         if score is not None:
@@ -69,7 +69,9 @@ class Health:
             over = [name for name, rest in rests.items() if name == model or rest.until <= now]
             self._end(account, over)
 
-    def blame(self, account: str, model: str, error: UpstreamError, verdict: Verdict) -> None:
+    def record_failure(
+        self, account: str, model: str, error: UpstreamError, verdict: FailureClass
+    ) -> None:
         """It failed: let it rest as the verdict says."""
         score = self._scores.get((account, model), 100.0)
         self._scores[account, model] = max(0.0, score - 25.0)
@@ -84,7 +86,7 @@ class Health:
         if before is not None:
             # A call that was on its way already must not shorten what the vendor has asked for.
             until = max(until, before.until)
-        rest = Rest(until, level, error.status, error.message)
+        rest = Cooldown(until, level, error.status, error.message)
         self._rests.setdefault(account, {})[name] = rest
         self._note(
             account,
@@ -100,7 +102,7 @@ class Health:
         """0 to 100; an account that nothing is known of has 100."""
         return self._scores.get((account, model), 100.0)
 
-    def all_resting(self) -> list[tuple[str, str, Rest]]:
+    def all_active(self) -> list[tuple[str, str, Cooldown]]:
         """Account, model (or ``__all``) and rest of every account that rests now."""
         now = self._clock()
         return [
@@ -126,17 +128,17 @@ class Health:
                     rests = self._rests.setdefault(account.id, {})
                     rests.setdefault(name.removeprefix(LOCK), self._remembered(account, until))
 
-    def take_notes(self) -> Mapping[str, Mapping[str, Any]]:
+    def take_changes(self) -> Mapping[str, Mapping[str, Any]]:
         """What is to be noted on accounts' rows since the last time."""
         notes, self._notes = self._notes, {}
         return notes
 
-    def give_back(self, notes: Mapping[str, Mapping[str, Any]]) -> None:
+    def restore_changes(self, notes: Mapping[str, Mapping[str, Any]]) -> None:
         """Take notes back that could not be kept; what was noted since then is newer."""
         for account, members in notes.items():
             self._notes[account] = {**members, **self._notes.get(account, {})}
 
-    def _seconds(self, verdict: Verdict, level: int) -> float:
+    def _seconds(self, verdict: FailureClass, level: int) -> float:
         if not verdict.backoff:
             return min(verdict.cooldown, LONGEST)
         doublings = min(level - 1, MOST_DOUBLINGS)
@@ -151,10 +153,10 @@ class Health:
         if not rests and self._rests.pop(account, None) is not None:
             self._note(account, testStatus="active", backoffLevel=0)
 
-    def _remembered(self, account: Account, until: float) -> Rest:
+    def _remembered(self, account: Account, until: float) -> Cooldown:
         state = account.state
         status, level = state.get("errorCode"), state.get("backoffLevel")
-        return Rest(
+        return Cooldown(
             until,
             level if isinstance(level, int) else 0,
             status if isinstance(status, int) else 503,

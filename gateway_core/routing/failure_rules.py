@@ -27,7 +27,7 @@ _CROWDED = (
 _ABOUT_THE_REQUEST = ("encrypted content", "encrypted_content", "content policy", "content_policy")
 
 
-class Verdict(Struct, frozen=True):
+class FailureClass(Struct, frozen=True):
     """``cooldown`` is in seconds; ``backoff`` asks for the growing kind instead."""
 
     retry: bool
@@ -38,24 +38,24 @@ class Verdict(Struct, frozen=True):
     """The cooldown is for every model of the account, not only the one asked for."""
 
 
-STAY = Verdict(retry=False)
+STAY = FailureClass(retry=False)
 
 
-def judge(error: UpstreamError, spec: ProviderSpec, settings: Settings) -> Verdict:
+def classify(error: UpstreamError, spec: ProviderSpec, settings: Settings) -> FailureClass:
     """What this failure means."""
     text = error.message.lower()
     if _is_about_the_request(error, text):
         return STAY
     rule = _rule(settings.provider_error_rules.get(spec.id, ()), error.status, text)
     if rule is not None:
-        return Verdict(
+        return FailureClass(
             True,
             (rule.cooldown_ms or 0) / 1000,
             backoff=rule.cooldown_ms is None,
             whole_account=rule.scope != "model",
         )
     if error.retry_after is not None:
-        return Verdict(True, min(max(error.retry_after, 0.0), SEVEN_DAYS))
+        return FailureClass(True, min(max(error.retry_after, 0.0), SEVEN_DAYS))
     return _by_text_or_status(error.status, text, spec, settings)
 
 
@@ -76,22 +76,24 @@ def _rule(rules: Sequence[ErrorRule], status: int, text: str) -> ErrorRule | Non
     return None
 
 
-def _by_text_or_status(status: int, text: str, spec: ProviderSpec, settings: Settings) -> Verdict:
+def _by_text_or_status(
+    status: int, text: str, spec: ProviderSpec, settings: Settings
+) -> FailureClass:
     if "no credentials" in text:
-        return Verdict(True, REST_AFTER_REFUSAL)
+        return FailureClass(True, REST_AFTER_REFUSAL)
     if "request not allowed" in text:
-        return Verdict(True, 5.0)
+        return FailureClass(True, 5.0)
     if any(word in text for word in _CROWDED):
-        return Verdict(True, backoff=True)
+        return FailureClass(True, backoff=True)
     if status in (401, 402, 403, 404):
-        return Verdict(
+        return FailureClass(
             True, _rest(REST_AFTER_REFUSAL, spec, settings), whole_account=status in (401, 402)
         )
     if status == 429:
-        return Verdict(True, backoff=True)
+        return FailureClass(True, backoff=True)
     if status in (400, 413, 422):
         return STAY
-    return Verdict(True, _rest(REST_AFTER_FAILURE, spec, settings))
+    return FailureClass(True, _rest(REST_AFTER_FAILURE, spec, settings))
 
 
 def _rest(usual: float, spec: ProviderSpec, settings: Settings) -> float:

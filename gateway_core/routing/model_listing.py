@@ -11,7 +11,7 @@ from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec
 from ..storage.stores.combos import Combo
 from .model_resolver import FAMILIES, belongs
-from .snapshot import Tables
+from .snapshot import ConfigSnapshot
 
 Row = dict[str, Any]
 
@@ -26,18 +26,18 @@ KINDS = frozenset({"web", *(kind.value for kind in Kind if kind not in (Kind.LLM
 """The words that filter the catalog; ``web`` is both search and fetch."""
 
 
-def rows(tables: Tables, created: int) -> list[Row]:
+def rows(snapshot: ConfigSnapshot, created: int) -> list[Row]:
     """Every callable row: combos first, then virtual families, then models by provider."""
-    found = [combo_row(combo, created) for combo in tables.combos.values()]
-    if tables.settings.expose_combo_only:
+    found = [combo_row(combo, created) for combo in snapshot.combos.values()]
+    if snapshot.settings.expose_combo_only:
         return found
     models = [
-        model_row(tables.registry.providers[provider], row, created)
-        for provider in tables.accounts
-        if provider in tables.registry.providers
-        for row in tables.models.get(provider, ())
+        model_row(snapshot.registry.providers[provider], row, created)
+        for provider in snapshot.accounts
+        if provider in snapshot.registry.providers
+        for row in snapshot.models.get(provider, ())
     ]
-    return [*found, *_family_rows(tables, created), *models]
+    return [*found, *_family_rows(snapshot, created), *models]
 
 
 def usual(found: Iterable[Row]) -> list[Row]:
@@ -61,9 +61,9 @@ def combo_row(combo: Combo, created: int) -> Row:
     return row | ({"kind": combo.kind} if combo.kind else {})
 
 
-def _family_rows(tables: Tables, created: int) -> Iterator[Row]:
+def _family_rows(snapshot: ConfigSnapshot, created: int) -> Iterator[Row]:
     for family in FAMILIES:
-        if any(_has(tables, provider, family) for provider in tables.accounts):
+        if any(_has(snapshot, provider, family) for provider in snapshot.accounts):
             name = f"auto/{family}"
             yield {
                 "id": name,
@@ -74,11 +74,11 @@ def _family_rows(tables: Tables, created: int) -> Iterator[Row]:
             }
 
 
-def _has(tables: Tables, provider: str, family: str) -> bool:
-    spec = tables.registry.providers.get(provider)
+def _has(snapshot: ConfigSnapshot, provider: str, family: str) -> bool:
+    spec = snapshot.registry.providers.get(provider)
     return spec is not None and any(
         row.kind is Kind.LLM and belongs(spec, row, family)
-        for row in tables.models.get(provider, ())
+        for row in snapshot.models.get(provider, ())
     )
 
 
@@ -172,11 +172,11 @@ def cli_row(row: Mapping[str, Any]) -> Row:
     }
 
 
-def generative_list(tables: Tables, found: Iterable[Row], native: str) -> Row:
+def generative_list(snapshot: ConfigSnapshot, found: Iterable[Row], native: str) -> Row:
     """The generative-content list; rows of providers that speak ``native`` appear plain too."""
     models: list[Row] = []
     for row in found:
-        spec = tables.registry.providers.get(row.get("gateway_provider", ""))
+        spec = snapshot.registry.providers.get(row.get("gateway_provider", ""))
         bare = row["id"].partition("/")[2]
         if spec is not None and spec.format == native:
             models.append(generative_row(bare, row))

@@ -19,7 +19,7 @@ from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Target
 from ..plugins.registry import RUNTIME
 from ..storage.stores.combos import Combo
-from .snapshot import Tables
+from .snapshot import ConfigSnapshot
 
 MAX_NAME = 512
 FAMILIES = ("glm", "minimax", "mimo", "zai", "gemma", "llama", "gemini")
@@ -39,7 +39,7 @@ class Resolved(Struct, frozen=True):
 
 
 def resolve(
-    tables: Tables, name: str, kind: Kind = Kind.LLM, *, decorated: bool = False
+    snapshot: ConfigSnapshot, name: str, kind: Kind = Kind.LLM, *, decorated: bool = False
 ) -> Resolved:
     """What a model name means.
 
@@ -51,126 +51,128 @@ def resolve(
     if len(name) > MAX_NAME:
         raise BadRequest("Invalid model format", param="model")
     if decorated:
-        return _resolve_decorated(tables, name, kind)
-    return _resolve(tables, name, kind)
+        return _resolve_decorated(snapshot, name, kind)
+    return _resolve(snapshot, name, kind)
 
 
-def _resolve_decorated(tables: Tables, name: str, kind: Kind) -> Resolved:
+def _resolve_decorated(snapshot: ConfigSnapshot, name: str, kind: Kind) -> Resolved:
     plain = name.removesuffix(_LARGE_MARK)
     for spelling in (name, plain, plain.removeprefix(_DECORATION)):
-        if _is_known(tables, spelling):
-            return _resolve(tables, spelling, kind)
-    return _resolve(tables, plain, kind)
+        if _is_known(snapshot, spelling):
+            return _resolve(snapshot, spelling, kind)
+    return _resolve(snapshot, plain, kind)
 
 
-def _is_known(tables: Tables, name: str) -> bool:
+def _is_known(snapshot: ConfigSnapshot, name: str) -> bool:
     """Whether a name is listed somewhere, so that it may be taken as it stands."""
     prefix, slash, rest = name.partition("/")
     if slash and rest.endswith(_LARGE_MARK):
-        rows = tables.models.get(tables.registry.names.get(prefix, ""), ())
+        rows = snapshot.models.get(snapshot.registry.names.get(prefix, ""), ())
         return any(row.id == rest for row in rows)
     if slash:
-        return _FAMILY.fullmatch(name) is not None or prefix in tables.registry.names
-    if name in tables.combos or name in tables.aliases:
+        return _FAMILY.fullmatch(name) is not None or prefix in snapshot.registry.names
+    if name in snapshot.combos or name in snapshot.aliases:
         return True
-    return any(row.id == name for rows in tables.models.values() for row in rows)
+    return any(row.id == name for rows in snapshot.models.values() for row in rows)
 
 
-def _resolve(tables: Tables, name: str, kind: Kind) -> Resolved:
+def _resolve(snapshot: ConfigSnapshot, name: str, kind: Kind) -> Resolved:
     family = _FAMILY.fullmatch(name)
     if family:
-        return Resolved(combo=family_combo(tables, name, family[1]))
+        return Resolved(combo=family_combo(snapshot, name, family[1]))
     if "/" in name:
-        return Resolved(target=_prefixed(tables, name, kind))
-    if name in tables.combos:
-        return Resolved(combo=tables.combos[name])
-    if name in tables.aliases:
-        return _aliased(tables, tables.aliases[name], kind)
-    return Resolved(target=_target(tables, _owner(tables, name), name, kind))
+        return Resolved(target=_prefixed(snapshot, name, kind))
+    if name in snapshot.combos:
+        return Resolved(combo=snapshot.combos[name])
+    if name in snapshot.aliases:
+        return _aliased(snapshot, snapshot.aliases[name], kind)
+    return Resolved(target=_target(snapshot, _owner(snapshot, name), name, kind))
 
 
-def _aliased(tables: Tables, meaning: str, kind: Kind) -> Resolved:
+def _aliased(snapshot: ConfigSnapshot, meaning: str, kind: Kind) -> Resolved:
     """An alias means a prefixed model, or a combo; never another alias."""
-    if meaning in tables.combos:
-        return Resolved(combo=tables.combos[meaning])
+    if meaning in snapshot.combos:
+        return Resolved(combo=snapshot.combos[meaning])
     if "/" in meaning:
-        return Resolved(target=_prefixed(tables, meaning, kind))
-    return Resolved(target=_target(tables, _owner(tables, meaning), meaning, kind))
+        return Resolved(target=_prefixed(snapshot, meaning, kind))
+    return Resolved(target=_target(snapshot, _owner(snapshot, meaning), meaning, kind))
 
 
-def _prefixed(tables: Tables, name: str, kind: Kind) -> Target:
+def _prefixed(snapshot: ConfigSnapshot, name: str, kind: Kind) -> Target:
     prefix, _, rest = name.partition("/")
-    provider = tables.registry.names.get(prefix)
+    provider = snapshot.registry.names.get(prefix)
     if provider is None or not rest:
         raise NoCredentials(prefix)
-    spec = tables.registry.providers[provider]
-    is_node = tables.registry.provider_plugins.get(provider) == RUNTIME
-    if is_node and spec.alias is not None and not _row(tables, spec, rest, kind):
+    spec = snapshot.registry.providers[provider]
+    is_node = snapshot.registry.provider_plugins.get(provider) == RUNTIME
+    if is_node and spec.alias is not None and not _row(snapshot, spec, rest, kind):
         rest = rest.removeprefix(f"{spec.alias}/") or rest
-    return _target(tables, provider, rest, kind)
+    return _target(snapshot, provider, rest, kind)
 
 
-def _owner(tables: Tables, name: str) -> str:
+def _owner(snapshot: ConfigSnapshot, name: str) -> str:
     """The provider a bare id belongs to. Raises BadRequest when there is none."""
     claims = [
         (len(beginning), spec.id)
-        for spec in tables.registry.providers.values()
+        for spec in snapshot.registry.providers.values()
         for beginning in spec.beginnings
         if name.startswith(beginning)
     ]
     length, claimant = max(claims, default=(0, ""))
     if not length:
-        owners = [p for p in tables.accounts if any(r.id == name for r in tables.models.get(p, ()))]
+        owners = [
+            p for p in snapshot.accounts if any(r.id == name for r in snapshot.models.get(p, ()))
+        ]
         claimant = owners[0] if len(owners) == 1 else claimant
     if not claimant:
         raise BadRequest("Invalid model format", param="model")
     return claimant
 
 
-def _target(tables: Tables, provider: str, name: str, kind: Kind) -> Target:
-    spec = tables.registry.providers.get(provider)
+def _target(snapshot: ConfigSnapshot, provider: str, name: str, kind: Kind) -> Target:
+    spec = snapshot.registry.providers.get(provider)
     if spec is None:
         raise NoCredentials(provider)
-    if (provider, name) in tables.hidden:
+    if (provider, name) in snapshot.hidden:
         raise BadRequest(
             f"Model {provider}/{name} is disabled", code="model_disabled", param="model"
         )
-    row = _row(tables, spec, name, kind)
+    row = _row(snapshot, spec, name, kind)
     if row is None:
-        other = next((row for row in tables.models.get(provider, ()) if row.id == name), None)
-        if kind is Kind.LLM and (other is not None or not serves_chat(tables, spec)):
+        other = next((row for row in snapshot.models.get(provider, ()) if row.id == name), None)
+        if kind is Kind.LLM and (other is not None or not serves_chat(snapshot, spec)):
             raise NotAChatModel(f"{provider}/{name}")
         row = other or Model(name, kind=kind, context=spec.default_context)
     return Target(spec, row)
 
 
-def _row(tables: Tables, spec: ProviderSpec, name: str, kind: Kind) -> Model | None:
-    rows = tables.models.get(spec.id, ())
+def _row(snapshot: ConfigSnapshot, spec: ProviderSpec, name: str, kind: Kind) -> Model | None:
+    rows = snapshot.models.get(spec.id, ())
     return next((row for row in rows if row.id == name and row.kind is kind), None)
 
 
-def serves_chat(tables: Tables, spec: ProviderSpec) -> bool:
+def serves_chat(snapshot: ConfigSnapshot, spec: ProviderSpec) -> bool:
     """Whether a provider has chat models; one that lists no models at all is taken to."""
-    rows = tables.models.get(spec.id) or spec.models
+    rows = snapshot.models.get(spec.id) or spec.models
     if spec.passthrough_models or not rows:
         return True
     return any(row.kind is Kind.LLM for row in rows)
 
 
-def family_combo(tables: Tables, name: str, family: str) -> Combo:
+def family_combo(snapshot: ConfigSnapshot, name: str, family: str) -> Combo:
     """A virtual combo of every connected model of a family. Raises NothingToTry."""
-    members = tuple(dict.fromkeys(_family_members(tables, family)))
+    members = tuple(dict.fromkeys(_family_members(snapshot, family)))
     if not members:
         raise NothingToTry(f'Combo "{name}" has no models')
     return Combo(id=name, name=name, models=members, created_at="", updated_at="")
 
 
-def _family_members(tables: Tables, family: str) -> Iterator[str]:
-    for provider in tables.accounts:
-        spec = tables.registry.providers.get(provider)
+def _family_members(snapshot: ConfigSnapshot, family: str) -> Iterator[str]:
+    for provider in snapshot.accounts:
+        spec = snapshot.registry.providers.get(provider)
         if spec is None:
             continue
-        for row in tables.models.get(provider, ()):
+        for row in snapshot.models.get(provider, ()):
             if row.kind is Kind.LLM and belongs(spec, row, family):
                 yield f"{provider}/{row.id}"
 

@@ -11,7 +11,7 @@ from ..contracts.kinds import Kind
 from ..contracts.provider import Target
 from ..storage.stores.combos import Combo
 from .model_resolver import Resolved, resolve
-from .snapshot import Tables
+from .snapshot import ConfigSnapshot
 
 DEEPEST = 8
 """How many combos may stand within one another."""
@@ -42,31 +42,33 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The model that merges the answers of a fusion."""
 
 
-def plan_of(
-    tables: Tables, name: str, kind: Kind, default_timeout_ms: int, *, decorated: bool
+def build_plan(
+    snapshot: ConfigSnapshot, name: str, kind: Kind, default_timeout_ms: int, *, decorated: bool
 ) -> Plan:
     """What to try for a model's name; worked out once in each picture. Raises as its parts do."""
     key = (name, kind, decorated, default_timeout_ms)
-    laid: Plan | None = tables.memory.get(key)
-    if laid is None:
-        resolved = resolve(tables, name, kind, decorated=decorated)
-        laid = plan(tables, resolved, Kind.LLM, default_timeout_ms)
-        tables.remember(key, laid)
-    return laid
+    plan: Plan | None = snapshot.memory.get(key)
+    if plan is None:
+        resolved = resolve(snapshot, name, kind, decorated=decorated)
+        plan = plan_resolved(snapshot, resolved, Kind.LLM, default_timeout_ms)
+        snapshot.remember(key, plan)
+    return plan
 
 
-def plan(tables: Tables, resolved: Resolved, kind: Kind, default_timeout_ms: int) -> Plan:
+def plan_resolved(
+    snapshot: ConfigSnapshot, resolved: Resolved, kind: Kind, default_timeout_ms: int
+) -> Plan:
     """The members in their saved order. Raises NothingToTry for a combo without any."""
     if resolved.target is not None:
         return Plan(members=(Member(resolved.target, resolved.target.model.id),))
     combo = resolved.combo
     if combo is None:
         raise NothingToTry("The model resolves to nothing")
-    own = tables.settings.combo_strategies.get(combo.name) or ComboStrategy()
-    members = members_of_combo(tables, combo, kind)
+    own = snapshot.settings.combo_strategies.get(combo.name) or ComboStrategy()
+    members = members_of_combo(snapshot, combo, kind)
     if own.context_requirements is not None:
         members = _large_enough(members, own.context_requirements)
-    if tables.settings.hide_paid_models:
+    if snapshot.settings.hide_paid_models:
         members = tuple(m for m in members if _is_free(m.target)) or members
     if not members:
         raise NothingToTry(f'Combo "{combo.name}" has no models')
@@ -74,15 +76,17 @@ def plan(tables: Tables, resolved: Resolved, kind: Kind, default_timeout_ms: int
     return Plan(
         members=members,
         combo=combo,
-        strategy=strategy_of(own, tables.settings),
+        strategy=strategy_of(own, snapshot.settings),
         timeout=timeout_ms / 1000 if timeout_ms else None,
         judge=own.judge_model,
     )
 
 
-def members_of_combo(tables: Tables, combo: Combo, kind: Kind = Kind.LLM) -> tuple[Member, ...]:
+def members_of_combo(
+    snapshot: ConfigSnapshot, combo: Combo, kind: Kind = Kind.LLM
+) -> tuple[Member, ...]:
     """Every target of a combo, in saved order."""
-    return tuple(_members(tables, combo, kind, ()))
+    return tuple(_members(snapshot, combo, kind, ()))
 
 
 def strategy_of(own: ComboStrategy, settings: Settings) -> str:
@@ -90,18 +94,20 @@ def strategy_of(own: ComboStrategy, settings: Settings) -> str:
     return "smart" if chosen in ("task", "task-aware", "auto") else chosen
 
 
-def _members(tables: Tables, combo: Combo, kind: Kind, within: tuple[str, ...]) -> Iterator[Member]:
+def _members(
+    snapshot: ConfigSnapshot, combo: Combo, kind: Kind, within: tuple[str, ...]
+) -> Iterator[Member]:
     """Every target of a combo; combos inside it are opened, one within itself is left out."""
     if combo.name in within or len(within) >= DEEPEST:
         return
     facts = _facts(combo)
     for name in combo.models:
         try:
-            resolved = resolve(tables, name, kind)
+            resolved = resolve(snapshot, name, kind)
         except GatewayError:
             continue  # a member that no longer means anything must not stop the others
         if resolved.combo is not None:
-            yield from _members(tables, resolved.combo, kind, (*within, combo.name))
+            yield from _members(snapshot, resolved.combo, kind, (*within, combo.name))
         elif resolved.target is not None:
             yield _member(name, resolved.target, _next(facts.get(name)))
 

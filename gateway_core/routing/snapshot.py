@@ -19,7 +19,7 @@ from ..plugins.registry import Registry
 from ..storage.stores.combos import Combo
 from ..storage.stores.connection import Connection
 from ..storage.stores.proxy_pools import ProxyPool
-from ..upstream.endpoints import Ways
+from ..upstream.endpoints import EndpointCache
 from ..upstream.proxies import Proxy, proxy_of
 
 Memory = dict[tuple[object, ...], Any]
@@ -40,7 +40,7 @@ class Account(Struct, frozen=True, kw_only=True):
     """How it fared before this start: ``backoffLevel``, ``modelLock_…``."""
 
 
-class Tables(Struct, frozen=True, kw_only=True):
+class ConfigSnapshot(Struct, frozen=True, kw_only=True):
     """The picture."""
 
     registry: Registry
@@ -62,13 +62,13 @@ class Tables(Struct, frozen=True, kw_only=True):
     """Of the stored groups this picture was taken from."""
     memory: Memory = msgspec.field(default_factory=dict)
     """What was worked out from this picture alone, by whoever worked it out."""
-    ways: Ways = Ways({})
+    ways: EndpointCache = EndpointCache({})
     """Where its accounts are called."""
 
     def __post_init__(self) -> None:
         """A changed copy has worked nothing out yet."""
         msgspec.structs.force_setattr(self, "memory", {})
-        msgspec.structs.force_setattr(self, "ways", Ways(self.registry.formats))
+        msgspec.structs.force_setattr(self, "ways", EndpointCache(self.registry.formats))
 
     def remember(self, key: tuple[object, ...], found: Any) -> None:
         """Keep something in ``memory``, which begins anew before it gets large."""

@@ -13,6 +13,7 @@ from ..identity.keys import KeyTable
 from ..metering.prices import Prices
 from ..plugins import PluginSettings
 from ..plugins.registry import Registry, with_providers
+from ..storage.failure_log import FailureLog
 from ..storage.stores import Stores
 from ..storage.stores.audit import GROUP as AUDIT
 from ..storage.stores.combos import GROUP as COMBOS
@@ -29,8 +30,7 @@ from ..storage.stores.proxy_pools import GROUP as POOLS
 from ..storage.stores.settings import GROUP as SETTINGS
 from ..storage.stores.usage import GROUP as USAGE
 from ..storage.stores.versions import read_versions
-from ..storage.trouble import Trouble
-from .snapshot import Tables, accounts_of, models_of
+from .snapshot import ConfigSnapshot, accounts_of, models_of
 
 LOOK_EVERY = 1.0
 """Seconds between two looks for writes of other processes."""
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class Live:
+class SnapshotLoader:
     """Takes pictures of the stored configuration."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Live:
         self._lock = asyncio.Lock()
         self._kept: dict[str, tuple[int | None, Any]] = {}
         """What each group held at a version."""
-        self._last: Tables | None = None
+        self._last: ConfigSnapshot | None = None
         self._shown: Mapping[str, int] = {}
         """The versions that the last picture was made of."""
 
@@ -70,7 +70,7 @@ class Live:
         self._registry = change(self._registry)
         self._last = None
 
-    async def take(self) -> Tables:
+    async def take(self) -> ConfigSnapshot:
         """A new picture. The versions are read first, so a write in between shows up later.
 
         Only what was written to since the last picture is read again.
@@ -85,7 +85,7 @@ class Live:
             self._last = replace(self._last, versions=versions)
             return self._last
 
-    async def _fresh(self, versions: Mapping[str, int]) -> Tables:
+    async def _fresh(self, versions: Mapping[str, int]) -> ConfigSnapshot:
         """A picture of plugins that were not amended while it was made."""
         while True:
             registry = self._registry
@@ -93,7 +93,7 @@ class Live:
             if registry is self._registry:
                 return picture
 
-    async def _picture(self, versions: Mapping[str, int]) -> Tables:
+    async def _picture(self, versions: Mapping[str, int]) -> ConfigSnapshot:
         stores, kv = self._stores, self._stores.kv
         settings = await self._part(SETTINGS, versions, stores.settings.read)
         nodes = await self._part(NODES, versions, stores.nodes.list)
@@ -113,7 +113,7 @@ class Live:
             await kv.all(ENABLED_MODELS),
         )
         self._prices.replace(await kv.all(PRICING))
-        return Tables(
+        return ConfigSnapshot(
             registry=registry,
             settings=settings,
             accounts=accounts_of(connections, settings, registry, pools),
@@ -137,15 +137,15 @@ class Live:
         found: T = kept
         return found
 
-    async def is_stale(self, tables: Tables) -> bool:
-        return await self._versions() != tables.versions
+    async def is_stale(self, snapshot: ConfigSnapshot) -> bool:
+        return await self._versions() != snapshot.versions
 
     async def follow(
-        self, current: Callable[[], Tables], refresh: Callable[[], Awaitable[None]]
+        self, current: Callable[[], ConfigSnapshot], refresh: Callable[[], Awaitable[None]]
     ) -> None:
         """Look again and again whether another process has written something."""
         meanwhile = "What was read before holds until then."
-        trouble = Trouble(log, "Reading the stored configuration", meanwhile)
+        trouble = FailureLog(log, "Reading the stored configuration", meanwhile)
         while True:
             await asyncio.sleep(LOOK_EVERY)
             try:

@@ -9,29 +9,31 @@ from collections.abc import Callable, Sequence
 
 from ..config.settings import ComboStrategy, Settings
 from ..contracts.conversation import Conversation, Media
-from .cooldowns import Health
+from .cooldowns import Cooldowns
 from .difficulty import difficulty, fit
 from .plan import Member, Plan
-from .snapshot import Tables
+from .snapshot import ConfigSnapshot
 
 AFFINITY_SECONDS = 3600.0
 MOST_AFFINITIES = 1000
 
 
-class Order:
+class MemberOrder:
     """Orders members and remembers what that takes: whose turn it is, who talked to whom."""
 
-    def __init__(self, health: Health, clock: Callable[[], float], chance: random.Random) -> None:
+    def __init__(
+        self, health: Cooldowns, clock: Callable[[], float], chance: random.Random
+    ) -> None:
         self._health = health
         self._clock = clock
         self._chance = chance
-        self._turns: dict[str, tuple[int, int]] = {}
+        self._round_robin: dict[str, tuple[int, int]] = {}
         self._affinities: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
 
     def members(
         self,
         plan: Plan,
-        tables: Tables,
+        snapshot: ConfigSnapshot,
         session: str | None,
         asked: Callable[[], Conversation],
     ) -> list[Member]:
@@ -41,11 +43,11 @@ class Order:
             return members
         name = plan.combo.name
         if plan.strategy == "round-robin":
-            members = self._rotated(name, members, tables.settings, session)
+            members = self._rotated(name, members, snapshot.settings, session)
         elif plan.strategy == "weighted":
             members = self._weighted(members)
         elif plan.strategy == "smart-scoring":
-            members.sort(key=lambda member: -self._score(member, tables))
+            members.sort(key=lambda member: -self._score(member, snapshot))
         elif plan.strategy == "smart":
             wanted = difficulty(asked())
             members.sort(key=lambda member: fit(member.target, wanted))
@@ -62,10 +64,10 @@ class Order:
         return members[start:] + members[:start]
 
     def _start(self, name: str, count: int, limit: int) -> int:
-        start, times = self._turns.get(name, (0, 0))
+        start, times = self._round_robin.get(name, (0, 0))
         if times >= limit:
             start, times = start + 1, 0
-        self._turns[name] = (start % count, times + 1)
+        self._round_robin[name] = (start % count, times + 1)
         return start % count
 
     def _kept(self, name: str, session: str, start: int) -> int:
@@ -85,10 +87,10 @@ class Order:
         first = self._chance.choices(range(len(members)), weights)[0]
         return [members[first], *members[:first], *members[first + 1 :]]
 
-    def _score(self, member: Member, tables: Tables) -> float:
-        accounts = tables.accounts.get(member.target.provider.id, ())
+    def _score(self, member: Member, snapshot: ConfigSnapshot) -> float:
+        accounts = snapshot.accounts.get(member.target.provider.id, ())
         model = member.target.model.id
-        awake = [a for a in accounts if self._health.resting(a.id, model) is None]
+        awake = [a for a in accounts if self._health.find(a.id, model) is None]
         return max((self._health.score(a.id, model) for a in awake), default=-1.0)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 
-from ..contracts.asgi import LEAVING, PUSH, REPLY
+from ..contracts.asgi import ON_DISCONNECT, PUSH, REPLY
 from .door import App, Message
 from .flow import HIGH_WATER, Flow
 from .offers import Asker, Express, Nobody
@@ -110,7 +110,7 @@ class Cycle:
     async def run(self, app: App) -> None:
         """Have a request answered, whatever happens to the application."""
         scope = self.scope()
-        scope[PUSH], scope[REPLY], scope[LEAVING] = self.push, self.reply, self.leaving
+        scope[PUSH], scope[REPLY], scope[ON_DISCONNECT] = self.push, self.reply, self.leaving
         try:
             await app(scope, self.receive, self.send)
         except BaseException:
@@ -122,7 +122,7 @@ class Cycle:
                 await self._fail()
         finally:
             self.asker, self._told = _NOBODY, None
-            for key in (PUSH, REPLY, LEAVING):
+            for key in (PUSH, REPLY, ON_DISCONNECT):
                 scope.pop(key, None)  # It holds this object, and may hold the scope in turn.
 
     # What the connection tells.

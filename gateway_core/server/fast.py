@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import httptools
 
-from ..contracts.asgi import KEPT
+from ..contracts.asgi import REPEATED_HEAD
 from .connection import BODY, BUSY, HEAD, IDLE, Connection
 from .cycle import Cycle, Usual
 from .door import App, Door, stopping
@@ -152,7 +152,7 @@ class Fast(Connection, asyncio.Protocol):
         is_one_piece = self._fresh and self._fed == len(self._piece)
         self._repeated = repeated(self._piece, self.headers, scope) if is_one_piece else None
         if self._repeated is not None:
-            scope[KEPT] = self._repeated.kept
+            scope[REPEATED_HEAD] = self._repeated.kept
         cycle = Cycle(
             lambda: scope,
             self.transport,

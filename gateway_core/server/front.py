@@ -18,7 +18,7 @@ from typing import cast
 
 import httptools
 
-from ..contracts.asgi import LEAVING
+from ..contracts.asgi import ON_DISCONNECT
 from .connection import BODY, HEAD, Connection
 from .cycle import FAILED, FAILED_HEADERS, LONG, Header, Usual
 from .door import App, Door, Message, stopping
@@ -191,7 +191,7 @@ class Exchange:
         task, tasks = asyncio.current_task(), self._front.door.tasks
         assert task is not None
         tasks.add(task)
-        scope[LEAVING] = self.leaving
+        scope[ON_DISCONNECT] = self.leaving
         try:
             await app(scope, self._receive, self.send)
         except BaseException:
@@ -204,7 +204,9 @@ class Exchange:
         finally:
             self._take_rest()
             self._told = None
-            scope.pop(LEAVING, None)  # It holds this object, which may hold the scope in turn.
+            scope.pop(
+                ON_DISCONNECT, None
+            )  # It holds this object, which may hold the scope in turn.
             tasks.discard(task)
 
     def leaving(self, told: Callable[[], None]) -> None:

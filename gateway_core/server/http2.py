@@ -183,7 +183,7 @@ class Http2(Multiplexed, asyncio.Protocol):
     def reset(self, number: int, why: Why) -> None:
         self.h2.reset_stream(number, CODES[why])
 
-    def give_back(self, number: int, size: int) -> None:
+    def restore_changes(self, number: int, size: int) -> None:
         self.h2.acknowledge_received_data(size, number)
         self.flush()
 

@@ -242,7 +242,7 @@ class Http3(Multiplexed, QuicConnectionProtocol):
         self._credit.give(GIVEN)
         super().piece_sent(number, frames)
 
-    def give_back(self, number: int, size: int) -> None:
+    def restore_changes(self, number: int, size: int) -> None:
         self.flush()
 
     def flush(self) -> None:

@@ -30,17 +30,17 @@ class Incoming:
     def read(self) -> bytes:
         """All that has come since the last time."""
         body, self._kept = bytes(self._kept), bytearray()
-        self.give_back()
+        self.restore_changes()
         return body
 
     def drop(self) -> None:
         """Nobody will read it."""
         self._kept.clear()
 
-    def give_back(self) -> None:
+    def restore_changes(self) -> None:
         """Let the client send as much again as has come."""
         if self.unread:
-            self._line.give_back(self._number, self.unread)
+            self._line.restore_changes(self._number, self.unread)
             self.unread = 0
             self._line.flush()
 

@@ -55,7 +55,7 @@ class Line(Protocol):
     def reset(self, number: int, why: Why) -> None:
         """End both directions of a stream."""
 
-    def give_back(self, number: int, size: int) -> None:
+    def restore_changes(self, number: int, size: int) -> None:
         """Let the client send so many bytes more of a body."""
 
     def flush(self) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from ..contracts.asgi import Kept, Outlet
+from ..contracts.asgi import DirectWriter, RepeatedHead
 
 
 class Express(Protocol):
@@ -18,7 +18,7 @@ class Express(Protocol):
         ...
 
 
-AtOnce = Callable[[Kept, bytes, Outlet], Express | None]
+AtOnce = Callable[[RepeatedHead, bytes, DirectWriter], Express | None]
 """What our own application offers beside itself: to begin with a request whose head came before."""
 
 

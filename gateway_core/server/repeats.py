@@ -8,7 +8,7 @@ many clients write the two one after the other.
 
 import re
 
-from ..contracts.asgi import KEPT, Kept
+from ..contracts.asgi import REPEATED_HEAD, RepeatedHead
 from .door import Message
 from .heads import SMALL, Headers
 
@@ -34,7 +34,7 @@ class Repeated:
         self._prefix, self._suffix = prefix, suffix
         self._headers, self._place = headers, place
         self._scope = dict(scope)
-        self.kept = Kept(headers[place][1])
+        self.kept = RepeatedHead(headers[place][1])
         self.lacks = 0
         """How many bytes are still to come of the body that was looked at last; below 0, how many
         came behind it."""
@@ -60,7 +60,7 @@ class Repeated:
         """Of the request that came last."""
         headers = list(self._headers)
         headers[self._place] = (b"content-length", self.kept.length)
-        return {**self._scope, "headers": headers, "state": {}, KEPT: self.kept}
+        return {**self._scope, "headers": headers, "state": {}, REPEATED_HEAD: self.kept}
 
 
 def repeated(piece: bytes, headers: Headers, scope: Message) -> Repeated | None:

@@ -17,7 +17,7 @@ from time import time
 
 import msgspec
 
-from ..contracts.asgi import LEAVING, PUSH, REPLY
+from ..contracts.asgi import ON_DISCONNECT, PUSH, REPLY
 from .cycle import BODILESS, FAILED, FAILED_HEADERS, LONG, Header, lines
 from .door import App, Message
 from .heads import Refused
@@ -69,12 +69,12 @@ class Stream:
 
     async def _serve(self, app: App) -> None:
         scope = self.scope
-        scope[PUSH], scope[REPLY], scope[LEAVING] = self.push, self.reply, self.leaving
+        scope[PUSH], scope[REPLY], scope[ON_DISCONNECT] = self.push, self.reply, self.leaving
         try:
             await app(scope, self.receive, self.send)
         finally:
             self._told = None
-            for key in (PUSH, REPLY, LEAVING):
+            for key in (PUSH, REPLY, ON_DISCONNECT):
                 scope.pop(key, None)  # It holds this object, which holds the scope in turn.
 
     # What the connection tells.
@@ -102,7 +102,7 @@ class Stream:
     def drop(self) -> None:
         """Nobody waits for the answer, and the connection goes on."""
         self.leave()
-        self.body.give_back()
+        self.body.restore_changes()
         self.line.forget(self.number)
 
     def leave(self) -> None:

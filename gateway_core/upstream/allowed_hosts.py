@@ -27,7 +27,7 @@ _EVERYWHERE = ("", "0.0.0.0", "::")
 _HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-class Reach(Struct, frozen=True):
+class AllowedHosts(Struct, frozen=True):
     """The origins a provider declares; ``patterns`` are for those with a ``*`` in them."""
 
     origins: frozenset[str] = frozenset()
@@ -37,10 +37,10 @@ class Reach(Struct, frozen=True):
         return origin in self.origins or any(each.fullmatch(origin) for each in self.patterns)
 
 
-def reach_of(spec: ProviderSpec) -> Reach:
+def allowed_hosts(spec: ProviderSpec) -> AllowedHosts:
     """Every address that a provider declares; a template stands for one label, or a part of it."""
     declared = [_TEMPLATE.sub("*", url) for url in _urls(spec)]
-    return Reach(
+    return AllowedHosts(
         origins=frozenset(filter(None, map(origin_of, declared))),
         patterns=tuple(pattern for url in declared for pattern in _pattern(url)),
     )

@@ -18,7 +18,7 @@ BLOCK = 16 * 1024 * 1024
 """Half of the free memory that may be kept from one long body to the next."""
 
 
-class Gathering:
+class BodyBuffer:
     """Takes pieces, and gives them as one."""
 
     def __init__(self, announced: int) -> None:

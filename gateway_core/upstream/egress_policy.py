@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from ..contracts.errors import HostRefused
 from ..contracts.exchange import Transport, UpstreamRequest, UpstreamResponse
 from ..contracts.provider import Credential, ProviderSpec
-from .allowed_hosts import Reach, is_named, reach_of
-from .redaction import secrets_of, told
+from .allowed_hosts import AllowedHosts, allowed_hosts, is_named
+from .redaction import redact, secrets_of
 from .transport import MalformedUrl
 from .transport.urls import Url, parse
 
@@ -48,12 +48,12 @@ class Configured(Struct):
         return is_its_own
 
 
-class Firewall:
+class EgressPolicy:
     """Checks where requests go before they leave. ``owner`` tells the plugin of a provider."""
 
     def __init__(self, owner: Callable[[str], str] = str) -> None:
         self._owner = owner
-        self._reaches: dict[str, tuple[ProviderSpec, Reach]] = {}
+        self._reaches: dict[str, tuple[ProviderSpec, AllowedHosts]] = {}
         self._accounts: dict[str, Configured] = {}
 
     def learn(self, specs: Iterable[ProviderSpec]) -> None:
@@ -65,14 +65,14 @@ class Firewall:
         """Read what accounts name, in the place of all that was read before."""
         self._accounts = {each.connection_id: _configured(each) for each in credentials}
 
-    def reach(self, spec: ProviderSpec) -> Reach:
+    def reach(self, spec: ProviderSpec) -> AllowedHosts:
         """What a provider declares."""
         held = self._reaches.get(spec.id)
         if held is not None and held[0] is spec:
             return held[1]
         if len(self._reaches) >= MOST_HELD:
             self._reaches.clear()
-        reach = reach_of(spec)
+        reach = allowed_hosts(spec)
         self._reaches[spec.id] = (spec, reach)
         return reach
 
@@ -109,7 +109,7 @@ class Firewall:
         if origin in account.seen or reach.covers(origin) or account.names(url):
             account.passed = (spec, request.url)
             return
-        shown = told(url.origin, secrets_of(account.credential))
+        shown = redact(url.origin, secrets_of(account.credential))
         raise refused(self._owner(spec.id), shown)
 
 

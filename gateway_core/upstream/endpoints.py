@@ -78,7 +78,7 @@ def authorization(target: Target, credential: Credential, wire: WireFormat) -> M
     return {header or wire.auth_header: secret}
 
 
-class Way(Struct, frozen=True):
+class UpstreamEndpoint(Struct, frozen=True):
     """Where calls of one model go for one account, and what they show there."""
 
     target: Target
@@ -102,16 +102,16 @@ class Way(Struct, frozen=True):
         )
 
 
-class Ways:
+class EndpointCache:
     """Remembers the ways that were worked out. What a plugin's code chooses, it chooses anew."""
 
     def __init__(self, formats: Mapping[str, WireFormat]) -> None:
         self._formats = formats
-        self._found: dict[tuple[str, str, str, str, bool], Way] = {}
+        self._found: dict[tuple[str, str, str, str, bool], UpstreamEndpoint] = {}
 
     def find(
         self, target: Target, credential: Credential, client: WireFormat, *, stream: bool
-    ) -> Way:
+    ) -> UpstreamEndpoint:
         """The way of a client's calls, in the format to use with this target."""
         key = (
             target.provider.id,
@@ -124,7 +124,7 @@ class Ways:
         if way is None or way.target is not target or way.credential is not credential:
             wire = spoken(client, target, self._formats)
             path = vendor_side(wire).path(target.model.id, stream)
-            way = way_of(target, credential, wire, path)
+            way = resolve_endpoint(target, credential, wire, path)
             if target.provider.url_builder is None and target.provider.executor is None:
                 if len(self._found) >= MOST_WAYS:
                     self._found.clear()
@@ -149,13 +149,15 @@ def vendor_side(wire: WireFormat) -> VendorSide:
     return wire.vendor
 
 
-def way_of(target: Target, credential: Credential, wire: WireFormat, path: str) -> Way:
+def resolve_endpoint(
+    target: Target, credential: Credential, wire: WireFormat, path: str
+) -> UpstreamEndpoint:
     """Work out a way; ``path`` is the format's own."""
     fixed: Mapping[str, str] = _headers({}, target, credential, wire)
     if target.provider.executor is None:  # An executor is a plugin's, and may change them.
         fixed = Lasting(fixed)
     timeout = target.provider.timeout_ms
-    return Way(
+    return UpstreamEndpoint(
         target,
         credential,
         wire,
@@ -169,4 +171,4 @@ def request(
     call: Call, target: Target, credential: Credential, wire: WireFormat, body: bytes, path: str
 ) -> UpstreamRequest:
     """One call on a way that is not remembered."""
-    return way_of(target, credential, wire, path).request(call, body)
+    return resolve_endpoint(target, credential, wire, path).request(call, body)

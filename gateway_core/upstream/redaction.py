@@ -27,7 +27,7 @@ _SECRETS = (
 _PATH = re.compile(r"(?<![\w:/.])/(?:home|root|Users|tmp|var|opt|etc)/\S+")
 
 
-def told(text: str, secrets: Iterable[str] = ()) -> str:
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """A vendor's words as they may be shown: one line, not long, nothing secret."""
     line = next((line for line in text.splitlines() if line.strip()), "").strip()
     for secret in sorted(secrets, key=len, reverse=True):

@@ -18,7 +18,7 @@ from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.model import Model
 from gateway_core.contracts.provider import Credential, ProviderSpec, Target
 from gateway_core.contracts.wire import WireFormat
-from gateway_core.metering.request_record import Trace
+from gateway_core.metering.request_record import RequestRecord
 from gateway_core.pipeline.context import Core
 from gateway_core.routing.plan import Member
 from gateway_core.routing.snapshot import Account
@@ -122,9 +122,9 @@ async def _list(core: Core, subject: Subject) -> tuple[Fetched | None, bool]:
 
 async def _greet(core: Core, subject: Subject, model: str, path: str) -> None:
     spec, account = subject.spec, subject.account
-    rows = core.tables.models.get(spec.id, spec.models)
+    rows = core.snapshot.models.get(spec.id, spec.models)
     row = next((row for row in rows if row.id == model and row.kind is Kind.LLM), Model(model))
-    trace = Trace(core.new_id(), path, spec.format, core.clock())
+    trace = RequestRecord(core.new_id(), path, spec.format, core.clock())
     trace.model = model
     try:
         await greet_account(core, account, Member(Target(spec, row), model), trace)
@@ -139,7 +139,7 @@ async def _greet(core: Core, subject: Subject, model: str, path: str) -> None:
 
 
 def _known_model(core: Core, subject: Subject) -> str | None:
-    rows = core.tables.models.get(subject.spec.id) or subject.spec.models
+    rows = core.snapshot.models.get(subject.spec.id) or subject.spec.models
     return next((row.id for row in rows if row.kind is Kind.LLM), None)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from gateway_core.contracts.errors import GatewayError, TransportError, UpstreamError
-from gateway_core.upstream.redaction import told
+from gateway_core.upstream.redaction import redact
 
 _ABOUT_THE_KEY = ("api key", "api_key", "apikey", "credential", "unauthorized", "authentication")
 _ABOUT_THE_REQUEST = (400, 404, 405, 413, 422, 429)
@@ -55,7 +55,7 @@ def finding(error: GatewayError | None, latency_ms: int, secrets: Iterable[str])
             latency_ms=latency_ms,
             diagnosis=Diagnosis(type="ok", source="upstream"),
         )
-    text = told(error.message, secrets)
+    text = redact(error.message, secrets)
     is_upstream = isinstance(error, UpstreamError)
     return Finding(
         valid=False,

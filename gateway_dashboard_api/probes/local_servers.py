@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.contracts.provider import ProviderSpec
-from gateway_core.upstream.redaction import told
+from gateway_core.upstream.redaction import redact
 
-from ..desk import Desk
+from ..desk import AdminContext
 from .discovery import discover
 from .subjects import candidate
 
@@ -29,29 +29,29 @@ class LocalServer(Struct, frozen=True, kw_only=True):
     error: str | None = None
 
 
-def local_specs(desk: Desk) -> Iterator[ProviderSpec]:
+def local_specs(admin: AdminContext) -> Iterator[ProviderSpec]:
     """Providers that are usually on this machine and let everybody in."""
-    for spec in desk.tables.registry.providers.values():
+    for spec in admin.tables.registry.providers.values():
         is_here = urlsplit(spec.base_url or "").hostname in HERE
         if is_here and spec.auth.type in ("none", "optional"):
             yield spec
 
 
-async def local_servers(desk: Desk) -> list[LocalServer]:
+async def local_servers(admin: AdminContext) -> list[LocalServer]:
     """Ask all of them at once which models they have."""
-    return list(await asyncio.gather(*(_look(desk, spec) for spec in local_specs(desk))))
+    return list(await asyncio.gather(*(_look(admin, spec) for spec in local_specs(admin))))
 
 
-async def _look(desk: Desk, spec: ProviderSpec) -> LocalServer:
+async def _look(admin: AdminContext, spec: ProviderSpec) -> LocalServer:
     url = spec.base_url or ""
-    account = candidate(desk, spec.id, None, {})
+    account = candidate(admin, spec.id, None, {})
     try:
         async with asyncio.timeout(LIMIT):
-            listed = await discover(desk.core, spec, desk.wire(spec), account)
+            listed = await discover(admin.core, spec, admin.wire(spec), account)
     except TimeoutError:
         return LocalServer(provider=spec.id, url=url, reachable=False, error="No answer in time")
     except UpstreamError as error:
-        return LocalServer(provider=spec.id, url=url, reachable=False, error=told(error.message))
+        return LocalServer(provider=spec.id, url=url, reachable=False, error=redact(error.message))
     if listed is None:
         return LocalServer(provider=spec.id, url=url, reachable=False, error="It has no list")
     return LocalServer(provider=spec.id, url=url, reachable=True, models=len(listed))

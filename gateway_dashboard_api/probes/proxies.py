@@ -9,7 +9,7 @@ from msgspec import Struct
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.pipeline.context import Core
-from gateway_core.upstream.redaction import told
+from gateway_core.upstream.redaction import redact
 
 LIMIT = 10.0
 """Seconds."""
@@ -36,7 +36,7 @@ async def try_proxy(core: Core, proxy: str) -> Reached:
     except TimeoutError:
         error = f"The proxy did not answer in {LIMIT:g} s"
     except TransportError as caught:
-        error = told(caught.message)
+        error = redact(caught.message)
     took = round((time.monotonic() - began) * 1000)
     if status is None:
         return Reached(error=error, elapsed_ms=took)

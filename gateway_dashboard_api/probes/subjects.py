@@ -12,7 +12,7 @@ from gateway_core.storage.stores.nodes import Node
 from gateway_core.upstream.proxies import proxy_of
 
 from ..connection_rows import BROKEN
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import BASE_URL
 from ..owners import Owner
 from . import custom
@@ -20,18 +20,18 @@ from .checks import Checked, Proof, Subject, check, default_model, timed
 
 
 async def check_connection(
-    desk: Desk, connection: Connection, owner: Owner, path: str, limit: float
+    admin: AdminContext, connection: Connection, owner: Owner, path: str, limit: float
 ) -> Checked:
     """Look at a stored account, whether it is active or not."""
-    account = account_of(connection, desk.tables.settings, desk.tables.pools)
+    account = account_of(connection, admin.tables.settings, admin.tables.pools)
     model = default_model(connection.data) or default_model(connection.provider_data)
     if connection.broken:
         return await timed(_refused(BadRequest(BROKEN)), account.credential, limit)
-    return await check_account(desk, account, owner, model, path, limit)
+    return await check_account(admin, account, owner, model, path, limit)
 
 
 async def check_account(
-    desk: Desk,
+    admin: AdminContext,
     account: Account,
     owner: Owner,
     model: str | None,
@@ -45,17 +45,19 @@ async def check_account(
         subject = Subject(
             spec=owner.spec, wire=owner.wire, account=account, model=model, trusting=trusting
         )
-        return await check(desk.core, subject, path, limit)
-    return await timed(_custom(desk, account, owner.node, model), account.credential, limit)
+        return await check(admin.core, subject, path, limit)
+    return await timed(_custom(admin, account, owner.node, model), account.credential, limit)
 
 
-def _custom(desk: Desk, account: Account, node: Node | None, model: str | None) -> Awaitable[Proof]:
+def _custom(
+    admin: AdminContext, account: Account, node: Node | None, model: str | None
+) -> Awaitable[Proof]:
     base = account.credential.data.get(BASE_URL)
     if node is None or node.type not in custom.TYPES or not isinstance(base, str):
         return _refused(BadRequest("The plugin of this connection's provider is not installed"))
     native = node.data.get("modelId")
     chosen = model or (native if isinstance(native, str) else None)
-    return custom.prove(desk.core, node.type, base, account, chosen)
+    return custom.prove(admin.core, node.type, base, account, chosen)
 
 
 async def _refused(error: GatewayError) -> Proof:
@@ -63,7 +65,7 @@ async def _refused(error: GatewayError) -> Proof:
 
 
 def candidate(
-    desk: Desk, provider: str, key: str | None, data: Mapping[str, Any], identity: str = ""
+    admin: AdminContext, provider: str, key: str | None, data: Mapping[str, Any], identity: str = ""
 ) -> Account:
     """An account that is not stored; without an id it leaves no trace of itself."""
     return Account(
@@ -73,5 +75,5 @@ def candidate(
         credential=Credential(
             connection_id=identity, secret=key or None, data=MappingProxyType(dict(data))
         ),
-        proxy=proxy_of(data, desk.tables.settings, desk.tables.pools),
+        proxy=proxy_of(data, admin.tables.settings, admin.tables.pools),
     )

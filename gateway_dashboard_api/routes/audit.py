@@ -11,7 +11,7 @@ from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.storage.stores.audit import AuditRow
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query
 
@@ -32,10 +32,10 @@ class AuditPage(Struct, frozen=True, kw_only=True):
     offset: int
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             "/api/audit",
             show,
@@ -47,7 +47,7 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
+async def show(admin: AdminContext, request: Request) -> Response:
     """A page of rows.
 
     For the operator however they come, the command line too, because it is the
@@ -55,7 +55,7 @@ async def show(desk: Desk, request: Request) -> Response:
     are among the rows.
     """
     asked = query(request, AuditQuery)
-    rows, total = await desk.stores.audit.page(
+    rows, total = await admin.stores.audit.page(
         action=asked.action, limit=asked.limit, offset=asked.offset
     )
     return json_answer(AuditPage(rows=rows, total=total, limit=asked.limit, offset=asked.offset))

@@ -14,14 +14,14 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import COOKIE, cookie, is_same_origin
-from gateway_core.identity.lockout import Attempt
+from gateway_core.identity.lockout import LoginAttempt
 from gateway_core.identity.oidc import client_of
 from gateway_core.identity.passwords import is_public_initial
 from gateway_core.identity.placeholders import is_public
 from gateway_core.pipeline.client_response import headers_of
 
 from ..cookies import PENDING, clear_cookie, origin, set_cookie
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..login import check_origin, check_tunnel, counted, prove, signed_in
 from ..login_state import PENDING as PURPOSE
@@ -68,10 +68,10 @@ class Status(Struct, frozen=True, kw_only=True, rename="camel"):
 _read_password = msgspec.json.Decoder(PasswordBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/login",
             counted(login),
@@ -82,7 +82,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example={"password": "a long password"},
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/logout",
             logout,
@@ -91,7 +91,7 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=dict[str, bool],
         ),
         endpoint(
-            desk,
+            admin,
             "GET",
             f"{PATH}/status",
             status,
@@ -102,71 +102,71 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def login(desk: Desk, request: Request) -> Response:
-    desk.core.sessions.check_ready()
-    check_origin(desk, request)
-    before = desk.tables.settings
+async def login(admin: AdminContext, request: Request) -> Response:
+    admin.core.sessions.check_ready()
+    check_origin(admin, request)
+    before = admin.tables.settings
     if before.auth_mode == "oidc":
         raise Forbidden("Sign in with OIDC: the password is not accepted", code="oidc_only")
     check_tunnel(request, before)
     password = (await read(request, _read_password)).password
-    attempt = await prove(desk, request, password)
+    attempt = await prove(admin, request, password)
     if is_public(password):
-        return await _must_change(desk, request, before, attempt)
-    await renew(desk, password, before.password)
-    if desk.tables.settings.mfa_enabled:
-        await desk.login.lockout.withdraw(attempt)
-        return await half_way(desk, request, before.password_session_epoch)
-    await desk.login.lockout.succeed(attempt)
+        return await _must_change(admin, request, before, attempt)
+    await renew(admin, password, before.password)
+    if admin.tables.settings.mfa_enabled:
+        await admin.login.lockout.withdraw(attempt)
+        return await half_way(admin, request, before.password_session_epoch)
+    await admin.login.lockout.succeed(attempt)
     body = {"success": True, "mustChangePassword": False}
-    return signed_in(desk, request, body, before.password_session_epoch)
+    return signed_in(admin, request, body, before.password_session_epoch)
 
 
-async def half_way(desk: Desk, request: Request, epoch: str | None) -> Response:
+async def half_way(admin: AdminContext, request: Request, epoch: str | None) -> Response:
     """Ask for the second factor. ``epoch`` is that of the password that was right."""
     answer = json_answer({"mfaRequired": True})
-    ticket = await desk.login.pending.give(Pending(epoch))
-    set_cookie(desk, request, answer, PENDING, ticket, PURPOSE.lifetime)
+    ticket = await admin.login.pending.give(Pending(epoch))
+    set_cookie(admin, request, answer, PENDING, ticket, PURPOSE.lifetime)
     return answer
 
 
 async def _must_change(
-    desk: Desk, request: Request, before: Settings, attempt: Attempt
+    admin: AdminContext, request: Request, before: Settings, attempt: LoginAttempt
 ) -> Response:
     """Nobody signs in with a password that everybody knows; from this machine it can be changed."""
-    await desk.login.lockout.succeed(attempt)
+    await admin.login.lockout.succeed(attempt)
     body: dict[str, Any] = {"success": True, "mustChangePassword": True}
-    caller = desk.caller(request)
+    caller = admin.caller(request)
     if caller.is_local:
         here = caller.peer.address
-        await desk.login.proofs.drop(here)
-        proof = await desk.login.proofs.give(Proof(here, before.password), owner=here)
+        await admin.login.proofs.drop(here)
+        proof = await admin.login.proofs.give(Proof(here, before.password), owner=here)
         body |= {"requiresPasswordChange": True, "proof": proof}
     return json_answer(body, 403)
 
 
-async def logout(desk: Desk, request: Request) -> Response:
+async def logout(admin: AdminContext, request: Request) -> Response:
     """End the session for every copy of its token, and a login that is half-way."""
     headers = headers_of(request.scope)
-    if not is_same_origin(headers, origin(desk, request)):
+    if not is_same_origin(headers, origin(admin, request)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
-    session = desk.caller(request).session
+    session = admin.caller(request).session
     if session is not None:
-        async with desk.writing():
-            await desk.stores.ended_sessions.add(session.id, session.expires_at)
-    await desk.login.pending.take(cookie(headers, PENDING) or "")
+        async with admin.writing():
+            await admin.stores.ended_sessions.add(session.id, session.expires_at)
+    await admin.login.pending.take(cookie(headers, PENDING) or "")
     answer = json_answer({"success": True})
     for name in (COOKIE, PENDING):
-        clear_cookie(desk, request, answer, name)
+        clear_cookie(admin, request, answer, name)
     return answer
 
 
-async def status(desk: Desk, request: Request) -> Response:
-    settings, session = desk.tables.settings, desk.caller(request).session
+async def status(admin: AdminContext, request: Request) -> Response:
+    settings, session = admin.tables.settings, admin.caller(request).session
     is_oidc = session is not None and session.method == "oidc"
     name = session.name if session is not None else None
     email = session.email if session is not None else None
-    initial = desk.core.environment.initial_password
+    initial = admin.core.environment.initial_password
     found = Status(
         require_login=settings.require_login,
         auth_mode=settings.auth_mode if settings.auth_mode in MODES else MODES[0],

@@ -12,7 +12,7 @@ from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.storage.stores.connection import Connection, ConnectionChange, NewConnection
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..probes.local_servers import LocalServer, local_servers
 from ..requests import read
@@ -49,12 +49,12 @@ class Report(Struct, frozen=True, kw_only=True, rename="camel"):
 _read_run = msgspec.json.Decoder(RunBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     session = Access.SESSION
     return [
-        endpoint(desk, "GET", PATH, show, "look for local servers", access=session, answer=Report),
+        endpoint(admin, "GET", PATH, show, "look for local servers", access=session, answer=Report),
         endpoint(
-            desk,
+            admin,
             "POST",
             PATH,
             run,
@@ -67,27 +67,27 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
+async def show(admin: AdminContext, request: Request) -> Response:
     """What a run would find and do."""
-    return json_answer(await _report(desk))
+    return json_answer(await _report(admin))
 
 
-async def run(desk: Desk, request: Request) -> Response:
+async def run(admin: AdminContext, request: Request) -> Response:
     """Add an account for every server that answers, or enable the one there is."""
     is_dry = (await read(request, _read_run)).dry_run
-    found = await _report(desk)
+    found = await _report(admin)
     if is_dry:
         return json_answer(found)
     changed = 0
-    async with desk.writing():
+    async with admin.writing():
         for line in found.report:
-            changed += await _act(desk, line)
+            changed += await _act(admin, line)
     return json_answer(msgspec.structs.replace(found, dry_run=False, changed=changed))
 
 
-async def _report(desk: Desk) -> Report:
-    stored = await desk.stores.connections.list()
-    lines = tuple(_line(server, stored) for server in await local_servers(desk))
+async def _report(admin: AdminContext) -> Report:
+    stored = await admin.stores.connections.list()
+    lines = tuple(_line(server, stored) for server in await local_servers(admin))
     return Report(dry_run=True, changed=0, report=lines)
 
 
@@ -110,15 +110,15 @@ def _wanted(server: LocalServer, stored: tuple[Connection, ...]) -> Act:
     return "enable" if own else "add"
 
 
-async def _act(desk: Desk, line: Line) -> int:
+async def _act(admin: AdminContext, line: Line) -> int:
     """Do what a line says, unless it was done meanwhile; gives how many accounts that is."""
-    own = await desk.stores.connections.list(line.provider)
+    own = await admin.stores.connections.list(line.provider)
     if line.action == "add" and not own:
-        await desk.stores.connections.create(
+        await admin.stores.connections.create(
             NewConnection(provider=line.provider, auth_type="none", name=NAME)
         )
         return 1
     if line.action == "enable" and own and not any(each.is_active for each in own):
-        await desk.stores.connections.update(own[0].id, ConnectionChange(is_active=True))
+        await admin.stores.connections.update(own[0].id, ConnectionChange(is_active=True))
         return 1
     return 0

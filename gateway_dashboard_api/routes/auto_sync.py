@@ -19,9 +19,9 @@ from gateway_core.http.responses import json_answer
 from gateway_core.routing.snapshot import Account
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.kv import CUSTOM_MODELS
-from gateway_core.upstream.redaction import secrets_of, told
+from gateway_core.upstream.redaction import redact, secrets_of
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..probes.discovery import can_list, discover
 from ..probes.model_list import Listed
@@ -57,50 +57,50 @@ class SyncState(Struct, frozen=True, kw_only=True, rename="camel"):
     results: tuple[Synced, ...] = ()
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, show, "read the sync state", answer=SyncState),
-        endpoint(desk, "POST", PATH, run, "sync the models", answer=SyncState),
+        endpoint(admin, "GET", PATH, show, "read the sync state", answer=SyncState),
+        endpoint(admin, "POST", PATH, run, "sync the models", answer=SyncState),
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    stored = await desk.stores.kv.get(SCOPE, LAST)
+async def show(admin: AdminContext, request: Request) -> Response:
+    stored = await admin.stores.kv.get(SCOPE, LAST)
     return json_answer(stored if stored is not None else SyncState())
 
 
-async def run(desk: Desk, request: Request) -> Response:
+async def run(admin: AdminContext, request: Request) -> Response:
     """Ask the vendors one after the other."""
     results = [
-        await _sync(desk, provider, accounts[0])
-        for provider, accounts in sorted(desk.tables.accounts.items())
-        if _has_list(desk, provider, accounts[0])
+        await _sync(admin, provider, accounts[0])
+        for provider, accounts in sorted(admin.tables.accounts.items())
+        if _has_list(admin, provider, accounts[0])
     ]
-    state = SyncState(last_run_at=iso(desk.core.clock()), results=tuple(results))
-    async with desk.writing():
-        await desk.stores.kv.put(SCOPE, {LAST: state})
+    state = SyncState(last_run_at=iso(admin.core.clock()), results=tuple(results))
+    async with admin.writing():
+        await admin.stores.kv.put(SCOPE, {LAST: state})
     return json_answer(state)
 
 
-def _has_list(desk: Desk, provider: str, account: Account) -> bool:
-    spec = desk.spec(provider)
-    return spec is not None and can_list(spec, desk.wire(spec), account.credential)
+def _has_list(admin: AdminContext, provider: str, account: Account) -> bool:
+    spec = admin.spec(provider)
+    return spec is not None and can_list(spec, admin.wire(spec), account.credential)
 
 
-async def _sync(desk: Desk, provider: str, account: Account) -> Synced:
-    spec = desk.tables.registry.providers[provider]
+async def _sync(admin: AdminContext, provider: str, account: Account) -> Synced:
+    spec = admin.tables.registry.providers[provider]
     try:
-        listed = await discover(desk.core, spec, desk.wire(spec), account) or ()
+        listed = await discover(admin.core, spec, admin.wire(spec), account) or ()
     except UpstreamError as error:
-        text = told(error.message, secrets_of(account.credential))
+        text = redact(error.message, secrets_of(account.credential))
         return Synced(provider=provider, error=text)
-    async with desk.writing():
-        before: list[dict[str, Any]] = await desk.stores.kv.get(CUSTOM_MODELS, provider) or []
+    async with admin.writing():
+        before: list[dict[str, Any]] = await admin.stores.kv.get(CUSTOM_MODELS, provider) or []
         own = [row for row in before if row.get(SOURCE) != SYNCED]
         known = {row["id"] for row in own} | {row.id for row in spec.models}
         fresh = _rows(listed, known)
         if fresh != before[len(own) :] or own != before[: len(own)]:
-            await desk.stores.kv.put(CUSTOM_MODELS, {provider: [*own, *fresh]})
+            await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*own, *fresh]})
     was = {row["id"] for row in before if row.get(SOURCE) == SYNCED}
     now = {row["id"] for row in fresh}
     return Synced(

@@ -11,14 +11,14 @@ from starlette.responses import Response
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
-from gateway_core.routing.cooldowns import EVERY_MODEL, Rest
+from gateway_core.routing.cooldowns import EVERY_MODEL, Cooldown
 from gateway_core.routing.snapshot import PUBLIC
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.connection import Connection
-from gateway_core.upstream.redaction import texts, told
+from gateway_core.upstream.redaction import redact, texts
 
 from ..bodies import said
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import read
 
@@ -56,11 +56,11 @@ class Cleared(Struct, frozen=True):
 _read_action = msgspec.json.Decoder(ActionBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, list_all, "read the availability", answer=Resting),
+        endpoint(admin, "GET", PATH, list_all, "read the availability", answer=Resting),
         endpoint(
-            desk,
+            admin,
             "POST",
             PATH,
             act,
@@ -72,19 +72,19 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
-    stored = {each.id: each for each in await desk.stores.connections.list()}
-    resting = desk.core.health.all_resting()
-    rows = [_resting(desk, stored.get(account), account, m, rest) for account, m, rest in resting]
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    stored = {each.id: each for each in await admin.stores.connections.list()}
+    resting = admin.core.cooldowns.all_active()
+    rows = [_resting(admin, stored.get(account), account, m, rest) for account, m, rest in resting]
     rows += _unavailable(stored, {account for account, _, _ in resting})
     return json_answer(Resting(models=tuple(rows), unavailable_count=len(rows)))
 
 
 def _resting(
-    desk: Desk, connection: Connection | None, account: str, model: str, rest: Rest
+    admin: AdminContext, connection: Connection | None, account: str, model: str, rest: Cooldown
 ) -> RestRow:
     provider = account.removesuffix(f":{PUBLIC}")
-    spec = desk.spec(provider)
+    spec = admin.spec(provider)
     return RestRow(
         provider=connection.provider if connection else provider,
         model=model,
@@ -92,7 +92,7 @@ def _resting(
         until=iso(rest.until),
         connection_id=account,
         connection_name=connection.name if connection else spec.name if spec else provider,
-        last_error=told(rest.reason, texts(connection.secrets) if connection else ()),
+        last_error=redact(rest.reason, texts(connection.secrets) if connection else ()),
     )
 
 
@@ -107,30 +107,32 @@ def _unavailable(stored: Mapping[str, Connection], resting: set[str]) -> Iterato
                 status="unavailable",
                 connection_id=each.id,
                 connection_name=each.name,
-                last_error=told(str(each.data.get("lastError") or ""), texts(each.secrets)),
+                last_error=redact(str(each.data.get("lastError") or ""), texts(each.secrets)),
             )
 
 
-async def act(desk: Desk, request: Request) -> Response:
+async def act(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_action)
     provider, model = said(body.provider), said(body.model)
     if body.action != "clearCooldown" or not provider or not model:
         raise BadRequest("Invalid request")
-    provider = desk.provider_id(provider)
-    accounts = [each.id for each in await desk.stores.connections.list(provider)]
-    desk.core.health.clear([*accounts, f"{provider}:{PUBLIC}"], model)
-    await _note(desk, accounts)
+    provider = admin.provider_id(provider)
+    accounts = [each.id for each in await admin.stores.connections.list(provider)]
+    admin.core.cooldowns.clear([*accounts, f"{provider}:{PUBLIC}"], model)
+    await _note(admin, accounts)
     return json_answer(Cleared())
 
 
-async def _note(desk: Desk, accounts: list[str]) -> None:
+async def _note(admin: AdminContext, accounts: list[str]) -> None:
     """Show at once, on the rows too, that these accounts may be asked again."""
-    still = {account for account, _, _ in desk.core.health.all_resting()}
-    notes = {account: dict(members) for account, members in desk.core.health.take_notes().items()}
-    for connection in await desk.stores.connections.list():
+    still = {account for account, _, _ in admin.core.cooldowns.all_active()}
+    notes = {
+        account: dict(members) for account, members in admin.core.cooldowns.take_changes().items()
+    }
+    for connection in await admin.stores.connections.list():
         awake = connection.id in accounts and connection.id not in still
         if awake and connection.data.get("testStatus") == UNAVAILABLE:
             fresh = {"testStatus": "active", "backoffLevel": 0, "lastError": None}
             notes.setdefault(connection.id, {}).update(fresh)
     if notes:
-        await desk.stores.connections.note(notes)
+        await admin.stores.connections.note(notes)

@@ -10,11 +10,11 @@ from starlette.responses import Response
 from gateway_core.contracts.kinds import Kind
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
-from gateway_core.routing.snapshot import Tables
+from gateway_core.routing.snapshot import ConfigSnapshot
 from gateway_core.storage.stores.combos import Combo, ComboChange
 
 from ..combo_checks import check
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query
 
@@ -55,40 +55,40 @@ class Made(Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...]
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     asked = PresetQuery
     return [
-        endpoint(desk, "GET", PATH, show, "preview the presets", query=asked, answer=Preview),
-        endpoint(desk, "POST", PATH, create, "create the presets", query=asked, answer=Made),
+        endpoint(admin, "GET", PATH, show, "preview the presets", query=asked, answer=Preview),
+        endpoint(admin, "POST", PATH, create, "create the presets", query=asked, answer=Made),
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    return json_answer(preview(desk.tables, query(request, PresetQuery).source))
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(preview(admin.tables, query(request, PresetQuery).source))
 
 
-async def create(desk: Desk, request: Request) -> Response:
+async def create(admin: AdminContext, request: Request) -> Response:
     """Make the combos that are missing."""
     source = query(request, PresetQuery).source
-    async with desk.writing():
-        wanted = preview(desk.tables, source)
+    async with admin.writing():
+        wanted = preview(admin.tables, source)
         made = []
         for preset in wanted.to_create:
             draft = Combo(
                 id="", name=preset.name, models=preset.models, created_at="", updated_at=""
             )
-            check(desk.tables, draft)
+            check(admin.tables, draft)
             change = ComboChange(name=preset.name, models=preset.models)
-            made.append(await desk.stores.combos.create(change))
+            made.append(await admin.stores.combos.create(change))
     return json_answer(Made(source=source, created=tuple(made), skipped=wanted.to_skip))
 
 
-def preview(tables: Tables, source: str) -> Preview:
+def preview(snapshot: ConfigSnapshot, source: str) -> Preview:
     """What making a client's presets would do."""
     to_create, to_skip = [], []
     for word in WORDS[source]:
-        name, models = f"{source}-{word}", _models(tables, word)
-        if name in tables.combos:
+        name, models = f"{source}-{word}", _models(snapshot, word)
+        if name in snapshot.combos:
             to_skip.append(Skipped(name=name, reason="exists"))
         elif not models:
             to_skip.append(Skipped(name=name, reason="no_models"))
@@ -97,14 +97,14 @@ def preview(tables: Tables, source: str) -> Preview:
     return Preview(source=source, to_create=tuple(to_create), to_skip=tuple(to_skip))
 
 
-def _models(tables: Tables, word: str) -> tuple[str, ...]:
+def _models(snapshot: ConfigSnapshot, word: str) -> tuple[str, ...]:
     """Connected chat models with the word in their id, in the order of the catalog."""
-    specs = tables.registry.providers
+    specs = snapshot.registry.providers
     found = (
         f"{specs[provider].alias or provider}/{row.id}"
-        for provider in tables.accounts
+        for provider in snapshot.accounts
         if provider in specs
-        for row in tables.models.get(provider, ())
+        for row in snapshot.models.get(provider, ())
         if row.kind is Kind.LLM and word in row.id.lower()
     )
     return tuple(found)[:MOST_MODELS]

@@ -14,7 +14,7 @@ from gateway_core.storage.stores.combos import Combo, ComboChange
 
 from ..answers import Success
 from ..combo_checks import check, check_facts
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import read
 
@@ -41,12 +41,12 @@ _read_combo = msgspec.json.Decoder(ComboBody)
 SHOWN = Combo.__struct_encode_fields__
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     one = PATH + "/{id}"
     return [
-        endpoint(desk, "GET", PATH, list_all, "list combos", answer=Combos),
+        endpoint(admin, "GET", PATH, list_all, "list combos", answer=Combos),
         endpoint(
-            desk,
+            admin,
             "POST",
             PATH,
             create,
@@ -56,9 +56,9 @@ def routes(desk: Desk) -> list[Guarded]:
             status=201,
             example=EXAMPLE,
         ),
-        endpoint(desk, "GET", one, show, "read the combo", answer=Combo),
+        endpoint(admin, "GET", one, show, "read the combo", answer=Combo),
         endpoint(
-            desk,
+            admin,
             "PUT",
             one,
             update,
@@ -67,50 +67,50 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=Combo,
             example={"models": EXAMPLE["models"]},
         ),
-        endpoint(desk, "DELETE", one, delete, "delete the combo", answer=Success),
+        endpoint(admin, "DELETE", one, delete, "delete the combo", answer=Success),
     ]
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
-    return json_answer(Combos(tuple(await desk.stores.combos.list())))
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    return json_answer(Combos(tuple(await admin.stores.combos.list())))
 
 
-async def create(desk: Desk, request: Request) -> Response:
+async def create(admin: AdminContext, request: Request) -> Response:
     wanted = _change(await read(request, _read_combo, shown=SHOWN))
     if not wanted.name:
         raise BadRequest("Name is required")
-    async with desk.writing():
+    async with admin.writing():
         draft = Combo(id="", name="", created_at="", updated_at="")
-        check(desk.tables, _applied(draft, wanted))
-        made = await desk.stores.combos.create(wanted)
+        check(admin.tables, _applied(draft, wanted))
+        made = await admin.stores.combos.create(wanted)
     return json_answer(made, 201)
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    return json_answer(await combo_of(desk, request.path_params["id"]))
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(await combo_of(admin, request.path_params["id"]))
 
 
-async def update(desk: Desk, request: Request) -> Response:
+async def update(admin: AdminContext, request: Request) -> Response:
     wanted = _change(await read(request, _read_combo, shown=SHOWN))
     identity = request.path_params["id"]
-    async with desk.writing():
-        before = await combo_of(desk, identity)
+    async with admin.writing():
+        before = await combo_of(admin, identity)
         wanted = _without_lost_facts(before, wanted)
-        check(desk.tables, _applied(before, wanted), before)
-        after = await desk.stores.combos.update(identity, wanted)
+        check(admin.tables, _applied(before, wanted), before)
+        after = await admin.stores.combos.update(identity, wanted)
     return json_answer(after)
 
 
-async def delete(desk: Desk, request: Request) -> Response:
+async def delete(admin: AdminContext, request: Request) -> Response:
     """Remove a combo and its strategy; combos it stood in pass it over from now on."""
-    async with desk.writing():
-        await desk.stores.combos.delete(request.path_params["id"])
+    async with admin.writing():
+        await admin.stores.combos.delete(request.path_params["id"])
     return json_answer(Success())
 
 
-async def combo_of(desk: Desk, identity: str) -> Combo:
+async def combo_of(admin: AdminContext, identity: str) -> Combo:
     """A stored combo. Raises NotFound."""
-    found = await desk.stores.combos.get(identity)
+    found = await admin.stores.combos.get(identity)
     if found is None:
         raise NotFound("Combo not found")
     return found

@@ -13,7 +13,7 @@ from gateway_core.http.responses import json_answer
 from gateway_core.storage.stores.connection_groups import ConnectionGroup
 
 from ..bodies import Text, said
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import read
 
@@ -48,33 +48,35 @@ SHOWN = ConnectionGroup.__struct_encode_fields__
 MEMBER = {"connectionId": "an account's id"}
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     one, members = PATH + "/{id}", PATH + "/{id}/members"
-    group = partial(endpoint, desk, answer=ConnectionGroup)
+    group = partial(endpoint, admin, answer=ConnectionGroup)
     write = partial(group, body=GroupBody, example={"name": "Work", "connectionIds": []})
-    member = partial(endpoint, desk, body=MemberBody, example=MEMBER)
+    member = partial(endpoint, admin, body=MemberBody, example=MEMBER)
     done = dict[str, bool]
     return [
-        endpoint(desk, "GET", PATH, list_all, "list connection groups", answer=GroupList),
+        endpoint(admin, "GET", PATH, list_all, "list connection groups", answer=GroupList),
         write("POST", PATH, create, "create the connection group", status=201),
         group("GET", one, show, "read the connection group"),
         write("PUT", one, update, "update the connection group"),
-        endpoint(desk, "DELETE", one, delete, "delete the connection group", answer=done),
-        endpoint(desk, "GET", members, list_members, "list the group's members", answer=MemberList),
+        endpoint(admin, "DELETE", one, delete, "delete the connection group", answer=done),
+        endpoint(
+            admin, "GET", members, list_members, "list the group's members", answer=MemberList
+        ),
         member("POST", members, add, "add the member", answer=ConnectionGroup),
         member("DELETE", members, remove, "remove the member", answer=done),
     ]
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
-    return json_answer(GroupList(groups=await desk.stores.connection_groups.list()))
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    return json_answer(GroupList(groups=await admin.stores.connection_groups.list()))
 
 
-async def create(desk: Desk, request: Request) -> Response:
+async def create(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_group, shown=SHOWN)
     name = _name(body)
-    async with desk.writing():
-        made = await desk.stores.connection_groups.create(name, body.connection_ids or ())
+    async with admin.writing():
+        made = await admin.stores.connection_groups.create(name, body.connection_ids or ())
     return json_answer(made, 201)
 
 
@@ -86,41 +88,41 @@ def _name(body: GroupBody) -> str:
     return name
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    return json_answer(await group_of(desk, request.path_params["id"]))
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(await group_of(admin, request.path_params["id"]))
 
 
-async def update(desk: Desk, request: Request) -> Response:
+async def update(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_group, shown=SHOWN)
     name = UNSET if body.name is UNSET else _name(body)
     ids = UNSET if body.connection_ids is UNSET else body.connection_ids or ()
-    async with desk.writing():
-        after = await desk.stores.connection_groups.update(request.path_params["id"], name, ids)
+    async with admin.writing():
+        after = await admin.stores.connection_groups.update(request.path_params["id"], name, ids)
     return json_answer(after)
 
 
-async def delete(desk: Desk, request: Request) -> Response:
-    async with desk.writing():
-        await desk.stores.connection_groups.delete(request.path_params["id"])
+async def delete(admin: AdminContext, request: Request) -> Response:
+    async with admin.writing():
+        await admin.stores.connection_groups.delete(request.path_params["id"])
     return json_answer({"success": True})
 
 
-async def list_members(desk: Desk, request: Request) -> Response:
-    group = await group_of(desk, request.path_params["id"])
+async def list_members(admin: AdminContext, request: Request) -> Response:
+    group = await group_of(admin, request.path_params["id"])
     return json_answer(MemberList(connection_ids=group.connection_ids))
 
 
-async def add(desk: Desk, request: Request) -> Response:
+async def add(admin: AdminContext, request: Request) -> Response:
     member = await _member(request)
-    async with desk.writing():
-        after = await desk.stores.connection_groups.add(request.path_params["id"], member)
+    async with admin.writing():
+        after = await admin.stores.connection_groups.add(request.path_params["id"], member)
     return json_answer(after)
 
 
-async def remove(desk: Desk, request: Request) -> Response:
+async def remove(admin: AdminContext, request: Request) -> Response:
     member = await _member(request)
-    async with desk.writing():
-        await desk.stores.connection_groups.remove(request.path_params["id"], member)
+    async with admin.writing():
+        await admin.stores.connection_groups.remove(request.path_params["id"], member)
     return json_answer({"removed": True})
 
 
@@ -132,9 +134,9 @@ async def _member(request: Request) -> str:
     return member
 
 
-async def group_of(desk: Desk, identity: str) -> ConnectionGroup:
+async def group_of(admin: AdminContext, identity: str) -> ConnectionGroup:
     """A stored group. Raises NotFound."""
-    found = await desk.stores.connection_groups.get(identity)
+    found = await admin.stores.connection_groups.get(identity)
     if found is None:
         raise NotFound("Connection group not found")
     return found

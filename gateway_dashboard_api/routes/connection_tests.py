@@ -24,7 +24,7 @@ from ..bodies import (
     said,
 )
 from ..connection_changes import check_proxy, provider_data
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import BASE_URL, permit_all
 from ..endpoint import endpoint
 from ..owners import owner_of, stored_owner
@@ -38,10 +38,10 @@ AT_ONCE = 10
 Choice = Callable[[Connection], bool]
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             "/api/providers/validate",
             validate,
@@ -51,7 +51,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example={"provider": "openai", "apiKey": "sk-..."},
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             "/api/providers/test-batch",
             test_batch,
@@ -61,7 +61,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example={"mode": "provider", "providerId": "openai"},
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             "/api/providers/{id}/test",
             test,
@@ -71,21 +71,21 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def validate(desk: Desk, request: Request) -> Response:
+async def validate(admin: AdminContext, request: Request) -> Response:
     """Try a key that is not saved."""
     body = await read(request, read_candidate)
     provider, key = said(body.provider), said(body.api_key)
     if not provider:
         raise BadRequest("Provider and API key required")
-    owner = await owner_of(desk, provider)
+    owner = await owner_of(admin, provider)
     if not key and owner.auth_type not in ("none", "optional"):
         raise BadRequest("Provider and API key required")
-    check_address(desk, request, _with_address(body))
-    data = provider_data(_with_address(body), owner, desk.tables.pools)
+    check_address(admin, request, _with_address(body))
+    data = provider_data(_with_address(body), owner, admin.tables.pools)
     check_proxy(data)
-    await permit_all(desk.core.network, owner.own(data))
-    account = candidate(desk, owner.id, key, data)
-    checked = await check_account(desk, account, owner, None, request.scope["path"], LIMIT)
+    await permit_all(admin.core.network, owner.own(data))
+    account = candidate(admin, owner.id, key, data)
+    checked = await check_account(admin, account, owner, None, request.scope["path"], LIMIT)
     return json_answer(Validity(valid=checked.finding.valid, error=checked.finding.error))
 
 
@@ -96,10 +96,10 @@ def _with_address(body: CandidateBody) -> ConnectionBody:
     return ConnectionBody(provider_specific_data=data)
 
 
-async def test(desk: Desk, request: Request) -> Response:
+async def test(admin: AdminContext, request: Request) -> Response:
     """Try a stored account, active or not, and remember what came of it."""
-    connection = await connection_of(desk, request.path_params["id"])
-    found = await _tested(desk, connection, request.scope["path"])
+    connection = await connection_of(admin, request.path_params["id"])
+    found = await _tested(admin, connection, request.scope["path"])
     return json_answer(
         ConnectionTest(
             valid=found.valid,
@@ -111,12 +111,12 @@ async def test(desk: Desk, request: Request) -> Response:
     )
 
 
-async def _tested(desk: Desk, connection: Connection, path: str) -> Finding:
-    owner = await stored_owner(desk, connection.provider)
-    found = (await check_connection(desk, connection, owner, path, LIMIT)).finding
-    await desk.stores.connections.note({connection.id: state_of(found, desk.core.clock())})
+async def _tested(admin: AdminContext, connection: Connection, path: str) -> Finding:
+    owner = await stored_owner(admin, connection.provider)
+    found = (await check_connection(admin, connection, owner, path, LIMIT)).finding
+    await admin.stores.connections.note({connection.id: state_of(found, admin.core.clock())})
     if found.valid:
-        desk.core.health.clear([connection.id], EVERY_MODEL)
+        admin.core.cooldowns.clear([connection.id], EVERY_MODEL)
     return found
 
 
@@ -133,16 +133,16 @@ def state_of(found: Finding, now: float) -> Mapping[str, Any]:
     }
 
 
-async def test_batch(desk: Desk, request: Request) -> Response:
+async def test_batch(admin: AdminContext, request: Request) -> Response:
     """Try many accounts, ten at a time."""
     body = await read(request, read_batch)
-    chosen = await _chosen(desk, body)
+    chosen = await _chosen(admin, body)
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(connection: Connection) -> BatchedTest:
         async with gate:
-            found = await _tested(desk, connection, request.scope["path"])
-        return _result(connection, found, iso(desk.core.clock()))
+            found = await _tested(admin, connection, request.scope["path"])
+        return _result(connection, found, iso(admin.core.clock()))
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(each)) for each in chosen]
@@ -153,36 +153,36 @@ async def test_batch(desk: Desk, request: Request) -> Response:
             mode=body.mode,
             provider_id=body.provider_id,
             results=results,
-            tested_at=iso(desk.core.clock()),
+            tested_at=iso(admin.core.clock()),
             summary=BatchSummary(total=len(results), passed=passed, failed=len(results) - passed),
         )
     )
 
 
-async def _chosen(desk: Desk, body: BatchBody) -> Sequence[Connection]:
+async def _chosen(admin: AdminContext, body: BatchBody) -> Sequence[Connection]:
     """The accounts a body names, or the active ones of its mode. Raises BadRequest."""
     if body.ids is not None:
-        return [await connection_of(desk, identity) for identity in dict.fromkeys(body.ids)]
+        return [await connection_of(admin, identity) for identity in dict.fromkeys(body.ids)]
     if body.mode == "provider" and not said(body.provider_id):
         raise BadRequest("providerId is required")
-    nodes = {node.id for node in await desk.stores.nodes.list()}
+    nodes = {node.id for node in await admin.stores.nodes.list()}
     modes: Mapping[str, Choice] = {
         "all": lambda each: True,
-        "provider": lambda each: each.provider == desk.provider_id(said(body.provider_id)),
+        "provider": lambda each: each.provider == admin.provider_id(said(body.provider_id)),
         "oauth": lambda each: each.auth_type == "oauth",
         "apikey": lambda each: each.auth_type == "apikey" and each.provider not in nodes,
-        "free": lambda each: _is_free(desk, each),
+        "free": lambda each: _is_free(admin, each),
         "compatible": lambda each: each.provider in nodes,
     }
     choice = modes.get(body.mode or "")
     if choice is None:
         raise BadRequest(f"Invalid mode: {', '.join(modes)} are possible")
-    stored = await desk.stores.connections.list()
+    stored = await admin.stores.connections.list()
     return [each for each in stored if each.is_active and choice(each)]
 
 
-def _is_free(desk: Desk, connection: Connection) -> bool:
-    spec = desk.spec(connection.provider)
+def _is_free(admin: AdminContext, connection: Connection) -> bool:
+    spec = admin.spec(connection.provider)
     return spec is not None and (spec.free or spec.auth.type == "none")
 
 

@@ -35,7 +35,7 @@ from ..bodies import (
 )
 from ..connection_changes import change, names_address, new_connection, provider_data
 from ..connection_rows import client_row, connection_row, row_for
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import permit_all
 from ..endpoint import endpoint
 from ..owners import owner_of, stored_owner
@@ -58,14 +58,14 @@ class PageQuery(Struct, frozen=True, kw_only=True, rename="camel"):
     search: str = ""
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     one = PATH + "/{id}"
     return [
-        endpoint(desk, "GET", PATH, list_all, "list connections", answer=Connections),
-        _making(desk, PATH),
-        _making(desk, "/api/connections"),
+        endpoint(admin, "GET", PATH, list_all, "list connections", answer=Connections),
+        _making(admin, PATH),
+        _making(admin, "/api/connections"),
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH + "/client",
             list_page,
@@ -74,7 +74,7 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=ConnectionPage,
         ),
         endpoint(
-            desk,
+            admin,
             "PUT",
             PATH + "/reorder",
             reorder,
@@ -83,16 +83,16 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=Success,
             example={"provider": "openai", "ids": ["the-second", "the-first"]},
         ),
-        endpoint(desk, "GET", one, show, "read the connection", answer=OneConnection),
-        _changing(desk, "PUT", one),
-        _changing(desk, "PATCH", one),
-        endpoint(desk, "DELETE", one, delete, "delete the connection", answer=Message),
+        endpoint(admin, "GET", one, show, "read the connection", answer=OneConnection),
+        _changing(admin, "PUT", one),
+        _changing(admin, "PATCH", one),
+        endpoint(admin, "DELETE", one, delete, "delete the connection", answer=Message),
     ]
 
 
-def _making(desk: Desk, path: str) -> Guarded:
+def _making(admin: AdminContext, path: str) -> Guarded:
     return endpoint(
-        desk,
+        admin,
         "POST",
         path,
         create,
@@ -104,9 +104,9 @@ def _making(desk: Desk, path: str) -> Guarded:
     )
 
 
-def _changing(desk: Desk, method: str, path: str) -> Guarded:
+def _changing(admin: AdminContext, method: str, path: str) -> Guarded:
     return endpoint(
-        desk,
+        admin,
         method,
         path,
         update,
@@ -117,17 +117,17 @@ def _changing(desk: Desk, method: str, path: str) -> Guarded:
     )
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
-    stored = await desk.stores.connections.list()
-    return json_answer({"connections": [row_for(desk, request, each) for each in stored]})
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    stored = await admin.stores.connections.list()
+    return json_answer({"connections": [row_for(admin, request, each) for each in stored]})
 
 
-async def list_page(desk: Desk, request: Request) -> Response:
+async def list_page(admin: AdminContext, request: Request) -> Response:
     """A part of the list; proxies are shown without user and password."""
     asked = query(request, PageQuery)
     page, size = asked.page, asked.page_size
-    provider = asked.provider and desk.provider_id(asked.provider)
-    found = _matching(await desk.stores.connections.list(provider), asked.search)
+    provider = asked.provider and admin.provider_id(asked.provider)
+    found = _matching(await admin.stores.connections.list(provider), asked.search)
     shown = found[(page - 1) * size : page * size]
     pages = -(-len(found) // size)
     place = PagePlace(
@@ -138,7 +138,7 @@ async def list_page(desk: Desk, request: Request) -> Response:
         has_next=page < pages,
         has_prev=page > 1,
     )
-    rows = [client_row(desk, each) for each in shown]
+    rows = [client_row(admin, each) for each in shown]
     return json_answer({"connections": rows, "pagination": place})
 
 
@@ -151,26 +151,26 @@ def _matching(connections: Iterable[Connection], search: str) -> list[Connection
     ]
 
 
-async def create(desk: Desk, request: Request) -> Response:
+async def create(admin: AdminContext, request: Request) -> Response:
     body = await read(request, read_new_connection, shown=SHOWN)
     if not said(body.provider):
         raise BadRequest("Invalid provider")
-    check_address(desk, request, body)
-    owner = await owner_of(desk, said(body.provider))
-    data = provider_data(body, owner, desk.tables.pools)
+    check_address(admin, request, body)
+    owner = await owner_of(admin, said(body.provider))
+    data = provider_data(body, owner, admin.tables.pools)
     new = new_connection(body, owner, data)
-    await permit_all(desk.core.network, owner.own(data))
-    async with desk.writing():
+    await permit_all(admin.core.network, owner.own(data))
+    async with admin.writing():
         try:
-            made = await desk.stores.connections.create(new)
+            made = await admin.stores.connections.create(new)
         except DuplicateConnection as error:
             raise _worded(error, body) from error
-    return json_answer({"connection": row_for(desk, request, made)}, 201)
+    return json_answer({"connection": row_for(admin, request, made)}, 201)
 
 
-def check_address(desk: Desk, request: Request, body: ConnectionBody) -> None:
+def check_address(admin: AdminContext, request: Request, body: ConnectionBody) -> None:
     """Raises Forbidden for an API key that would say where calls go."""
-    if names_address(body) and not desk.caller(request).is_operator:
+    if names_address(body) and not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a connection's address or proxy")
 
 
@@ -180,49 +180,49 @@ def _worded(error: DuplicateConnection, body: NewConnectionBody) -> DuplicateCon
     return error
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    found = await connection_of(desk, request.path_params["id"])
-    return json_answer({"connection": row_for(desk, request, found)})
+async def show(admin: AdminContext, request: Request) -> Response:
+    found = await connection_of(admin, request.path_params["id"])
+    return json_answer({"connection": row_for(admin, request, found)})
 
 
-async def update(desk: Desk, request: Request) -> Response:
-    found = await connection_of(desk, request.path_params["id"])
-    body = await read(request, read_changed_connection, shown=connection_row(desk, found))
-    check_address(desk, request, body)
-    owner = await stored_owner(desk, found.provider)
-    data = provider_data(body, owner, desk.tables.pools)
-    await permit_all(desk.core.network, owner.own(data))
-    async with desk.writing():
+async def update(admin: AdminContext, request: Request) -> Response:
+    found = await connection_of(admin, request.path_params["id"])
+    body = await read(request, read_changed_connection, shown=connection_row(admin, found))
+    check_address(admin, request, body)
+    owner = await stored_owner(admin, found.provider)
+    data = provider_data(body, owner, admin.tables.pools)
+    await permit_all(admin.core.network, owner.own(data))
+    async with admin.writing():
         # Read again: somebody else may have written while the addresses were looked up.
-        before = await connection_of(desk, found.id)
-        wanted = change(before, body, owner, data, iso(desk.core.clock()))
-        after = await desk.stores.connections.update(found.id, wanted)
+        before = await connection_of(admin, found.id)
+        wanted = change(before, body, owner, data, iso(admin.core.clock()))
+        after = await admin.stores.connections.update(found.id, wanted)
     if said(body.api_key) or body.is_active is True:
-        desk.core.health.clear([found.id], EVERY_MODEL)
-    return json_answer({"connection": row_for(desk, request, after)})
+        admin.core.cooldowns.clear([found.id], EVERY_MODEL)
+    return json_answer({"connection": row_for(admin, request, after)})
 
 
-async def delete(desk: Desk, request: Request) -> Response:
+async def delete(admin: AdminContext, request: Request) -> Response:
     identity = request.path_params["id"]
-    async with desk.writing():
-        await desk.stores.connections.delete(identity)
-    desk.core.health.clear([identity], EVERY_MODEL)
+    async with admin.writing():
+        await admin.stores.connections.delete(identity)
+    admin.core.cooldowns.clear([identity], EVERY_MODEL)
     return json_answer(Message("Connection deleted successfully"))
 
 
-async def reorder(desk: Desk, request: Request) -> Response:
+async def reorder(admin: AdminContext, request: Request) -> Response:
     body = await read(request, read_order)
     ids = next((x for x in (body.ids, body.ordered_ids, body.connection_ids) if x is not None), ())
     if not body.provider or not ids:
         raise BadRequest("provider and ids are required")
-    async with desk.writing():
-        await desk.stores.connections.reorder(desk.provider_id(body.provider), ids)
+    async with admin.writing():
+        await admin.stores.connections.reorder(admin.provider_id(body.provider), ids)
     return json_answer(Success())
 
 
-async def connection_of(desk: Desk, identity: str) -> Connection:
+async def connection_of(admin: AdminContext, identity: str) -> Connection:
     """A stored account. Raises NotFound."""
-    found = await desk.stores.connections.get(identity)
+    found = await admin.stores.connections.get(identity)
     if found is None:
         raise NotFound("Connection not found")
     return found

@@ -16,7 +16,7 @@ from gateway_core.routing.model_resolver import MAX_NAME
 from gateway_core.storage.stores.kv import CUSTOM_MODELS
 
 from ..answers import Success
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..kinds import kind_of
 from ..owners import provider_of
@@ -81,11 +81,11 @@ _read_model = msgspec.json.Decoder(ModelBody)
 SHOWN = CustomModel.__struct_encode_fields__
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, list_all, "list custom models", answer=CustomModels),
+        endpoint(admin, "GET", PATH, list_all, "list custom models", answer=CustomModels),
         endpoint(
-            desk,
+            admin,
             "POST",
             PATH,
             add,
@@ -95,7 +95,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example={"providerAlias": "openai", "id": "a-model", "name": "A model"},
         ),
         endpoint(
-            desk,
+            admin,
             "PATCH",
             PATH,
             update,
@@ -109,7 +109,7 @@ def routes(desk: Desk) -> list[Guarded]:
             },
         ),
         endpoint(
-            desk,
+            admin,
             "DELETE",
             PATH,
             delete,
@@ -120,11 +120,11 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
-    stored = await desk.stores.kv.all(CUSTOM_MODELS)
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    stored = await admin.stores.kv.all(CUSTOM_MODELS)
     rows = (
         CustomModel(
-            provider_alias=desk.prefix(provider),
+            provider_alias=admin.prefix(provider),
             provider=provider,
             id=row["id"],
             type=row["kind"],
@@ -137,47 +137,47 @@ async def list_all(desk: Desk, request: Request) -> Response:
     return json_answer(CustomModels(tuple(rows)))
 
 
-async def add(desk: Desk, request: Request) -> Response:
+async def add(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_model, shown=SHOWN)
-    provider, identity, kind = await _named(desk, body)
+    provider, identity, kind = await _named(admin, body)
     row = _revised({"id": identity, "kind": kind.value}, body)
-    async with desk.writing():
-        models = await _stored(desk, provider)
-        added = not _is_there(desk, provider, identity, kind, models)
+    async with admin.writing():
+        models = await _stored(admin, provider)
+        added = not _is_there(admin, provider, identity, kind, models)
         if added:
-            await desk.stores.kv.put(CUSTOM_MODELS, {provider: [*models, row]})
+            await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*models, row]})
     return json_answer(Added(added=added))
 
 
-async def update(desk: Desk, request: Request) -> Response:
+async def update(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_model, shown=SHOWN)
-    provider, identity, kind = await _named(desk, body)
-    async with desk.writing():
-        models = await _stored(desk, provider)
+    provider, identity, kind = await _named(admin, body)
+    async with admin.writing():
+        models = await _stored(admin, provider)
         if not any(_is(row, identity, kind) for row in models):
             raise NotFound("Custom model not found")
         after = [_revised(row, body) if _is(row, identity, kind) else row for row in models]
-        await desk.stores.kv.put(CUSTOM_MODELS, {provider: after})
+        await admin.stores.kv.put(CUSTOM_MODELS, {provider: after})
     return json_answer(Success())
 
 
-async def delete(desk: Desk, request: Request) -> Response:
+async def delete(admin: AdminContext, request: Request) -> Response:
     """Remove a model; without a type, every model of that id."""
-    provider = await provider_of(desk, required(request, "providerAlias"), stored=True)
+    provider = await provider_of(admin, required(request, "providerAlias"), stored=True)
     identity = required(request, "id")
     word = request.query_params.get("type") or request.query_params.get("kind")
     kind = kind_of(word) if word else None
-    async with desk.writing():
-        models = await _stored(desk, provider)
+    async with admin.writing():
+        models = await _stored(admin, provider)
         kept = [row for row in models if not _is(row, identity, kind)]
         if kept:
-            await desk.stores.kv.put(CUSTOM_MODELS, {provider: kept})
+            await admin.stores.kv.put(CUSTOM_MODELS, {provider: kept})
         else:
-            await desk.stores.kv.delete(CUSTOM_MODELS, provider)
+            await admin.stores.kv.delete(CUSTOM_MODELS, provider)
     return json_answer(Success())
 
 
-async def _named(desk: Desk, body: ModelBody) -> tuple[str, str, Kind]:
+async def _named(admin: AdminContext, body: ModelBody) -> tuple[str, str, Kind]:
     """Provider, id and kind. Raises BadRequest."""
     identity = (body.id or "").strip()
     if not body.provider_alias or not identity:
@@ -185,7 +185,7 @@ async def _named(desk: Desk, body: ModelBody) -> tuple[str, str, Kind]:
     if len(identity) > MAX_NAME or not identity.isprintable():
         raise BadRequest("Invalid id: it cannot be written in a request")
     kind = kind_of(body.type or body.kind)
-    return await provider_of(desk, body.provider_alias), identity, kind
+    return await provider_of(admin, body.provider_alias), identity, kind
 
 
 def _revised(row: Row, body: ModelBody) -> Row:
@@ -202,17 +202,19 @@ def _revised(row: Row, body: ModelBody) -> Row:
     return {name: value for name, value in after.items() if value is not None}
 
 
-async def _stored(desk: Desk, provider: str) -> list[Row]:
-    return await desk.stores.kv.get(CUSTOM_MODELS, provider) or []
+async def _stored(admin: AdminContext, provider: str) -> list[Row]:
+    return await admin.stores.kv.get(CUSTOM_MODELS, provider) or []
 
 
 def _is(row: Mapping[str, Any], identity: str, kind: Kind | None) -> bool:
     return row["id"] == identity and kind in (None, row["kind"])
 
 
-def _is_there(desk: Desk, provider: str, identity: str, kind: Kind, models: list[Row]) -> bool:
+def _is_there(
+    admin: AdminContext, provider: str, identity: str, kind: Kind, models: list[Row]
+) -> bool:
     """Whether the provider has this model already, its plugin's own included."""
-    spec = desk.spec(provider)
+    spec = admin.spec(provider)
     own = spec.models if spec else ()
     return any(_is(row, identity, kind) for row in models) or any(
         row.id == identity and row.kind is kind for row in own

@@ -12,10 +12,10 @@ from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.upstream.redaction import told
+from gateway_core.upstream.redaction import redact
 
 from ..bodies import said
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import permit
 from ..endpoint import endpoint
 from ..requests import read
@@ -49,10 +49,10 @@ class Detected(Struct, frozen=True, kw_only=True, rename="camel"):
 _read_body = msgspec.json.Decoder(DetectBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             "/api/settings/firecrawl/detect",
             detect,
@@ -65,26 +65,26 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def detect(desk: Desk, request: Request) -> Response:
+async def detect(admin: AdminContext, request: Request) -> Response:
     """Try an address that is given, the one in the settings, and the usual ones."""
     given = said((await read(request, _read_body)).base_url)
-    urls = (given, desk.tables.settings.firecrawl_base_url, *USUAL)
+    urls = (given, admin.tables.settings.firecrawl_base_url, *USUAL)
     wanted = tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
     for url in wanted:
-        await permit(desk.core.network, url)
-    found = tuple(await asyncio.gather(*(_look(desk, url) for url in wanted)))
+        await permit(admin.core.network, url)
+    found = tuple(await asyncio.gather(*(_look(admin, url) for url in wanted)))
     first = next((each.base_url for each in found if each.reachable), None)
     return json_answer(Detected(ok=first is not None, base_url=first, endpoints=found))
 
 
-async def _look(desk: Desk, url: str) -> Crawler:
+async def _look(admin: AdminContext, url: str) -> Crawler:
     asked = UpstreamRequest(method="GET", url=f"{url}/", headers={"accept": "*/*"})
     try:
         async with asyncio.timeout(LIMIT):
-            response = await desk.core.network.transport().send(asked)
+            response = await admin.core.network.transport().send(asked)
         await response.aclose()
     except TimeoutError:
         return Crawler(base_url=url, reachable=False, error=f"No answer in {LIMIT:g} s")
     except TransportError as error:
-        return Crawler(base_url=url, reachable=False, error=told(error.message))
+        return Crawler(base_url=url, reachable=False, error=redact(error.message))
     return Crawler(base_url=url, reachable=response.status < 500, status=response.status)

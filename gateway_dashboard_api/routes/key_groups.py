@@ -13,7 +13,7 @@ from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.storage.stores.key_groups import KeyGroup, KeyGroupChange
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..key_bodies import KeyGroupBody, named, read_group
 from ..requests import read
@@ -37,8 +37,8 @@ class Done(Struct, frozen=True):
     success: bool = True
 
 
-def routes(desk: Desk) -> list[Guarded]:
-    route = partial(endpoint, desk, access=Access.OPERATOR)
+def routes(admin: AdminContext) -> list[Guarded]:
+    route = partial(endpoint, admin, access=Access.OPERATOR)
     change = partial(route, body=KeyGroupBody, answer=Group, example=EXAMPLE)
     return [
         route("GET", PATH, list_all, "list key groups", answer=Groups),
@@ -49,37 +49,37 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
-    return json_answer(Groups(await desk.stores.key_groups.list()))
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    return json_answer(Groups(await admin.stores.key_groups.list()))
 
 
-async def create(desk: Desk, request: Request) -> Response:
+async def create(admin: AdminContext, request: Request) -> Response:
     wanted = _change(await read(request, read_group, shown=SHOWN))
     if wanted.name is UNSET:
         raise BadRequest("Name is required")
-    async with desk.writing():
-        made = await desk.stores.key_groups.create(wanted)
+    async with admin.writing():
+        made = await admin.stores.key_groups.create(wanted)
     return json_answer(Group(made), 201)
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    found = await desk.stores.key_groups.get(request.path_params["id"])
+async def show(admin: AdminContext, request: Request) -> Response:
+    found = await admin.stores.key_groups.get(request.path_params["id"])
     if found is None:
         raise NotFound("Key group not found")
     return json_answer(Group(found))
 
 
-async def update(desk: Desk, request: Request) -> Response:
+async def update(admin: AdminContext, request: Request) -> Response:
     wanted = _change(await read(request, read_group, shown=SHOWN))
-    async with desk.writing():
-        after = await desk.stores.key_groups.update(request.path_params["id"], wanted)
+    async with admin.writing():
+        after = await admin.stores.key_groups.update(request.path_params["id"], wanted)
     return json_answer(Group(after))
 
 
-async def delete(desk: Desk, request: Request) -> Response:
+async def delete(admin: AdminContext, request: Request) -> Response:
     """Remove a label; the keys that wore it stay as they are."""
-    async with desk.writing():
-        await desk.stores.key_groups.delete(request.path_params["id"])
+    async with admin.writing():
+        await admin.stores.key_groups.delete(request.path_params["id"])
     return json_answer(Done())
 
 

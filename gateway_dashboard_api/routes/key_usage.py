@@ -8,7 +8,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.model_resolver import FAMILIES
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..key_spending import KeySpending, spending
 from ..requests import query
@@ -41,10 +41,10 @@ class PolicyCatalog(Struct, frozen=True, kw_only=True, rename="camel"):
     families: tuple[str, ...]
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH + "/usage",
             show,
@@ -53,7 +53,7 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=KeyUsage,
         ),
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH + "/policy-catalog",
             catalog,
@@ -63,20 +63,20 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
+async def show(admin: AdminContext, request: Request) -> Response:
     """The use of one key, or of all."""
     identity = query(request, UsageQuery).api_key_id
-    keys = await desk.stores.keys.list() if identity is None else [await key_of(desk, identity)]
-    limits = desk.core.limits
+    keys = await admin.stores.keys.list() if identity is None else [await key_of(admin, identity)]
+    limits = admin.core.limits
     return json_answer(KeyUsage({key.id: await spending(limits, key) for key in keys}))
 
 
-async def catalog(desk: Desk, request: Request) -> Response:
+async def catalog(admin: AdminContext, request: Request) -> Response:
     """Models of connected providers, combos and families."""
-    tables = desk.tables
+    tables = admin.tables
     models = tuple(
         CatalogModel(
-            id=f"{desk.prefix(provider)}/{row.id}",
+            id=f"{admin.prefix(provider)}/{row.id}",
             name=row.name or row.id,
             provider=provider,
             kind=row.kind.value,

@@ -17,7 +17,7 @@ from gateway_core.storage.moments import iso, local_day
 from gateway_core.storage.stores.usage import UsageRow
 from gateway_core.storage.stores.usage_reports import Which
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query
 from ..usage_rows import DetailRow
@@ -67,10 +67,10 @@ class Attachment(StreamingResponse):
             await self._source.aclose()
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH,
             export,
@@ -82,26 +82,26 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def export(desk: Desk, request: Request) -> Response:
+async def export(admin: AdminContext, request: Request) -> Response:
     given = query(request, ExportQuery)
-    now = desk.core.clock()
-    await desk.audit(request, "logs.export", None, {"hours": given.hours, "limit": given.limit})
+    now = admin.core.clock()
+    await admin.audit(request, "logs.export", None, {"hours": given.hours, "limit": given.limit})
     chosen = Which(since=iso(now - given.hours * HOUR), until=iso(now + 1), days=None)
-    total = await desk.stores.reports.count(chosen)
-    source = written(desk, chosen, given, total)
+    total = await admin.stores.reports.count(chosen)
+    source = written(admin, chosen, given, total)
     return Attachment(source, f"{TYPE}-{local_day(now)}.json")
 
 
 async def written(
-    desk: Desk, chosen: Which, given: ExportQuery, total: int
+    admin: AdminContext, chosen: Which, given: ExportQuery, total: int
 ) -> AsyncGenerator[bytes, None]:
     """The document, a piece at a time. The head says how much there is before any row."""
     count = min(total, given.limit)
     yield head(given, count, total)
     emitted = 0
     try:
-        async for rows in _pieces(desk, chosen, count):
-            parts = [msgspec.json.encode(row) for row in await with_what_was_said(desk, rows)]
+        async for rows in _pieces(admin, chosen, count):
+            parts = [msgspec.json.encode(row) for row in await with_what_was_said(admin, rows)]
             yield (b"," if emitted else b"") + b",".join(parts)
             emitted += len(rows)
     except Exception:
@@ -119,9 +119,11 @@ def head(given: ExportQuery, count: int, total: int) -> bytes:
     return msgspec.json.encode(facts)[:-1] + b',"logs":['
 
 
-async def _pieces(desk: Desk, chosen: Which, count: int) -> AsyncGenerator[list[UsageRow], None]:
+async def _pieces(
+    admin: AdminContext, chosen: Which, count: int
+) -> AsyncGenerator[list[UsageRow], None]:
     """The rows, newest first, some at a time; rows that come meanwhile are left out."""
-    reports = desk.stores.reports
+    reports = admin.stores.reports
     rows = await reports.page(chosen, limit=min(count, AT_ONCE)) if count else []
     while rows:
         yield rows

@@ -12,9 +12,9 @@ from gateway_core.config.settings import MediaRoute, check_changes
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
-from gateway_core.routing.snapshot import Tables
+from gateway_core.routing.snapshot import ConfigSnapshot
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..kinds import kind_of
 from ..requests import read
@@ -86,11 +86,11 @@ class RouteBody(Struct, frozen=True, kw_only=True):
 _read_route = msgspec.json.Decoder(RouteBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, list_all, "list media routes", answer=RouteList),
+        endpoint(admin, "GET", PATH, list_all, "list media routes", answer=RouteList),
         endpoint(
-            desk,
+            admin,
             "PUT",
             PATH,
             save,
@@ -102,31 +102,31 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
-    found = tuple(route_of(desk.tables, kind) for kind in get_args(MediaRoute))
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    found = tuple(route_of(admin.tables, kind) for kind in get_args(MediaRoute))
     return json_answer(RouteList(routes=found))
 
 
-async def save(desk: Desk, request: Request) -> Response:
+async def save(admin: AdminContext, request: Request) -> Response:
     """Set one kind's models; the other kinds stay. An empty list is automatic."""
     body = await read(request, _read_route)
     if body.kind not in LABELS:
         raise BadRequest("Unknown media kind")
     wanted = media_routes({body.kind: body.models if body.models is not None else []})
     check_changes({ROUTE: wanted})
-    async with desk.writing():
-        stored = (await desk.stores.settings.read()).media_routes
-        await desk.stores.settings.patch({ROUTE: {**stored, **wanted}})
-    return json_answer(RouteAnswer(route=route_of(desk.tables, body.kind)))
+    async with admin.writing():
+        stored = (await admin.stores.settings.read()).media_routes
+        await admin.stores.settings.patch({ROUTE: {**stored, **wanted}})
+    return json_answer(RouteAnswer(route=route_of(admin.tables, body.kind)))
 
 
-def route_of(tables: Tables, kind: str) -> Route:
+def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:
     """One kind's route as calls see it now."""
-    found = candidates(tables, kind)
+    found = candidates(snapshot, kind)
     saved = next(
-        (names for each, names in tables.settings.media_routes.items() if each == kind), ()
+        (names for each, names in snapshot.settings.media_routes.items() if each == kind), ()
     )
-    effective = _available(tables, saved, found) if saved else tuple(each.id for each in found)
+    effective = _available(snapshot, saved, found) if saved else tuple(each.id for each in found)
     return Route(
         id=kind,
         label=LABELS[kind],
@@ -140,29 +140,31 @@ def route_of(tables: Tables, kind: str) -> Route:
     )
 
 
-def candidates(tables: Tables, kind: str) -> tuple[Candidate, ...]:
+def candidates(snapshot: ConfigSnapshot, kind: str) -> tuple[Candidate, ...]:
     """Models of a kind at providers that are connected."""
     wanted = kind_of(kind)
-    specs = tables.registry.providers
+    specs = snapshot.registry.providers
     return tuple(
         Candidate(
             id=f"{specs[provider].alias or provider}/{row.id}",
             name=row.name or row.id,
             provider=provider,
         )
-        for provider in tables.accounts
+        for provider in snapshot.accounts
         if provider in specs
-        for row in tables.models.get(provider, ())
+        for row in snapshot.models.get(provider, ())
         if row.kind is wanted
     )
 
 
-def _available(tables: Tables, saved: Sequence[str], found: Sequence[Candidate]) -> tuple[str, ...]:
+def _available(
+    snapshot: ConfigSnapshot, saved: Sequence[str], found: Sequence[Candidate]
+) -> tuple[str, ...]:
     """The saved models that are among the candidates, however their prefix is spelled."""
-    there = {_meant(tables, each.id) for each in found}
-    return tuple(name for name in saved if _meant(tables, name) in there)
+    there = {_meant(snapshot, each.id) for each in found}
+    return tuple(name for name in saved if _meant(snapshot, name) in there)
 
 
-def _meant(tables: Tables, name: str) -> tuple[str, str]:
+def _meant(snapshot: ConfigSnapshot, name: str) -> tuple[str, str]:
     prefix, _, model = name.partition("/")
-    return tables.registry.names.get(prefix, prefix), model
+    return snapshot.registry.names.get(prefix, prefix), model

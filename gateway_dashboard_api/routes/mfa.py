@@ -31,7 +31,7 @@ from gateway_core.identity.mfa import (
 from gateway_core.pipeline.client_response import headers_of
 
 from ..cookies import PENDING, clear_cookie
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..login import begin, check_origin, check_readable, check_tunnel, counted, prove, signed_in
 from ..requests import read
@@ -88,14 +88,14 @@ _read_enable = msgspec.json.Decoder(EnableBody)
 _read_disable = msgspec.json.Decoder(DisableBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
-    return [*_of_enrolment(desk), *_of_use(desk)]
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [*_of_enrolment(admin), *_of_use(admin)]
 
 
-def _of_enrolment(desk: Desk) -> list[Guarded]:
+def _of_enrolment(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/mfa/setup",
             counted(setup),
@@ -106,7 +106,7 @@ def _of_enrolment(desk: Desk) -> list[Guarded]:
             example={"password": "a long password"},
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/mfa/enable",
             counted(enable),
@@ -119,10 +119,10 @@ def _of_enrolment(desk: Desk) -> list[Guarded]:
     ]
 
 
-def _of_use(desk: Desk) -> list[Guarded]:
+def _of_use(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/mfa/verify",
             counted(verify),
@@ -133,7 +133,7 @@ def _of_use(desk: Desk) -> list[Guarded]:
             example={"code": "123456"},
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/mfa/disable",
             counted(disable),
@@ -144,7 +144,7 @@ def _of_use(desk: Desk) -> list[Guarded]:
             example=EXAMPLE,
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/mfa/reset",
             take_away,
@@ -155,27 +155,27 @@ def _of_use(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def setup(desk: Desk, request: Request) -> Response:
+async def setup(admin: AdminContext, request: Request) -> Response:
     """A secret to enrol with; nothing of it is stored."""
     body = await read(request, _read_password)
-    _check_off(desk.tables.settings)
-    await desk.login.lockout.succeed(await prove(desk, request, body.password))
+    _check_off(admin.tables.settings)
+    await admin.login.lockout.succeed(await prove(admin, request, body.password))
     secret = new_secret()
     uri = enrolment_uri(secret)
     return json_answer(Setup(secret=secret, otpauth_uri=uri, qr_code=qr_code(uri)))
 
 
-async def enable(desk: Desk, request: Request) -> Response:
+async def enable(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_enable)
     if not is_secret(body.secret):
         raise BadRequest("The secret is missing: ask for one with /api/auth/mfa/setup")
-    _check_off(desk.tables.settings)
-    attempt = await prove(desk, request, body.password)
-    step = accepted_step(body.secret, body.code, desk.core.clock(), None)
+    _check_off(admin.tables.settings)
+    attempt = await prove(admin, request, body.password)
+    step = accepted_step(body.secret, body.code, admin.core.clock(), None)
     if step is None:
         raise wrong_code(attempt)
     codes = new_backup_codes()
-    hashes = await desk.login.passwords.apart(lambda: hash_backup_codes(codes))
+    hashes = await admin.login.passwords.apart(lambda: hash_backup_codes(codes))
 
     def decide(now: Settings) -> Mapping[str, Any]:
         _check_off(now)
@@ -186,52 +186,52 @@ async def enable(desk: Desk, request: Request) -> Response:
             "mfaLastStep": step,
         }
 
-    await desk.audit(request, "mfa.enable")
-    async with desk.writing():
-        await desk.stores.settings.revise(decide)
-    await desk.login.lockout.succeed(attempt)
+    await admin.audit(request, "mfa.enable")
+    async with admin.writing():
+        await admin.stores.settings.revise(decide)
+    await admin.login.lockout.succeed(attempt)
     return json_answer(Enabled(backup_codes=codes))
 
 
-async def verify(desk: Desk, request: Request) -> Response:
+async def verify(admin: AdminContext, request: Request) -> Response:
     """The second step of signing in."""
-    desk.core.sessions.check_ready()
-    check_origin(desk, request)
-    settings = desk.tables.settings
+    admin.core.sessions.check_ready()
+    check_origin(admin, request)
+    settings = admin.tables.settings
     check_tunnel(request, settings)
     check_readable(settings)
     body = await read(request, _read_code)
     ticket = cookie(headers_of(request.scope), PENDING) or ""
-    pending = await desk.login.pending.look(ticket)
+    pending = await admin.login.pending.look(ticket)
     if pending is None or pending.epoch != settings.password_session_epoch:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
-    attempt = await begin(desk, request)
-    factor = await find(desk, attempt, body.code)
-    after = await spend(desk, attempt, factor)
-    if await desk.login.pending.take(ticket) is None:
+    attempt = await begin(admin, request)
+    factor = await find(admin, attempt, body.code)
+    after = await spend(admin, attempt, factor)
+    if await admin.login.pending.take(ticket) is None:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
-    await desk.login.lockout.succeed(attempt)
+    await admin.login.lockout.succeed(attempt)
     left = None if factor.backup is None else len(after.mfa_backup_codes)
     done = Verified(success=True, backup_codes_remaining=left)
-    answer = signed_in(desk, request, msgspec.to_builtins(done), pending.epoch)
-    clear_cookie(desk, request, answer, PENDING)
+    answer = signed_in(admin, request, msgspec.to_builtins(done), pending.epoch)
+    clear_cookie(admin, request, answer, PENDING)
     return answer
 
 
-async def disable(desk: Desk, request: Request) -> Response:
+async def disable(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_disable)
-    if not desk.tables.settings.mfa_enabled:
+    if not admin.tables.settings.mfa_enabled:
         raise Conflict("The second factor is not switched on")
-    attempt = await prove(desk, request, body.password)
-    factor = await find(desk, attempt, body.code)
-    await desk.audit(request, "mfa.disable")
-    await spend(desk, attempt, factor, OFF)
-    await desk.login.lockout.succeed(attempt)
+    attempt = await prove(admin, request, body.password)
+    factor = await find(admin, attempt, body.code)
+    await admin.audit(request, "mfa.disable")
+    await spend(admin, attempt, factor, OFF)
+    await admin.login.lockout.succeed(attempt)
     return json_answer({"success": True})
 
 
-async def take_away(desk: Desk, request: Request) -> Response:
-    await reset(desk, request)
+async def take_away(admin: AdminContext, request: Request) -> Response:
+    await reset(admin, request)
     return json_answer({"success": True})
 
 

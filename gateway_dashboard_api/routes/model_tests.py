@@ -17,14 +17,14 @@ from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, T
 from gateway_core.contracts.kinds import Kind
 from gateway_core.http.operations import STREAM, Guarded
 from gateway_core.http.responses import NO_STORE, json_answer
-from gateway_core.metering.request_record import Trace
-from gateway_core.routing.account_selection import Wanted
+from gateway_core.metering.request_record import RequestRecord
+from gateway_core.routing.account_selection import AccountConstraints
 from gateway_core.routing.model_resolver import resolve
-from gateway_core.routing.plan import plan
-from gateway_core.upstream.redaction import secrets_of, told
+from gateway_core.routing.plan import plan_resolved
+from gateway_core.upstream.redaction import redact, secrets_of
 
 from ..bodies import said
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..kinds import kind_of
 from ..probes.greeting import admitted, greet, greeting
@@ -81,10 +81,10 @@ _read_test = msgspec.json.Decoder(TestBody)
 _read_batch = msgspec.json.Decoder(ModelBatchBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             PATH,
             test,
@@ -94,7 +94,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example={"model": "echo/echo"},
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/batch",
             test_batch,
@@ -106,21 +106,21 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def test(desk: Desk, request: Request) -> Response:
+async def test(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_test)
     check_asked(body)
-    await _check_pin(desk, request, body.connection_id)
-    outcome, _ = await outcome_of(desk, body, body.connection_id)
+    await _check_pin(admin, request, body.connection_id)
+    outcome, _ = await outcome_of(admin, body, body.connection_id)
     return json_answer(outcome)
 
 
-async def test_batch(desk: Desk, request: Request) -> Response:
+async def test_batch(admin: AdminContext, request: Request) -> Response:
     """The first model goes ahead: when its provider is not there, the others are skipped."""
     body = await read(request, _read_batch)
     for each in body.models:
         check_asked(each)
-    await _check_pin(desk, request, body.connection_id)
-    return Frames(_frames(desk, body.models, body.connection_id))
+    await _check_pin(admin, request, body.connection_id)
+    return Frames(_frames(admin, body.models, body.connection_id))
 
 
 def check_asked(asked: Asked) -> None:
@@ -130,40 +130,40 @@ def check_asked(asked: Asked) -> None:
     kind_of(asked.kind)
 
 
-async def _check_pin(desk: Desk, request: Request, connection_id: str | None) -> None:
+async def _check_pin(admin: AdminContext, request: Request, connection_id: str | None) -> None:
     """Raises Forbidden for an API key, NotFound, or BadRequest for an account not in use."""
-    if connection_id and not desk.caller(request).is_operator:
+    if connection_id and not admin.caller(request).is_operator:
         raise Forbidden("An API key cannot pin a test to a connection")
-    if connection_id and not (await connection_of(desk, connection_id)).is_active:
+    if connection_id and not (await connection_of(admin, connection_id)).is_active:
         raise BadRequest("Connection is not active")
 
 
 async def _frames(
-    desk: Desk, models: Sequence[Asked], pinned: str | None
+    admin: AdminContext, models: Sequence[Asked], pinned: str | None
 ) -> AsyncGenerator[bytes, None]:
     first, *others = models
-    outcome, unavailable = await outcome_of(desk, first, pinned)
+    outcome, unavailable = await outcome_of(admin, first, pinned)
     yield _frame(first, outcome)
     if unavailable:
         skipped = Outcome(ok=False, latency_ms=0, error=SKIPPED, status=outcome.status)
         for each in others:
             yield _frame(each, skipped)
     else:
-        async with aclosing(_side_by_side(desk, others, pinned)) as frames:
+        async with aclosing(_side_by_side(admin, others, pinned)) as frames:
             async for frame in frames:
                 yield frame
     yield b'data: {"done":true}\n\n'
 
 
 async def _side_by_side(
-    desk: Desk, models: Sequence[Asked], pinned: str | None
+    admin: AdminContext, models: Sequence[Asked], pinned: str | None
 ) -> AsyncGenerator[bytes, None]:
     """Frames in the order the models answer in."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(asked: Asked) -> bytes:
         async with gate:
-            return _frame(asked, (await outcome_of(desk, asked, pinned))[0])
+            return _frame(asked, (await outcome_of(admin, asked, pinned))[0])
 
     tasks = [asyncio.create_task(one(asked)) for asked in models]
     try:
@@ -180,14 +180,14 @@ def _frame(asked: Asked, outcome: Outcome) -> bytes:
     return b"data: %b\n\n" % msgspec.json.encode({**row, **msgspec.to_builtins(outcome)})
 
 
-async def outcome_of(desk: Desk, asked: Asked, pinned: str | None) -> tuple[Outcome, bool]:
+async def outcome_of(admin: AdminContext, asked: Asked, pinned: str | None) -> tuple[Outcome, bool]:
     """What came of a test, and whether it was the provider that was not there."""
-    trace = Trace(desk.core.new_id(), PATH, "", desk.core.clock())
+    trace = RequestRecord(admin.core.new_id(), PATH, "", admin.core.clock())
     trace.model = said(asked.model)
     error: GatewayError | None = None
     try:
         async with asyncio.timeout(LIMIT):
-            await _ask(desk, kind_of(asked.kind), pinned, trace)
+            await _ask(admin, kind_of(asked.kind), pinned, trace)
     except TimeoutError:
         error = TransportError(f"The model did not answer in {LIMIT:g} s", status=504)
     except GatewayError as caught:
@@ -198,33 +198,33 @@ async def outcome_of(desk: Desk, asked: Asked, pinned: str | None) -> tuple[Outc
     trace.over = time.monotonic()
     if error is not None:
         trace.failed(error)
-    desk.core.ledger.record(trace)
+    admin.core.ledger.record(trace)
     took = round((trace.over - trace.begun) * 1000)
     if error is None:
         return Outcome(ok=True, latency_ms=took, error=None, status=200), False
-    text = told(error.message, _secrets(desk))
+    text = redact(error.message, _secrets(admin))
     outcome = Outcome(ok=False, latency_ms=took, error=text, status=error.status)
     return outcome, error.status in TURNED_AWAY or isinstance(error, TransportError)
 
 
-async def _ask(desk: Desk, kind: Kind, pinned: str | None, trace: Trace) -> None:
+async def _ask(admin: AdminContext, kind: Kind, pinned: str | None, trace: RequestRecord) -> None:
     """Raises GatewayError when the model gives no word."""
     if kind is not Kind.LLM:
         raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
-    core, tables = desk.core, desk.tables
+    core, tables = admin.core, admin.tables
     question = await admitted(core, greeting(tables.registry.formats, trace.model))
     resolved = resolve(tables, question.call.model)
-    laid = plan(tables, resolved, kind, core.environment.combo_model_timeout_ms)
+    laid = plan_resolved(tables, resolved, kind, core.environment.combo_model_timeout_ms)
     allowed: tuple[str, ...] = ()
     if laid.combo is not None:
         trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
         allowed = laid.combo.allowed_connection_ids
-    wanted = Wanted(pinned=pinned, allowed=frozenset(allowed))
+    wanted = AccountConstraints(pinned=pinned, allowed=frozenset(allowed))
     members = core.order.members(laid, tables, None, question.conversation)
     await greet(core, tables, question, members, trace, wanted=wanted, timeout=laid.timeout)
 
 
-def _secrets(desk: Desk) -> list[str]:
+def _secrets(admin: AdminContext) -> list[str]:
     """Of every account, for it cannot be told whose a vendor has repeated."""
-    accounts = (each for accounts in desk.tables.accounts.values() for each in accounts)
+    accounts = (each for accounts in admin.tables.accounts.values() for each in accounts)
     return [secret for account in accounts for secret in secrets_of(account.credential)]

@@ -12,13 +12,13 @@ from gateway_core.contracts.kinds import Kind
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.model_resolver import MAX_NAME, resolve
-from gateway_core.routing.snapshot import Tables
+from gateway_core.routing.snapshot import ConfigSnapshot
 from gateway_core.storage.stores.kv import ALIASES
 
 from ..answers import Success
 from ..bodies import said
 from ..combo_checks import check_circles
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import read, required
 
@@ -65,21 +65,21 @@ class AliasQuery(Struct, frozen=True, kw_only=True):
 _read_alias = msgspec.json.Decoder(AliasBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, list_all, "list models", answer=ModelRows),
-        _naming(desk, PATH),
-        endpoint(desk, "GET", ALIAS, list_aliases, "list aliases", answer=Aliases),
-        _naming(desk, ALIAS),
+        endpoint(admin, "GET", PATH, list_all, "list models", answer=ModelRows),
+        _naming(admin, PATH),
+        endpoint(admin, "GET", ALIAS, list_aliases, "list aliases", answer=Aliases),
+        _naming(admin, ALIAS),
         endpoint(
-            desk, "DELETE", ALIAS, forget_one, "delete the alias", query=AliasQuery, answer=Success
+            admin, "DELETE", ALIAS, forget_one, "delete the alias", query=AliasQuery, answer=Success
         ),
     ]
 
 
-def _naming(desk: Desk, path: str) -> Guarded:
+def _naming(admin: AdminContext, path: str) -> Guarded:
     return endpoint(
-        desk,
+        admin,
         "PUT",
         path,
         name_one,
@@ -90,46 +90,46 @@ def _naming(desk: Desk, path: str) -> Guarded:
     )
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
+async def list_all(admin: AdminContext, request: Request) -> Response:
     """Every model of every provider, connected or not, without disabled ones."""
-    names = _names(desk.tables)
+    names = _names(admin.tables)
     rows = (
         ModelRow(
             provider=provider,
             model=row.id,
             name=row.name or row.id,
-            full_model=f"{desk.prefix(provider)}/{row.id}",
+            full_model=f"{admin.prefix(provider)}/{row.id}",
             alias=names.get((provider, row.id)),
             kind=row.kind,
         )
-        for provider, models in desk.tables.models.items()
+        for provider, models in admin.tables.models.items()
         for row in models
     )
     return json_answer(ModelRows(tuple(rows)))
 
 
-def _names(tables: Tables) -> dict[tuple[str, str], str]:
+def _names(snapshot: ConfigSnapshot) -> dict[tuple[str, str], str]:
     """Aliases by provider and model id, however the prefix is spelled."""
     found: dict[tuple[str, str], str] = {}
-    for alias, meaning in tables.aliases.items():
+    for alias, meaning in snapshot.aliases.items():
         prefix, _, model = meaning.partition("/")
-        found.setdefault((tables.registry.names.get(prefix, prefix), model), alias)
+        found.setdefault((snapshot.registry.names.get(prefix, prefix), model), alias)
     return found
 
 
-async def list_aliases(desk: Desk, request: Request) -> Response:
-    return json_answer(Aliases(desk.tables.aliases))
+async def list_aliases(admin: AdminContext, request: Request) -> Response:
+    return json_answer(Aliases(admin.tables.aliases))
 
 
-async def name_one(desk: Desk, request: Request) -> Response:
+async def name_one(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_alias)
     model, alias = said(body.model), said(body.alias)
     if not model or not alias:
         raise BadRequest("Model and alias required")
     _check_word(alias)
-    async with desk.writing():
-        check_alias(desk.tables, alias, model)
-        await desk.stores.kv.put(ALIASES, {alias: model})
+    async with admin.writing():
+        check_alias(admin.tables, alias, model)
+        await admin.stores.kv.put(ALIASES, {alias: model})
     return json_answer(Named(model=model, alias=alias))
 
 
@@ -138,23 +138,23 @@ def _check_word(alias: str) -> None:
         raise BadRequest("Invalid alias: a name without slash or space is needed")
 
 
-def check_alias(tables: Tables, alias: str, model: str) -> None:
+def check_alias(snapshot: ConfigSnapshot, alias: str, model: str) -> None:
     """Raises BadRequest for a name that is a combo's, or that would mean nothing."""
-    if alias in tables.combos:
+    if alias in snapshot.combos:
         raise BadRequest(f"A combo named {alias} already exists")
     # An alias never means another alias.
-    plain = msgspec.structs.replace(tables, aliases={})
+    plain = msgspec.structs.replace(snapshot, aliases={})
     try:
         resolve(plain, model)
     except NotAChatModel:
         pass  # A model for other work may have a short name too.
     except GatewayError as error:
         raise BadRequest(f"Invalid model: {error.message}") from None
-    check_circles(msgspec.structs.replace(tables, aliases={**tables.aliases, alias: model}))
+    check_circles(msgspec.structs.replace(snapshot, aliases={**snapshot.aliases, alias: model}))
 
 
-async def forget_one(desk: Desk, request: Request) -> Response:
+async def forget_one(admin: AdminContext, request: Request) -> Response:
     alias = required(request, "alias")
-    async with desk.writing():
-        await desk.stores.kv.delete(ALIASES, alias)
+    async with admin.writing():
+        await admin.stores.kv.delete(ALIASES, alias)
     return json_answer(Success())

@@ -15,7 +15,7 @@ from gateway_core.storage.stores.nodes import Node
 
 from ..answers import NodeValidity
 from ..bodies import NodeCandidateBody, read_node_candidate, said
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import permit
 from ..endpoint import endpoint
 from ..node_changes import api_type_of, base_url_of, type_of, wire_of
@@ -32,11 +32,11 @@ LIMIT = 10.0
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     purpose = "validate the provider node"
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/validate",
             validate,
@@ -48,18 +48,18 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def validate(desk: Desk, request: Request) -> Response:
+async def validate(admin: AdminContext, request: Request) -> Response:
     body = await read(request, read_node_candidate)
-    check_operator(desk, request)
-    node = _node(desk, body)
-    await permit(desk.core.network, node.base_url or "")
-    spec = node_spec(node, desk.tables.registry.formats)
-    wire = None if spec is None else desk.wire(spec)
+    check_operator(admin, request)
+    node = _node(admin, body)
+    await permit(admin.core.network, node.base_url or "")
+    spec = node_spec(node, admin.tables.registry.formats)
+    wire = None if spec is None else admin.wire(spec)
     owner = Owner(id=node.id, spec=spec, wire=wire, node=node)
-    account = candidate(desk, node.id, said(body.api_key), {"baseUrl": node.base_url})
+    account = candidate(admin, node.id, said(body.api_key), {"baseUrl": node.base_url})
     model = said(body.model_id) or None
     path = request.scope["path"]
-    checked = await check_account(desk, account, owner, model, path, LIMIT, trusting=True)
+    checked = await check_account(admin, account, owner, model, path, LIMIT, trusting=True)
     found, proof = checked.finding, checked.proof
     return json_answer(_told(found, proof))
 
@@ -74,9 +74,9 @@ def _told(found: Finding, proof: Proof | None) -> NodeValidity:
     )
 
 
-def _node(desk: Desk, body: NodeCandidateBody) -> Node:
+def _node(admin: AdminContext, body: NodeCandidateBody) -> Node:
     """The node that a body describes. Raises BadRequest."""
-    formats = desk.tables.registry.formats
+    formats = admin.tables.registry.formats
     if not said(body.base_url):
         raise BadRequest("Base URL and API key required")
     type_ = type_of(said(body.type), formats)

@@ -18,7 +18,7 @@ from gateway_core.storage.stores.nodes import Node, NodeChange, PrefixTaken
 from ..answers import Nodes, NodeShape, OneNode, Success
 from ..bodies import NodeBody, read_node, said
 from ..connection_changes import without_credential
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import origin, permit
 from ..endpoint import endpoint
 from ..node_changes import change, is_free, new_node
@@ -28,12 +28,12 @@ from ..requests import read
 PATH = "/api/provider-nodes"
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     one = PATH + "/{id}"
     return [
-        endpoint(desk, "GET", PATH, list_all, "list provider nodes", answer=Nodes),
+        endpoint(admin, "GET", PATH, list_all, "list provider nodes", answer=Nodes),
         endpoint(
-            desk,
+            admin,
             "POST",
             PATH,
             create,
@@ -43,9 +43,9 @@ def routes(desk: Desk) -> list[Guarded]:
             status=201,
             example={"name": "Here", "prefix": "here", "baseUrl": "http://127.0.0.1:8080/v1"},
         ),
-        endpoint(desk, "GET", one, show, "read the provider node", answer=OneNode),
+        endpoint(admin, "GET", one, show, "read the provider node", answer=OneNode),
         endpoint(
-            desk,
+            admin,
             "PUT",
             one,
             update,
@@ -54,7 +54,7 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=OneNode,
             example={"name": "Over there"},
         ),
-        endpoint(desk, "DELETE", one, delete, "delete the provider node", answer=Success),
+        endpoint(admin, "DELETE", one, delete, "delete the provider node", answer=Success),
     ]
 
 
@@ -73,69 +73,69 @@ def node_row(node: Node) -> dict[str, Any]:
     }
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
-    return json_answer({"nodes": [node_row(node) for node in await desk.stores.nodes.list()]})
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    return json_answer({"nodes": [node_row(node) for node in await admin.stores.nodes.list()]})
 
 
-async def create(desk: Desk, request: Request) -> Response:
+async def create(admin: AdminContext, request: Request) -> Response:
     body = await read(request, read_node, shown=NodeShape.__struct_encode_fields__)
     if said(body.base_url):
-        check_operator(desk, request)
-    new = new_node(body, desk.tables.registry.formats)
-    await permit(desk.core.network, new.base_url or "")
-    async with desk.writing():
-        await _claim(desk, new.prefix, None)
-        node = await desk.stores.nodes.create(new)
+        check_operator(admin, request)
+    new = new_node(body, admin.tables.registry.formats)
+    await permit(admin.core.network, new.base_url or "")
+    async with admin.writing():
+        await _claim(admin, new.prefix, None)
+        node = await admin.stores.nodes.create(new)
     return json_answer({"node": node_row(node)}, 201)
 
 
-def check_operator(desk: Desk, request: Request) -> None:
+def check_operator(admin: AdminContext, request: Request) -> None:
     """Raises Forbidden for an API key that would say where calls go."""
-    if not desk.caller(request).is_operator:
+    if not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a node's address")
 
 
-async def _claim(desk: Desk, prefix: str, own: str | None) -> None:
+async def _claim(admin: AdminContext, prefix: str, own: str | None) -> None:
     """Raises PrefixTaken for what other names begin with."""
-    nodes = await desk.stores.nodes.list()
-    if not is_free(prefix, own, desk.tables.registry.names, nodes):
+    nodes = await admin.stores.nodes.list()
+    if not is_free(prefix, own, admin.tables.registry.names, nodes):
         raise PrefixTaken
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    return json_answer({"node": node_row(await node_of(desk, request.path_params["id"]))})
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer({"node": node_row(await node_of(admin, request.path_params["id"]))})
 
 
-async def update(desk: Desk, request: Request) -> Response:
+async def update(admin: AdminContext, request: Request) -> Response:
     """Change a node; where its origin changes, its accounts' credentials are cleared first."""
     identity = request.path_params["id"]
-    found = await node_of(desk, identity)
+    found = await node_of(admin, identity)
     body = await read(request, read_node, shown=node_row(found))
-    wanted = change(found, body, desk.tables.registry.formats)
+    wanted = change(found, body, admin.tables.registry.formats)
     if isinstance(wanted.base_url, str):
         if wanted.base_url != found.base_url:
-            check_operator(desk, request)
-        await permit(desk.core.network, wanted.base_url)
-    async with desk.writing():
-        before = await node_of(desk, identity)
+            check_operator(admin, request)
+        await permit(admin.core.network, wanted.base_url)
+    async with admin.writing():
+        before = await node_of(admin, identity)
         # Decided anew: what the body leaves out may have changed meanwhile.
-        wanted = change(before, body, desk.tables.registry.formats)
-        await _check_prefix(desk, before, wanted)
-        await _release(desk, before, wanted)
-        node = await desk.stores.nodes.update(identity, wanted)
+        wanted = change(before, body, admin.tables.registry.formats)
+        await _check_prefix(admin, before, wanted)
+        await _release(admin, before, wanted)
+        node = await admin.stores.nodes.update(identity, wanted)
     return json_answer({"node": node_row(node)})
 
 
-async def _check_prefix(desk: Desk, before: Node, wanted: NodeChange) -> None:
+async def _check_prefix(admin: AdminContext, before: Node, wanted: NodeChange) -> None:
     """Raises Conflict for a prefix that is taken, or that models still go by."""
     if not isinstance(wanted.prefix, str) or wanted.prefix == before.prefix:
         return
-    await _claim(desk, wanted.prefix, before.id)
-    if before.type == custom.DECISION and await desk.stores.kv.get(CUSTOM_MODELS, before.id):
+    await _claim(admin, wanted.prefix, before.id)
+    if before.type == custom.DECISION and await admin.stores.kv.get(CUSTOM_MODELS, before.id):
         raise Conflict("The prefix cannot be changed while models are registered for this node")
 
 
-async def _release(desk: Desk, before: Node, wanted: NodeChange) -> None:
+async def _release(admin: AdminContext, before: Node, wanted: NodeChange) -> None:
     """Clear the credentials of a node's accounts if they would go to another origin.
 
     This comes before the change itself: should the gateway stop in between,
@@ -145,32 +145,32 @@ async def _release(desk: Desk, before: Node, wanted: NodeChange) -> None:
         return
     if origin(wanted.base_url) == origin(before.base_url or ""):
         return
-    held = await desk.stores.connections.list(before.id)
+    held = await admin.stores.connections.list(before.id)
     broken = next((each for each in held if each.broken), None)
     if broken is not None:
         raise SealBroken("connections", broken.id)
-    now = iso(desk.core.clock())
+    now = iso(admin.core.clock())
     for connection in held:
         if connection.secrets:
             cleared = ConnectionChange(data=without_credential(connection, {}, now))
-            await desk.stores.connections.update(connection.id, cleared)
+            await admin.stores.connections.update(connection.id, cleared)
 
 
-async def delete(desk: Desk, request: Request) -> Response:
+async def delete(admin: AdminContext, request: Request) -> Response:
     """Remove a node with everything that goes by it."""
     identity = request.path_params["id"]
-    async with desk.writing():
-        held = await desk.stores.connections.list(identity)
-        await desk.stores.nodes.delete(identity)
+    async with admin.writing():
+        held = await admin.stores.connections.list(identity)
+        await admin.stores.nodes.delete(identity)
         for scope in (DISABLED_MODELS, ENABLED_MODELS):
-            await desk.stores.kv.delete(scope, identity)
-    desk.core.health.clear([each.id for each in held], EVERY_MODEL)
+            await admin.stores.kv.delete(scope, identity)
+    admin.core.cooldowns.clear([each.id for each in held], EVERY_MODEL)
     return json_answer(Success())
 
 
-async def node_of(desk: Desk, identity: str) -> Node:
+async def node_of(admin: AdminContext, identity: str) -> Node:
     """A stored node. Raises NotFound."""
-    found = await desk.stores.nodes.get(identity)
+    found = await admin.stores.nodes.get(identity)
     if found is None:
         raise NotFound("Provider node not found")
     return found

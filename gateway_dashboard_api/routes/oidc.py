@@ -22,8 +22,8 @@ from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import COOKIE, cookie
 from gateway_core.identity.oidc import (
     SCOPES,
-    Client,
     Journey,
+    OidcClient,
     active_client,
     authorization_url,
     begin,
@@ -42,7 +42,7 @@ from ..cookies import (
     origin,
     set_cookie,
 )
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..login import check_tunnel
 from ..login_state import JOURNEY
@@ -97,10 +97,10 @@ class Tested(Struct, frozen=True, kw_only=True, rename="camel"):
 _read_probe = msgspec.json.Decoder(ProbeBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             f"{PATH}/oidc/start",
             start,
@@ -111,7 +111,7 @@ def routes(desk: Desk) -> list[Guarded]:
             media="",
         ),
         endpoint(
-            desk,
+            admin,
             "GET",
             CALLBACK,
             callback,
@@ -122,7 +122,7 @@ def routes(desk: Desk) -> list[Guarded]:
             media="",
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/oidc/test",
             examine,
@@ -135,87 +135,91 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def start(desk: Desk, request: Request) -> Response:
+async def start(admin: AdminContext, request: Request) -> Response:
     """Send the browser to the provider."""
-    client = _client(desk, request)
+    client = _client(admin, request)
     back = safe_path(query(request, StartQuery).return_to)
     try:
-        provider = await discover(desk, client.issuer)
+        provider = await discover(admin, client.issuer)
     except (UpstreamError, BadRequest) as error:
         log.warning("the identity provider cannot be used: %s", error.message)
         return _redirect(f"{LOGIN_PAGE}?error=oidc_unreachable")
-    journey = begin(provider, client, redirect_uri(desk, request), back)
-    state, sealed = desk.login.journeys.give(journey)
+    journey = begin(provider, client, redirect_uri(admin, request), back)
+    state, sealed = admin.login.journeys.give(journey)
     answer = _redirect(authorization_url(journey, client.scopes, state))
     for name, value in {**_bound(state, journey), OIDC_JOURNEY: sealed}.items():
-        set_cookie(desk, request, answer, name, value, JOURNEY.lifetime)
+        set_cookie(admin, request, answer, name, value, JOURNEY.lifetime)
     return answer
 
 
-async def callback(desk: Desk, request: Request) -> Response:
+async def callback(admin: AdminContext, request: Request) -> Response:
     """Take the browser back, with a session or with the reason why there is none."""
-    client = _client(desk, request)
+    client = _client(admin, request)
     asked = query(request, CallbackQuery)
-    journey = await _journey(desk, request, asked.state)
+    journey = await _journey(admin, request, asked.state)
     if journey is None or not is_of(journey, client):
         answer = _failed("oidc_expired")
     elif asked.error or not asked.code:
         answer = _failed("oidc_refused")
     else:
-        answer = await _arrive(desk, request, client, journey, asked)
+        answer = await _arrive(admin, request, client, journey, asked)
     for name in _COOKIES:
-        clear_cookie(desk, request, answer, name)
+        clear_cookie(admin, request, answer, name)
     return answer
 
 
 async def _arrive(
-    desk: Desk, request: Request, client: Client, journey: Journey, asked: CallbackQuery
+    admin: AdminContext,
+    request: Request,
+    client: OidcClient,
+    journey: Journey,
+    asked: CallbackQuery,
 ) -> Response:
     try:
-        person = await exchange(desk, client, journey, asked.code)
+        person = await exchange(admin, client, journey, asked.code)
     except GatewayError as error:
         log.warning("signing in with OIDC failed: %s", error.message)
         return _failed("oidc_failed")
-    if not await desk.login.journeys.spend(asked.state):
+    if not await admin.login.journeys.spend(asked.state):
         return _failed("oidc_expired")
-    token = desk.core.sessions.issue(method="oidc", name=person.name, email=person.email)
+    token = admin.core.sessions.issue(method="oidc", name=person.name, email=person.email)
     answer = _redirect(journey.return_to)
-    set_cookie(desk, request, answer, COOKIE, token, LIFETIME)
+    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
     return answer
 
 
-async def examine(desk: Desk, request: Request) -> Response:
+async def examine(admin: AdminContext, request: Request) -> Response:
     """Look at a provider before its settings are stored."""
     body = await read(request, _read_probe)
-    client = Client(
+    client = OidcClient(
         issuer=body.issuer_url.strip(),
         id=body.client_id.strip(),
-        secret=body.client_secret or _stored_secret(desk, body),
+        secret=body.client_secret or _stored_secret(admin, body),
         scopes=body.scopes or SCOPES,
     )
-    desk.login.providers.pop(client.issuer, None)
-    provider = await discover(desk, client.issuer)
+    admin.login.providers.pop(client.issuer, None)
+    provider = await discover(admin, client.issuer)
     found = Tested(
         issuer=provider.issuer,
         authorization_endpoint=provider.authorization_endpoint,
         token_endpoint=provider.token_endpoint,
         jwks_uri=provider.jwks_uri,
-        secret_probe=await probe(desk, provider, client, redirect_uri(desk, request)),
+        secret_probe=await probe(admin, provider, client, redirect_uri(admin, request)),
     )
     return json_answer(found)
 
 
-def _stored_secret(desk: Desk, body: ProbeBody) -> str:
+def _stored_secret(admin: AdminContext, body: ProbeBody) -> str:
     """A stored secret is shown to nobody but the issuer that it was stored for."""
-    stored = client_of(desk.tables.settings)
+    stored = client_of(admin.tables.settings)
     asked = (body.issuer_url.strip(), body.client_id.strip())
     return stored.secret if stored is not None and asked == (stored.issuer, stored.id) else ""
 
 
-def _client(desk: Desk, request: Request) -> Client:
+def _client(admin: AdminContext, request: Request) -> OidcClient:
     """The client people may sign in with. Raises NoSecret, Forbidden."""
-    desk.core.sessions.check_ready()
-    settings = desk.tables.settings
+    admin.core.sessions.check_ready()
+    settings = admin.tables.settings
     check_tunnel(request, settings)
     client = active_client(settings)
     if client is None:
@@ -223,13 +227,13 @@ def _client(desk: Desk, request: Request) -> Client:
     return client
 
 
-async def _journey(desk: Desk, request: Request, state: str) -> Journey | None:
+async def _journey(admin: AdminContext, request: Request, state: str) -> Journey | None:
     """The journey this browser is on."""
     headers = headers_of(request.scope)
     shown = {name: cookie(headers, name) or "" for name in _COOKIES}
     if not state or not _same(state, shown[OIDC_STATE]):
         return None
-    journey = await desk.login.journeys.look(state, shown[OIDC_JOURNEY])
+    journey = await admin.login.journeys.look(state, shown[OIDC_JOURNEY])
     if journey is None or not all(
         _same(value, shown[name]) for name, value in _bound(state, journey).items()
     ):
@@ -246,9 +250,9 @@ def _same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
 
 
-def redirect_uri(desk: Desk, request: Request) -> str:
+def redirect_uri(admin: AdminContext, request: Request) -> str:
     """Where the provider sends the browser back to, spelled as people register it."""
-    scheme, _, rest = origin(desk, request).partition("://")
+    scheme, _, rest = origin(admin, request).partition("://")
     return f"{scheme}://{rest.removesuffix(_USUAL_PORTS.get(scheme, ''))}{CALLBACK}"
 
 

@@ -10,7 +10,7 @@ from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.identity.passwords import check_new
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..login import WrongCredential, begin, check_origin, check_readable, counted, signed_in
 from ..password_changes import change, reset
@@ -30,10 +30,10 @@ class ChangeBody(Struct, frozen=True, rename="camel"):
 _read_change = msgspec.json.Decoder(ChangeBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/change-password",
             counted(change_default),
@@ -44,7 +44,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example={"proof": "what the login gave", "newPassword": "a long password"},
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/reset-password",
             take_away,
@@ -55,27 +55,27 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def change_default(desk: Desk, request: Request) -> Response:
+async def change_default(admin: AdminContext, request: Request) -> Response:
     """Set the first password. A second factor that is on is asked for nevertheless."""
-    desk.core.sessions.check_ready()
-    check_origin(desk, request)
-    check_readable(desk.tables.settings)
+    admin.core.sessions.check_ready()
+    check_origin(admin, request)
+    check_readable(admin.tables.settings)
     body = await read(request, _read_change)
     check_new(body.new_password)
-    attempt = await begin(desk, request)
-    caller = desk.caller(request)
-    proof = await desk.login.proofs.look(body.proof[:LONGEST_PROOF])
+    attempt = await begin(admin, request)
+    caller = admin.caller(request)
+    proof = await admin.login.proofs.look(body.proof[:LONGEST_PROOF])
     if proof is None or not caller.is_local or proof.address != caller.peer.address:
         raise WrongCredential("Invalid or expired proof: sign in again", attempt.left)
-    await desk.login.proofs.take(body.proof)
-    after = await change(desk, request, body.new_password, proof.stored)
-    await desk.login.lockout.succeed(attempt)
+    await admin.login.proofs.take(body.proof)
+    after = await change(admin, request, body.new_password, proof.stored)
+    await admin.login.lockout.succeed(attempt)
     if after.mfa_enabled:
-        return await half_way(desk, request, after.password_session_epoch)
+        return await half_way(admin, request, after.password_session_epoch)
     done = {"success": True, "mustChangePassword": False}
-    return signed_in(desk, request, done, after.password_session_epoch)
+    return signed_in(admin, request, done, after.password_session_epoch)
 
 
-async def take_away(desk: Desk, request: Request) -> Response:
-    await reset(desk, request)
+async def take_away(admin: AdminContext, request: Request) -> Response:
+    await reset(admin, request)
     return json_answer({"success": True})

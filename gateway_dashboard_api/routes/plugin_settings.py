@@ -12,10 +12,10 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 from gateway_core.plugins.setting_fields import Declared, SettingField, schema
-from gateway_core.plugins.setting_values import Source, shown_values
+from gateway_core.plugins.setting_values import SettingSource, shown_values
 from gateway_core.plugins.settings import PluginSettings
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query, read
 
@@ -27,7 +27,7 @@ RESET = "plugin-settings.reset"
 class SettingShape(SettingField, frozen=True, kw_only=True, rename="camel"):
     """One setting, with where its value comes from."""
 
-    source: Source
+    source: SettingSource
 
 
 class PluginSettingsShape(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -52,11 +52,13 @@ class ResetQuery(Struct, frozen=True, kw_only=True):
 _read_changes = msgspec.json.Decoder(dict[str, Any])
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, show, "read the plugin's settings", answer=PluginSettingsShape),
         endpoint(
-            desk,
+            admin, "GET", PATH, show, "read the plugin's settings", answer=PluginSettingsShape
+        ),
+        endpoint(
+            admin,
             "PATCH",
             PATH,
             patch,
@@ -67,7 +69,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example={},
         ),
         endpoint(
-            desk,
+            admin,
             "DELETE",
             PATH,
             reset,
@@ -77,7 +79,7 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=PluginSettingsShape,
         ),
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH + "/schema",
             describe,
@@ -87,51 +89,51 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    return json_answer(_shown(desk.core.plugin_settings, _declared(desk, request)))
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(_shown(admin.core.plugin_settings, _declared(admin, request)))
 
 
-async def describe(desk: Desk, request: Request) -> Response:
+async def describe(admin: AdminContext, request: Request) -> Response:
     """JSON Schema 2020-12 of a document of these settings."""
-    return json_answer(schema(_declared(desk, request)))
+    return json_answer(schema(_declared(admin, request)))
 
 
-async def patch(desk: Desk, request: Request) -> Response:
-    found, table = _declared(desk, request), desk.core.plugin_settings
+async def patch(admin: AdminContext, request: Request) -> Response:
+    found, table = _declared(admin, request), admin.core.plugin_settings
     wanted: dict[str, Any] = await read(request, _read_changes)
     changes = table.changes(found.plugin, wanted)
-    async with desk.writing():
-        before = await desk.stores.plugin_settings.get(found.plugin)
+    async with admin.writing():
+        before = await admin.stores.plugin_settings.get(found.plugin)
         table.check(found.plugin, before, changes)
         if changes:
-            await desk.audit(request, CHANGED, found.plugin, {"keys": sorted(changes)})
-            await desk.stores.plugin_settings.patch(found.plugin, changes, found.secrets)
+            await admin.audit(request, CHANGED, found.plugin, {"keys": sorted(changes)})
+            await admin.stores.plugin_settings.patch(found.plugin, changes, found.secrets)
     return json_answer(_shown(table, found))
 
 
-async def reset(desk: Desk, request: Request) -> Response:
+async def reset(admin: AdminContext, request: Request) -> Response:
     """Forget what is stored: one setting, or all, with those that nobody declares any more."""
-    found, only = _declared(desk, request), query(request, ResetQuery).setting
+    found, only = _declared(admin, request), query(request, ResetQuery).setting
     if only is not None and only not in found.names:
         raise NotFound(f"Plugin {found.plugin} has no setting {only}")
-    async with desk.writing():
+    async with admin.writing():
         if only is not None:
-            await desk.audit(request, RESET, found.plugin, {"keys": [only]})
+            await admin.audit(request, RESET, found.plugin, {"keys": [only]})
             changes = {only: UNSET}
-            await desk.stores.plugin_settings.patch(found.plugin, changes, found.secrets)
+            await admin.stores.plugin_settings.patch(found.plugin, changes, found.secrets)
         else:
-            await desk.audit(request, RESET, found.plugin)
-            await desk.stores.plugin_settings.clear(found.plugin)
-    return json_answer(_shown(desk.core.plugin_settings, found))
+            await admin.audit(request, RESET, found.plugin)
+            await admin.stores.plugin_settings.clear(found.plugin)
+    return json_answer(_shown(admin.core.plugin_settings, found))
 
 
-def _declared(desk: Desk, request: Request) -> Declared:
+def _declared(admin: AdminContext, request: Request) -> Declared:
     """What the plugin in the path declares. Raises NotFound."""
     name = request.path_params["name"]
-    found = desk.core.plugin_settings.declared(name)
+    found = admin.core.plugin_settings.declared(name)
     if found is not None:
         return found
-    if any(plugin.name == name for plugin in desk.tables.registry.plugins):
+    if any(plugin.name == name for plugin in admin.tables.registry.plugins):
         raise NotFound(f"Plugin {name} has no settings, or is not loaded")
     raise NotFound(f"There is no plugin {name}")
 
@@ -144,7 +146,7 @@ def _shown(table: PluginSettings, found: Declared) -> PluginSettingsShape:
         fields=tuple(
             SettingShape(
                 **msgspec.structs.asdict(field),
-                source=present.sources.get(field.name, Source.DEFAULT),
+                source=present.sources.get(field.name, SettingSource.DEFAULT),
             )
             for field in found.fields
         ),

@@ -14,7 +14,7 @@ from gateway_core.plugins.about import Row, Sheet, nearest, rows, sheet
 from gateway_core.plugins.files import FileDamaged
 from gateway_core.plugins.switches import reservation, switch
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 
 PATH = "/api/plugins"
@@ -38,13 +38,13 @@ class Switched(Struct, frozen=True, kw_only=True, rename="camel"):
     """What else keeps the plugin out."""
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, list_all, "list plugins", answer=Plugins),
-        endpoint(desk, "GET", ONE, show, "show the plugin", answer=Sheet),
+        endpoint(admin, "GET", PATH, list_all, "list plugins", answer=Plugins),
+        endpoint(admin, "GET", ONE, show, "show the plugin", answer=Sheet),
         *(
             endpoint(
-                desk,
+                admin,
                 "POST",
                 f"{ONE}/{word}",
                 act,
@@ -57,71 +57,71 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
+async def list_all(admin: AdminContext, request: Request) -> Response:
     """Every plugin that was found at the start, and what became of it."""
-    found = await anyio.to_thread.run_sync(_rows, desk)
+    found = await anyio.to_thread.run_sync(_rows, admin)
     return json_answer(Plugins(found))
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    name = _known(desk, request)
-    return json_answer(await anyio.to_thread.run_sync(_sheet, desk, name))
+async def show(admin: AdminContext, request: Request) -> Response:
+    name = _known(admin, request)
+    return json_answer(await anyio.to_thread.run_sync(_sheet, admin, name))
 
 
-async def enable(desk: Desk, request: Request) -> Response:
-    return await _switch(desk, request, on=True)
+async def enable(admin: AdminContext, request: Request) -> Response:
+    return await _switch(admin, request, on=True)
 
 
-async def disable(desk: Desk, request: Request) -> Response:
-    return await _switch(desk, request, on=False)
+async def disable(admin: AdminContext, request: Request) -> Response:
+    return await _switch(admin, request, on=False)
 
 
-async def _switch(desk: Desk, request: Request, *, on: bool) -> Response:
-    name, environment = _known(desk, request), desk.core.environment
-    await desk.audit(request, "plugin.enable" if on else "plugin.disable", name)
-    async with desk.writing():
-        changed = await anyio.to_thread.run_sync(_put, desk, name, on)
+async def _switch(admin: AdminContext, request: Request, *, on: bool) -> Response:
+    name, environment = _known(admin, request), admin.core.environment
+    await admin.audit(request, "plugin.enable" if on else "plugin.disable", name)
+    async with admin.writing():
+        changed = await anyio.to_thread.run_sync(_put, admin, name, on)
     note = reservation(
         name, on=on, allowed=environment.load_plugins, blocked=environment.block_plugins
     )
     is_off = any(
         plugin.name == name and plugin.state is State.DISABLED
-        for plugin in desk.tables.registry.plugins
+        for plugin in admin.tables.registry.plugins
     )
     return json_answer(
         Switched(name=name, enabled=on, changed=changed, restart_required=is_off is on, note=note)
     )
 
 
-def _known(desk: Desk, request: Request) -> str:
+def _known(admin: AdminContext, request: Request) -> str:
     """The plugin that the path names. Raises NotFound."""
     name: str = request.path_params["name"]
-    names = {plugin.name for plugin in desk.tables.registry.plugins}
+    names = {plugin.name for plugin in admin.tables.registry.plugins}
     if name not in names:
         raise NotFound(nearest(name, names))
     return name
 
 
-def _folder(desk: Desk) -> PluginFolder:
-    return PluginFolder.of(desk.core.data_dir.path)
+def _folder(admin: AdminContext) -> PluginFolder:
+    return PluginFolder.of(admin.core.data_dir.path)
 
 
-def _rows(desk: Desk) -> tuple[Row, ...]:
+def _rows(admin: AdminContext) -> tuple[Row, ...]:
     try:
-        return tuple(rows(desk.tables.registry, _folder(desk)))
+        return tuple(rows(admin.tables.registry, _folder(admin)))
     except FileDamaged as error:
         raise Conflict(str(error)) from None
 
 
-def _sheet(desk: Desk, name: str) -> Sheet | None:
+def _sheet(admin: AdminContext, name: str) -> Sheet | None:
     try:
-        return sheet(desk.tables.registry, desk.core.plugin_settings, _folder(desk), name)
+        return sheet(admin.tables.registry, admin.core.plugin_settings, _folder(admin), name)
     except FileDamaged as error:
         raise Conflict(str(error)) from None
 
 
-def _put(desk: Desk, name: str, on: bool) -> bool:
+def _put(admin: AdminContext, name: str, on: bool) -> bool:
     try:
-        return switch(_folder(desk), name, on=on)
+        return switch(_folder(admin), name, on=on)
     except FileDamaged as error:
         raise Conflict(str(error)) from None

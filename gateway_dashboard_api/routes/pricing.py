@@ -12,7 +12,7 @@ from gateway_core.http.responses import json_answer
 from gateway_core.storage.stores.kv import PRICING
 
 from .. import price_list
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query, read
 
@@ -31,11 +31,11 @@ class Which(Struct, frozen=True, kw_only=True):
 _read_prices = msgspec.json.Decoder(dict[str, Any])
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, show, "read the pricing", answer=Prices),
+        endpoint(admin, "GET", PATH, show, "read the pricing", answer=Prices),
         endpoint(
-            desk,
+            admin,
             "PATCH",
             PATH,
             change,
@@ -44,40 +44,40 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=Prices,
             example=EXAMPLE,
         ),
-        endpoint(desk, "DELETE", PATH, forget, "reset the pricing", query=Which, answer=Prices),
+        endpoint(admin, "DELETE", PATH, forget, "reset the pricing", query=Which, answer=Prices),
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    return json_answer(price_list.shown(desk, await desk.stores.kv.all(PRICING)))
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(price_list.shown(admin, await admin.stores.kv.all(PRICING)))
 
 
-async def change(desk: Desk, request: Request) -> Response:
+async def change(admin: AdminContext, request: Request) -> Response:
     body: dict[str, Any] = await read(request, _read_prices)
-    wanted = price_list.read(desk, body)
-    async with desk.writing():
-        own = await desk.stores.kv.all(PRICING)
-        after = price_list.changed(desk, own, wanted)
-        await desk.stores.kv.put(PRICING, {provider: after[provider] for provider in wanted})
-    return await show(desk, request)
+    wanted = price_list.read(admin, body)
+    async with admin.writing():
+        own = await admin.stores.kv.all(PRICING)
+        after = price_list.changed(admin, own, wanted)
+        await admin.stores.kv.put(PRICING, {provider: after[provider] for provider in wanted})
+    return await show(admin, request)
 
 
-async def forget(desk: Desk, request: Request) -> Response:
+async def forget(admin: AdminContext, request: Request) -> Response:
     """Bring the plugins' prices back: of one model, of one provider, or all of them."""
     given = query(request, Which)
-    async with desk.writing():
+    async with admin.writing():
         if given.provider is None:
-            await desk.stores.kv.replace(PRICING, {})
+            await admin.stores.kv.replace(PRICING, {})
         else:
-            await _forget(desk, desk.provider_id(given.provider), given.model)
-    return await show(desk, request)
+            await _forget(admin, admin.provider_id(given.provider), given.model)
+    return await show(admin, request)
 
 
-async def _forget(desk: Desk, provider: str, model: str | None) -> None:
-    own = dict(await desk.stores.kv.get(PRICING, provider) or {})
+async def _forget(admin: AdminContext, provider: str, model: str | None) -> None:
+    own = dict(await admin.stores.kv.get(PRICING, provider) or {})
     if model is not None:
         own.pop(model, None)
     if model is None or not own:
-        await desk.stores.kv.delete(PRICING, provider)
+        await admin.stores.kv.delete(PRICING, provider)
     else:
-        await desk.stores.kv.put(PRICING, {provider: own})
+        await admin.stores.kv.put(PRICING, {provider: own})

@@ -22,7 +22,7 @@ from gateway_core.http.responses import NO_STORE, flat_error, json_answer
 from gateway_core.identity.access import Access
 
 from ..bodies import said
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import read
 
@@ -57,9 +57,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
 _read_locale = msgspec.json.Decoder(LocaleBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
-    public = partial(endpoint, desk, access=Access.PUBLIC)
-    shut = partial(endpoint, desk, access=Access.PROTECTED)
+def routes(admin: AdminContext) -> list[Guarded]:
+    public = partial(endpoint, admin, access=Access.PUBLIC)
+    shut = partial(endpoint, admin, access=Access.PROTECTED)
     locale = partial(public, body=LocaleBody, answer=dict[str, Any], example={"locale": "en"})
     down, stop = "/api/shutdown", "stop the gateway"
     return [
@@ -73,15 +73,15 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def live(desk: Desk, request: Request) -> Response:
+async def live(admin: AdminContext, request: Request) -> Response:
     return json_answer({"ok": True})
 
 
-async def initialized(desk: Desk, request: Request) -> Response:
+async def initialized(admin: AdminContext, request: Request) -> Response:
     return PlainTextResponse("Initialized", headers=NO_STORE)
 
 
-async def set_locale(desk: Desk, request: Request) -> Response:
+async def set_locale(admin: AdminContext, request: Request) -> Response:
     """Keep the language of the pages in a cookie."""
     locale = said((await read(request, _read_locale)).locale)
     if not _LOCALE.fullmatch(locale):
@@ -91,7 +91,7 @@ async def set_locale(desk: Desk, request: Request) -> Response:
     return answer
 
 
-async def show_version(desk: Desk, request: Request) -> Response:
+async def show_version(admin: AdminContext, request: Request) -> Response:
     current = current_version()
     return json_answer(Version(current_version=current, latest_version=current, has_update=False))
 
@@ -104,20 +104,20 @@ def current_version() -> str:
         return "0.0.0"
 
 
-async def update(desk: Desk, request: Request) -> Response:
+async def update(admin: AdminContext, request: Request) -> Response:
     return flat_error(NO_UPDATE, 501, request_id_of(request))
 
 
-async def stop_for_update(desk: Desk, request: Request) -> Response:
+async def stop_for_update(admin: AdminContext, request: Request) -> Response:
     """Stop, so that a new version can be started in this one's place."""
-    if is_managed(desk.core.environment):
+    if is_managed(admin.core.environment):
         return _told(NOT_HERE, 403)
-    return await _stop(desk, request)
+    return await _stop(admin, request)
 
 
-async def shut_down(desk: Desk, request: Request) -> Response:
+async def shut_down(admin: AdminContext, request: Request) -> Response:
     """Stop, for whoever knows the shutdown secret; never in production."""
-    environment = desk.core.environment
+    environment = admin.core.environment
     if is_managed(environment):
         return _told(NOT_HERE, 403)
     if environment.shutdown_secret is None:
@@ -126,7 +126,7 @@ async def shut_down(desk: Desk, request: Request) -> Response:
     wanted = environment.shutdown_secret.encode()
     if scheme.lower() != "bearer" or not hmac.compare_digest(shown.strip().encode(), wanted):
         return _told("Unauthorized", 401)
-    return await _stop(desk, request)
+    return await _stop(admin, request)
 
 
 def is_managed(environment: Environment) -> bool:
@@ -136,10 +136,10 @@ def is_managed(environment: Environment) -> bool:
     return environment.variables.get("NODE_ENV") == "production"
 
 
-async def _stop(desk: Desk, request: Request) -> Response:
+async def _stop(admin: AdminContext, request: Request) -> Response:
     if not listens_for_a_stop():
         return _told(NOT_HERE, 403)
-    await desk.audit(request, "process.stop")
+    await admin.audit(request, "process.stop")
     answer = _told("Shutting down", 200)
     answer.background = BackgroundTask(_ask_to_stop)
     return answer

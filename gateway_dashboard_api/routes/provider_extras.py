@@ -16,7 +16,7 @@ from gateway_core.identity.access import Access
 from gateway_core.storage.stores.connection import ConnectionChange
 
 from ..connection_rows import row_for
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..owners import owner_of
 from ..requests import query, read
@@ -74,11 +74,11 @@ _read_models = msgspec.json.Decoder(ModelsBody)
 _read_ping = msgspec.json.Decoder(PingBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     one, models = PATH + "/{id}", PATH + "/suggested-models"
-    tried = partial(endpoint, desk, body=ModelsBody, example={"models": [{"model": "large"}]})
-    ping = partial(endpoint, desk, body=PingBody, example={"enabled": True})
-    suggested = partial(endpoint, desk, query=SuggestionQuery, answer=Suggestions)
+    tried = partial(endpoint, admin, body=ModelsBody, example={"models": [{"model": "large"}]})
+    ping = partial(endpoint, admin, body=PingBody, example={"enabled": True})
+    suggested = partial(endpoint, admin, query=SuggestionQuery, answer=Suggestions)
     operator, answer = Access.OPERATOR, TestedModels
     return [
         tried("POST", one + "/test-models", test_models, TEST, access=operator, answer=answer),
@@ -87,31 +87,31 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def test_models(desk: Desk, request: Request) -> Response:
+async def test_models(admin: AdminContext, request: Request) -> Response:
     """Ask models for one word each, all with this account. A bare id is the provider's own."""
     body = await read(request, _read_models)
     for each in body.models:
         check_asked(each)
-    connection = await connection_of(desk, request.path_params["id"])
+    connection = await connection_of(admin, request.path_params["id"])
     if not connection.is_active:
         raise BadRequest("Connection is not active")
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(asked: Asked) -> Tested:
         own = msgspec.structs.replace(
-            asked, model=_whole(desk, connection.provider, asked.model.strip())
+            asked, model=_whole(admin, connection.provider, asked.model.strip())
         )
         async with gate:
-            outcome, _ = await outcome_of(desk, own, connection.id)
+            outcome, _ = await outcome_of(admin, own, connection.id)
         return _tested(asked, outcome)
 
     return json_answer(TestedModels(results=tuple(await asyncio.gather(*map(one, body.models)))))
 
 
-def _whole(desk: Desk, provider: str, model: str) -> str:
+def _whole(admin: AdminContext, provider: str, model: str) -> str:
     """The model's name with this provider's prefix, unless that stands there already."""
     prefix, slash, _ = model.partition("/")
-    is_named = slash and desk.provider_id(prefix) == provider
+    is_named = slash and admin.provider_id(prefix) == provider
     return model if is_named else f"{provider}/{model}"
 
 
@@ -126,19 +126,19 @@ def _tested(asked: Asked, outcome: Outcome) -> Tested:
     )
 
 
-async def set_ping(desk: Desk, request: Request) -> Response:
+async def set_ping(admin: AdminContext, request: Request) -> Response:
     """Whether the account is to be kept warm; in this version the wish is only kept."""
     body = await read(request, _read_ping)
     identity = request.path_params["id"]
     change = ConnectionChange(data={AUTO_PING: body.enabled})
-    async with desk.writing():
-        after = await desk.stores.connections.update(identity, change)
-    return json_answer({"connection": row_for(desk, request, after)})
+    async with admin.writing():
+        after = await admin.stores.connections.update(identity, change)
+    return json_answer({"connection": row_for(admin, request, after)})
 
 
-async def suggest(desk: Desk, request: Request) -> Response:
+async def suggest(admin: AdminContext, request: Request) -> Response:
     """Models that a provider's plugin knows of; nobody is asked over the network."""
-    owner = await owner_of(desk, query(request, SuggestionQuery).type)
+    owner = await owner_of(admin, query(request, SuggestionQuery).type)
     rows = () if owner.spec is None else owner.spec.models
     found = tuple(
         Suggestion(

@@ -12,7 +12,7 @@ from gateway_core.routing.cooldowns import EVERY_MODEL
 from gateway_core.routing.snapshot import Account
 from gateway_core.storage.moments import iso
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query
 
@@ -49,28 +49,28 @@ class _Picture:
         self._page: HealthPage | None = None
         self._until = 0.0
 
-    async def show(self, desk: Desk, request: Request) -> Response:
+    async def show(self, admin: AdminContext, request: Request) -> Response:
         """The providers that have accounts; a picture is kept for ten seconds."""
-        now, kept = desk.core.clock(), self._page
+        now, kept = admin.core.clock(), self._page
         if kept is not None and not query(request, HealthQuery).force and now < self._until:
             return json_answer(
                 HealthPage(providers=kept.providers, checked_at=kept.checked_at, cached=True)
             )
-        page = HealthPage(providers=_looked_at(desk), checked_at=iso(now), cached=False)
+        page = HealthPage(providers=_looked_at(admin), checked_at=iso(now), cached=False)
         self._page, self._until = page, now + KEPT
         return json_answer(page)
 
-    async def forget(self, desk: Desk, request: Request) -> Response:
+    async def forget(self, admin: AdminContext, request: Request) -> Response:
         """Drop the picture; nothing about the accounts themselves changes."""
         self._page = None
         return json_answer({"success": True})
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     picture = _Picture()
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH,
             picture.show,
@@ -79,7 +79,7 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=HealthPage,
         ),
         endpoint(
-            desk,
+            admin,
             "DELETE",
             PATH,
             picture.forget,
@@ -89,25 +89,25 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-def _looked_at(desk: Desk) -> tuple[ProviderHealth, ...]:
+def _looked_at(admin: AdminContext) -> tuple[ProviderHealth, ...]:
     resting = {
-        account for account, model, _ in desk.core.health.all_resting() if model == EVERY_MODEL
+        account for account, model, _ in admin.core.cooldowns.all_active() if model == EVERY_MODEL
     }
-    partly = {account for account, _, _ in desk.core.health.all_resting()}
+    partly = {account for account, _, _ in admin.core.cooldowns.all_active()}
     return tuple(
-        _health(desk, provider, accounts, resting, partly)
-        for provider, accounts in sorted(desk.tables.accounts.items())
+        _health(admin, provider, accounts, resting, partly)
+        for provider, accounts in sorted(admin.tables.accounts.items())
     )
 
 
 def _health(
-    desk: Desk,
+    admin: AdminContext,
     provider: str,
     accounts: tuple[Account, ...],
     resting: set[str],
     partly: set[str],
 ) -> ProviderHealth:
-    spec = desk.spec(provider)
+    spec = admin.spec(provider)
     out = sum(account.id in resting for account in accounts)
     touched = any(account.id in partly for account in accounts)
     status: Literal["healthy", "degraded", "unavailable"] = "degraded" if touched else "healthy"

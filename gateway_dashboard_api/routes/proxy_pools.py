@@ -20,7 +20,7 @@ from gateway_core.upstream.redaction import host_and_port
 
 from ..bodies import Text, said
 from ..connection_changes import POOL
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import permit, permit_proxy
 from ..endpoint import endpoint
 from ..probes.proxies import Reached, try_proxy
@@ -75,29 +75,31 @@ SHOWN = {*ProxyPool.__struct_encode_fields__, "boundConnectionCount"}
 EXAMPLE = {"name": "Office", "proxyUrl": "http://127.0.0.1:3128"}
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     one = PATH + "/{id}"
-    pool = partial(endpoint, desk, answer=PoolAnswer)
+    pool = partial(endpoint, admin, answer=PoolAnswer)
     write = partial(pool, body=PoolBody, example=EXAMPLE)
-    relay = partial(endpoint, desk, status=501)
+    relay = partial(endpoint, admin, status=501)
     return [
-        endpoint(desk, "GET", PATH, list_all, "list proxy pools", query=PoolQuery, answer=PoolList),
+        endpoint(
+            admin, "GET", PATH, list_all, "list proxy pools", query=PoolQuery, answer=PoolList
+        ),
         write("POST", PATH, create, "create the proxy pool", status=201),
         relay("POST", PATH + "/cloudflare-deploy", deploy, "deploy a relay"),
         relay("POST", PATH + "/vercel-deploy", deploy, "deploy a relay"),
         pool("GET", one, show, "read the proxy pool"),
         write("PUT", one, update, "update the proxy pool"),
-        endpoint(desk, "DELETE", one, delete, "delete the proxy pool", answer=dict[str, bool]),
-        endpoint(desk, "POST", one + "/test", test, "test the proxy pool", answer=PoolTest),
+        endpoint(admin, "DELETE", one, delete, "delete the proxy pool", answer=dict[str, bool]),
+        endpoint(admin, "POST", one + "/test", test, "test the proxy pool", answer=PoolTest),
     ]
 
 
-async def list_all(desk: Desk, request: Request) -> Response:
+async def list_all(admin: AdminContext, request: Request) -> Response:
     asked = query(request, PoolQuery)
-    pools = await desk.stores.proxy_pools.list()
-    bound = await desk.stores.connections.list() if asked.include_usage else ()
+    pools = await admin.stores.proxy_pools.list()
+    bound = await admin.stores.connections.list() if asked.include_usage else ()
     rows = [
-        {**pool_row(desk, request, pool), **_usage(pool, bound, asked)}
+        {**pool_row(admin, request, pool), **_usage(pool, bound, asked)}
         for pool in pools
         if asked.is_active is None or pool.is_active is asked.is_active
     ]
@@ -114,27 +116,27 @@ def _count(pool_id: str, connections: tuple[Connection, ...]) -> int:
     return sum(each.provider_data.get(POOL) == pool_id for each in connections)
 
 
-def pool_row(desk: Desk, request: Request, pool: ProxyPool) -> dict[str, Any]:
+def pool_row(admin: AdminContext, request: Request, pool: ProxyPool) -> dict[str, Any]:
     """A pool as this caller may see it."""
     row: dict[str, Any] = msgspec.to_builtins(pool)
     broken = row.pop("broken")
     if broken:
         row |= {"testStatus": "error", "lastError": BROKEN}
-    elif not desk.caller(request).is_operator:
+    elif not admin.caller(request).is_operator:
         row["proxyUrl"] = host_and_port(pool.proxy_url)
     return row
 
 
-async def create(desk: Desk, request: Request) -> Response:
+async def create(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_pool, shown=SHOWN)
     name, url = _name(body), said(body.proxy_url)
     if not url:
         raise BadRequest("Proxy URL is required")
-    _check_operator(desk, request)
+    _check_operator(admin, request)
     type_ = _type(body, url)
-    await _permit(desk, type_, url)
-    async with desk.writing():
-        made = await desk.stores.proxy_pools.create(
+    await _permit(admin, type_, url)
+    async with admin.writing():
+        made = await admin.stores.proxy_pools.create(
             NewProxyPool(
                 name=name,
                 proxy_url=url,
@@ -144,7 +146,7 @@ async def create(desk: Desk, request: Request) -> Response:
                 strict_proxy=body.strict_proxy is True,
             )
         )
-    return json_answer({"proxyPool": pool_row(desk, request, made)}, 201)
+    return json_answer({"proxyPool": pool_row(admin, request, made)}, 201)
 
 
 def _name(body: PoolBody) -> str:
@@ -154,9 +156,9 @@ def _name(body: PoolBody) -> str:
     return name
 
 
-def _check_operator(desk: Desk, request: Request) -> None:
+def _check_operator(admin: AdminContext, request: Request) -> None:
     """Raises Forbidden for an API key that would say where calls go."""
-    if not desk.caller(request).is_operator:
+    if not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a proxy")
 
 
@@ -170,25 +172,25 @@ def _type(body: PoolBody, url: str) -> str:
     return body.type
 
 
-async def _permit(desk: Desk, type_: str, url: str) -> None:
-    await (permit_proxy if type_ in DIALLED else permit)(desk.core.network, url)
+async def _permit(admin: AdminContext, type_: str, url: str) -> None:
+    await (permit_proxy if type_ in DIALLED else permit)(admin.core.network, url)
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    pool = await pool_of(desk, request.path_params["id"])
-    return json_answer({"proxyPool": pool_row(desk, request, pool)})
+async def show(admin: AdminContext, request: Request) -> Response:
+    pool = await pool_of(admin, request.path_params["id"])
+    return json_answer({"proxyPool": pool_row(admin, request, pool)})
 
 
-async def update(desk: Desk, request: Request) -> Response:
+async def update(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_pool, shown=SHOWN)
-    found = await pool_of(desk, request.path_params["id"])
-    _check_operator(desk, request)
+    found = await pool_of(admin, request.path_params["id"])
+    _check_operator(admin, request)
     wanted = _change(found, body)
     if wanted.proxy_url is not UNSET or wanted.type is not UNSET:
-        await _permit(desk, wanted.type or found.type, wanted.proxy_url or found.proxy_url)
-    async with desk.writing():
-        after = await desk.stores.proxy_pools.update(found.id, wanted)
-    return json_answer({"proxyPool": pool_row(desk, request, after)})
+        await _permit(admin, wanted.type or found.type, wanted.proxy_url or found.proxy_url)
+    async with admin.writing():
+        after = await admin.stores.proxy_pools.update(found.id, wanted)
+    return json_answer({"proxyPool": pool_row(admin, request, after)})
 
 
 def _change(found: ProxyPool, body: PoolBody) -> ProxyPoolChange:
@@ -211,12 +213,12 @@ def _change(found: ProxyPool, body: PoolBody) -> ProxyPoolChange:
     )
 
 
-async def delete(desk: Desk, request: Request) -> Response:
+async def delete(admin: AdminContext, request: Request) -> Response:
     """Remove a pool that no account names."""
     identity = request.path_params["id"]
-    async with desk.writing():
-        await pool_of(desk, identity)
-        bound = _count(identity, await desk.stores.connections.list())
+    async with admin.writing():
+        await pool_of(admin, identity)
+        bound = _count(identity, await admin.stores.connections.list())
         if bound:
             return flat_error(
                 "Proxy pool is currently in use",
@@ -224,26 +226,26 @@ async def delete(desk: Desk, request: Request) -> Response:
                 request_id_of(request),
                 boundConnectionCount=bound,
             )
-        await desk.stores.proxy_pools.delete(identity)
+        await admin.stores.proxy_pools.delete(identity)
     return json_answer({"success": True})
 
 
-async def test(desk: Desk, request: Request) -> Response:
+async def test(admin: AdminContext, request: Request) -> Response:
     """Ask for a fixed page through the proxy, and remember what came of it.
 
     A pool that works becomes active, one that does not becomes inactive.
     """
-    pool = await pool_of(desk, request.path_params["id"])
-    reached = await _reach(desk, pool)
-    now = iso(desk.core.clock())
+    pool = await pool_of(admin, request.path_params["id"])
+    reached = await _reach(admin, pool)
+    now = iso(admin.core.clock())
     change = ProxyPoolChange(
         test_status="active" if reached.ok else "error",
         is_active=reached.ok,
         last_tested_at=now,
         last_error=reached.error,
     )
-    async with desk.writing():
-        await desk.stores.proxy_pools.update(pool.id, change)
+    async with admin.writing():
+        await admin.stores.proxy_pools.update(pool.id, change)
     return json_answer(
         PoolTest(
             ok=reached.ok,
@@ -256,22 +258,22 @@ async def test(desk: Desk, request: Request) -> Response:
     )
 
 
-async def _reach(desk: Desk, pool: ProxyPool) -> Reached:
+async def _reach(admin: AdminContext, pool: ProxyPool) -> Reached:
     if pool.broken:
         return Reached(error=BROKEN)
     if pool.type not in DIALLED:
         return Reached(error=f"Calls cannot go through a relay of type {pool.type}")
-    return await try_proxy(desk.core, pool.proxy_url)
+    return await try_proxy(admin.core, pool.proxy_url)
 
 
-async def deploy(desk: Desk, request: Request) -> Response:
+async def deploy(admin: AdminContext, request: Request) -> Response:
     """Relays are made elsewhere; this gateway has no account to deploy one with."""
     return flat_error(NO_TARGET, 501, request_id_of(request))
 
 
-async def pool_of(desk: Desk, identity: str) -> ProxyPool:
+async def pool_of(admin: AdminContext, identity: str) -> ProxyPool:
     """A stored pool. Raises NotFound."""
-    found = await desk.stores.proxy_pools.get(identity)
+    found = await admin.stores.proxy_pools.get(identity)
     if found is None:
         raise NotFound("Proxy pool not found")
     return found

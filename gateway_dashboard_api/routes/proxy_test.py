@@ -10,7 +10,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 
 from ..bodies import said
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import permit_proxy
 from ..endpoint import endpoint
 from ..probes.proxies import try_proxy
@@ -34,10 +34,10 @@ class ProxyTest(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
 _read_body = msgspec.json.Decoder(ProxyTestBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             "/api/settings/proxy-test",
             test,
@@ -49,16 +49,16 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def test(desk: Desk, request: Request) -> Response:
+async def test(admin: AdminContext, request: Request) -> Response:
     """Ask for a fixed page through a proxy."""
     given = said((await read(request, _read_body)).proxy_url)
-    if given and not desk.caller(request).is_operator:
+    if given and not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a proxy")
-    proxy = given or desk.tables.settings.outbound_proxy_url
+    proxy = given or admin.tables.settings.outbound_proxy_url
     if not proxy:
         raise BadRequest("No proxy is configured")
-    await permit_proxy(desk.core.network, proxy)
-    reached = await try_proxy(desk.core, proxy)
+    await permit_proxy(admin.core.network, proxy)
+    reached = await try_proxy(admin.core, proxy)
     return json_answer(
         ProxyTest(
             ok=reached.ok,

@@ -9,7 +9,7 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query, read
 from .connections import connection_of
@@ -36,11 +36,11 @@ class GrantBody(Struct, frozen=True, kw_only=True, rename="camel"):
 _read_grant = msgspec.json.Decoder(GrantBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", CREDITS, show_credits, "read the reset credits"),
+        endpoint(admin, "GET", CREDITS, show_credits, "read the reset credits"),
         endpoint(
-            desk,
+            admin,
             "POST",
             CREDITS,
             use_credit,
@@ -48,23 +48,23 @@ def routes(desk: Desk) -> list[Guarded]:
             body=GrantBody,
             example={"grantId": "grant-1"},
         ),
-        endpoint(desk, "GET", PATH, show, "read the live usage", query=QuotaQuery, answer=Quota),
+        endpoint(admin, "GET", PATH, show, "read the live usage", query=QuotaQuery, answer=Quota),
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
+async def show(admin: AdminContext, request: Request) -> Response:
     """No vendor's plugin tells a quota: every account has the same answer."""
     query(request, QuotaQuery)
-    await connection_of(desk, request.path_params["connectionId"])
+    await connection_of(admin, request.path_params["connectionId"])
     return json_answer(Quota(message=NOT_AVAILABLE))
 
 
-async def show_credits(desk: Desk, request: Request) -> Response:
-    await connection_of(desk, request.path_params["connectionId"])
+async def show_credits(admin: AdminContext, request: Request) -> Response:
+    await connection_of(admin, request.path_params["connectionId"])
     raise BadRequest(NO_CREDITS)
 
 
-async def use_credit(desk: Desk, request: Request) -> Response:
+async def use_credit(admin: AdminContext, request: Request) -> Response:
     await read(request, _read_grant)
-    await connection_of(desk, request.path_params["connectionId"])
+    await connection_of(admin, request.path_params["connectionId"])
     raise BadRequest(NO_CREDITS)

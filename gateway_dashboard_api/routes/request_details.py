@@ -11,7 +11,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.storage.stores.usage import UsageRow
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query
 from ..usage_rows import DetailRow, RowFilter, detail_row, which
@@ -38,10 +38,10 @@ class Details(Struct, frozen=True):
     pagination: Pagination
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH,
             show,
@@ -52,22 +52,24 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
+async def show(admin: AdminContext, request: Request) -> Response:
     """What was said is for the operator; an API key sees the figures only."""
     given = query(request, DetailsQuery)
-    chosen, reports = which(desk, given), desk.stores.reports
+    chosen, reports = which(admin, given), admin.stores.reports
     total = await reports.count(chosen)
     offset = (given.page - 1) * given.page_size
     rows = await reports.page(chosen, limit=given.page_size, offset=offset)
-    if desk.caller(request).is_operator:
-        details = await with_what_was_said(desk, rows)
+    if admin.caller(request).is_operator:
+        details = await with_what_was_said(admin, rows)
     else:
         details = tuple(detail_row(row, None) for row in rows)
     return json_answer(Details(details, pagination(given.page, given.page_size, total)))
 
 
-async def with_what_was_said(desk: Desk, rows: Sequence[UsageRow]) -> tuple[DetailRow, ...]:
-    said = await desk.stores.request_details.of(row.request_id for row in rows)
+async def with_what_was_said(
+    admin: AdminContext, rows: Sequence[UsageRow]
+) -> tuple[DetailRow, ...]:
+    said = await admin.stores.request_details.of(row.request_id for row in rows)
     return tuple(detail_row(row, said.get(row.request_id)) for row in rows)
 
 

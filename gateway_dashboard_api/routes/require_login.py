@@ -8,7 +8,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 
 
@@ -19,10 +19,10 @@ class LoginFlags(Struct, frozen=True, kw_only=True, rename="camel"):
     tailscale_url: str
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             "/api/settings/require-login",
             show,
@@ -33,8 +33,8 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    settings = desk.tables.settings
+async def show(admin: AdminContext, request: Request) -> Response:
+    settings = admin.tables.settings
     return json_answer(
         LoginFlags(
             require_login=settings.require_login,

@@ -12,7 +12,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import check_members, read
 from ..retention_runs import Run, last_run, run
@@ -39,10 +39,10 @@ class DaysBody(Struct, frozen=True, kw_only=True):
 _read_days = msgspec.json.Decoder(dict[str, Any])
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH,
             show,
@@ -51,7 +51,7 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=Retention,
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             PATH,
             clean,
@@ -64,27 +64,27 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    settings = desk.tables.settings
+async def show(admin: AdminContext, request: Request) -> Response:
+    settings = admin.tables.settings
     return json_answer(
         Retention(
             enabled=settings.data_retention_enabled,
             days=settings.data_retention_days,
-            last_run=await last_run(desk.stores),
+            last_run=await last_run(admin.stores),
         )
     )
 
 
-async def clean(desk: Desk, request: Request) -> Response:
+async def clean(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_days)
     check_members(body, DaysBody.__struct_encode_fields__)
     days = body.get("days")
     if days is None:
-        days = desk.tables.settings.data_retention_days
+        days = admin.tables.settings.data_retention_days
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST:
         raise BadRequest("Invalid days")
-    await desk.audit(request, "retention.run", None, {"days": days})
-    async with desk.writing():
-        await desk.core.ledger.flush()
-        done = await run(desk.core, days, "manual")
+    await admin.audit(request, "retention.run", None, {"days": days})
+    async with admin.writing():
+        await admin.core.ledger.flush()
+        done = await run(admin.core, days, "manual")
     return json_answer(done)

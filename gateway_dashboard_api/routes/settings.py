@@ -11,7 +11,7 @@ from gateway_core.contracts.errors import Forbidden
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..destinations import permit_proxy
 from ..endpoint import endpoint
 from ..login import counted
@@ -25,11 +25,11 @@ _PROXY = "outboundProxyUrl"
 _read_document = msgspec.json.Decoder(dict[str, Any])
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        endpoint(desk, "GET", PATH, show, "read the settings", answer=SettingsDocument),
+        endpoint(admin, "GET", PATH, show, "read the settings", answer=SettingsDocument),
         endpoint(
-            desk,
+            admin,
             "PATCH",
             PATH,
             counted(patch),
@@ -41,29 +41,29 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    document = await desk.stores.settings.document()
-    settings = await desk.stores.settings.read()
-    operator = desk.caller(request).is_operator
+async def show(admin: AdminContext, request: Request) -> Response:
+    document = await admin.stores.settings.document()
+    settings = await admin.stores.settings.read()
+    operator = admin.caller(request).is_operator
     return json_answer(
-        shown(document, settings, desk.core.environment.variables, operator=operator)
+        shown(document, settings, admin.core.environment.variables, operator=operator)
     )
 
 
-async def patch(desk: Desk, request: Request) -> Response:
+async def patch(admin: AdminContext, request: Request) -> Response:
     body: dict[str, Any] = await read(request, _read_document)
     wanted, choice = changes(body), chosen(body)
     check_changes(wanted)
     touched = (*guarded(wanted), *(() if choice is None else ("the password",)))
-    if touched and not desk.caller(request).is_operator:
+    if touched and not admin.caller(request).is_operator:
         raise Forbidden(f"An API key may not change {touched[0]}")
     if wanted.get(_PROXY):
-        await permit_proxy(desk.core.network, wanted[_PROXY])
+        await permit_proxy(admin.core.network, wanted[_PROXY])
     if choice is not None:
-        await change_knowing(desk, request, choice, wanted)
-        return renewed(desk, request, await show(desk, request))
+        await change_knowing(admin, request, choice, wanted)
+        return renewed(admin, request, await show(admin, request))
     if touched:
-        await desk.audit(request, "settings.change", None, {"keys": touched})
-    async with desk.writing():
-        await desk.stores.settings.patch(wanted)
-    return await show(desk, request)
+        await admin.audit(request, "settings.change", None, {"keys": touched})
+    async with admin.writing():
+        await admin.stores.settings.patch(wanted)
+    return await show(admin, request)

@@ -21,7 +21,7 @@ from gateway_core.pipeline.send import send as send_request
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.redaction import MASK, secrets_of
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import Handler, endpoint
 from ..requests import read
 from ..translation import Draft, account_for, draft, masked
@@ -65,11 +65,11 @@ EXAMPLE = {
 }
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     operator = Access.OPERATOR
     return [
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/translate",
             when_on(translate),
@@ -80,7 +80,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example={"step": 1, **EXAMPLE},
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/send",
             when_on(send),
@@ -95,38 +95,40 @@ def routes(desk: Desk) -> list[Guarded]:
 def when_on(handler: Handler) -> Handler:
     """The handler, or 404 while the translator is off; errors say ``success: false`` too."""
 
-    async def guarded(desk: Desk, request: Request) -> Response:
-        if not desk.core.environment.enable_translator:
+    async def guarded(admin: AdminContext, request: Request) -> Response:
+        if not admin.core.environment.enable_translator:
             raise NotFound("Not found")
-        return await _told(handler, desk, request)
+        return await _told(handler, admin, request)
 
     return guarded
 
 
 async def _told(
-    handler: Callable[[Desk, Request], Awaitable[Response]], desk: Desk, request: Request
+    handler: Callable[[AdminContext, Request], Awaitable[Response]],
+    admin: AdminContext,
+    request: Request,
 ) -> Response:
     try:
-        return await handler(desk, request)
+        return await handler(admin, request)
     except GatewayError as error:
         return flat_error(error.message, error.status, request_id_of(request), success=False)
 
 
-async def translate(desk: Desk, request: Request) -> Response:
+async def translate(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_translate)
-    found = _draft(desk, body)
-    result = _formats(found) if body.step == 1 else _request(desk, found, whole=body.step == 3)
+    found = _draft(admin, body)
+    result = _formats(found) if body.step == 1 else _request(admin, found, whole=body.step == 3)
     return json_answer(Translated(success=True, result=result))
 
 
-def _draft(desk: Desk, body: TranslateBody | SendBody) -> Draft:
+def _draft(admin: AdminContext, body: TranslateBody | SendBody) -> Draft:
     return draft(
-        desk.tables,
+        admin.tables,
         body.provider.strip(),
         body.model.strip(),
         body.source_format.strip(),
         body.body,
-        int(desk.core.clock()),
+        int(admin.core.clock()),
     )
 
 
@@ -139,9 +141,9 @@ def _formats(found: Draft) -> dict[str, Any]:
     }
 
 
-def _request(desk: Desk, found: Draft, *, whole: bool) -> dict[str, Any]:
+def _request(admin: AdminContext, found: Draft, *, whole: bool) -> dict[str, Any]:
     """What would be sent, with a mask where the secret would be."""
-    outgoing = found.opened(masked(desk.tables, found.target)).request
+    outgoing = found.opened(masked(admin.tables, found.target)).request
     try:
         body = msgspec.json.decode(outgoing.body)
     except msgspec.DecodeError:
@@ -151,13 +153,13 @@ def _request(desk: Desk, found: Draft, *, whole: bool) -> dict[str, Any]:
     return {"url": outgoing.url, "headers": dict(outgoing.headers), "body": body}
 
 
-async def send(desk: Desk, request: Request) -> Response:
+async def send(admin: AdminContext, request: Request) -> Response:
     """The vendor's own answer, as it comes; an error of its without the account's secrets."""
     body: SendBody = await read(request, _read_send)
-    found = _draft(desk, body)
-    account = account_for(desk.tables, found.target)
+    found = _draft(admin, body)
+    account = account_for(admin.tables, found.target)
     outgoing = found.opened(account.credential).request
-    response = await send_request(desk.core, found.target.provider, account, outgoing)
+    response = await send_request(admin.core, found.target.provider, account, outgoing)
     if not 200 <= response.status < 300:
         return await _refusal(response, account)
     answer = Frames(_pieces(response))

@@ -16,10 +16,10 @@ from gateway_core.contracts.errors import NotFound
 from gateway_core.http.operations import STREAM, Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.identity.access import Access
-from gateway_core.upstream.redaction import secrets_of, told
+from gateway_core.upstream.redaction import redact, secrets_of
 
 from ..console import Console, console_of
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query, read
 from .model_tests import Frames
@@ -63,8 +63,8 @@ class Content(Struct, frozen=True, kw_only=True):
 _read_file = msgspec.json.Decoder(FileBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
-    route = partial(endpoint, desk, access=Access.OPERATOR)
+def routes(admin: AdminContext) -> list[Guarded]:
+    route = partial(endpoint, admin, access=Access.OPERATOR)
     saved = partial(route, body=FileBody, example={"file": "1_req_client.json", "content": "{}"})
     loaded = partial(route, query=FileQuery, answer=Content)
     return [
@@ -76,38 +76,38 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
-    return json_answer(Logs(success=True, logs=_lines(desk, _console(desk).lines)))
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(Logs(success=True, logs=_lines(admin, _console(admin).lines)))
 
 
-async def clear(desk: Desk, request: Request) -> Response:
-    _console(desk).clear()
+async def clear(admin: AdminContext, request: Request) -> Response:
+    _console(admin).clear()
     return json_answer(Logs(success=True, logs=()))
 
 
-async def stream(desk: Desk, request: Request) -> Response:
+async def stream(admin: AdminContext, request: Request) -> Response:
     """First every line that is kept, then each new one; a comment keeps the stream open."""
-    return Frames(events(desk, _console(desk)))
+    return Frames(events(admin, _console(admin)))
 
 
-def _console(desk: Desk) -> Console:
+def _console(admin: AdminContext) -> Console:
     """Raises NotFound."""
-    found = console_of(desk.core)
+    found = console_of(admin.core)
     if found is None:
         raise NotFound("Not found")
     return found
 
 
-def _lines(desk: Desk, lines: tuple[str, ...]) -> tuple[str, ...]:
+def _lines(admin: AdminContext, lines: tuple[str, ...]) -> tuple[str, ...]:
     """Lines without the secret of any account."""
-    accounts = (each for some in desk.tables.accounts.values() for each in some)
+    accounts = (each for some in admin.tables.accounts.values() for each in some)
     secrets = [secret for each in accounts for secret in secrets_of(each.credential)]
-    return tuple(told(line, secrets) for line in lines)
+    return tuple(redact(line, secrets) for line in lines)
 
 
-async def events(desk: Desk, console: Console) -> AsyncGenerator[bytes, None]:
+async def events(admin: AdminContext, console: Console) -> AsyncGenerator[bytes, None]:
     with console.reader() as queue:
-        yield _frame({"type": "init", "logs": _lines(desk, console.lines)})
+        yield _frame({"type": "init", "logs": _lines(admin, console.lines)})
         while True:
             try:
                 async with asyncio.timeout(PING):
@@ -118,28 +118,28 @@ async def events(desk: Desk, console: Console) -> AsyncGenerator[bytes, None]:
             if entry is None:
                 yield _frame({"type": "clear"})
             else:
-                yield _frame({"type": "line", "line": _lines(desk, (entry,))[0]})
+                yield _frame({"type": "line", "line": _lines(admin, (entry,))[0]})
 
 
 def _frame(event: dict[str, Any]) -> bytes:
     return b"data: %b\n\n" % msgspec.json.encode(event)
 
 
-async def load(desk: Desk, request: Request) -> Response:
+async def load(admin: AdminContext, request: Request) -> Response:
     name = query(request, FileQuery).file
-    content = await anyio.to_thread.run_sync(desk.core.data_dir.read, f"{FOLDER}/{name}")
+    content = await anyio.to_thread.run_sync(admin.core.data_dir.read, f"{FOLDER}/{name}")
     if content is None:
         raise NotFound("The text was not saved yet")
     return json_answer(Content(success=True, content=content.decode()))
 
 
-async def save(desk: Desk, request: Request) -> Response:
+async def save(admin: AdminContext, request: Request) -> Response:
     body = await read(request, _read_file)
-    await anyio.to_thread.run_sync(_write, desk, body)
+    await anyio.to_thread.run_sync(_write, admin, body)
     return json_answer({"success": True})
 
 
-def _write(desk: Desk, body: FileBody) -> None:
-    folder = desk.core.data_dir.path / FOLDER
+def _write(admin: AdminContext, body: FileBody) -> None:
+    folder = admin.core.data_dir.path / FOLDER
     folder.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
-    desk.core.data_dir.write(f"{FOLDER}/{body.file}", body.content.encode())
+    admin.core.data_dir.write(f"{FOLDER}/{body.file}", body.content.encode())

@@ -7,33 +7,33 @@ from gateway_core.contracts.errors import BadRequest, GatewayError, TransportErr
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.snapshot import account_of
-from gateway_core.upstream.redaction import secrets_of, told
+from gateway_core.upstream.redaction import redact, secrets_of
 
 from ..answers import UpstreamModels
 from ..connection_rows import BROKEN
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..probes.discovery import discover
 from ..probes.model_list import NotAList
 from .connections import connection_of
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     path = "/api/providers/{id}/models"
     purpose = "fetch the provider's models"
-    return [endpoint(desk, "GET", path, list_models, purpose, answer=UpstreamModels)]
+    return [endpoint(admin, "GET", path, list_models, purpose, answer=UpstreamModels)]
 
 
-async def list_models(desk: Desk, request: Request) -> Response:
-    connection = await connection_of(desk, request.path_params["id"])
+async def list_models(admin: AdminContext, request: Request) -> Response:
+    connection = await connection_of(admin, request.path_params["id"])
     if connection.broken:
         raise BadRequest(BROKEN)
-    spec = desk.spec(connection.provider)
-    account = account_of(connection, desk.tables.settings, desk.tables.pools)
+    spec = admin.spec(connection.provider)
+    account = account_of(connection, admin.tables.settings, admin.tables.pools)
     found = None
     if spec is not None:
         try:
-            found = await discover(desk.core, spec, desk.wire(spec), account)
+            found = await discover(admin.core, spec, admin.wire(spec), account)
         except UpstreamError as error:
             raise _worded(error, secrets_of(account.credential)) from error
     if found is None:
@@ -45,7 +45,7 @@ async def list_models(desk: Desk, request: Request) -> Response:
 
 def _worded(error: UpstreamError, secrets: tuple[str, ...]) -> GatewayError:
     """The vendor's refusal as ours: its 401 must not look like one of this gateway's."""
-    text = told(error.message, secrets)
+    text = redact(error.message, secrets)
     if isinstance(error, TransportError | NotAList):
         return UpstreamError(text, status=error.status, code=error.code)
     return UpstreamError(f"The provider answered {error.status}: {text}")

@@ -14,7 +14,7 @@ from gateway_core.storage.moments import iso, local_day
 from gateway_core.storage.stores.usage import UsageFilter
 from gateway_core.storage.stores.usage_days import LAST_DAY
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..periods import CHART, Period, asked, began, named
 from ..requests import check_members, query, read
@@ -81,8 +81,8 @@ class ProviderNames(Struct, frozen=True):
 _read_reset = msgspec.json.Decoder(dict[str, Any])
 
 
-def routes(desk: Desk) -> list[Guarded]:
-    get = partial(endpoint, desk, "GET")
+def routes(admin: AdminContext) -> list[Guarded]:
+    get = partial(endpoint, admin, "GET")
     return [
         get(f"{PATH}/stats", stats, "read the usage", query=PeriodQuery, answer=Picture),
         get(
@@ -101,7 +101,7 @@ def routes(desk: Desk) -> list[Guarded]:
         ),
         get(f"{PATH}/providers", providers, "read the providers in use", answer=ProviderNames),
         endpoint(
-            desk,
+            admin,
             "POST",
             f"{PATH}/reset",
             reset,
@@ -113,31 +113,31 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-def _period(desk: Desk, request: Request) -> Period:
+def _period(admin: AdminContext, request: Request) -> Period:
     given = query(request, PeriodQuery)
-    return asked(given.period, given.start_date, given.end_date, desk.core.clock())
+    return asked(given.period, given.start_date, given.end_date, admin.core.clock())
 
 
-async def stats(desk: Desk, request: Request) -> Response:
-    return json_answer(await picture(desk, _period(desk, request)))
+async def stats(admin: AdminContext, request: Request) -> Response:
+    return json_answer(await picture(admin, _period(admin, request)))
 
 
-async def chart(desk: Desk, request: Request) -> Response:
-    period = named(query(request, ChartQuery).period, desk.core.clock(), CHART)
-    return json_answer(await buckets(desk, period))
+async def chart(admin: AdminContext, request: Request) -> Response:
+    period = named(query(request, ChartQuery).period, admin.core.clock(), CHART)
+    return json_answer(await buckets(admin, period))
 
 
-async def combos(desk: Desk, request: Request) -> Response:
+async def combos(admin: AdminContext, request: Request) -> Response:
     """Calls through combos, by combo and account; all others are unattributed."""
     parts: dict[tuple[str, str, str], Part] = {}
     rest = Part()
-    for each in await sums_of(desk, _period(desk, request)):
+    for each in await sums_of(admin, _period(admin, request)):
         place = each.combo_id, each.combo_name, each.connection_id
         (parts.setdefault(place, Part()) if each.combo_id else rest).add(each)
     rows = sorted(parts.items(), key=lambda row: (-row[1].requests, row[0]))
     return json_answer(
         ComboUsage(
-            boundary=await desk.stores.reports.first_at(),
+            boundary=await admin.stores.reports.first_at(),
             rows=tuple(_combo_row(*place, part) for place, part in rows),
             unattributed=Figures(**rest.figures),
         )
@@ -150,28 +150,28 @@ def _combo_row(combo: str, name: str, connection: str, part: Part) -> ComboRow:
     )
 
 
-async def providers(desk: Desk, request: Request) -> Response:
-    known = desk.tables.registry.providers
+async def providers(admin: AdminContext, request: Request) -> Response:
+    known = admin.tables.registry.providers
     found = tuple(
         ProviderName(one, known[one].name if one in known else one)
-        for one in await desk.stores.reports.days.providers()
+        for one in await admin.stores.reports.days.providers()
     )
     return json_answer(ProviderNames(found))
 
 
-async def reset(desk: Desk, request: Request) -> Response:
+async def reset(admin: AdminContext, request: Request) -> Response:
     """Delete the history of a period; limits that look back see less from then on."""
     body = await read(request, _read_reset)
     check_members(body, ResetBody.__struct_encode_fields__)
     name = str(body.get("period"))
-    period = named(name, desk.core.clock())
+    period = named(name, admin.core.clock())
     since, days = _stretch(period)
-    await desk.audit(request, "usage.reset", name)
-    async with desk.writing():
-        await desk.core.ledger.flush()
-        deleted = await desk.stores.reports.delete(UsageFilter(since=since), *days)
-        desk.core.limits.forget()
-        details = await desk.stores.request_details.delete(since)
+    await admin.audit(request, "usage.reset", name)
+    async with admin.writing():
+        await admin.core.ledger.flush()
+        deleted = await admin.stores.reports.delete(UsageFilter(since=since), *days)
+        admin.core.limits.forget()
+        details = await admin.stores.request_details.delete(since)
     return json_answer(Deleted(deleted=deleted, deleted_details=details))
 
 

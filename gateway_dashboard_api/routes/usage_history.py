@@ -12,7 +12,7 @@ from gateway_core.http.responses import json_answer
 from gateway_core.storage.stores.usage import UsageRow
 from gateway_core.storage.stores.usage_reports import Which
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query
 from ..usage_rows import HistoryRow, RowFilter, history_row, names_of, which
@@ -36,8 +36,8 @@ class History(Struct, frozen=True, kw_only=True):
     offset: int
 
 
-def routes(desk: Desk) -> list[Guarded]:
-    get = partial(endpoint, desk, "GET")
+def routes(admin: AdminContext) -> list[Guarded]:
+    get = partial(endpoint, admin, "GET")
     lines = partial(get, handler=logs, purpose="read the usage logs", answer=tuple[str, ...])
     return [
         get(
@@ -52,19 +52,19 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def history(desk: Desk, request: Request) -> Response:
+async def history(admin: AdminContext, request: Request) -> Response:
     given = query(request, HistoryQuery)
-    chosen, reports = which(desk, given), desk.stores.reports
+    chosen, reports = which(admin, given), admin.stores.reports
     total = await reports.count(chosen)
     found = await reports.page(chosen, limit=given.limit, offset=given.offset)
-    names = await names_of(desk)
+    names = await names_of(admin)
     rows = tuple(history_row(row, names) for row in found)
     return json_answer(History(rows=rows, total=total, limit=given.limit, offset=given.offset))
 
 
-async def logs(desk: Desk, request: Request) -> Response:
-    rows = await desk.stores.reports.page(Which(), limit=LINES)
-    names = await names_of(desk)
+async def logs(admin: AdminContext, request: Request) -> Response:
+    rows = await admin.stores.reports.page(Which(), limit=LINES)
+    names = await names_of(admin)
     return json_answer([line(row, names) for row in rows])
 
 

@@ -12,7 +12,7 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.storage.stores.keys import ApiKey
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..key_rows import AccountRow, Totals, account_row, totals
 from ..key_spending import DayStatus, day_status
@@ -48,26 +48,26 @@ class Me(Struct, frozen=True, kw_only=True, rename="camel"):
     connections: tuple[Account, ...]
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk, "GET", PATH, show, "read the usage of your API key", query=MeQuery, answer=Me
+            admin, "GET", PATH, show, "read the usage of your API key", query=MeQuery, answer=Me
         )
     ]
 
 
-async def show(desk: Desk, request: Request) -> Response:
+async def show(admin: AdminContext, request: Request) -> Response:
     if query(request, MeQuery).format != "json":
         raise BadRequest("Invalid format: json is possible")
-    caller = desk.caller(request)
-    key = None if caller.key is None else await desk.stores.keys.get(caller.key.id)
+    caller = admin.caller(request)
+    key = None if caller.key is None else await admin.stores.keys.get(caller.key.id)
     if key is None:
         raise Unauthorized("A valid application API key is required.")
-    return json_answer(await _me(desk, key))
+    return json_answer(await _me(admin, key))
 
 
-async def _me(desk: Desk, key: ApiKey) -> Me:
-    limits = desk.core.limits
+async def _me(admin: AdminContext, key: ApiKey) -> Me:
+    limits = admin.core.limits
     spent = (await limits.count_of(key.id)).spent
     return Me(
         id=key.id,
@@ -78,12 +78,12 @@ async def _me(desk: Desk, key: ApiKey) -> Me:
         daily_limit_tokens=key.daily_limit_tokens,
         policy=key.policy,
         usage=OwnUsage(lifetime=totals(spent.ever), daily=day_status(limits, key, spent)),
-        connections=await _accounts(desk, key.provider_connection_ids),
+        connections=await _accounts(admin, key.provider_connection_ids),
     )
 
 
-async def _accounts(desk: Desk, scope: tuple[str, ...]) -> tuple[Account, ...]:
+async def _accounts(admin: AdminContext, scope: tuple[str, ...]) -> tuple[Account, ...]:
     """The accounts a key may use; an empty scope means all that are switched on."""
-    stored = await desk.stores.connections.list()
+    stored = await admin.stores.connections.list()
     rows = (account_row(each) for each in stored if (each.id in scope if scope else each.is_active))
     return tuple(Account(id=row.id, name=row.name, provider=row.provider) for row in rows)

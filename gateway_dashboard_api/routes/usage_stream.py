@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from gateway_core.http.operations import STREAM, Guarded
 
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..requests import query
 from ..usage_feeds import Feeds
@@ -22,15 +22,15 @@ class StreamQuery(Struct, frozen=True, kw_only=True):
     period: Literal["today", "24h", "7d", "30d", "60d", "all"] = "7d"
 
 
-def routes(desk: Desk) -> list[Guarded]:
-    feeds = Feeds(desk)
+def routes(admin: AdminContext) -> list[Guarded]:
+    feeds = Feeds(admin)
 
-    async def stream(desk: Desk, request: Request) -> Response:
+    async def stream(admin: AdminContext, request: Request) -> Response:
         return Frames(feeds.watch(query(request, StreamQuery).period))
 
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             PATH,
             stream,

@@ -14,7 +14,7 @@ from gateway_core.routing.model_resolver import MAX_NAME
 from gateway_core.storage.stores.kv import DISABLED_MODELS, ENABLED_MODELS
 
 from ..answers import Success
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..owners import provider_of
 from ..requests import read, required
@@ -68,11 +68,11 @@ EXAMPLE = {"providerAlias": "openai", "ids": ["a-model"]}
 _read_ids = msgspec.json.Decoder(IdsBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
+def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        *_hiding(desk),
+        *_hiding(admin),
         endpoint(
-            desk,
+            admin,
             "GET",
             ENABLED,
             list_enabled,
@@ -81,7 +81,7 @@ def routes(desk: Desk) -> list[Guarded]:
             answer=EnabledIds,
         ),
         endpoint(
-            desk,
+            admin,
             "PUT",
             ENABLED,
             show_only,
@@ -91,7 +91,7 @@ def routes(desk: Desk) -> list[Guarded]:
             example=EXAMPLE,
         ),
         endpoint(
-            desk,
+            admin,
             "DELETE",
             ENABLED,
             show_all,
@@ -102,10 +102,10 @@ def routes(desk: Desk) -> list[Guarded]:
     ]
 
 
-def _hiding(desk: Desk) -> list[Guarded]:
+def _hiding(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
-            desk,
+            admin,
             "GET",
             DISABLED,
             list_disabled,
@@ -114,7 +114,7 @@ def _hiding(desk: Desk) -> list[Guarded]:
             answer=DisabledIds,
         ),
         endpoint(
-            desk,
+            admin,
             "POST",
             DISABLED,
             disable,
@@ -124,7 +124,7 @@ def _hiding(desk: Desk) -> list[Guarded]:
             example=EXAMPLE,
         ),
         endpoint(
-            desk,
+            admin,
             "DELETE",
             DISABLED,
             enable_again,
@@ -135,76 +135,76 @@ def _hiding(desk: Desk) -> list[Guarded]:
     ]
 
 
-async def list_disabled(desk: Desk, request: Request) -> Response:
-    return await _list(desk, request, DISABLED_MODELS, "disabled")
+async def list_disabled(admin: AdminContext, request: Request) -> Response:
+    return await _list(admin, request, DISABLED_MODELS, "disabled")
 
 
-async def list_enabled(desk: Desk, request: Request) -> Response:
-    return await _list(desk, request, ENABLED_MODELS, "enabled")
+async def list_enabled(admin: AdminContext, request: Request) -> Response:
+    return await _list(admin, request, ENABLED_MODELS, "enabled")
 
 
-async def _list(desk: Desk, request: Request, scope: str, member: str) -> Response:
+async def _list(admin: AdminContext, request: Request, scope: str, member: str) -> Response:
     """One provider's ids, or everybody's by alias."""
     name = request.query_params.get("providerAlias")
     if name:
-        provider = await provider_of(desk, name, stored=True)
-        return json_answer({"ids": await _ids(desk, scope, provider)})
-    stored = await desk.stores.kv.all(scope)
-    return json_answer({member: {desk.prefix(each): ids for each, ids in stored.items()}})
+        provider = await provider_of(admin, name, stored=True)
+        return json_answer({"ids": await _ids(admin, scope, provider)})
+    stored = await admin.stores.kv.all(scope)
+    return json_answer({member: {admin.prefix(each): ids for each, ids in stored.items()}})
 
 
-async def disable(desk: Desk, request: Request) -> Response:
-    provider, ids = await _read(desk, await read(request, _read_ids))
-    async with desk.writing():
-        before = await _ids(desk, DISABLED_MODELS, provider)
-        await _keep(desk, DISABLED_MODELS, provider, [*before, *ids])
+async def disable(admin: AdminContext, request: Request) -> Response:
+    provider, ids = await _read(admin, await read(request, _read_ids))
+    async with admin.writing():
+        before = await _ids(admin, DISABLED_MODELS, provider)
+        await _keep(admin, DISABLED_MODELS, provider, [*before, *ids])
     return json_answer(Success())
 
 
-async def enable_again(desk: Desk, request: Request) -> Response:
+async def enable_again(admin: AdminContext, request: Request) -> Response:
     """Take one id, or all of a provider's, off the list of disabled ones."""
-    provider = await provider_of(desk, required(request, "providerAlias"), stored=True)
+    provider = await provider_of(admin, required(request, "providerAlias"), stored=True)
     identity = request.query_params.get("id")
-    async with desk.writing():
-        before = await _ids(desk, DISABLED_MODELS, provider)
+    async with admin.writing():
+        before = await _ids(admin, DISABLED_MODELS, provider)
         kept = [each for each in before if each != identity] if identity else []
-        await _keep(desk, DISABLED_MODELS, provider, kept)
+        await _keep(admin, DISABLED_MODELS, provider, kept)
     return json_answer(Success())
 
 
-async def show_only(desk: Desk, request: Request) -> Response:
+async def show_only(admin: AdminContext, request: Request) -> Response:
     """Replace the list; an empty one shows all. What is listed is not disabled any more."""
-    provider, ids = await _read(desk, await read(request, _read_ids))
-    async with desk.writing():
-        disabled = await _ids(desk, DISABLED_MODELS, provider)
-        await _keep(desk, DISABLED_MODELS, provider, [x for x in disabled if x not in ids])
-        await _keep(desk, ENABLED_MODELS, provider, ids)
+    provider, ids = await _read(admin, await read(request, _read_ids))
+    async with admin.writing():
+        disabled = await _ids(admin, DISABLED_MODELS, provider)
+        await _keep(admin, DISABLED_MODELS, provider, [x for x in disabled if x not in ids])
+        await _keep(admin, ENABLED_MODELS, provider, ids)
     return json_answer(Shown(ids=ids))
 
 
-async def show_all(desk: Desk, request: Request) -> Response:
-    provider = await provider_of(desk, required(request, "providerAlias"), stored=True)
-    async with desk.writing():
-        await _keep(desk, ENABLED_MODELS, provider, [])
+async def show_all(admin: AdminContext, request: Request) -> Response:
+    provider = await provider_of(admin, required(request, "providerAlias"), stored=True)
+    async with admin.writing():
+        await _keep(admin, ENABLED_MODELS, provider, [])
     return json_answer(Success())
 
 
-async def _read(desk: Desk, body: IdsBody) -> tuple[str, list[str]]:
+async def _read(admin: AdminContext, body: IdsBody) -> tuple[str, list[str]]:
     """The provider and the ids, each once. Raises BadRequest."""
     if not body.provider_alias or body.ids is None:
         raise BadRequest("providerAlias and ids required")
     ids = list(dict.fromkeys(each.strip() for each in body.ids))
     if not all(ids) or any(len(each) > MAX_NAME for each in ids) or len(ids) > MOST_IDS:
         raise BadRequest("Invalid ids")
-    return await provider_of(desk, body.provider_alias), ids
+    return await provider_of(admin, body.provider_alias), ids
 
 
-async def _ids(desk: Desk, scope: str, provider: str) -> list[Any]:
-    return await desk.stores.kv.get(scope, provider) or []
+async def _ids(admin: AdminContext, scope: str, provider: str) -> list[Any]:
+    return await admin.stores.kv.get(scope, provider) or []
 
 
-async def _keep(desk: Desk, scope: str, provider: str, ids: list[Any]) -> None:
+async def _keep(admin: AdminContext, scope: str, provider: str, ids: list[Any]) -> None:
     if ids:
-        await desk.stores.kv.put(scope, {provider: list(dict.fromkeys(ids))})
+        await admin.stores.kv.put(scope, {provider: list(dict.fromkeys(ids))})
     else:
-        await desk.stores.kv.delete(scope, provider)
+        await admin.stores.kv.delete(scope, provider)

@@ -18,7 +18,7 @@ from gateway_core.storage.stores.connection import Connection
 from ..bodies import ChangedConnectionBody, NewConnectionBody
 from ..connection_changes import change, new_connection, provider_data
 from ..connection_rows import row_for
-from ..desk import Desk
+from ..desk import AdminContext
 from ..endpoint import endpoint
 from ..owners import owner_of
 from ..requests import query, read
@@ -80,10 +80,10 @@ _read_sign_in = msgspec.json.Decoder(SignInBody)
 _read_finish = msgspec.json.Decoder(FinishBody)
 
 
-def routes(desk: Desk) -> list[Guarded]:
-    sign_ins = SignIns(lambda: desk.core.clock())
+def routes(admin: AdminContext) -> list[Guarded]:
+    sign_ins = SignIns(lambda: admin.core.clock())
     steering = Steering(sign_ins)
-    return [*steering.routes(desk), *pages(desk, sign_ins)]
+    return [*steering.routes(admin), *pages(admin, sign_ins)]
 
 
 class Steering:
@@ -92,10 +92,10 @@ class Steering:
     def __init__(self, sign_ins: SignIns) -> None:
         self._sign_ins = sign_ins
 
-    def routes(self, desk: Desk) -> list[Guarded]:
+    def routes(self, admin: AdminContext) -> list[Guarded]:
         def route(method: str, name: str, handler: Any, purpose: str, **more: Any) -> Guarded:
             path = f"{PATH}/{name}"
-            return endpoint(desk, method, path, handler, purpose, access=Access.OPERATOR, **more)
+            return endpoint(admin, method, path, handler, purpose, access=Access.OPERATOR, **more)
 
         one = {"id": "the id that start gave"}
         return [
@@ -131,10 +131,10 @@ class Steering:
             ),
         ]
 
-    async def start(self, desk: Desk, request: Request) -> Response:
+    async def start(self, admin: AdminContext, request: Request) -> Response:
         body = await read(request, _read_start)
-        origin = origin_of_logins(desk)
-        spec = desk.spec(desk.provider_id(body.provider.strip()))
+        origin = origin_of_logins(admin)
+        spec = admin.spec(admin.provider_id(body.provider.strip()))
         if spec is None or spec.web_login is None:
             raise BadRequest("This provider has no assisted login", code="no_web_login")
         started = self._sign_ins.start(spec.id)
@@ -146,36 +146,36 @@ class Steering:
         )
         return json_answer(answer)
 
-    async def status(self, desk: Desk, request: Request) -> Response:
+    async def status(self, admin: AdminContext, request: Request) -> Response:
         found = self._sign_in(query(request, SignInQuery).id)
         answer = StateAnswer(
             provider=found.provider, state=found.state, expires_at=iso(found.expires_at)
         )
         return json_answer(answer)
 
-    async def cancel(self, desk: Desk, request: Request) -> Response:
+    async def cancel(self, admin: AdminContext, request: Request) -> Response:
         body = await read(request, _read_sign_in)
         self._sign_ins.end(self._sign_in(body.id))
         return json_answer(DoneAnswer())
 
-    async def popup(self, desk: Desk, request: Request) -> Response:
+    async def popup(self, admin: AdminContext, request: Request) -> Response:
         """From a window that the dashboard opened at its own address to the login's."""
         grant = query(request, GrantQuery).grant
-        origin = origin_of_logins(desk)
+        origin = origin_of_logins(admin)
         if not self._sign_ins.is_granted(grant):
             raise NotFound("There is no such grant, or it is over")
         return RedirectResponse(f"{origin}{BOOTSTRAP}?grant={grant}", 303, NO_STORE)
 
-    async def finish(self, desk: Desk, request: Request) -> Response:
+    async def finish(self, admin: AdminContext, request: Request) -> Response:
         body = await read(request, _read_finish)
-        await desk.audit(request, "web-login.finish", body.connection_id or body.name)
-        async with desk.writing():
+        await admin.audit(request, "web-login.finish", body.connection_id or body.name)
+        async with admin.writing():
             sign_in = self._sign_in(body.id)
             if sign_in.captured is None:
                 raise Conflict("The sign-in has not come to its end", code="web_login_pending")
-            saved = await _save(desk, body, sign_in.provider, sign_in.captured)
+            saved = await _save(admin, body, sign_in.provider, sign_in.captured)
             self._sign_ins.end(sign_in)
-        return json_answer({"connection": row_for(desk, request, saved)}, 201)
+        return json_answer({"connection": row_for(admin, request, saved)}, 201)
 
     def _sign_in(self, identity: str) -> SignIn:
         found = self._sign_ins.by_id(identity)
@@ -184,10 +184,10 @@ class Steering:
         return found
 
 
-def origin_of_logins(desk: Desk) -> str:
+def origin_of_logins(admin: AdminContext) -> str:
     """Where assisted logins are served. Raises BadRequest when they are off."""
-    wanted = desk.core.environment.web_login_origin
-    origin = login_origin(wanted, desk.core.identity.public_origin)
+    wanted = admin.core.environment.web_login_origin
+    origin = login_origin(wanted, admin.core.identity.public_origin)
     if not origin:
         raise BadRequest(
             "Assisted login is off: set GATEWAY_WEB_LOGIN_ORIGIN to an origin of its own, "
@@ -197,16 +197,16 @@ def origin_of_logins(desk: Desk) -> str:
     return origin
 
 
-async def _save(desk: Desk, body: FinishBody, provider: str, cookies: str) -> Connection:
+async def _save(admin: AdminContext, body: FinishBody, provider: str, cookies: str) -> Connection:
     """The account with its new credential. Raises BadRequest, NotFound, Conflict."""
-    owner = await owner_of(desk, provider)
+    owner = await owner_of(admin, provider)
     if body.connection_id is None:
         given = NewConnectionBody(provider=provider, name=body.name, api_key=cookies)
-        data = provider_data(given, owner, desk.tables.pools)
-        return await desk.stores.connections.create(new_connection(given, owner, data))
-    before = await connection_of(desk, body.connection_id)
+        data = provider_data(given, owner, admin.tables.pools)
+        return await admin.stores.connections.create(new_connection(given, owner, data))
+    before = await connection_of(admin, body.connection_id)
     if before.provider != provider:
         raise BadRequest("The account belongs to another provider")
     changed = ChangedConnectionBody(api_key=cookies, is_active=True)
-    wanted = change(before, changed, owner, {}, iso(desk.core.clock()))
-    return await desk.stores.connections.update(before.id, wanted)
+    wanted = change(before, changed, owner, {}, iso(admin.core.clock()))
+    return await admin.stores.connections.update(before.id, wanted)

@@ -101,7 +101,7 @@ async def _serve(orders: Orders, found: Found, seen: Registry, parent: Parent) -
         environment, extra_plugins=extra, listens_on=frozenset({listener.getsockname()[:2]})
     )
     async with opening as gateway:
-        registry = gateway.core.tables.registry
+        registry = gateway.core.snapshot.registry
         providers = _own(registry, found.name)
         vendor = vendor_of(orders, registry, providers)
         await vendor.open()
@@ -153,7 +153,7 @@ async def _add_accounts(gateway: Gateway, found: Found, providers: list[Provider
     core = gateway.core
     known = given_by(found.module, found.load()).accounts
     for spec in providers:
-        if auth_type(spec) == "none" or core.tables.accounts.get(spec.id):
+        if auth_type(spec) == "none" or core.snapshot.accounts.get(spec.id):
             continue
         account = known.get(spec.id, Account())
         data: dict[str, Any] = {PROVIDER_DATA: dict(account.data)}

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gateway_core import GatewayError, Transport, UpstreamRequest, UpstreamResponse
 from gateway_core.upstream.transport import Network
-from gateway_core.upstream.transport.addresses import Policy
+from gateway_core.upstream.transport.addresses import AddressPolicy
 
 Tell = Callable[[str], None]
 
@@ -31,7 +31,11 @@ class Turned(Network):
         self.tell = tell
 
     def transport(
-        self, proxy: str | None = None, *, policy: Policy = Policy.OPERATOR, http2: bool = False
+        self,
+        proxy: str | None = None,
+        *,
+        policy: AddressPolicy = AddressPolicy.OPERATOR,
+        http2: bool = False,
     ) -> Transport:
         return _Told(super().transport(), self)
 

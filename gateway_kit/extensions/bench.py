@@ -71,7 +71,7 @@ class Bench:
         """Raises LookupError where the format is not installed that calls are made in."""
         self._subject = subject
         self.formats = formats
-        self._desk = desk
+        self._admin = desk
         self._stack = AsyncExitStack()
         self._is_open = False
         vendor = _Vendor()
@@ -162,7 +162,7 @@ class Bench:
 
     async def others(self) -> list[Guarded]:
         """The routes that an installation has without the extension."""
-        plain = {**self.formats, "dashboard": self._desk} if self._desk else self.formats
+        plain = {**self.formats, "dashboard": self._admin} if self._admin else self.formats
         async with opened(plain, self.folder / "others") as gateway:
             return list(gateway.app.routes)
 

@@ -10,7 +10,7 @@ from gateway_core import Credential, Exchange, UpstreamRequest
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.plugins.manifest import auth_type
-from gateway_core.routing.cooldowns import Rest
+from gateway_core.routing.cooldowns import Cooldown
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
 from gateway_core.storage.stores.keys import KeyChange
 from gateway_core.storage.stores.usage import UsageRow
@@ -100,12 +100,12 @@ class Bench:
         page = await core.stores.usage.page(limit=1)
         return page.rows[0]
 
-    def rest(self, subject: Subject, route: Route) -> Rest | None:
+    def rest(self, subject: Subject, route: Route) -> Cooldown | None:
         """How the account rests after the last answer."""
         account = self._accounts.get(subject.spec.id) or self._standing(subject)
-        return self.gateway.core.health.resting(account, route.model.id)
+        return self.gateway.core.cooldowns.find(account, route.model.id)
 
-    def waits(self, rest: Rest) -> float:
+    def waits(self, rest: Cooldown) -> float:
         """Seconds from now."""
         return rest.until - self._now
 
@@ -124,7 +124,7 @@ class Bench:
         return self.network.sent
 
     def _standing(self, subject: Subject) -> str:
-        return self.gateway.core.tables.accounts[subject.spec.id][0].id
+        return self.gateway.core.snapshot.accounts[subject.spec.id][0].id
 
     async def _add_accounts(self) -> None:
         for subject in self._subjects:

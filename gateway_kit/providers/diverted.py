@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from gateway_core import Transport, UpstreamRequest, UpstreamResponse
-from gateway_core.upstream.transport import Limits, Network
-from gateway_core.upstream.transport.addresses import Policy
+from gateway_core.upstream.transport import Network, TransportLimits
+from gateway_core.upstream.transport.addresses import AddressPolicy
 
 SILENCE = 0.5
 """Seconds after which a vendor that says nothing more is given up."""
@@ -16,12 +16,16 @@ class Diverted(Network):
     """Keeps each request as the plugin meant it, and sends it to another origin."""
 
     def __init__(self, origin: str) -> None:
-        super().__init__(Limits(silence=SILENCE, first_byte=5.0))
+        super().__init__(TransportLimits(silence=SILENCE, first_byte=5.0))
         self.origin = origin
         self.sent: list[UpstreamRequest] = []
 
     def transport(
-        self, proxy: str | None = None, *, policy: Policy = Policy.OPERATOR, http2: bool = False
+        self,
+        proxy: str | None = None,
+        *,
+        policy: AddressPolicy = AddressPolicy.OPERATOR,
+        http2: bool = False,
     ) -> Transport:
         return _Turned(super().transport(), self)
 

@@ -18,7 +18,7 @@ from gateway_core import (
     VendorSide,
 )
 from gateway_core.pipeline.json_body import members_of
-from gateway_core.pipeline.translation import Question as Translation
+from gateway_core.pipeline.translation import Translation
 from gateway_formats.fold import gather
 
 from .questions import Question

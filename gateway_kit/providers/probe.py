@@ -21,7 +21,7 @@ def refuse(event, args):
         raise PermissionError(f"{event} while a plugin is imported")
 
 import gateway_core.app, gateway_formats, gateway_providers, gateway_formats.fold
-from gateway_core import manifest
+from gateway_core.plugins import manifest
 from gateway_kit.asked import said
 
 def load(name):

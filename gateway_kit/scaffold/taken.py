@@ -8,7 +8,7 @@ from gateway_core.plugins import load
 from gateway_core.plugins.claims import OWN_VARIABLES, SETTINGS
 from gateway_core.plugins.discovery import installed
 from gateway_core.plugins.registry import Registry, build
-from gateway_core.plugins.standing import HOUSE_EXTENSIONS, HOUSE_FORMATS, HOUSE_PROVIDERS
+from gateway_core.plugins.trust import HOUSE_EXTENSIONS, HOUSE_FORMATS, HOUSE_PROVIDERS
 from gateway_kit.installed import FORMAT, format_plugins
 from gateway_kit.results.given import BadGiven, given_by
 

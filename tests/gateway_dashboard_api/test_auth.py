@@ -148,7 +148,7 @@ async def test_an_older_hash_is_replaced_by_the_next_login(house: House) -> None
 
 
 async def test_a_stored_password_makes_the_initial_one_worthless(house: House) -> None:
-    hashed = await house.desk.login.passwords.hash("stored canary")
+    hashed = await house.admin.login.passwords.hash("stored canary")
     await house.store(password=hashed)
     browser = await house.browser()
 
@@ -175,7 +175,7 @@ async def test_a_body_that_makes_no_sense_counts_as_nothing(house: House, body: 
     answer = await browser.post(LOGIN, json=body)
 
     assert answer.status_code == 400
-    assert len(house.desk.login.lockout) == 0
+    assert len(house.admin.login.lockout) == 0
 
 
 async def test_the_tunnel_may_be_closed_to_the_dashboard(house: House) -> None:

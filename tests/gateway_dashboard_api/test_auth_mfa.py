@@ -191,7 +191,7 @@ async def test_a_typing_mistake_may_be_corrected(house: House) -> None:
 async def test_a_new_password_ends_what_is_half_way(house: House) -> None:
     await enrolled(house)
     browser = await half_way(house)
-    hashed = await house.desk.login.passwords.hash("second-canary-word")
+    hashed = await house.admin.login.passwords.hash("second-canary-word")
     await house.store(password=hashed, passwordSessionEpoch="new")
 
     await verify(browser, code(house), status=401)

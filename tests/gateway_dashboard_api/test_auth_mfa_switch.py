@@ -155,9 +155,9 @@ async def test_only_who_has_signed_in_may_enrol(house: House) -> None:
 
 
 async def test_nothing_is_spent_on_what_was_switched_off_meanwhile(house: House) -> None:
-    attempt = await house.desk.login.lockout.begin(REMOTE)
+    attempt = await house.admin.login.lockout.begin(REMOTE)
 
     with pytest.raises(WrongCredential):
-        await spend(house.desk, attempt, Factor(step=1))
+        await spend(house.admin, attempt, Factor(step=1))
 
     assert await house.core.stores.settings.document() == {}

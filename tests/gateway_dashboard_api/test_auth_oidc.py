@@ -319,14 +319,14 @@ async def test_discovery_is_asked_for_every_few_minutes_only(
     house: House, browser: Browser, provider: IdentityProvider
 ) -> None:
     await sent(browser)
-    (until, known), *_ = house.desk.login.providers.values()
+    (until, known), *_ = house.admin.login.providers.values()
     await sent(browser)
-    assert list(house.desk.login.providers.values()) == [(until, known)]
+    assert list(house.admin.login.providers.values()) == [(until, known)]
 
     house.monotonic.now = until
     await sent(browser)
 
-    assert list(house.desk.login.providers.values()) == [(until + 300, known)]
+    assert list(house.admin.login.providers.values()) == [(until + 300, known)]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ async def test_nobody_signs_in_from_afar_with_what_everybody_knows(
 
 
 async def test_a_stored_hash_of_the_known_password_opens_nothing_either(house: House) -> None:
-    await house.store(password=await house.desk.login.passwords.hash(DEFAULT))
+    await house.store(password=await house.admin.login.passwords.hash(DEFAULT))
     browser = await house.browser()
 
     await change(browser, await proof_of(browser))
@@ -194,7 +194,7 @@ async def test_a_bad_choice_is_refused_and_may_be_corrected(house: House, new: s
 async def test_a_password_set_meanwhile_is_not_overwritten(house: House) -> None:
     browser = await house.browser()
     proof = await proof_of(browser)
-    other = await house.desk.login.passwords.hash("another canary")
+    other = await house.admin.login.passwords.hash("another canary")
     await house.store(password=other)
 
     await change(browser, proof, status=409)
@@ -227,7 +227,7 @@ async def test_the_password_is_changed_with_the_settings(house: House) -> None:
 async def test_a_login_that_was_under_way_gives_no_session_of_the_new_password(
     house: House,
 ) -> None:
-    passwords, ready = house.desk.login.passwords, threading.Event()
+    passwords, ready = house.admin.login.passwords, threading.Event()
     await house.store(password=await passwords.hash(PASSWORD), passwordSessionEpoch="old")
     browser = await house.browser()
     statuses: list[int] = []
@@ -240,7 +240,7 @@ async def test_a_login_that_was_under_way_gives_no_session_of_the_new_password(
         for _ in range(AT_ONCE):
             group.start_soon(passwords.apart, ready.wait)
         group.start_soon(enter)
-        while not len(house.desk.login.lockout):
+        while not len(house.admin.login.lockout):
             await anyio.lowlevel.checkpoint()
         await house.store(passwordSessionEpoch="new")
         ready.set()
@@ -321,10 +321,10 @@ async def test_a_change_that_cannot_be_audited_is_not_made(house: House) -> None
 async def test_the_command_line_takes_the_password_away_and_leaves_the_second_factor(
     house: House,
 ) -> None:
-    hashed = await house.desk.login.passwords.hash(NEW)
+    hashed = await house.admin.login.passwords.hash(NEW)
     await house.store(password=hashed, mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXP")
     for _ in range(5):
-        await house.desk.login.lockout.begin("127.0.0.1")
+        await house.admin.login.lockout.begin("127.0.0.1")
     operator = await house.command_line()
 
     await operator.ask("POST", RESET)
@@ -338,7 +338,7 @@ async def test_the_command_line_takes_the_password_away_and_leaves_the_second_fa
 
 
 async def test_nobody_else_takes_the_password_away(house: House) -> None:
-    hashed = await house.desk.login.passwords.hash(NEW)
+    hashed = await house.admin.login.passwords.hash(NEW)
     await house.store(password=hashed)
     remote = await house.browser(REMOTE)
     await remote.enter(NEW)

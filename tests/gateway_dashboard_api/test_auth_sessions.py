@@ -66,14 +66,14 @@ async def test_signing_out_again_or_with_a_forged_session_changes_nothing(house:
     await browser.enter(PASSWORD)
     token = browser.cookies["auth_token"]
     await browser.ask("POST", LOGOUT)
-    ended = house.core.tables.ended_sessions
+    ended = house.core.snapshot.ended_sessions
 
     for shown in (token, "a.b.c", token[:-5]):
         browser.cookies.set("auth_token", shown)
         assert await browser.ask("POST", LOGOUT) == {"success": True}
         browser.cookies.clear()
 
-    assert house.core.tables.ended_sessions == ended
+    assert house.core.snapshot.ended_sessions == ended
     assert len(ended) == 1
 
 

@@ -57,7 +57,7 @@ async def test_a_stand_in_account_is_told_too(office: Office) -> None:
 
     assert (row["provider"], row["connectionName"]) == ("open", "Open")
     assert await office.ask("POST", PATH, {**CLEAR, "provider": "open"}) == {"ok": True}
-    assert office.core.health.all_resting() == []
+    assert office.core.cooldowns.all_active() == []
 
 
 @pytest.mark.parametrize("model", ["large", "__all"])
@@ -65,7 +65,7 @@ async def test_a_rest_that_is_ended_by_hand_is_over_at_once(office: Office, mode
     row = await office.connect()
     office.vendor.said["/chat/completions"] = refused(429, "Too many requests")
     await office.chat("acme/large")
-    await office.core.stores.connections.note(office.core.health.take_notes())
+    await office.core.stores.connections.note(office.core.cooldowns.take_changes())
     office.vendor.said.clear()
 
     assert await office.ask("POST", PATH, {**CLEAR, "model": model}) == {"ok": True}

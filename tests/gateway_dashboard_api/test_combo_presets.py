@@ -48,7 +48,7 @@ async def test_presets_are_shown_first_and_made_then(
     assert {each["name"]: each["models"] for each in shown["toCreate"]} == created
     assert {each["name"]: each["models"] for each in made["created"]} == created
     assert shown["toSkip"] == made["skipped"] == skipped
-    assert set(stocked.core.tables.combos) == set(created)
+    assert set(stocked.core.snapshot.combos) == set(created)
 
 
 async def test_what_is_there_already_is_left_alone(stocked: Office) -> None:
@@ -60,7 +60,7 @@ async def test_what_is_there_already_is_left_alone(stocked: Office) -> None:
 
     assert [each["name"] for each in made["created"]] == ["claude-sonnet"]
     assert again["created"] == []
-    assert stocked.core.tables.combos["claude-opus"].models == ("acme/large",)
+    assert stocked.core.snapshot.combos["claude-opus"].models == ("acme/large",)
 
 
 @pytest.mark.parametrize("query", ["", "?source=", "?source=emacs"])

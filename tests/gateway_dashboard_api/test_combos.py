@@ -213,7 +213,7 @@ async def test_a_combo_goes_with_its_strategy(office: Office) -> None:
     assert await office.ask("DELETE", f"{PATH}/{combo['id']}") == {"success": True}
 
     assert (await office.ask("GET", "/api/settings"))["comboStrategies"] == {}
-    assert "one" not in office.core.tables.combos
+    assert "one" not in office.core.snapshot.combos
 
 
 async def test_what_is_not_there_is_not_found(office: Office) -> None:

@@ -7,7 +7,7 @@ from fake_vendor import Said
 from office import KEY, LIST, REPLY, Office, refused
 
 from gateway_core.contracts.errors import UpstreamError
-from gateway_core.routing.failure_rules import Verdict
+from gateway_core.routing.failure_rules import FailureClass
 from gateway_dashboard_api.routes import connection_tests
 
 pytestmark = pytest.mark.anyio
@@ -151,7 +151,7 @@ async def test_a_failed_test_does_not_change_how_calls_are_routed(
 
     assert (await outcome(office, row))["valid"] is False
 
-    assert office.core.health.all_resting() == []
+    assert office.core.cooldowns.all_active() == []
 
 
 @pytest.mark.parametrize("open_list", [False, True])
@@ -162,12 +162,14 @@ async def test_a_resting_or_inactive_account_is_tried_and_rests_no_more(
     row = await office.connect()
     await office.ask("PUT", f"/api/providers/{row['id']}", {"isActive": False})
     refusal = UpstreamError("busy", status=429)
-    office.core.health.blame(row["id"], "large", refusal, Verdict(True, backoff=True))
+    office.core.cooldowns.record_failure(
+        row["id"], "large", refusal, FailureClass(True, backoff=True)
+    )
 
     assert (await outcome(office, row))["valid"] is True
 
     assert (await shown(office, row))["isActive"] is False
-    assert office.core.health.all_resting() == []
+    assert office.core.cooldowns.all_active() == []
 
 
 async def test_a_vendor_in_this_process_is_greeted(office: Office) -> None:

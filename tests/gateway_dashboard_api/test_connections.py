@@ -4,7 +4,7 @@ import pytest
 from office import KEY, Office
 
 from gateway_core.contracts.errors import UpstreamError
-from gateway_core.routing.failure_rules import Verdict
+from gateway_core.routing.failure_rules import FailureClass
 from gateway_core.storage.stores.connection import NewConnection
 
 pytestmark = pytest.mark.anyio
@@ -164,7 +164,7 @@ async def test_a_saved_connection_serves_the_next_call(office: Office) -> None:
 async def test_a_changed_key_serves_the_next_call_and_ends_the_rest(office: Office) -> None:
     row = await office.connect(apiKey="wrong-canary")
     assert (await office.chat("acme/large")).status_code == 401
-    assert office.core.health.resting(row["id"], "large") is not None
+    assert office.core.cooldowns.find(row["id"], "large") is not None
 
     for method in ("PUT", "PATCH"):
         changed = await office.ask(method, f"{PATH}/{row['id']}", {"apiKey": KEY})
@@ -272,7 +272,7 @@ async def test_the_order_is_set_as_a_whole(office: Office) -> None:
 
     rows = (await office.ask("GET", PATH))["connections"]
     assert [(row["name"], row["priority"]) for row in rows] == [("c", 1), ("a", 2), ("b", 3)]
-    assert [account.name for account in office.core.tables.accounts["acme"]] == ["c", "a", "b"]
+    assert [account.name for account in office.core.snapshot.accounts["acme"]] == ["c", "a", "b"]
     for wrong in (ids[:2], [*ids, ids[0]], [*ids[:2], "x"]):
         await office.ask("PUT", f"{PATH}/reorder", {**body, "ids": wrong}, status=400)
     await office.ask("PUT", f"{PATH}/reorder", {"provider": "acme"}, status=400)
@@ -308,7 +308,7 @@ async def test_odd_pages_are_refused(office: Office, query: str) -> None:
 async def test_what_a_vendor_repeats_is_masked_on_the_row(office: Office) -> None:
     row = await office.connect(apiKey="wrong-canary")
     await office.chat("acme/large")
-    await office.core.stores.connections.note(office.core.health.take_notes())
+    await office.core.stores.connections.note(office.core.cooldowns.take_changes())
 
     shown = (await office.ask("GET", f"{PATH}/{row['id']}"))["connection"]
 
@@ -351,11 +351,11 @@ async def test_a_variables_key_is_changed_where_it_comes_from(office: Office) ->
 async def test_the_rest_of_an_account_ends_with_it(office: Office) -> None:
     row = await office.connect()
     busy = UpstreamError("busy", status=429)
-    office.core.health.blame(row["id"], "large", busy, Verdict(True, backoff=True))
+    office.core.cooldowns.record_failure(row["id"], "large", busy, FailureClass(True, backoff=True))
 
     await office.ask("DELETE", f"{PATH}/{row['id']}")
 
-    assert office.core.health.all_resting() == []
+    assert office.core.cooldowns.all_active() == []
 
 
 async def test_an_account_outlives_its_plugin(office: Office) -> None:

@@ -129,8 +129,8 @@ async def test_a_refusal_of_a_key_rests_no_account_and_no_member(office: Office)
     limited, free = await key_for(office, rpmLimit=1), await key_for(office, "free")
     async with remote(office) as client:
         limited_to = [(await chat(client, limited, "best")).status_code for _ in range(10)]
-        health = office.core.health
-        rests, notes = health.all_resting(), health.take_notes()
+        health = office.core.cooldowns
+        rests, notes = health.all_active(), health.take_changes()
         row = (await office.ask("GET", f"/api/providers/{spare['id']}"))["connection"]
         answer = await chat(client, free, "best")
 

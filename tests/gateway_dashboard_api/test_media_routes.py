@@ -48,7 +48,7 @@ async def test_a_saved_order_counts_as_far_as_it_is_available(office: Office) ->
     assert saved["saved"] == ["acme/singer", "lost/model", "ac/talker"]
     assert saved["effective"] == ["acme/singer", "ac/talker"]
     assert await route(office, "tts") == saved
-    assert office.core.tables.settings.media_routes == {
+    assert office.core.snapshot.settings.media_routes == {
         "tts": ("acme/singer", "lost/model", "ac/talker"),
         "image": ("a/b",),
     }

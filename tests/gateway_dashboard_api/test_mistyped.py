@@ -6,7 +6,7 @@ import pytest
 from msgspec import Struct
 from office import Office
 
-from gateway_core.http.operations import Operation
+from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.credentials import COOKIE
 from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
@@ -35,18 +35,18 @@ def variables() -> dict[str, str]:
     return {"ENABLE_TRANSLATOR": "true", "JWT_SECRET": "a text that is long enough to sign with"}
 
 
-def has_optional(operation: Operation) -> bool:
+def has_optional(operation: RouteOperation) -> bool:
     body = operation.body
     return isinstance(body, type) and issubclass(body, Struct) and bool(body.__struct_defaults__)
 
 
-def bodied() -> list[Operation]:
+def bodied() -> list[RouteOperation]:
     """Every management operation whose body has a member that may be left out."""
     table = [one for each in plugin.routes_of(cast(Core, None)) for one in each.operations]
     return [one for one in table if has_optional(one) and one.path != SETTINGS]
 
 
-def named(operation: Operation) -> str:
+def named(operation: RouteOperation) -> str:
     return f"{operation.method} {operation.path}"
 
 
@@ -61,7 +61,7 @@ async def identity(office: Office, path: str) -> str:
 
 @pytest.mark.parametrize("operation", bodied(), ids=named)
 async def test_every_body_refuses_a_member_that_it_does_not_have(
-    office: Office, operation: Operation
+    office: Office, operation: RouteOperation
 ) -> None:
     one = await identity(office, operation.path)
     path = operation.path.format(id=one, connectionId=one, name=one)

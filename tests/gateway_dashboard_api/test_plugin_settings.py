@@ -323,7 +323,7 @@ async def test_a_process_variable_wins_over_the_program_and_that_over_what_is_st
 
 @pytest.mark.parametrize("variables", [{"PLUGIN_ACME_TRIES": "none", "PLUGIN_ACME_X": "1"}])
 async def test_what_is_wrong_at_the_start_is_a_problem_of_the_plugin(office: Office) -> None:
-    problems = office.core.tables.registry.problems
+    problems = office.core.snapshot.registry.problems
 
     assert [(each.plugin, each.message) for each in problems] == [
         ("acme", "the variable PLUGIN_ACME_TRIES is left out: it is to hold integer"),

@@ -89,7 +89,7 @@ async def test_models_that_a_vendor_lists_are_taken_up(office: Office) -> None:
 
     result = next(each for each in ran["results"] if each["provider"] == "acme")
     assert result == {"provider": "acme", "listed": 3, "added": 1, "removed": 0, "error": None}
-    ids = [row.id for row in office.core.tables.models["acme"]]
+    ids = [row.id for row in office.core.snapshot.models["acme"]]
     assert ids == ["large", "small", "vectors", "mine", "new"]
     assert await office.ask("GET", SYNC) == ran
     assert (await office.chat("acme/new")).status_code == 200
@@ -105,7 +105,7 @@ async def test_synced_models_go_when_the_vendor_lists_them_no_more(office: Offic
 
     result = next(each for each in ran["results"] if each["provider"] == "acme")
     assert (result["added"], result["removed"]) == (0, 1)
-    ids = [row.id for row in office.core.tables.models["acme"]]
+    ids = [row.id for row in office.core.snapshot.models["acme"]]
     assert ids == ["large", "small", "vectors", "mine"]
 
 
@@ -118,17 +118,17 @@ async def test_a_synced_model_that_the_operator_changes_is_the_operators(office:
 
     await office.ask("POST", SYNC)
 
-    assert office.core.tables.models["acme"][-1].name == "Renamed"
+    assert office.core.snapshot.models["acme"][-1].name == "Renamed"
 
 
 async def test_a_vendor_that_refuses_changes_nothing(office: Office) -> None:
     await office.connect()
     await office.ask("POST", SYNC)
-    before = office.core.tables.models["acme"]
+    before = office.core.snapshot.models["acme"]
     office.vendor.said = {"/models": refused(401, "Incorrect API key: key-canary-0001")}
 
     ran = await office.ask("POST", SYNC)
 
     result = next(each for each in ran["results"] if each["provider"] == "acme")
     assert "***" in result["error"]
-    assert office.core.tables.models["acme"] == before
+    assert office.core.snapshot.models["acme"] == before

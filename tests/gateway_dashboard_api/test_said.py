@@ -24,7 +24,7 @@ async def listening(office: Office) -> AsyncIterator[None]:
     await office.ask("PATCH", "/api/settings", {"enableObservability": True})
     yield
     await office.core.ledger.flush()
-    await office.core.observing.flush()
+    await office.core.request_log.flush()
 
 
 async def newest(office: Office) -> dict[str, Any]:

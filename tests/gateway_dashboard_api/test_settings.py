@@ -67,8 +67,8 @@ async def test_a_patch_is_in_force_at_once_and_leaves_the_rest(office: Office) -
     shown = await office.ask("PATCH", PATH, {"stickyRoundRobinLimit": None, "requireLogin": False})
 
     assert (shown["comboStrategy"], shown["stickyRoundRobinLimit"]) == ("round-robin", 3)
-    assert office.core.tables.settings.combo_strategy == "round-robin"
-    assert office.core.tables.settings.require_login is False
+    assert office.core.snapshot.settings.combo_strategy == "round-robin"
+    assert office.core.snapshot.settings.require_login is False
 
 
 async def test_keys_are_asked_for_from_the_next_call_on(office: Office) -> None:
@@ -254,7 +254,7 @@ async def test_a_key_may_change_the_rest_and_a_restricted_one_nothing(office: Of
         await key.ask("PATCH", PATH, {"comboStrategy": "fallback"}, status=403)
 
     assert HIDDEN.isdisjoint(shown)
-    assert office.core.tables.settings.combo_strategy == "round-robin"
+    assert office.core.snapshot.settings.combo_strategy == "round-robin"
 
 
 async def test_changing_who_is_let_in_is_written_down(office: Office) -> None:

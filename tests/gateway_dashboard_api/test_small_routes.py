@@ -6,7 +6,7 @@ from office import Office
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.routing.cooldowns import EVERY_MODEL
-from gateway_core.routing.failure_rules import Verdict
+from gateway_core.routing.failure_rules import FailureClass
 
 pytestmark = pytest.mark.anyio
 HEALTH = "/api/health/providers"
@@ -64,24 +64,24 @@ async def test_providers_fare_as_their_accounts_do(office: Office) -> None:
         return row["status"], row["resting"]
 
     seen = [await status()]
-    _rest(office, one["id"], Verdict(retry=True, cooldown=60))
+    _rest(office, one["id"], FailureClass(retry=True, cooldown=60))
     seen.append(await status())
-    _rest(office, one["id"], Verdict(retry=True, cooldown=60, whole_account=True))
+    _rest(office, one["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
     seen.append(await status())
-    _rest(office, two["id"], Verdict(retry=True, cooldown=60, whole_account=True))
+    _rest(office, two["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
     seen.append(await status())
 
     assert seen == [("healthy", 0), ("degraded", 0), ("degraded", 1), ("unavailable", 2)]
 
 
-def _rest(office: Office, account: str, verdict: Verdict) -> None:
-    office.core.health.blame(account, "large", UpstreamError("no", status=500), verdict)
+def _rest(office: Office, account: str, verdict: FailureClass) -> None:
+    office.core.cooldowns.record_failure(account, "large", UpstreamError("no", status=500), verdict)
 
 
 async def test_a_picture_of_health_is_kept_for_a_moment(office: Office) -> None:
     row = await office.connect()
     first = await office.ask("GET", HEALTH)
-    _rest(office, row["id"], Verdict(retry=True, cooldown=60, whole_account=True))
+    _rest(office, row["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
 
     kept = await office.ask("GET", HEALTH)
     await office.ask("DELETE", HEALTH)
@@ -89,4 +89,4 @@ async def test_a_picture_of_health_is_kept_for_a_moment(office: Office) -> None:
 
     assert (first["cached"], kept["cached"], fresh["cached"]) == (False, True, False)
     assert kept["providers"] == first["providers"] != fresh["providers"]
-    assert office.core.health.resting(row["id"], EVERY_MODEL) is not None
+    assert office.core.cooldowns.find(row["id"], EVERY_MODEL) is not None

@@ -29,7 +29,7 @@ async def test_changes_of_different_members_of_one_account_are_all_kept(office: 
     assert after["providerSpecificData"] == members
     assert after["defaultModel"] == "small"
     assert await office.stored(row["id"]) == {"apiKey": KEY}
-    assert office.core.tables.accounts["acme"][0].credential.data == members
+    assert office.core.snapshot.accounts["acme"][0].credential.data == members
 
 
 async def test_changes_of_different_settings_are_all_kept(office: Office) -> None:
@@ -40,7 +40,7 @@ async def test_changes_of_different_settings_are_all_kept(office: Office) -> Non
     )
 
     assert set(statuses) == {200}
-    assert dict(office.core.tables.settings.extra) == wanted
+    assert dict(office.core.snapshot.settings.extra) == wanted
 
 
 async def test_models_added_to_one_provider_at_once_are_all_kept(office: Office) -> None:
@@ -58,7 +58,7 @@ async def test_models_added_to_one_provider_at_once_are_all_kept(office: Office)
     assert {row["id"] for row in rows} == {f"m{n}" for n in range(50)}
     answer = await office.ask("GET", "/api/models/disabled?providerAlias=ac")
     assert set(answer["ids"]) == {f"m{n}" for n in range(0, 50, 2)}
-    shown = {row.id for row in office.core.tables.models["acme"]}
+    shown = {row.id for row in office.core.snapshot.models["acme"]}
     assert {f"m{n}" for n in range(1, 50, 2)} <= shown
     assert shown.isdisjoint(f"m{n}" for n in range(0, 50, 2))
 
@@ -118,4 +118,4 @@ async def test_making_and_deleting_at_once_breaks_nothing(office: Office) -> Non
     assert sorted(statuses) == [*[200] * 10, *[201] * 10, *[404] * 10]
     stored = (await office.ask("GET", "/api/providers"))["connections"]
     assert [row["priority"] for row in stored] == list(range(1, 11))
-    assert len(office.core.tables.accounts["acme"]) == 10
+    assert len(office.core.snapshot.accounts["acme"]) == 10

@@ -11,7 +11,7 @@ from audiences import by_key
 from office import KEY, Office, opened, refused
 
 from gateway_dashboard_api.console import Console, console_of
-from gateway_dashboard_api.desk import Desk
+from gateway_dashboard_api.desk import AdminContext
 from gateway_dashboard_api.routes.translator_console import events
 
 pytestmark = pytest.mark.anyio
@@ -94,8 +94,8 @@ async def test_what_cannot_be_translated_is_told(
 
 def _add_deaf_provider(office: Office) -> None:
     """A provider that has no chat models at all."""
-    tables = office.core.tables
-    registry = tables.registry
+    snapshot = office.core.snapshot
+    registry = snapshot.registry
     acme = registry.providers["acme"]
     deaf = msgspec.structs.replace(
         acme, id="deaf", alias=None, models=acme.models[2:], passthrough_models=False
@@ -105,8 +105,8 @@ def _add_deaf_provider(office: Office) -> None:
         providers={**registry.providers, "deaf": deaf},
         names={**registry.names, "deaf": "deaf"},
     )
-    models = {**tables.models, "deaf": deaf.models}
-    office.core.tables = msgspec.structs.replace(tables, registry=wider, models=models)
+    models = {**snapshot.models, "deaf": deaf.models}
+    office.core.snapshot = msgspec.structs.replace(snapshot, registry=wider, models=models)
 
 
 async def test_a_request_is_sent_and_the_answer_comes_as_it_is(office: Office) -> None:
@@ -155,7 +155,7 @@ async def test_the_log_can_be_followed(office: Office) -> None:
     assert console is not None
     LOG.warning("before")
     await asyncio.sleep(0)
-    following = events(Desk(office.core), console)
+    following = events(AdminContext(office.core), console)
 
     begun = await anext(following)
     LOG.warning("after")

@@ -13,7 +13,7 @@ from office import Office, opened
 
 from gateway_core import Target
 from gateway_core.metering.in_flight import InFlight
-from gateway_core.metering.request_record import Trace
+from gateway_core.metering.request_record import RequestRecord
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.keys import KeyChange
 from gateway_core.storage.stores.usage import UsageRecord
@@ -152,8 +152,8 @@ async def test_requests_on_their_way_are_told(office: Office) -> None:
     account = await office.connect()
     # The pipeline counts the calls; here one stands still.
     office.core.in_flight = InFlight()
-    trace = Trace("r", "/v1/chat/completions", "openai", NOW)
-    acme = office.core.tables.registry.providers["acme"]
+    trace = RequestRecord("r", "/v1/chat/completions", "openai", NOW)
+    acme = office.core.snapshot.registry.providers["acme"]
     trace.target, trace.connection_id = Target(acme, acme.models[0]), account["id"]
     office.core.in_flight.begin(trace)
 

@@ -16,10 +16,10 @@ from served import served
 
 from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.metering.in_flight import InFlight
-from gateway_core.metering.request_record import Trace
+from gateway_core.metering.request_record import RequestRecord
 from gateway_core.storage.errors import StorageUnavailable
 from gateway_core.storage.stores.usage_reports import UsageReports
-from gateway_dashboard_api.desk import Desk
+from gateway_dashboard_api.desk import AdminContext
 from gateway_dashboard_api.usage_feeds import PING, Feeds
 
 pytestmark = pytest.mark.anyio
@@ -28,11 +28,11 @@ NEVER = 3600.0
 
 
 @pytest.fixture
-def desk(office: Office) -> Desk:
-    return Desk(office.core)
+def desk(office: Office) -> AdminContext:
+    return AdminContext(office.core)
 
 
-def feeds_of(desk: Desk, *, every: float = OFTEN, ping: float = NEVER) -> Feeds:
+def feeds_of(desk: AdminContext, *, every: float = OFTEN, ping: float = NEVER) -> Feeds:
     return Feeds(desk, every=every, ping=ping, monotonic=lambda: 0.0)
 
 
@@ -49,7 +49,7 @@ async def shown(frames: AsyncGenerator[bytes, None]) -> dict[str, Any]:
     return picture
 
 
-async def test_the_whole_picture_comes_first(office: Office, desk: Desk) -> None:
+async def test_the_whole_picture_comes_first(office: Office, desk: AdminContext) -> None:
     await keep(office, row(input_tokens=3))
 
     async with aclosing(feeds_of(desk, every=NEVER).watch("7d")) as frames:
@@ -58,7 +58,7 @@ async def test_the_whole_picture_comes_first(office: Office, desk: Desk) -> None
     assert first == await office.ask("GET", "/api/usage/stats")
 
 
-async def test_it_comes_again_when_a_call_has_ended(office: Office, desk: Desk) -> None:
+async def test_it_comes_again_when_a_call_has_ended(office: Office, desk: AdminContext) -> None:
     await keep(office)
 
     async with aclosing(feeds_of(desk).watch("today")) as frames:
@@ -69,16 +69,16 @@ async def test_it_comes_again_when_a_call_has_ended(office: Office, desk: Desk) 
     assert (before["totalRequests"], after["totalRequests"]) == (0, 1)
 
 
-async def test_it_comes_again_when_a_call_begins(office: Office, desk: Desk) -> None:
+async def test_it_comes_again_when_a_call_begins(office: Office, desk: AdminContext) -> None:
     office.core.in_flight = InFlight()
 
     async with aclosing(feeds_of(desk).watch("all")) as frames:
         await shown(frames)
-        office.core.in_flight.begin(Trace("r", "/v1/messages", "claude", NOW))
+        office.core.in_flight.begin(RequestRecord("r", "/v1/messages", "claude", NOW))
         await asyncio.wait_for(shown(frames), 10)
 
 
-async def test_it_comes_again_when_a_new_day_begins(office: Office, desk: Desk) -> None:
+async def test_it_comes_again_when_a_new_day_begins(office: Office, desk: AdminContext) -> None:
     await keep(office, row())
 
     async with aclosing(feeds_of(desk).watch("today")) as frames:
@@ -89,7 +89,7 @@ async def test_it_comes_again_when_a_new_day_begins(office: Office, desk: Desk) 
     assert (before["totalRequests"], after["totalRequests"]) == (1, 0)
 
 
-async def test_while_nothing_happens_there_are_pings_and_no_new_picture(desk: Desk) -> None:
+async def test_while_nothing_happens_there_are_pings_and_no_new_picture(desk: AdminContext) -> None:
     feeds = feeds_of(desk, ping=OFTEN)
 
     async with aclosing(feeds.watch("7d")) as frames:
@@ -99,7 +99,7 @@ async def test_while_nothing_happens_there_are_pings_and_no_new_picture(desk: De
     assert feeds.made == 1
 
 
-async def test_one_picture_is_enough_for_everybody(office: Office, desk: Desk) -> None:
+async def test_one_picture_is_enough_for_everybody(office: Office, desk: AdminContext) -> None:
     await keep(office)
     feeds = feeds_of(desk)
     watchers = [feeds.watch("7d") for _ in range(20)]
@@ -116,7 +116,7 @@ async def test_one_picture_is_enough_for_everybody(office: Office, desk: Desk) -
 
 
 async def test_a_picture_that_takes_long_is_not_made_all_the_time(
-    office: Office, desk: Desk
+    office: Office, desk: AdminContext
 ) -> None:
     moment = 0.0
 
@@ -138,7 +138,7 @@ async def test_a_picture_that_takes_long_is_not_made_all_the_time(
     assert moment - first >= 10
 
 
-async def test_nobody_looks_when_nobody_watches(desk: Desk) -> None:
+async def test_nobody_looks_when_nobody_watches(desk: AdminContext) -> None:
     feeds = feeds_of(desk)
     frames = feeds.watch("7d")
     await shown(frames)
@@ -150,7 +150,7 @@ async def test_nobody_looks_when_nobody_watches(desk: Desk) -> None:
 
 
 async def test_a_database_that_is_away_for_a_while_ends_no_stream(
-    office: Office, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    office: Office, desk: AdminContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await keep(office)
     failed = asyncio.Event()
@@ -169,7 +169,7 @@ async def test_a_database_that_is_away_for_a_while_ends_no_stream(
         assert (await shown(frames))["totalRequests"] == 1
 
 
-async def test_a_gateway_that_stops_ends_the_streams(office: Office, desk: Desk) -> None:
+async def test_a_gateway_that_stops_ends_the_streams(office: Office, desk: AdminContext) -> None:
     async with aclosing(feeds_of(desk).watch("all")) as frames:
         await shown(frames)
         office.core.is_stopping = True

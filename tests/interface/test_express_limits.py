@@ -13,7 +13,7 @@ from fake_vendor import Asked, FakeVendor, Said
 from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
-from gateway_core.pipeline.exchanges import Verbatim
+from gateway_core.pipeline.exchanges import PassThrough
 from gateway_core.storage.stores.keys import KeyChange
 
 GOOD, STREAM = "good", "stream"
@@ -172,7 +172,7 @@ def test_a_header_that_cannot_be_sent_ends_a_call_whose_row_is_written(
     two_lines = property(lambda _: "a/b\nc", lambda _, kind: None)
     client.timeout = httpx2.Timeout(5)
     with monkeypatch.context() as patch:
-        patch.setattr(Verbatim, "media_type", two_lines, raising=False)
+        patch.setattr(PassThrough, "media_type", two_lines, raising=False)
         said = ask(client, key)
 
     assert taken == [True]
@@ -188,7 +188,7 @@ def hold(here: Served) -> Callable[[], None]:
         let_go, begun = asyncio.Event(), asyncio.Event()
 
         async def still() -> None:
-            async with here.gateway.core.ledger.still():
+            async with here.gateway.core.ledger.paused():
                 begun.set()
                 await let_go.wait()
 

@@ -18,7 +18,7 @@ from served import Served, served
 from gateway_core import Auth, ProviderSpec
 from gateway_core.contracts.exchange import Exchange
 from gateway_core.pipeline.dispatch import UNMEANT_LIMIT
-from gateway_core.pipeline.exchanges import Verbatim
+from gateway_core.pipeline.exchanges import PassThrough
 
 USUAL, EXPRESS = "usual", "quick"
 """Of one length, because prompts are measured where a vendor does not count."""
@@ -371,7 +371,7 @@ def test_a_plugin_that_breaks_ends_its_stream_alike(
     when: int,
 ) -> None:
     calls = 0
-    works = getattr(Verbatim, place)
+    works = getattr(PassThrough, place)
 
     def breaks(self: Exchange, *words: Any) -> Any:
         nonlocal calls
@@ -387,7 +387,7 @@ def test_a_plugin_that_breaks_ends_its_stream_alike(
                 ask(client, "other-quick/in one")
             with monkeypatch.context() as patch:
                 calls = 0
-                patch.setattr(Verbatim, place, breaks)
+                patch.setattr(PassThrough, place, breaks)
                 patch.setattr(
                     "gateway_core.pipeline.direct_stream._passing_of", lambda exchange: None
                 )

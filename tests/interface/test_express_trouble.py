@@ -15,8 +15,8 @@ from raw import call, hear, tell
 from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
-from gateway_core.pipeline.exchanges import Verbatim
-from gateway_core.pipeline.translation import Question
+from gateway_core.pipeline.exchanges import PassThrough
+from gateway_core.pipeline.translation import Translation
 from gateway_core.storage.stores.connection import NewConnection
 
 MESSAGE = {"role": "assistant", "content": "Hi"}
@@ -136,7 +136,7 @@ def test_a_plugin_that_breaks_ends_its_request(
 
     def break_it() -> None:
         made = broken if place in ("feed", "close") else property(broken, _ignore)
-        patch.setattr(Verbatim, place, made, raising=False)
+        patch.setattr(PassThrough, place, made, raising=False)
 
     found = []
     for way in ("usual", "express"):
@@ -154,9 +154,9 @@ def _ignore(self: object, value: object) -> None:
 
 
 def test_a_second_look_at_an_answer_may_fail_too(here: Served, taken: list[bool]) -> None:
-    opened, usual = list[str](), Question.open
+    opened, usual = list[str](), Translation.open
 
-    def once(self: Question, target: Any, credential: Any) -> Any:
+    def once(self: Translation, target: Any, credential: Any) -> Any:
         opened.append(target.provider.id)
         if len(opened) > 1:
             raise RuntimeError("broken")
@@ -164,7 +164,7 @@ def test_a_second_look_at_an_answer_may_fail_too(here: Served, taken: list[bool]
 
     with pytest.MonkeyPatch.context() as patch:
         status, _ = answered(
-            here, "disguised", "express", lambda: patch.setattr(Question, "open", once)
+            here, "disguised", "express", lambda: patch.setattr(Translation, "open", once)
         )
 
     assert taken == [True]
@@ -181,7 +181,7 @@ def test_a_vendor_that_hangs_up_is_told_of_alike(
 
     usual = answered(here, model, "usual"), row_of(here, "usual")
     express_way = answered(here, model, "express"), row_of(here, "express")
-    here.gateway.core.health.clear(["usual:public", "express:public"], "__all")
+    here.gateway.core.cooldowns.clear(["usual:public", "express:public"], "__all")
 
     assert taken == [True]
     assert usual == express_way
@@ -321,7 +321,7 @@ def test_a_stop_lets_a_request_without_a_task_come_to_its_end(
 def test_nothing_is_left_behind_that_only_the_collector_would_find(
     here: Served, taken: list[bool]
 ) -> None:
-    kinds = ("Cycle", "Whole", "Answer", "Trace", "Question", "Begun", "Verbatim")
+    kinds = ("Cycle", "Whole", "Answer", "Trace", "Translation", "Begun", "PassThrough")
 
     def alive() -> Counter[str]:
         names = (type(each).__name__ for each in gc.get_objects())

@@ -32,7 +32,7 @@ from served import served
 
 from gateway_core.http import meta, models
 from gateway_core.http.openapi import template
-from gateway_core.http.operations import STREAM, Operation
+from gateway_core.http.operations import STREAM, RouteOperation
 from gateway_core.identity.access import Access
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.pipeline.context import Core
@@ -76,7 +76,7 @@ CALM = settings(
 )
 
 
-def operations() -> list[Operation]:
+def operations() -> list[RouteOperation]:
     """Every operation that is routed. Making the routes asks nothing of the gateway."""
     core = cast(Core, None)
     table = (*meta.routes(core), *models.routes(core), *plugin.routes_of(core))
@@ -93,7 +93,7 @@ ASKED = [
 """Without the streams that only a client's leaving ends."""
 
 
-def named(operation: Operation) -> str:
+def named(operation: RouteOperation) -> str:
     return f"{operation.method} {operation.path}"
 
 
@@ -144,7 +144,7 @@ def test_the_document_is_a_valid_one(here: Here) -> None:
 
 
 def test_the_document_lists_every_operation_there_is(here: Here) -> None:
-    formats = here.office.core.tables.registry.formats.values()
+    formats = here.office.core.snapshot.registry.formats.values()
     endpoints = {("post", point.path) for wire in formats for point in wire.endpoints}
 
     listed = {(method, path) for path, item in here.document["paths"].items() for method in item}
@@ -167,7 +167,7 @@ def test_operations_have_names_of_their_own(here: Here) -> None:
 
 
 @each_operation("operation", SERVED)
-def test_an_operation_has_a_purpose(operation: Operation) -> None:
+def test_an_operation_has_a_purpose(operation: RouteOperation) -> None:
     purpose = operation.purpose
 
     assert purpose
@@ -176,7 +176,7 @@ def test_an_operation_has_a_purpose(operation: Operation) -> None:
 
 
 @each_operation("operation", [each for each in SERVED if each.body is not None])
-def test_a_body_has_an_example_that_it_would_take(here: Here, operation: Operation) -> None:
+def test_a_body_has_an_example_that_it_would_take(here: Here, operation: RouteOperation) -> None:
     item = here.document["paths"][template(operation.path)][operation.method.lower()]
     content = item["requestBody"]["content"]["application/json"]
     whole = {"components": here.document["components"], "$ref": content["schema"].get("$ref", "#")}
@@ -203,7 +203,9 @@ def test_what_is_left_out_is_there() -> None:
 
 
 @each_operation("operation", ASKED)
-def test_whatever_is_asked_the_answer_is_a_promised_one(here: Here, operation: Operation) -> None:
+def test_whatever_is_asked_the_answer_is_a_promised_one(
+    here: Here, operation: RouteOperation
+) -> None:
     target = here.schema[template(operation.path)][operation.method]
     takes = operation.body is not None or operation.query is not None
     modes = GenerationMode if takes else (GenerationMode.POSITIVE,)
@@ -238,7 +240,7 @@ def test_the_script_in_the_documentation_works(
     assert capsys.readouterr().out == "['echo/echo']\n"
 
 
-def _known(here: Here, operation: Operation) -> dict[str, Any]:
+def _known(here: Here, operation: RouteOperation) -> dict[str, Any]:
     """The parameters that lead to a row which is there, made for the occasion."""
     start, place, _ = operation.path.partition("/{")
     home = HOMES.get(start, start)

@@ -102,7 +102,7 @@ def place(
 @pytest.fixture
 def guest(place: Guest, caplog: pytest.LogCaptureFixture) -> Iterator[Guest]:
     """In the end nothing is under way, and no server has had to complain."""
-    place.here.gateway.core.health.clear(["v-openai:public", "step-openai:public"], "__all")
+    place.here.gateway.core.cooldowns.clear(["v-openai:public", "step-openai:public"], "__all")
     yield place
     until(lambda: not place.here.gateway.core.in_flight)
     loud = [each for each in caplog.records if each.levelno >= logging.ERROR]

@@ -17,7 +17,7 @@ from gateway_core import ProviderSpec
 from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.pipeline import fast_path
 from gateway_core.pipeline.client_response import SLICE
-from gateway_core.pipeline.exchanges import Verbatim
+from gateway_core.pipeline.exchanges import PassThrough
 from gateway_core.pipeline.fast_path import guest as guests
 
 CHAT, MESSAGES = "/v1/chat/completions", "/v1/messages"
@@ -122,7 +122,7 @@ def row_of(guest: Guest, provider: str) -> dict[str, str]:
 )
 def test_both_ways_give_the_same(guest: Guest, begun: list[bool], name: str, path: str) -> None:
     slug = name.replace(" ", "-")
-    guest.here.gateway.core.health.clear([f"{slug}-{way}:public" for way in WAYS], "__all")
+    guest.here.gateway.core.cooldowns.clear([f"{slug}-{way}:public" for way in WAYS], "__all")
     with guest.client() as http:
         found = []
         for way in WAYS:
@@ -144,7 +144,7 @@ def test_a_plugin_that_breaks_ends_its_request(
     def broken(*words: Any) -> Any:
         raise fault("broken")
 
-    monkeypatch.setattr(Verbatim, "close", broken)
+    monkeypatch.setattr(PassThrough, "close", broken)
     with guest.client() as http:
         found = [ask(http, "good", way) for way in WAYS]
         monkeypatch.undo()

@@ -10,7 +10,7 @@ from keyed_vendors import GOOD, Add, ask, key_of, keyed, keys
 from served import served
 
 from gateway_core import Auth, ProviderSpec
-from gateway_core.upstream.transport import AddressForbidden, Policy
+from gateway_core.upstream.transport import AddressForbidden, AddressPolicy
 
 
 def test_an_account_that_is_rate_limited_is_left_alone_until_it_has_rested(
@@ -165,4 +165,4 @@ def test_the_gateway_does_not_call_itself(tmp_path: Path, http: httpx2.Client) -
         port = int(here.url.rpartition(":")[2])
         guard = here.gateway.core.network._guard
         with pytest.raises(AddressForbidden):
-            here.do(guard.addresses("127.0.0.1", port, Policy.OPERATOR))
+            here.do(guard.addresses("127.0.0.1", port, AddressPolicy.OPERATOR))

@@ -218,7 +218,7 @@ def test_an_sdk_raises_its_own_error_with_the_vendors_words(
     kind, status_of = ERRORS[client]
 
     core = here.gateway.core
-    core.health.clear([f"v-{vendor}:public"], "__all")
+    core.cooldowns.clear([f"v-{vendor}:public"], "__all")
     with pytest.raises(kind) as caught:
         CLIENTS[client](here, f"v-{vendor}/{item['id']}", stream)
 

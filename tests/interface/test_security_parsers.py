@@ -16,7 +16,7 @@ from credentials import operations
 from fake_vendor import Said
 from office import REPLY, Office, opened
 
-from gateway_core.http.operations import Operation
+from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import Access
 
 pytestmark = pytest.mark.anyio
@@ -65,7 +65,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
         yield here
 
 
-def writing(office: Office) -> Iterator[Operation]:
+def writing(office: Office) -> Iterator[RouteOperation]:
     """Every operation that reads a document."""
     for each in operations(office):
         if each.access in STEADY or each.method not in ("POST", "PUT", "PATCH"):
@@ -171,7 +171,7 @@ async def test_a_vendors_rubbish_is_a_bad_gateway(office: Office, call: str, ans
     assert await told(office, "POST", path, body) == 502
 
     office.vendor.script = office.vendor.answer
-    office.core.health.clear([a.id for a in office.core.tables.accounts["acme"]], "__all")
+    office.core.cooldowns.clear([a.id for a in office.core.snapshot.accounts["acme"]], "__all")
     assert (await office.chat("acme/large")).status_code == 200
 
 
@@ -211,7 +211,7 @@ NASTY = (
 )
 
 
-def questions(office: Office) -> Iterator[tuple[Operation, str]]:
+def questions(office: Office) -> Iterator[tuple[RouteOperation, str]]:
     """Every operation that looks, with each name that its query has."""
     for each in operations(office):
         if each.method != "GET" or each.access in STEADY or each.path.endswith("stream"):

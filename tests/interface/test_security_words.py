@@ -63,7 +63,7 @@ def every_byte(root: Path) -> bytes:
 async def written(office: Office) -> None:
     """Everything that waits to be written is on disk."""
     await office.core.ledger.flush()
-    await office.core.stores.connections.note(office.core.health.take_notes())
+    await office.core.stores.connections.note(office.core.cooldowns.take_changes())
 
 
 def breaking_off(message: str) -> Said:
@@ -88,7 +88,7 @@ async def test_a_credential_that_a_stream_repeats_is_told_to_nobody(
     row = (await office.ask("GET", "/api/providers"))["connections"][0]
 
     assert "No quota for" in first
-    for text in (first, second, str(row), caplog.text, str(office.core.health.all_resting())):
+    for text in (first, second, str(row), caplog.text, str(office.core.cooldowns.all_active())):
         assert KEY not in text
     assert row["lastError"].startswith("No quota for")
     assert KEY.encode() not in every_byte(tmp_path)

@@ -16,7 +16,7 @@ from pictures import provider, target
 
 from gateway_core import Call, Credential, GatewayError, Kind, Model, WireFormat
 from gateway_core.pipeline.exchanges import Translated, client_side
-from gateway_core.upstream.endpoints import Way
+from gateway_core.upstream.endpoints import UpstreamEndpoint
 
 WIRES: dict[str, WireFormat] = {
     wire.id: wire for wire in (CHAT, RESPONSES[0], CLAUDE, GEMINI, OLLAMA)
@@ -60,7 +60,9 @@ def carry(
         members=members_of(body),
     )
     aim = target(provider("v", format=vendor), Model(model))
-    way = Way(aim, Credential(connection_id="c", secret=""), wire, "http://v", {}, None)
+    way = UpstreamEndpoint(
+        aim, Credential(connection_id="c", secret=""), wire, "http://v", {}, None
+    )
     try:
         asked = replace(client_side(WIRES[client]).read_request(call), stream=stream)
         exchange = Translated(call, asked, way, WIRES[client], 1_000)

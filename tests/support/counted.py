@@ -10,7 +10,7 @@ from moving import Clock
 from gateway_core.contracts.errors import LimitExceeded
 from gateway_core.identity.keys import Key
 from gateway_core.identity.policy import Policy
-from gateway_core.metering.limits import Limits
+from gateway_core.metering.limits import KeyLimits
 from gateway_core.storage.stores.key_usage import NOTHING, KeySpent, Spent
 from gateway_core.storage.stores.usage import UsageRecord
 
@@ -41,7 +41,7 @@ class Desk:
         self.days: dict[str, Spent] = {}
         self.reads = 0
         self.is_down = False
-        self.limits = Limits(self.read, self.still, self.wall, self.steady, zone)
+        self.limits = KeyLimits(self.read, self.still, self.wall, self.steady, zone)
 
     async def read(self, key_id: str, day: str) -> KeySpent:
         self.reads += 1

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from office import Office
 
-from gateway_core.http.operations import Operation
+from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import RULES, SAFE_METHODS, Access
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.storage.stores.keys import KeyChange
@@ -117,13 +117,13 @@ def open_credentials() -> dict[str, Credential]:
     }
 
 
-def operations(office: Office) -> Iterator[Operation]:
+def operations(office: Office) -> Iterator[RouteOperation]:
     """Everything that is served, the inference endpoints too."""
     for guarded in office.gateway.app.routes:
         yield from guarded.operations
-    for wire in office.core.tables.registry.formats.values():
+    for wire in office.core.snapshot.registry.formats.values():
         for endpoint in wire.endpoints:
-            yield Operation(
+            yield RouteOperation(
                 method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask"
             )
 

@@ -18,7 +18,7 @@ from gateway_core.pipeline.context import Core
 from gateway_core.storage.stores.audit import AuditRow
 from gateway_core.storage.stores.settings import GROUP
 from gateway_core.storage.stores.versions import raise_version
-from gateway_dashboard_api.desk import Desk
+from gateway_dashboard_api.desk import AdminContext
 from gateway_dashboard_api.routes import auth, mfa, oidc, passwords, settings
 
 SECRET = "a-canary-that-signs-the-sessions-of-a-test"
@@ -72,9 +72,9 @@ class Browser(httpx2.AsyncClient):
 class House:
     """The gateway, and what a test may look at behind the door."""
 
-    def __init__(self, gateway: Gateway, desk: Desk, wall: Clock, monotonic: Clock) -> None:
+    def __init__(self, gateway: Gateway, desk: AdminContext, wall: Clock, monotonic: Clock) -> None:
         self.gateway = gateway
-        self.desk = desk
+        self.admin = desk
         self.wall = wall
         self.monotonic = monotonic
         self.stack: AsyncExitStack
@@ -85,7 +85,7 @@ class House:
 
     @property
     def settings(self) -> Settings:
-        return self.core.tables.settings
+        return self.core.snapshot.settings
 
     async def browser(
         self, host: str = "127.0.0.1", base: str = "http://127.0.0.1", **headers: str
@@ -133,10 +133,10 @@ async def opened(
     """A gateway with nothing but its login and its settings; one that shares its data is a worker
     beside another."""
     wall, monotonic = Clock(WALL), Clock(1000.0)
-    desks: list[Desk] = []
+    desks: list[AdminContext] = []
 
     def register_routes(gateway: Core) -> list[Guarded]:
-        desks.append(Desk(gateway, monotonic))
+        desks.append(AdminContext(gateway, monotonic))
         return [route for module in MODULES for route in module.routes(desks[0])]
 
     plugin = SimpleNamespace(register_routes=hookimpl(register_routes))

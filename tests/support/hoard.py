@@ -124,7 +124,7 @@ async def work(office: Office, key: str) -> None:
     office.vendor.said["/chat/completions"] = refused(401, f"Bad key {KEY}, no such key")
     await office.chat("acme/large", **{"x-api-key": key})
     await office.core.ledger.flush()
-    await office.core.observing.flush()
+    await office.core.request_log.flush()
 
 
 async def filled(office: Office) -> tuple[str, ...]:

@@ -49,10 +49,10 @@ class Scene:
 
     @property
     def thief(self) -> Any:
-        return self.gateway.core.tables.registry.providers["thief"].executor
+        return self.gateway.core.snapshot.registry.providers["thief"].executor
 
     def problems(self) -> str:
-        registry = self.gateway.core.tables.registry
+        registry = self.gateway.core.snapshot.registry
         return "\n".join(p.message for p in registry.problems if p.plugin == "hostile")
 
     def client(self, **headers: str) -> httpx2.AsyncClient:

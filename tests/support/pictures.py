@@ -7,7 +7,7 @@ from typing import Any
 from gateway_core import Call, Credential, Kind, Model, ProviderSpec, Target, WireFormat
 from gateway_core.config.settings import read_settings
 from gateway_core.plugins.registry import Registry, with_providers
-from gateway_core.routing.snapshot import Account, Tables
+from gateway_core.routing.snapshot import Account, ConfigSnapshot
 from gateway_core.storage.stores.combos import Combo
 
 
@@ -66,7 +66,7 @@ def tables_of(
     combos: Sequence[Combo] = (),
     settings: Mapping[str, Any] = {},
     **fields: Any,
-) -> Tables:
+) -> ConfigSnapshot:
     """Every provider has one account, unless ``accounts`` are given."""
     registry = registry_of(specs, nodes)
     if accounts is None:
@@ -80,7 +80,7 @@ def tables_of(
         "hidden": frozenset(),
         "versions": {},
     }
-    return Tables(
+    return ConfigSnapshot(
         registry=registry,
         settings=read_settings(settings),
         accounts=by_provider,

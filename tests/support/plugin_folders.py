@@ -13,7 +13,7 @@ import msgspec
 
 from gateway_core import Call, Credential, Exchange, Kind, Model, ProviderSpec, Target
 from gateway_core.pipeline.json_body import members_of
-from gateway_core.pipeline.translation import Question
+from gateway_core.pipeline.translation import Translation
 from gateway_core.plugins import load
 from gateway_core.plugins import manifest as manifests
 from gateway_core.plugins.registry import Registry, build
@@ -122,7 +122,7 @@ def ask(
     account = Credential(
         connection_id="account-1", secret=SECRET, data={**ACCOUNTS.get(spec.id, {}), **data}
     )
-    return Question(call, registry_of(folder).formats).open(Target(spec, model), account)
+    return Translation(call, registry_of(folder).formats).open(Target(spec, model), account)
 
 
 def told(folder: Folder, spec: ProviderSpec) -> dict[str, Any]:

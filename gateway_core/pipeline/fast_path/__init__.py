@@ -11,9 +11,9 @@ waiting. Whatever is not as plain as can be, a vendor's refusal above all, is
 left to the pipeline, which takes the attempt over as it stands.
 """
 
-from ...contracts.asgi import Outlet
+from ...contracts.asgi import DirectWriter
 from ..context import Core
-from ..request_head import Arrival
+from ..request_head import RequestHead
 from .asking import asked, is_plain
 from .attempt import Attempt
 from .streaming import Streaming
@@ -22,7 +22,7 @@ from .whole import Whole
 __all__ = ["Attempt", "begin"]
 
 
-def begin(core: Core, arrival: Arrival, body: bytes, outlet: Outlet) -> Attempt | None:
+def begin(core: Core, arrival: RequestHead, body: bytes, outlet: DirectWriter) -> Attempt | None:
     """Ask a vendor now; ``None``, and nothing has happened, when the usual way is to be taken."""
     if not is_plain(core, arrival, body):
         return None

@@ -7,12 +7,12 @@ from ...identity.keys import Key
 from ...routing.access_policy import check_further
 from ...routing.account_selection import PIN
 from ...routing.plan import Member
-from ...routing.snapshot import Account, Tables
-from ...upstream.transport import Begun
+from ...routing.snapshot import Account, ConfigSnapshot
+from ...upstream.transport import SentRequest
 from ..context import Core
 from ..pipeline import call_of, permitted, planned
-from ..request_head import Arrival
-from ..translation import Question
+from ..request_head import RequestHead
+from ..translation import Translation
 from .attempt import Asked
 
 
@@ -23,9 +23,9 @@ class Only(Struct, frozen=True):
     found: tuple[Member, Account] | None
 
 
-def is_plain(core: Core, arrival: Arrival, body: bytes) -> bool:
+def is_plain(core: Core, arrival: RequestHead, body: bytes) -> bool:
     """Whether nothing about a request calls for more, as far as can be told without reading it."""
-    if core.is_full or core.is_stopping or core.interceptors.active or core.observing.is_on:
+    if core.is_full or core.is_stopping or core.interceptors.active or core.request_log.is_on:
         return False
     if arrival.route.endpoint.counting is not None:
         return False
@@ -34,22 +34,22 @@ def is_plain(core: Core, arrival: Arrival, body: bytes) -> bool:
     return arrival.is_json
 
 
-def asked(core: Core, arrival: Arrival, body: bytes) -> Asked | None:
+def asked(core: Core, arrival: RequestHead, body: bytes) -> Asked | None:
     """Send the request, if there is but one place to send it to. Raises whatever its parts do."""
-    tables = core.tables
-    call = call_of(tables, arrival, body)
-    question = Question(call, tables.registry.formats, core.clock(), tables.ways)
-    found = _only(core, tables, question, arrival.key)
+    snapshot = core.snapshot
+    call = call_of(snapshot, arrival, body)
+    question = Translation(call, snapshot.registry.formats, core.clock(), snapshot.ways)
+    found = _only(core, snapshot, question, arrival.key)
     if found is None:
         return None
     member, credential = found[0], found[1].credential
     exchange = question.open(member.target, credential)
-    core.firewall.check(member.target.provider, credential, exchange.request)
+    core.egress_policy.check(member.target.provider, credential, exchange.request)
     sent = _sent(core, arrival.key, exchange.request)
-    return None if sent is None else Asked(arrival, tables, question, *found, exchange, sent)
+    return None if sent is None else Asked(arrival, snapshot, question, *found, exchange, sent)
 
 
-def _sent(core: Core, key: Key | None, request: UpstreamRequest) -> Begun | None:
+def _sent(core: Core, key: Key | None, request: UpstreamRequest) -> SentRequest | None:
     """Send, and count it where a key has limits; ``None`` when neither was done.
 
     Raises LimitExceeded, TransportError.
@@ -68,39 +68,39 @@ def _sent(core: Core, key: Key | None, request: UpstreamRequest) -> Begun | None
 
 
 def _only(
-    core: Core, tables: Tables, question: Question, key: Key | None
+    core: Core, snapshot: ConfigSnapshot, question: Translation, key: Key | None
 ) -> tuple[Member, Account] | None:
     """Member and account, where there is no choice to make. Raises as the plan's parts do."""
     call = question.call
     if PIN in call.headers:
         return None
     known = ("only", call.format, call.kind, call.model, None if key is None else key.id)
-    held: Only | None = tables.memory.get(known)
+    held: Only | None = snapshot.memory.get(known)
     # A key that was changed is another value with the same id.
     if held is None or held.key is not key:
-        held = Only(key, _alone(core, tables, question, key))
-        tables.remember(known, held)
+        held = Only(key, _alone(core, snapshot, question, key))
+        snapshot.remember(known, held)
     elif key is not None:
         check_further(key, call.members)
     if held.found is None:
         return None
     member, its = held.found
-    return None if core.health.resting(its.id, member.target.model.id) else held.found
+    return None if core.cooldowns.find(its.id, member.target.model.id) else held.found
 
 
 def _alone(
-    core: Core, tables: Tables, question: Question, key: Key | None
+    core: Core, snapshot: ConfigSnapshot, question: Translation, key: Key | None
 ) -> tuple[Member, Account] | None:
     """What stands in the way but an account's rest. Raises as the plan's parts do."""
-    laid = planned(core, tables, question)
-    if laid.combo is not None or len(laid.members) > 1 or (key is not None and key.connections):
+    plan = planned(core, snapshot, question)
+    if plan.combo is not None or len(plan.members) > 1 or (key is not None and key.connections):
         return None
     if key is not None:
-        laid = permitted(tables, key, laid, question.call)
-    member = laid.members[0]
+        plan = permitted(snapshot, key, plan, question.call)
+    member = plan.members[0]
     provider = member.target.provider
-    accounts = tables.accounts.get(provider.id, ())
-    if not accounts or core.turns.rotate(provider.id, accounts, tables.settings):
+    accounts = snapshot.accounts.get(provider.id, ())
+    if not accounts or core.round_robin.rotate(provider.id, accounts, snapshot.settings):
         return None
     if provider.executor is not None or accounts[0].proxy is not None:
         return None

@@ -8,20 +8,20 @@ from functools import partial
 
 from msgspec import Struct
 
-from ...contracts.asgi import Outlet, Receive, Scope, Send
+from ...contracts.asgi import DirectWriter, Receive, Scope, Send
 from ...contracts.errors import GatewayError
 from ...contracts.exchange import Exchange
 from ...metering.accounting import account
 from ...routing.account_selection import session_of
 from ...routing.model_resolver import MAX_NAME
 from ...routing.plan import Member
-from ...routing.snapshot import Account, Tables
-from ...upstream.transport import Answer, Begun
+from ...routing.snapshot import Account, ConfigSnapshot
+from ...upstream.transport import SentRequest, UpstreamAnswer
 from ..context import Core
 from ..dispatch import Opened
 from ..pipeline import Started, Underway, begun, ended, infer
-from ..request_head import Arrival
-from ..translation import Question
+from ..request_head import RequestHead
+from ..translation import Translation
 
 log = logging.getLogger(__name__)
 
@@ -29,45 +29,45 @@ log = logging.getLogger(__name__)
 class Asked(Struct, frozen=True):
     """One request, and the vendor that is asked."""
 
-    arrival: Arrival
-    tables: Tables
-    question: Question
+    arrival: RequestHead
+    snapshot: ConfigSnapshot
+    question: Translation
     member: Member
     account: Account
     exchange: Exchange
-    sent: Begun
+    sent: SentRequest
 
 
 class Attempt(ABC):
     """The connection to the vendor tells it when something has come: it is that answer's waiter."""
 
-    __slots__ = ("_asked", "_core", "_outlet", "_trace")
+    __slots__ = ("_asked", "_core", "_outlet", "_record")
 
-    def __init__(self, core: Core, asked: Asked, outlet: Outlet) -> None:
+    def __init__(self, core: Core, asked: Asked, outlet: DirectWriter) -> None:
         self._core, self._asked, self._outlet = core, asked, outlet
         call = asked.question.call
-        trace = self._trace = begun(core, asked.arrival, asked.question.now)
-        trace.model, trace.stream = call.model[:MAX_NAME], call.stream
-        if trace.key is not None and trace.key.has_limits:
-            trace.is_counted = True
-        trace.target, trace.connection_id = asked.member.target, asked.account.id
+        record = self._record = begun(core, asked.arrival, asked.question.now)
+        record.model, record.stream = call.model[:MAX_NAME], call.stream
+        if record.key is not None and record.key.has_limits:
+            record.is_counted = True
+        record.target, record.connection_id = asked.member.target, asked.account.id
         asked.sent.answer.waiter = self
 
     # What the server tells.
 
     def leave(self) -> None:
         """The client has gone."""
-        answer, trace = self._asked.sent.answer, self._trace
+        answer, record = self._asked.sent.answer, self._record
         answer.waiter = answer.taker = None
         if answer.source is not None:
             answer.source.drop(answer)
-        trace.status, trace.http_status = "client_gone", 499
-        if trace.attempts:
+        record.status, record.http_status = "client_gone", 499
+        if record.attempts:
             self._finish(is_over=False)
         else:
-            trace.attempts = 1
+            record.attempts = 1
             self._note_turn()
-            ended(self._core, trace)
+            ended(self._core, record)
 
     @abstractmethod
     def go_on(self) -> None:
@@ -91,25 +91,25 @@ class Attempt(ABC):
     def _answers(self) -> None:
         """The vendor's answer means something."""
         asked, core = self._asked, self._core
-        core.health.praise(asked.account.id, asked.member.target.model.id)
+        core.cooldowns.record_success(asked.account.id, asked.member.target.model.id)
         self._note_turn()
-        self._trace.attempts, self._trace.first_byte = 1, time.monotonic()
+        self._record.attempts, self._record.first_byte = 1, time.monotonic()
 
     def _finish(self, *, is_over: bool) -> None:
         """The request has ended; ``is_over`` when its vendor has said all of the answer."""
-        asked, trace = self._asked, self._trace
+        asked, record = self._asked, self._record
         try:
-            if not trace.is_recorded:
-                account(asked.question.call, asked.exchange, trace, is_over=is_over)
+            if not record.is_recorded:
+                account(asked.question.call, asked.exchange, record, is_over=is_over)
         except BaseException:
-            log.exception("request %s failed", trace.request_id)
-            trace.failed(GatewayError("Request failed"))
-        ended(self._core, trace)
+            log.exception("request %s failed", record.request_id)
+            record.failed(GatewayError("Request failed"))
+        ended(self._core, record)
 
     def _note_turn(self) -> None:
         asked = self._asked
         session = session_of(asked.question.call)
-        self._core.turns.used(asked.account.provider, asked.account.id, session)
+        self._core.round_robin.used(asked.account.provider, asked.account.id, session)
 
     def _hand_over(self, at: Opened | Underway, *, is_late: bool = False) -> None:
         """Leave the rest to a task."""
@@ -117,7 +117,7 @@ class Attempt(ABC):
         answer.waiter = answer.taker = None
         self._outlet.carry_on(partial(self._resumed, at, is_late))
 
-    def _answering(self) -> Awaitable[Answer]:
+    def _answering(self) -> Awaitable[UpstreamAnswer]:
         """The head of the answer, which may have come. Raises TransportError."""
         return self._core.network.direct.finish(self._asked.sent)
 
@@ -125,5 +125,5 @@ class Attempt(ABC):
         self, at: Opened | Underway, is_late: bool, scope: Scope, receive: Receive, send: Send
     ) -> None:
         asked = self._asked
-        started = Started(asked.tables, asked.question, self._trace, at, is_late)
+        started = Started(asked.snapshot, asked.question, self._record, at, is_late)
         await infer(self._core, asked.arrival, scope, receive, send, started)

@@ -14,7 +14,7 @@ from .. import fast_path
 from ..client_response import SLICE, WATCH_AFTER
 from ..context import Core
 from ..pipeline import infer
-from ..request_head import Arrival
+from ..request_head import RequestHead
 from .attempt import Attempt
 
 _wants_stream = re.compile(rb'"stream"\s*:\s*true').search
@@ -134,7 +134,7 @@ class Guest:
 
 
 async def serve(
-    core: Core, guests: Guests, arrival: Arrival, scope: Scope, receive: Receive, send: Send
+    core: Core, guests: Guests, arrival: RequestHead, scope: Scope, receive: Receive, send: Send
 ) -> None:
     """Serve one request. Nothing that a client or a vendor does makes this raise."""
     length = arrival.headers.get("content-length", "")

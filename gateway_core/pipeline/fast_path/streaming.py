@@ -3,11 +3,11 @@
 import asyncio
 from functools import partial
 
-from ...contracts.asgi import Outlet
+from ...contracts.asgi import DirectWriter
 from ...contracts.exchange import UpstreamResponse
 from ..client_response import EARLY_AFTER, stream_headers
 from ..context import Core
-from ..direct_stream import Flow
+from ..direct_stream import DirectStream
 from ..dispatch import UNMEANT_LIMIT, Answer, Opened
 from ..pipeline import Underway, answer_headers, beat_of
 from .attempt import Asked, Attempt
@@ -19,9 +19,9 @@ class Streaming(Attempt):
 
     __slots__ = ("_flow", "_given", "_pieces", "_taken", "_timer")
 
-    def __init__(self, core: Core, asked: Asked, outlet: Outlet) -> None:
+    def __init__(self, core: Core, asked: Asked, outlet: DirectWriter) -> None:
         Attempt.__init__(self, core, asked, outlet)
-        self._flow: Flow | None = None
+        self._flow: DirectStream | None = None
         """There is one once the client has the head."""
         self._given, self._taken = b"", 0
         """For the client, and what it was made of, while nothing of it has a meaning."""
@@ -41,7 +41,7 @@ class Streaming(Attempt):
         super().leave()
 
     def set_exception(self, error: BaseException, /) -> None:
-        if self._trace.attempts:
+        if self._record.attempts:
             self._leave_rest(b"", error=error)
         else:
             self._rest()
@@ -88,27 +88,29 @@ class Streaming(Attempt):
             given += exchange.close()
         self._answers()
         headers = answer_headers(exchange, answer)
-        told = stream_headers(headers, self._trace.request_id.encode())
-        is_held = self._trace.is_counted and (is_over or exchange.ended)
+        told = stream_headers(headers, self._record.request_id.encode())
+        is_held = self._record.is_counted and (is_over or exchange.ended)
         is_for_a_task = is_held or exchange.failure is not None
         if is_for_a_task or not self._outlet.open(told, given, is_last=is_over):
             self._leave_rest(given, is_over=is_over)
         elif is_over:
             self._done()
         else:
-            self._flow = Flow(exchange, self._outlet.push if self._timer is None else self._push)
+            self._flow = DirectStream(
+                exchange, self._outlet.push if self._timer is None else self._push
+            )
             self._watch_silence()
             self._listen(self._flow)
 
     # The rest.
 
-    def _continue(self, flow: Flow) -> None:
+    def _continue(self, flow: DirectStream) -> None:
         """The flow has stopped: at the end, for a slow client, or because something failed."""
         exchange, answer = self._asked.exchange, self._asked.sent.answer
         kept = flow.kept()
         if exchange.failure is not None or answer.failure is not None:
             self._leave_rest(kept)
-        elif self._trace.is_counted:
+        elif self._record.is_counted:
             self._leave_rest(kept)  # Its end waits until its row is written.
         elif answer.source is None:
             self._end(kept)
@@ -135,7 +137,7 @@ class Streaming(Attempt):
         self._flow = None  # It holds this object, as this object holds it.
         self._finish(is_over=True)
 
-    def _listen(self, flow: Flow | None = None) -> None:
+    def _listen(self, flow: DirectStream | None = None) -> None:
         sent = self._asked.sent
         sent.connection.follow(sent.answer, self, None if flow is None else flow.taker)
 

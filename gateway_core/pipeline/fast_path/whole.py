@@ -3,9 +3,9 @@
 import asyncio
 import time
 
-from ...contracts.asgi import Header, Outlet
+from ...contracts.asgi import DirectWriter, Header
 from ...metering.accounting import account
-from ...upstream.transport import Answer as Arriving
+from ...upstream.transport import UpstreamAnswer as Arriving
 from ..client_response import whole_lines
 from ..context import Core
 from ..dispatch import Answer, Opened
@@ -21,7 +21,7 @@ class Whole(Attempt):
 
     __slots__ = ("_told", "_written")
 
-    def __init__(self, core: Core, asked: Asked, outlet: Outlet) -> None:
+    def __init__(self, core: Core, asked: Asked, outlet: DirectWriter) -> None:
         Attempt.__init__(self, core, asked, outlet)
         self._written: asyncio.Future[None] | None = None
         """There is one while the client's answer waits for it."""
@@ -59,11 +59,11 @@ class Whole(Attempt):
         given = exchange.feed(b"".join(answer.chunks)) + exchange.close()
         if exchange.failure is not None or type(given) is not bytes:
             return None
-        return answer_headers(exchange, answer), given, whole_lines(given, self._trace.request_id)
+        return answer_headers(exchange, answer), given, whole_lines(given, self._record.request_id)
 
     def _is_given(self, answer: Arriving, told: Told) -> bool:
         """Whether the client has its answer now, or will have it once its row is written."""
-        if self._trace.is_counted:
+        if self._record.is_counted:
             self._write_row(told)
         elif not self._outlet.reply(200, told[0], told[1], told[2]):
             return False
@@ -74,11 +74,11 @@ class Whole(Attempt):
         return True
 
     def _write_row(self, told: Told) -> None:
-        core, asked, trace = self._core, self._asked, self._trace
-        account(asked.question.call, asked.exchange, trace, is_over=True)
+        core, asked, record = self._core, self._asked, self._record
+        account(asked.question.call, asked.exchange, record, is_over=True)
         self._answers()
-        self._told, trace.over = told, time.monotonic()
-        self._written = core.ledger.committing(trace)
+        self._told, record.over = told, time.monotonic()
+        self._written = core.ledger.enqueue_commit(record)
         if self._written is None:
             self._tell(None)
         else:
@@ -94,7 +94,7 @@ class Whole(Attempt):
         except RuntimeError:  # Nobody hears it here; a task says what is wrong.
             is_told = False
         if is_told:
-            ended(self._core, self._trace)
+            ended(self._core, self._record)
         else:
             self._leave_told(None)
 

@@ -5,28 +5,28 @@ Network ──▶ Direct ──▶ Pool ──▶ Connection ──▶ Reader �
    └──────▶ Proxied (proxies and HTTP/2, over the engine of httpx2)
 """
 
-from .addresses import Policy
-from .answers import Answer, arrived, is_over, read_all
-from .direct import Begun
+from .addresses import AddressPolicy
+from .answers import UpstreamAnswer, arrived, is_over, read_all
+from .direct import SentRequest
 from .failures import AddressForbidden, MalformedRequest, MalformedUrl
 from .fields import Fields
 from .heads import Lasting
-from .limits import BODY_BYTES, Counts, Limits
+from .limits import BODY_BYTES, ConnectionCounts, TransportLimits
 from .network import Network
 
 __all__ = [
     "BODY_BYTES",
     "AddressForbidden",
-    "Answer",
-    "Begun",
-    "Counts",
+    "AddressPolicy",
+    "ConnectionCounts",
     "Fields",
     "Lasting",
-    "Limits",
     "MalformedRequest",
     "MalformedUrl",
     "Network",
-    "Policy",
+    "SentRequest",
+    "TransportLimits",
+    "UpstreamAnswer",
     "arrived",
     "is_over",
     "read_all",

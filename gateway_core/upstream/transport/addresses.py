@@ -12,7 +12,7 @@ Address = IPv4Address | IPv6Address
 Range = IPv4Network | IPv6Network
 
 
-class Policy(Enum):
+class AddressPolicy(Enum):
     """Who named a destination, and so how far it may reach."""
 
     OPERATOR = "operator"
@@ -60,12 +60,12 @@ def is_literal(host: str) -> bool:
     return ":" in host or host.replace(".", "").isdigit()
 
 
-def allows(policy: Policy, address: Address) -> bool:
+def allows(policy: AddressPolicy, address: Address) -> bool:
     """Whether this address, and every address it carries, may be dialled."""
     layers = tuple(unwrap(address))
     if any(is_never(layer) for layer in layers):
         return False
-    if policy is Policy.OPERATOR:
+    if policy is AddressPolicy.OPERATOR:
         return True
     # A wrapped address is judged by what it carries.
     carried = layers[1:] or layers

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from ...contracts.errors import TransportError
 from ...contracts.exchange import UpstreamResponse
-from ..body_buffer import Gathering
+from ..body_buffer import BodyBuffer
 from .failures import abandoned, body_too_large
 from .fields import NONE
 from .limits import BODY_BYTES
@@ -31,13 +31,13 @@ class Waiter(Protocol):
         ...
 
 
-class Source(Protocol):
+class AnswerSource(Protocol):
     """The connection an answer comes on."""
 
     held: bool
     """No more is read for now, because too much waits to be taken."""
 
-    def more(self, answer: "Answer") -> Awaitable[None]:
+    def more(self, answer: "UpstreamAnswer") -> Awaitable[None]:
         """Wait until the answer is woken."""
         ...
 
@@ -45,22 +45,22 @@ class Source(Protocol):
         """There is room again."""
         ...
 
-    def drop(self, answer: "Answer") -> None:
+    def drop(self, answer: "UpstreamAnswer") -> None:
         """Nobody wants the rest."""
         ...
 
 
-class Answer:
+class UpstreamAnswer:
     """One answer; outlives its connection when all of it has come.
 
     ``status`` is zero until the head has come. ``source`` is ``None`` as soon
     as nothing more can come.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: AnswerSource) -> None:
         self.status = 0
         self.headers: Mapping[str, str] = NONE
-        self.source: Source | None = source
+        self.source: AnswerSource | None = source
         self.failure: TransportError | None = None
         self.chunks: list[bytes] = []
         """What has come and was not taken; the reader's own until the end."""
@@ -153,7 +153,7 @@ class Answer:
 def is_over(response: UpstreamResponse) -> bool:
     """Whether all of a body has been taken, as far as that is known without asking for more."""
     return (
-        isinstance(response, Answer)
+        isinstance(response, UpstreamAnswer)
         and response.source is None
         and response.failure is None
         and not response.chunks
@@ -162,7 +162,7 @@ def is_over(response: UpstreamResponse) -> bool:
 
 def arrived(response: UpstreamResponse) -> bytes | None:
     """The whole body, where all of it has come already; else ``None``, and nothing is taken."""
-    if not isinstance(response, Answer) or response.source is not None or response.failure:
+    if not isinstance(response, UpstreamAnswer) or response.source is not None or response.failure:
         return None
     return response.take()
 
@@ -174,7 +174,7 @@ async def read_all(response: UpstreamResponse, limit: int = BODY_BYTES) -> bytes
         return first
     length = response.headers.get("content-length", "")
     announced = int(length) if length.isdecimal() else 0
-    gathering = Gathering(announced if announced <= limit else 0)
+    gathering = BodyBuffer(announced if announced <= limit else 0)
     gathering.add(first)
     while gathering.size <= limit:
         chunk = await response.next()

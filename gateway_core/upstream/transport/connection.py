@@ -16,10 +16,10 @@ from collections.abc import Awaitable
 from typing import Any, Protocol, cast
 
 from ...contracts.errors import TransportError
-from .answers import Answer, Taker, Waiter
+from .answers import Taker, UpstreamAnswer, Waiter
 from .failures import Stale, abandoned, answer_timeout, broken_off, silence, unanswered
-from .heads import Message
-from .limits import Limits
+from .heads import RequestBytes
+from .limits import TransportLimits
 from .reading import UNREADABLE, Reader
 
 SLICE = 256 * 1024
@@ -35,24 +35,27 @@ MANY = 4096
 class Owner(Protocol):
     """Who keeps a connection between its exchanges."""
 
-    def take_back(self, connection: "Connection") -> None:
+    def take_back(self, connection: "UpstreamConnection") -> None:
         """The connection is free."""
         ...
 
-    def retire(self, connection: "Connection") -> None:
+    def retire(self, connection: "UpstreamConnection") -> None:
         """The connection is about to close and may not be used again."""
         ...
 
-    def lose(self, connection: "Connection") -> None:
+    def lose(self, connection: "UpstreamConnection") -> None:
         """The connection has closed."""
         ...
 
 
-class Connection(asyncio.BufferedProtocol):
+class UpstreamConnection(asyncio.BufferedProtocol):
     """A connection that carries one exchange at a time."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, limits: Limits, room: memoryview | None = None
+        self,
+        loop: asyncio.AbstractEventLoop,
+        limits: TransportLimits,
+        room: memoryview | None = None,
     ) -> None:
         """``room`` is where the system puts what is read, for as long as the call that tells of
         it: one for all connections of an event loop, or one of its own."""
@@ -65,7 +68,7 @@ class Connection(asyncio.BufferedProtocol):
         self._room = room or memoryview(bytearray(ROOM))
         self._transport: asyncio.Transport = cast(asyncio.Transport, None)
         self._reader = Reader()
-        self._answer: Answer | None = None
+        self._answer: UpstreamAnswer | None = None
         self._used = False
         self._unsent: memoryview | None = None
         self._full = False
@@ -76,7 +79,7 @@ class Connection(asyncio.BufferedProtocol):
         self._alarm_at = math.inf
         self._alarm: asyncio.TimerHandle | None = None
 
-    async def exchange(self, message: Message) -> Answer:
+    async def exchange(self, message: RequestBytes) -> UpstreamAnswer:
         """Send a request and wait for the head of its answer.
 
         Raises Stale when a connection that was used before is found dead, else
@@ -84,11 +87,11 @@ class Connection(asyncio.BufferedProtocol):
         """
         return await self.headed(self.begin(message))
 
-    def begin(self, message: Message) -> Answer:
+    def begin(self, message: RequestBytes) -> UpstreamAnswer:
         """Send a request; gives the answer as it is before anything of it came. Raises Stale."""
         if self.closed or self._transport.is_closing():
             raise Stale(sent=False)
-        answer = self._answer = Answer(self)
+        answer = self._answer = UpstreamAnswer(self)
         self._reader.begin(answer, bodiless=message.bodiless)
         self._patience = patience = message.patience
         self._expect_by(self._loop.time() + patience)
@@ -103,7 +106,7 @@ class Connection(asyncio.BufferedProtocol):
             raise
         return answer
 
-    async def headed(self, answer: Answer) -> Answer:
+    async def headed(self, answer: UpstreamAnswer) -> UpstreamAnswer:
         """Wait for the head of an answer that was begun. Raises Stale, TransportError."""
         if not answer.status and answer.failure is None:
             await self._woken(answer)
@@ -111,14 +114,14 @@ class Connection(asyncio.BufferedProtocol):
             raise answer.failure or unanswered()
         return answer
 
-    def more(self, answer: Answer) -> Awaitable[None]:
+    def more(self, answer: UpstreamAnswer) -> Awaitable[None]:
         """Wait until the answer is woken. Cancelling closes the connection."""
         if answer.waiter is not None:
             raise RuntimeError("this answer is already being read")
         self._expect_more()
         return self._woken(answer)
 
-    def follow(self, answer: Answer, waiter: Waiter, taker: Taker | None) -> None:
+    def follow(self, answer: UpstreamAnswer, waiter: Waiter, taker: Taker | None) -> None:
         """Have more given to ``taker`` as it comes, and ``waiter`` told when that takes no more,
         or there is none, and when the answer has ended."""
         self._expect_more()
@@ -136,7 +139,7 @@ class Connection(asyncio.BufferedProtocol):
             self.held = False
             self._transport.resume_reading()
 
-    def drop(self, answer: Answer) -> None:
+    def drop(self, answer: UpstreamAnswer) -> None:
         """Close the connection, unless it has gone on to other work."""
         if self._answer is answer:
             self._fail(abandoned())
@@ -149,7 +152,7 @@ class Connection(asyncio.BufferedProtocol):
                 self.owner.retire(self)
             self._transport.abort()
 
-    async def _woken(self, answer: Answer) -> None:
+    async def _woken(self, answer: UpstreamAnswer) -> None:
         waiter = answer.waiter = self._loop.create_future()
         try:
             await waiter
@@ -228,7 +231,7 @@ class Connection(asyncio.BufferedProtocol):
             if not goes_on:
                 answer.wake()
 
-    def _gather(self, data: bytes, answer: Answer) -> None:
+    def _gather(self, data: bytes, answer: UpstreamAnswer) -> None:
         """More of an answer that nobody takes as it comes."""
         try:
             self._reader.feed(data, answer)
@@ -243,7 +246,7 @@ class Connection(asyncio.BufferedProtocol):
             if answer.chunks:
                 self._pile_up(answer, len(data))
 
-    def _spoil(self, answer: Answer, error: Exception) -> None:
+    def _spoil(self, answer: UpstreamAnswer, error: Exception) -> None:
         """What has come belongs to no answer, or follows this one."""
         try:
             self._reader.stop(error)
@@ -252,7 +255,7 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self._release(answer)
 
-    def _pile_up(self, answer: Answer, size: int) -> None:
+    def _pile_up(self, answer: UpstreamAnswer, size: int) -> None:
         """Nobody takes what comes: up to a limit."""
         answer.buffered += size
         if answer.buffered > self._limits.buffer or len(answer.chunks) > MANY:
@@ -294,7 +297,7 @@ class Connection(asyncio.BufferedProtocol):
         except ssl.SSLError:
             return False
 
-    def _release(self, answer: Answer) -> None:
+    def _release(self, answer: UpstreamAnswer) -> None:
         """The answer is whole: the connection is free for the next one, if it can be."""
         self._answer = None
         answer.end()
@@ -346,7 +349,7 @@ class Connection(asyncio.BufferedProtocol):
         latest = now + min(limits.keep_alive, limits.silence / LOOKS)
         self._set_alarm(min(self._deadline, latest) if self._deadline > now else latest)
 
-    def _expire(self, answer: Answer | None) -> None:
+    def _expire(self, answer: UpstreamAnswer | None) -> None:
         if answer is None:
             self.abort()
         else:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cached_property, partial
 
 from ...contracts.errors import TransportError
-from .addresses import Policy
-from .connection import ROOM, Connection
+from .addresses import AddressPolicy
+from .connection import ROOM, UpstreamConnection
 from .failures import connect_timeout, insecure, shutting_down, unreachable
-from .guard import Guard
-from .limits import Limits
+from .guard import AddressGuard
+from .limits import TransportLimits
 from .spans import Spans
 from .urls import Url
 
@@ -21,7 +21,9 @@ Tls = Callable[[], ssl.SSLContext]
 class Dialler:
     """Dials for one policy. Every address is checked, and only checked ones are dialled."""
 
-    def __init__(self, guard: Guard, policy: Policy, limits: Limits, tls: Tls) -> None:
+    def __init__(
+        self, guard: AddressGuard, policy: AddressPolicy, limits: TransportLimits, tls: Tls
+    ) -> None:
         self._guard = guard
         self._policy = policy
         self._limits = limits
@@ -29,7 +31,7 @@ class Dialler:
         self._spans = Spans()
         self._room = memoryview(bytearray(ROOM))
 
-    async def dial(self, url: Url) -> Connection:
+    async def dial(self, url: Url) -> UpstreamConnection:
         """A fresh connection to the URL's origin. Raises TransportError with ``sent`` false."""
         try:
             async with self._spans.limit(self._limits.connect):
@@ -45,7 +47,7 @@ class Dialler:
         """End every attempt under way."""
         await self._spans.end()
 
-    async def _reach(self, url: Url) -> Connection:
+    async def _reach(self, url: Url) -> UpstreamConnection:
         """Try the host's addresses in order, each for its share of the time that is left."""
         loop = asyncio.get_running_loop()
         end = loop.time() + self._limits.connect
@@ -59,11 +61,11 @@ class Dialler:
         self._guard.forget(url.host)
         raise failure
 
-    async def _connect(self, address: str, url: Url) -> Connection:
+    async def _connect(self, address: str, url: Url) -> UpstreamConnection:
         loop = asyncio.get_running_loop()
         secure = url.scheme == "https"
         transport, connection = await loop.create_connection(
-            partial(Connection, loop, self._limits, self._room),
+            partial(UpstreamConnection, loop, self._limits, self._room),
             address,
             url.port,
             ssl=self._tls if secure else None,

@@ -8,36 +8,36 @@ from msgspec import Struct
 
 from ...contracts.errors import TransportError
 from ...contracts.exchange import UpstreamRequest
-from .answers import Answer
-from .connection import Connection
+from .answers import UpstreamAnswer
+from .connection import UpstreamConnection
 from .dialling import Dialler
 from .failures import Stale, shutting_down
-from .heads import Message, write
-from .limits import Counts, Limits
+from .heads import RequestBytes, write
+from .limits import ConnectionCounts, TransportLimits
 from .pool import Pool
 from .urls import Url, parse
 
 
-class Begun(Struct, frozen=True):
+class SentRequest(Struct, frozen=True):
     """A request that is on its way on a kept connection."""
 
     url: Url
-    message: Message
-    connection: Connection
-    answer: Answer
+    message: RequestBytes
+    connection: UpstreamConnection
+    answer: UpstreamAnswer
 
 
 class Direct:
     """Sends over kept connections, one pool per origin. Follows no redirects, uses no proxy."""
 
-    def __init__(self, dialler: Dialler, limits: Limits) -> None:
+    def __init__(self, dialler: Dialler, limits: TransportLimits) -> None:
         self._dialler = dialler
         self._limits = limits
         self._pools: dict[str, Pool] = {}
         self._closed = False
         self._emptied = asyncio.Event()
 
-    async def send(self, request: UpstreamRequest) -> Answer:
+    async def send(self, request: UpstreamRequest) -> UpstreamAnswer:
         """Send and wait for the head of the answer. Raises TransportError.
 
         A request is sent a second time only when it went out on a kept
@@ -52,7 +52,7 @@ class Direct:
         except Stale as stale:
             return await self._send_again(url, message, stale)
 
-    def begin(self, request: UpstreamRequest) -> Begun | None:
+    def begin(self, request: UpstreamRequest) -> SentRequest | None:
         """Send at once; ``None``, and nothing is sent, where no kept connection is free.
 
         Raises TransportError for a request that cannot be sent at all.
@@ -64,18 +64,18 @@ class Direct:
         if connection is None:
             return None
         try:
-            return Begun(url, message, connection, connection.begin(message))
+            return SentRequest(url, message, connection, connection.begin(message))
         except Stale:
             return None
 
-    async def finish(self, begun: Begun) -> Answer:
+    async def finish(self, begun: SentRequest) -> UpstreamAnswer:
         """Wait for the head of an answer, as ``send`` does. Raises TransportError."""
         try:
             return await begun.connection.headed(begun.answer)
         except Stale as stale:
             return await self._send_again(begun.url, begun.message, stale)
 
-    def counts(self) -> Iterator[Counts]:
+    def counts(self) -> Iterator[ConnectionCounts]:
         """One for every origin that has connections."""
         return (pool.counts() for pool in self._pools.values())
 
@@ -89,7 +89,7 @@ class Direct:
             self._emptied.clear()
             await self._emptied.wait()
 
-    async def _send_again(self, url: Url, message: Message, stale: Stale) -> Answer:
+    async def _send_again(self, url: Url, message: RequestBytes, stale: Stale) -> UpstreamAnswer:
         try:
             connection = await self._pool(url).replace()
             return await connection.exchange(message)

@@ -16,7 +16,7 @@ import httpcore2
 import socksio
 
 from ...contracts.errors import TransportError
-from .addresses import Policy
+from .addresses import AddressPolicy
 from .dialling import Tls
 from .failures import (
     MalformedRequest,
@@ -25,8 +25,8 @@ from .failures import (
     proxy_failed,
     unreachable,
 )
-from .guard import Guard
-from .limits import Limits
+from .guard import AddressGuard
+from .limits import TransportLimits
 from .urls import PORTS, bracket, split
 
 PROXY = re.compile(
@@ -48,7 +48,7 @@ FORGOTTEN = (".setup_socks5_connection.failed", ".start_tls.failed")
 class Backend(httpcore2.AsyncNetworkBackend):
     """Opens the pool's connections."""
 
-    def __init__(self, guard: Guard, policy: Policy) -> None:
+    def __init__(self, guard: AddressGuard, policy: AddressPolicy) -> None:
         self._guard = guard
         self._policy = policy
         self._inner = httpcore2.AnyIOBackend()
@@ -103,7 +103,12 @@ class Witness:
 
 
 def open_pool(
-    proxy: httpcore2.Proxy | None, backend: Backend, limits: Limits, tls: Tls, *, public: bool
+    proxy: httpcore2.Proxy | None,
+    backend: Backend,
+    limits: TransportLimits,
+    tls: Tls,
+    *,
+    public: bool,
 ) -> httpcore2.AsyncConnectionPool:
     """A pool over one proxy, or over none.
 

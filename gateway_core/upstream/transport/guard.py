@@ -5,7 +5,15 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from .addresses import PUBLIC_PORTS, Address, Policy, allows, is_literal, read_address, unwrap
+from .addresses import (
+    PUBLIC_PORTS,
+    Address,
+    AddressPolicy,
+    allows,
+    is_literal,
+    read_address,
+    unwrap,
+)
 from .failures import AddressForbidden, unresolved
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
@@ -24,7 +32,7 @@ async def system_resolve(host: str) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class Guard:
+class AddressGuard:
     """Looks a name up once, tests every address it has, and remembers it for a moment.
 
     ``refuse`` holds the gateway's own listeners as (ip, port); a listener on
@@ -47,7 +55,7 @@ class Guard:
         self._known: dict[str, tuple[float, tuple[Address, ...]]] = {}
         self._lookups: dict[str, asyncio.Lock] = {}
 
-    async def addresses(self, host: str, port: int, policy: Policy) -> list[str]:
+    async def addresses(self, host: str, port: int, policy: AddressPolicy) -> list[str]:
         """Every address of the host, all of them allowed.
 
         Raises AddressForbidden when one is not, TransportError when there is none.
@@ -58,7 +66,7 @@ class Guard:
             self._check(address, port, policy)
         return [str(address) for address in found]
 
-    def check_literal(self, host: str, port: int, policy: Policy) -> None:
+    def check_literal(self, host: str, port: int, policy: AddressPolicy) -> None:
         """Test what can be tested without a look-up. Raises AddressForbidden."""
         self._check_port(port, policy)
         if is_literal(host):
@@ -69,11 +77,11 @@ class Guard:
         if there[1] in self._own_ports and here[0] == there[0]:
             raise AddressForbidden("it is the gateway itself")
 
-    def _check_port(self, port: int, policy: Policy) -> None:
-        if policy is Policy.PUBLIC and port not in self._public_ports:
+    def _check_port(self, port: int, policy: AddressPolicy) -> None:
+        if policy is AddressPolicy.PUBLIC and port not in self._public_ports:
             raise AddressForbidden("its port is not one of the web's")
 
-    def _check(self, address: Address, port: int, policy: Policy) -> None:
+    def _check(self, address: Address, port: int, policy: AddressPolicy) -> None:
         if not allows(policy, address):
             raise AddressForbidden("it is not in a permitted network")
         if any(self._is_own(layer, port) for layer in unwrap(address)):

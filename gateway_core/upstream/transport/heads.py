@@ -47,7 +47,7 @@ class Lasting(dict[str, str]):
         """Method, the URL's line, and the bytes they begin."""
 
 
-class Message(Struct, frozen=True):
+class RequestBytes(Struct, frozen=True):
     """One request, ready for the wire."""
 
     head: bytes
@@ -58,10 +58,10 @@ class Message(Struct, frozen=True):
     """The answer describes a body and has none."""
 
 
-def write(request: UpstreamRequest, url: Url, first_byte: float) -> Message:
+def write(request: UpstreamRequest, url: Url, first_byte: float) -> RequestBytes:
     """Put a request into its bytes. Raises MalformedRequest."""
     method, body, patience = request.method, request.body, request.first_byte_timeout
-    return Message(
+    return RequestBytes(
         write_head(method, url.line, request.headers, len(body)),
         body,
         first_byte if patience is None else patience,

@@ -9,7 +9,7 @@ BODY_BYTES = 64 * 1024 * 1024
 """A whole answer, in bytes, unless the caller knows better."""
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class TransportLimits(Struct, frozen=True, kw_only=True):
     """Times in seconds, sizes in bytes."""
 
     connections: int = 4096
@@ -26,7 +26,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Received and not yet read, per answer; reading stops above it."""
 
 
-class Counts(Struct, frozen=True, kw_only=True):
+class ConnectionCounts(Struct, frozen=True, kw_only=True):
     """Connections at this moment."""
 
     open: int = 0

@@ -6,12 +6,12 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from ...contracts.exchange import Transport
-from .addresses import PUBLIC_PORTS, Policy
+from .addresses import PUBLIC_PORTS, AddressPolicy
 from .dialling import Dialler, Tls
 from .direct import Direct
 from .failures import shutting_down
-from .guard import Guard, Resolve, system_resolve
-from .limits import Counts, Limits
+from .guard import AddressGuard, Resolve, system_resolve
+from .limits import ConnectionCounts, TransportLimits
 from .urls import parse
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Network:
 
     def __init__(
         self,
-        limits: Limits = Limits(),  # noqa: B008  # frozen
+        limits: TransportLimits = TransportLimits(),  # noqa: B008  # frozen
         *,
         tls: Tls = ssl.create_default_context,
         resolve: Resolve = system_resolve,
@@ -36,15 +36,19 @@ class Network:
     ) -> None:
         self._limits = limits
         self._tls = tls
-        self._guard = Guard(resolve=resolve, refuse=refuse, public_ports=public_ports)
-        self._direct: dict[Policy, Direct] = {}
+        self._guard = AddressGuard(resolve=resolve, refuse=refuse, public_ports=public_ports)
+        self._direct: dict[AddressPolicy, Direct] = {}
         self._usual: Direct | None = None
         """The one for operators' own addresses, which nearly every call takes."""
-        self._proxied: dict[tuple[str | None, Policy], Proxied] = {}
+        self._proxied: dict[tuple[str | None, AddressPolicy], Proxied] = {}
         self._closed = False
 
     def transport(
-        self, proxy: str | None = None, *, policy: Policy = Policy.OPERATOR, http2: bool = False
+        self,
+        proxy: str | None = None,
+        *,
+        policy: AddressPolicy = AddressPolicy.OPERATOR,
+        http2: bool = False,
     ) -> Transport:
         """A way out, shared by everybody who asks for the same.
 
@@ -63,9 +67,9 @@ class Network:
         """The way out without a proxy. Raises TransportError."""
         if self._closed:
             raise shutting_down()
-        return self._usual or self._add_direct(Policy.OPERATOR)
+        return self._usual or self._add_direct(AddressPolicy.OPERATOR)
 
-    async def permit(self, url: str, policy: Policy = Policy.PUBLIC) -> None:
+    async def permit(self, url: str, policy: AddressPolicy = AddressPolicy.PUBLIC) -> None:
         """Check a URL that somebody else will fetch.
 
         Raises MalformedUrl, AddressForbidden, or TransportError when its name is unknown.
@@ -73,7 +77,7 @@ class Network:
         parsed = parse(url)
         await self._guard.addresses(parsed.host, parsed.port, policy)
 
-    def counts(self) -> Counts:
+    def counts(self) -> ConnectionCounts:
         """Connections of the direct carrier at this moment."""
         return total(chain.from_iterable(direct.counts() for direct in self._direct.values()))
 
@@ -85,14 +89,14 @@ class Network:
         for proxied in self._proxied.values():
             await proxied.aclose()
 
-    def _add_direct(self, policy: Policy) -> Direct:
+    def _add_direct(self, policy: AddressPolicy) -> Direct:
         dialler = Dialler(self._guard, policy, self._limits, self._tls)
         direct = self._direct[policy] = Direct(dialler, self._limits)
-        if policy is Policy.OPERATOR:
+        if policy is AddressPolicy.OPERATOR:
             self._usual = direct
         return direct
 
-    def _add_proxied(self, proxy: str | None, policy: Policy) -> "Proxied":
+    def _add_proxied(self, proxy: str | None, policy: AddressPolicy) -> "Proxied":
         # Its engine is large and most gateways need none of it.
         from .proxied import Proxied
 
@@ -101,9 +105,9 @@ class Network:
         return carrier
 
 
-def total(counts: Iterable[Counts]) -> Counts:
+def total(counts: Iterable[ConnectionCounts]) -> ConnectionCounts:
     listed = tuple(counts)
-    return Counts(
+    return ConnectionCounts(
         open=sum(each.open for each in listed),
         idle=sum(each.idle for each in listed),
         waiting=sum(each.waiting for each in listed),

@@ -4,11 +4,11 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 
-from .connection import Connection
+from .connection import UpstreamConnection
 from .failures import queue_timeout, shutting_down, unreachable
-from .limits import Counts, Limits
+from .limits import ConnectionCounts, TransportLimits
 
-Waiter = asyncio.Future[Connection | None]
+Waiter = asyncio.Future[UpstreamConnection | None]
 """Gets a free connection, or ``None`` for the right to open one."""
 
 
@@ -17,25 +17,25 @@ class Pool:
 
     def __init__(
         self,
-        limits: Limits,
-        dial: Callable[[], Awaitable[Connection]],
+        limits: TransportLimits,
+        dial: Callable[[], Awaitable[UpstreamConnection]],
         emptied: Callable[[], None],
     ) -> None:
         """``dial`` opens a connection; ``emptied`` is called whenever nothing is left."""
         self._limits = limits
         self._dial = dial
         self._emptied = emptied
-        self._idle: dict[Connection, None] = {}
-        self._connections: set[Connection] = set()
+        self._idle: dict[UpstreamConnection, None] = {}
+        self._connections: set[UpstreamConnection] = set()
         self._places = 0
         self._waiters: OrderedDict[Waiter, None] = OrderedDict()
         self._closed = False
 
-    def take(self) -> Connection | None:
+    def take(self) -> UpstreamConnection | None:
         """The connection that was used last, if one is idle."""
         return self._idle.popitem()[0] if self._idle else None
 
-    async def open(self) -> Connection:
+    async def open(self) -> UpstreamConnection:
         """A new connection, or the next that becomes free when there are too many."""
         if self._places >= self._limits.connections:
             connection = await self._queue()
@@ -45,14 +45,14 @@ class Pool:
             self._places += 1
         return await self._fill_place()
 
-    async def replace(self) -> Connection:
+    async def replace(self) -> UpstreamConnection:
         """A connection instead of one that was found dead: a new one when there is room."""
         if self._places >= self._limits.connections and self._idle:
             return self._idle.popitem()[0]
         return await self.open()
 
-    def counts(self) -> Counts:
-        return Counts(open=self._places, idle=len(self._idle), waiting=len(self._waiters))
+    def counts(self) -> ConnectionCounts:
+        return ConnectionCounts(open=self._places, idle=len(self._idle), waiting=len(self._waiters))
 
     def close(self) -> None:
         """Close every connection and turn away everybody who waits."""
@@ -65,22 +65,22 @@ class Pool:
 
     # What a connection tells its owner.
 
-    def take_back(self, connection: Connection) -> None:
+    def take_back(self, connection: UpstreamConnection) -> None:
         waiter = self._next_waiter() if self._waiters else None
         if waiter is None:
             self._idle[connection] = None
         else:
             waiter.set_result(connection)
 
-    def retire(self, connection: Connection) -> None:
+    def retire(self, connection: UpstreamConnection) -> None:
         self._idle.pop(connection, None)
 
-    def lose(self, connection: Connection) -> None:
+    def lose(self, connection: UpstreamConnection) -> None:
         self._idle.pop(connection, None)
         self._connections.discard(connection)
         self._give_up_place()
 
-    async def _fill_place(self) -> Connection:
+    async def _fill_place(self) -> UpstreamConnection:
         """Open a connection in a place that is already counted."""
         try:
             connection = await self._dial()
@@ -112,7 +112,7 @@ class Pool:
                 return waiter
         return None
 
-    async def _queue(self) -> Connection | None:
+    async def _queue(self) -> UpstreamConnection | None:
         loop = asyncio.get_running_loop()
         waiter: Waiter = loop.create_future()
         self._waiters[waiter] = None

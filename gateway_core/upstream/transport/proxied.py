@@ -8,7 +8,7 @@ import httpcore2
 
 from ...contracts.errors import TransportError
 from ...contracts.exchange import UpstreamRequest
-from .addresses import Policy
+from .addresses import AddressPolicy
 from .dialling import Tls
 from .engine import SOCKS, Backend, Witness, in_time, open_pool, read_proxy, worded
 from .failures import (
@@ -22,9 +22,9 @@ from .failures import (
     unanswered,
 )
 from .fields import Fields
-from .guard import Guard
-from .heads import Message, write
-from .limits import HEAD_BYTES, HEAD_FIELDS, Limits
+from .guard import AddressGuard
+from .heads import RequestBytes, write
+from .limits import HEAD_BYTES, HEAD_FIELDS, TransportLimits
 from .spans import Spans
 from .urls import Url, bracket, parse
 
@@ -44,7 +44,12 @@ class Proxied:
     """
 
     def __init__(
-        self, proxy: str | None, guard: Guard, policy: Policy, limits: Limits, tls: Tls
+        self,
+        proxy: str | None,
+        guard: AddressGuard,
+        policy: AddressPolicy,
+        limits: TransportLimits,
+        tls: Tls,
     ) -> None:
         """Raises MalformedUrl when the proxy's URL is none."""
         found = None if proxy is None else read_proxy(proxy, tls)
@@ -54,8 +59,8 @@ class Proxied:
         self._behind = found is not None
         self._socks = found is not None and found.url.scheme.decode() in SOCKS
         # The proxy itself is the operator's choice, whoever named the destination.
-        backend = Backend(guard, Policy.OPERATOR if self._behind else policy)
-        public = self._behind and policy is Policy.PUBLIC
+        backend = Backend(guard, AddressPolicy.OPERATOR if self._behind else policy)
+        public = self._behind and policy is AddressPolicy.PUBLIC
         self._pool = open_pool(found, backend, limits, tls, public=public)
         # The pool's own end forgets whoever is still connecting or waiting for a place.
         self._spans = Spans()
@@ -95,7 +100,7 @@ class Proxied:
         """The host the proxy is asked for."""
         if not self._behind:
             return url.host
-        if self._policy is Policy.OPERATOR:
+        if self._policy is AddressPolicy.OPERATOR:
             self._guard.check_literal(url.host, url.port, self._policy)
             return url.host
         async with in_time(self._limits.connect):
@@ -106,7 +111,7 @@ class Proxied:
         return {"connect": connect, "pool": connect, "write": patience, "read": patience}
 
     def _write(
-        self, method: str, url: Url, host: str, message: Message, times: dict[str, float]
+        self, method: str, url: Url, host: str, message: RequestBytes, times: dict[str, float]
     ) -> httpcore2.Request:
         return httpcore2.Request(
             method,

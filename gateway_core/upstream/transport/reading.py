@@ -11,7 +11,7 @@ from collections.abc import Callable, MutableSequence
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from ...contracts.errors import TransportError
-from .answers import Answer
+from .answers import UpstreamAnswer
 from .failures import garbage, head_too_large
 from .fields import Field, Fields
 from .limits import HEAD_BYTES, HEAD_FIELDS
@@ -29,7 +29,7 @@ class Enough(Exception):
 class Reader:
     """Fills one answer after another; ``begin`` comes before the bytes of each."""
 
-    answer: Answer
+    answer: UpstreamAnswer
 
     def __init__(self) -> None:
         self.complete = False
@@ -52,7 +52,7 @@ class Reader:
         """Takes bytes of an answer whose head has come; the caller sees what they brought. Raises
         UNREADABLE, which is for ``stop``."""
 
-    def begin(self, answer: Answer, *, bodiless: bool) -> None:
+    def begin(self, answer: UpstreamAnswer, *, bodiless: bool) -> None:
         """Expect an answer; ``bodiless`` when the request was a HEAD."""
         self.answer = answer
         self._pieces.clear()
@@ -65,7 +65,7 @@ class Reader:
         self._coded = False
         self._fields = []
 
-    def feed(self, data: bytes, answer: Answer) -> None:
+    def feed(self, data: bytes, answer: UpstreamAnswer) -> None:
         """Take the next bytes. Raises TransportError when they cannot belong to an answer."""
         self.quiet += len(data)
         try:
@@ -151,7 +151,7 @@ class Reader:
         if status < 100 or not FRAMED.isdisjoint(Fields(self._fields)):
             raise garbage()
 
-    def _look_closer(self, answer: Answer) -> None:
+    def _look_closer(self, answer: UpstreamAnswer) -> None:
         """The connection ends with this answer; maybe its end is the answer's end too."""
         self.reusable = False
         if self._parser.get_http_version() not in VERSIONS:

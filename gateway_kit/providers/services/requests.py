@@ -8,7 +8,7 @@ import msgspec
 
 from gateway_core import UpstreamRequest
 from gateway_core.plugins.manifest import auth_type
-from gateway_core.upstream.allowed_hosts import is_named, reach_of
+from gateway_core.upstream.allowed_hosts import allowed_hosts, is_named
 from gateway_core.upstream.transport import MalformedUrl
 from gateway_core.upstream.transport.urls import parse
 from gateway_kit.case import Case, none_of
@@ -132,7 +132,7 @@ def is_declared(url: str, asking: Asking) -> bool:
     except MalformedUrl:
         return False
     spec, data = asking.subject.spec, asking.subject.account.data
-    return reach_of(spec).covers(found.origin) or is_named(found, data)
+    return allowed_hosts(spec).covers(found.origin) or is_named(found, data)
 
 
 def _is_json(body: bytes) -> bool:

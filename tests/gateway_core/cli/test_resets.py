@@ -103,7 +103,7 @@ def test_a_gateway_that_runs_is_asked(tmp_path: Path, command: Command) -> None:
     with served(tmp_path, {}) as here:
         told = command.run(tmp_path, "--url", here.url)
 
-        in_force = here.gateway.core.tables.settings
+        in_force = here.gateway.core.snapshot.settings
     assert told.exit_code == 0, told.output
     assert command.is_done(in_force)
     assert kept(tmp_path, {})[1] == [("cli", command.action)]

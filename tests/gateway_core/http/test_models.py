@@ -42,7 +42,7 @@ def ask(path: str, method: str = "GET", **headers: str) -> httpx2.Response:
 
 
 def ask_as(caller: Caller, path: str, method: str = "GET", **headers: str) -> httpx2.Response:
-    core: Any = SimpleNamespace(tables=TABLES, clock=lambda: 7.9)
+    core: Any = SimpleNamespace(snapshot=TABLES, clock=lambda: 7.9)
 
     async def main() -> httpx2.Response:
         app = Starlette(routes=[guarded.route for guarded in routes(core)])

@@ -12,7 +12,7 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from gateway_core.contracts.kinds import Kind
 from gateway_core.contracts.wire import Counting, Endpoint, WireFormat
 from gateway_core.http.openapi import document, operation_id, tag_of, template
-from gateway_core.http.operations import STREAM, Operation
+from gateway_core.http.operations import STREAM, RouteOperation
 from gateway_core.identity.access import Access
 
 KEYS = ["bearer", "apiKey", "altApiKey", "queryKey"]
@@ -35,19 +35,19 @@ class Answer(Struct):
     planted: tuple[Body, ...]
 
 
-def operation(method: str = "GET", path: str = "/api/trees", **more: Any) -> Operation:
+def operation(method: str = "GET", path: str = "/api/trees", **more: Any) -> RouteOperation:
     fields = {"access": Access.MANAGEMENT, "purpose": "list the trees", **more}
-    return Operation(method=method, path=path, **fields)
+    return RouteOperation(method=method, path=path, **fields)
 
 
-def described(*operations: Operation, formats: tuple[WireFormat, ...] = ()) -> dict[str, Any]:
+def described(*operations: RouteOperation, formats: tuple[WireFormat, ...] = ()) -> dict[str, Any]:
     """The document, which is a valid one."""
     whole = document(operations, formats, "1.2.3")
     OPENAPI_31_VALIDATOR.validate(whole)
     return whole
 
 
-def shown(one: Operation) -> dict[str, Any]:
+def shown(one: RouteOperation) -> dict[str, Any]:
     found: dict[str, Any] = described(one)["paths"][template(one.path)][one.method.lower()]
     return found
 
@@ -218,7 +218,9 @@ WRITES = ["400", "401", "403", "404", "409", "413", "415", "429"]
     ],
     ids=["reads", "public", "query", "path", "changes", "writes", "sign-in", "way in", "client"],
 )
-def test_failures_follow_from_what_an_operation_takes(one: Operation, statuses: list[str]) -> None:
+def test_failures_follow_from_what_an_operation_takes(
+    one: RouteOperation, statuses: list[str]
+) -> None:
     responses = shown(one)["responses"]
 
     assert [status for status in responses if status.startswith("4")] == statuses

@@ -145,6 +145,6 @@ async def test_a_route_that_cannot_be_read_is_told_and_not_served(tmp_path: Path
     environment = from_environ({"DATA_DIR": str(tmp_path), "GATEWAY_LOAD_PLUGINS": "blind"})
 
     async with Gateway.open(environment) as gateway:
-        [problem] = gateway.core.tables.registry.problems
+        [problem] = gateway.core.snapshot.registry.problems
 
         assert problem.message == "a route is not served: reading it raised SystemExit"

@@ -8,9 +8,9 @@ from gateway_core.identity.lockout import (
     FAILURES,
     QUIET,
     STEPS,
-    Attempt,
     LockedOut,
     Lockout,
+    LoginAttempt,
     bucket,
 )
 
@@ -223,7 +223,7 @@ class LockoutMachine(RuleBasedStateMachine):
         self.stories: dict[str, Story] = {}
 
     @rule(target=open_attempts, address=st.sampled_from(["10.0.0.1", "10.0.0.2", "::1"]))
-    def attempt(self, address: str) -> Attempt | None:
+    def attempt(self, address: str) -> LoginAttempt | None:
         story = self.stories.setdefault(bucket(address), Story())
         left = story.lock(self.clock.now)
         if left > 0:
@@ -238,7 +238,7 @@ class LockoutMachine(RuleBasedStateMachine):
         return begun
 
     @rule(attempt=open_attempts)
-    def succeed(self, attempt: Attempt | None) -> None:
+    def succeed(self, attempt: LoginAttempt | None) -> None:
         if attempt is not None:
             self.lockout.succeed(attempt)
             self.stories.pop(attempt.address, None)

@@ -12,8 +12,8 @@ from joserfc.jws import JWSRegistry
 
 from gateway_core.config.settings import Settings, read_settings
 from gateway_core.identity.oidc import (
-    Client,
     Journey,
+    OidcClient,
     OidcFailed,
     Person,
     active_client,
@@ -32,7 +32,7 @@ NOW = 1_800_000_000
 RSA = RSAKey.generate_key(2048, {"kid": "r", "use": "sig"})
 CURVE = ECKey.generate_key("P-256", {"kid": "e", "use": "sig"})
 STRANGER = RSAKey.generate_key(2048, {"kid": "r"})
-CLIENT = Client(issuer=ISSUER, id="gateway", secret="secret-canary-of-the-client-0123456789")
+CLIENT = OidcClient(issuer=ISSUER, id="gateway", secret="secret-canary-of-the-client-0123456789")
 DOCUMENT = {
     "issuer": ISSUER,
     "authorization_endpoint": f"{ISSUER}/authorize?tenant=1",

@@ -15,8 +15,8 @@ from gateway_core.contracts.model import Model
 from gateway_core.metering import ledger as module
 from gateway_core.metering.ledger import FLUSH_ROWS, MOST_WAITING, Ledger, record_of
 from gateway_core.metering.prices import Prices
-from gateway_core.metering.request_record import Trace
-from gateway_core.metering.timestamps import Stamps
+from gateway_core.metering.request_record import RequestRecord
+from gateway_core.metering.timestamps import Timestamps
 from gateway_core.storage.errors import StorageFull
 from gateway_core.storage.stores.usage import UsageRecord
 
@@ -43,8 +43,8 @@ class Book:
         return [row for batch in self.batches for row in batch]
 
 
-def trace(id: int | str) -> Trace:
-    return Trace(str(id), "/v1/messages", "claude", 1_800_000_000.0)
+def record(id: int | str) -> RequestRecord:
+    return RequestRecord(str(id), "/v1/messages", "claude", 1_800_000_000.0)
 
 
 def numbers(count: int) -> list[str]:
@@ -71,7 +71,7 @@ async def turns(until: Callable[[], bool]) -> None:
 def test_everything_that_waits_is_written_on_close() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         for number in range(2 * FLUSH_ROWS + 50):
-            ledger.record(trace(number))
+            ledger.record(record(number))
         await ledger.aclose()
 
     book = with_ledger(work)
@@ -83,7 +83,7 @@ def test_everything_that_waits_is_written_on_close() -> None:
 def test_a_full_batch_is_written_at_once() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         for number in range(FLUSH_ROWS):
-            ledger.record(trace(number))
+            ledger.record(record(number))
         await turns(lambda: bool(book.batches))
         await ledger.aclose()
 
@@ -94,7 +94,7 @@ def test_a_single_row_is_written_after_a_while(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "FLUSH_AFTER", 0.0)
 
     async def work(ledger: Ledger, book: Book) -> None:
-        ledger.record(trace(0))
+        ledger.record(record(0))
         await turns(lambda: bool(book.batches))
         await ledger.aclose()
 
@@ -108,10 +108,10 @@ def test_rows_that_come_while_others_are_written_wait_for_company(
 
     async def work(ledger: Ledger, book: Book) -> None:
         book.gate = asyncio.Event()
-        ledger.record(trace("first"))
+        ledger.record(record("first"))
         await turns(lambda: book.attempts == 1)
         monkeypatch.setattr(module, "FLUSH_AFTER", 3600)
-        ledger.record(trace("second"))
+        ledger.record(record("second"))
         book.gate.set()
         await turns(lambda: bool(book.batches))
         for _ in range(20):
@@ -131,7 +131,7 @@ def test_rows_wait_while_the_database_fails_and_are_written_later(
     async def work(ledger: Ledger, book: Book) -> None:
         book.fails = True
         for number in range(3):
-            ledger.record(trace(number))
+            ledger.record(record(number))
         await turns(lambda: book.attempts >= 5)
         assert book.batches == []
         book.fails = False
@@ -151,10 +151,10 @@ def test_a_failing_database_is_not_asked_again_for_every_request() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         book.fails = True
         for number in range(FLUSH_ROWS):
-            ledger.record(trace(number))
+            ledger.record(record(number))
         await turns(lambda: book.attempts == 1 and ledger._flushing is None)
         for number in range(FLUSH_ROWS, FLUSH_ROWS + 50):
-            ledger.record(trace(number))
+            ledger.record(record(number))
             await asyncio.sleep(0)
         assert book.attempts == 1
         book.fails = False
@@ -166,7 +166,7 @@ def test_a_failing_database_is_not_asked_again_for_every_request() -> None:
 def test_a_flush_raises_what_the_database_raises_and_loses_nothing() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         book.fails = True
-        ledger.record(trace(0))
+        ledger.record(record(0))
         with pytest.raises(StorageFull):
             await ledger.flush()
         book.fails = False
@@ -180,11 +180,11 @@ def test_two_flushes_at_once_write_each_row_once() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         book.gate = asyncio.Event()
         for number in range(10):
-            ledger.record(trace(number))
+            ledger.record(record(number))
         first = asyncio.create_task(ledger.flush())
         await turns(lambda: book.attempts == 1)
         for number in range(10, FLUSH_ROWS + 50):
-            ledger.record(trace(number))
+            ledger.record(record(number))
         second = asyncio.create_task(ledger.flush())
         await asyncio.sleep(0.02)
         book.gate.set()
@@ -199,7 +199,7 @@ def test_requests_that_end_while_others_are_written_share_one_commit() -> None:
 
     async def work(ledger: Ledger, book: Book) -> None:
         async def commit(number: int) -> None:
-            await ledger.commit(trace(number))
+            await ledger.commit(record(number))
             seen.append([str(number), *book.rows])
 
         book.gate = asyncio.Event()
@@ -219,10 +219,10 @@ def test_requests_that_end_while_others_are_written_share_one_commit() -> None:
 
 def test_a_commit_goes_on_when_its_own_row_is_written_though_others_wait() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
-        first = asyncio.create_task(ledger.commit(trace(0)))
+        first = asyncio.create_task(ledger.commit(record(0)))
         await turns(lambda: book.attempts == 1)
         book.gate = asyncio.Event()
-        ledger.record(trace(1))
+        ledger.record(record(1))
         await first
         assert book.rows == ["0"]
         book.gate.set()
@@ -237,7 +237,7 @@ def test_a_commit_goes_on_without_a_database_and_its_row_is_kept(
     async def work(ledger: Ledger, book: Book) -> None:
         book.fails = True
         async with asyncio.timeout(5):
-            await asyncio.gather(*(ledger.commit(trace(number)) for number in range(3)))
+            await asyncio.gather(*(ledger.commit(record(number)) for number in range(3)))
         assert book.rows == []
         book.fails = False
         await ledger.aclose()
@@ -249,7 +249,7 @@ def test_a_commit_goes_on_without_a_database_and_its_row_is_kept(
 def test_a_commit_whose_waiter_gives_up_holds_up_nobody() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         book.gate = asyncio.Event()
-        tasks = [asyncio.create_task(ledger.commit(trace(number))) for number in range(3)]
+        tasks = [asyncio.create_task(ledger.commit(record(number))) for number in range(3)]
         await turns(lambda: book.attempts == 1)
         tasks[1].cancel()
         book.gate.set()
@@ -264,10 +264,10 @@ def test_a_row_that_cannot_be_made_is_told_and_harms_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def work(ledger: Ledger, book: Book) -> None:
-        bad = trace("bad")
+        bad = record("bad")
         bad.started_at = float("nan")
         ledger.record(bad)
-        await ledger.commit(trace("good"))
+        await ledger.commit(record("good"))
         await ledger.aclose()
 
     assert with_ledger(work).rows == ["good"]
@@ -278,7 +278,7 @@ def test_the_queue_is_bounded_and_says_so(caplog: pytest.LogCaptureFixture) -> N
     async def work(ledger: Ledger, book: Book) -> None:
         book.gate = asyncio.Event()
         for number in range(MOST_WAITING + 5):
-            ledger.record(trace(number))
+            ledger.record(record(number))
         book.gate.set()
         await ledger.aclose()
 
@@ -293,7 +293,7 @@ def test_closing_over_a_broken_database_says_what_was_lost(
 ) -> None:
     async def work(ledger: Ledger, book: Book) -> None:
         book.fails = True
-        ledger.record(trace(0))
+        ledger.record(record(0))
         await ledger.aclose()
 
     with caplog.at_level(logging.ERROR):
@@ -312,7 +312,7 @@ def test_every_row_is_shown_to_the_observer_once_it_is_written() -> None:
         book = Book()
         ledger = Ledger(book.write, Prices(), observe)
         for number in range(3):
-            ledger.record(trace(number))
+            ledger.record(record(number))
         await ledger.aclose()
         assert seen == book.rows
 
@@ -323,18 +323,18 @@ def test_every_row_is_shown_to_the_observer_once_it_is_written() -> None:
 
 def test_a_row_whose_counts_cannot_be_does_not_hold_up_the_others() -> None:
     async def work(ledger: Ledger, book: Book) -> None:
-        bad = trace("bad")
+        bad = record("bad")
         bad.target = target(provider("openai"), "gpt-4o")
         bad.usage = Usage(input_tokens=1, cached_tokens=9)
         ledger.record(bad)
-        ledger.record(trace("good"))
+        ledger.record(record("good"))
         await ledger.aclose()
 
     assert with_ledger(work).rows == ["bad", "good"]
 
 
 def test_a_row_tells_everything_that_was_noted() -> None:
-    given = trace("r")
+    given = record("r")
     given.begun, given.first_byte, given.over = 10.0, 10.25, 11.5
     given.model, given.stream, given.attempts = "ac/m", True, 2
     given.target = target(model=Model("m", price=Price(input=1, output=2)))
@@ -342,7 +342,7 @@ def test_a_row_tells_everything_that_was_noted() -> None:
     given.combo_id, given.combo_name, given.dropped = "i", "c", ("top_k",)
     given.usage = Usage(input_tokens=10, output_tokens=5, cached_tokens=4, estimated=True)
 
-    assert record_of(given, Prices(), Stamps(UTC)) == UsageRecord(
+    assert record_of(given, Prices(), Timestamps(UTC)) == UsageRecord(
         request_id="r",
         started_at="2027-01-15T08:00:00.000Z",
         finished_at="2027-01-15T08:00:01.500Z",
@@ -372,7 +372,7 @@ def test_a_row_tells_everything_that_was_noted() -> None:
 
 
 def test_a_request_that_reached_nobody_has_no_tokens_and_no_cost() -> None:
-    row = record_of(trace("r"), Prices(), Stamps())
+    row = record_of(record("r"), Prices(), Timestamps())
 
     assert (row.provider, row.cost, row.ttft_ms, row.input_tokens) == (None, None, None, 0)
 
@@ -382,10 +382,10 @@ COUNTS = st.integers(0, 10**9)
 
 @given(st.builds(Usage, **dict.fromkeys(Usage.__struct_fields__[:5], COUNTS)))
 def test_parts_are_never_more_than_their_whole(reported: Usage) -> None:
-    finished = trace("r")
+    finished = record("r")
     finished.usage = reported
 
-    row = record_of(finished, Prices(), Stamps())
+    row = record_of(finished, Prices(), Timestamps())
 
     assert (row.input_tokens, row.output_tokens) == (reported.input_tokens, reported.output_tokens)
     assert 0 <= row.cached_tokens + row.cache_write_tokens <= row.input_tokens

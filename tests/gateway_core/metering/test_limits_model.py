@@ -26,7 +26,7 @@ class KeptLimits(RuleBasedStateMachine):
         ),
     )
     def begin(self, rpm: int, tpm: int, daily: int, monthly: int, start: datetime) -> None:
-        self.desk = Desk(start)
+        self.admin = Desk(start)
         self.key = key(rpm=rpm, tpm=tpm, daily_tokens=daily, monthly_tokens=monthly)
         self.let_in: list[float] = []
         self.used: list[tuple[float, str, int]] = []
@@ -36,35 +36,35 @@ class KeptLimits(RuleBasedStateMachine):
         for _ in range(calls):
             wanted = self.allowed()
             with told() as refused:
-                run(self.desk.limits.admit(self.key))
+                run(self.admin.limits.admit(self.key))
             assert (not refused) is wanted
             if wanted:
-                self.let_in.append(self.desk.steady.now)
+                self.let_in.append(self.admin.steady.now)
             elif refused[0].retry_after is not None:
                 assert refused[0].retry_after > 0
 
     @rule(tokens=st.integers(0, 30))
     def finish(self, tokens: int) -> None:
-        run(self.desk.limits.count_of("k"))
-        self.desk.finish(tokens)
-        self.used.append((self.desk.steady.now, self.desk.day, tokens))
+        run(self.admin.limits.count_of("k"))
+        self.admin.finish(tokens)
+        self.used.append((self.admin.steady.now, self.admin.day, tokens))
 
     @rule(seconds=st.sampled_from([0.5, 7, 30, 59, 60, 1800, 3600, 43200]))
     def wait(self, seconds: float) -> None:
-        self.desk.move(seconds)
+        self.admin.move(seconds)
 
     @rule(step=st.sampled_from([-3600, 3600, 86400, -86400]))
     def step(self, step: float) -> None:
-        self.desk.wall.move(step)
+        self.admin.wall.move(step)
 
     @invariant()
     def resets_lie_ahead(self) -> None:
         for span in ("today", "month"):
-            left = self.desk.limits.resets_at(span) - self.desk.wall.now  # type: ignore[arg-type]
+            left = self.admin.limits.resets_at(span) - self.admin.wall.now  # type: ignore[arg-type]
             assert 0 < left <= timedelta(days=31, hours=2).total_seconds()
 
     def allowed(self) -> bool:
-        now, day, policy = self.desk.steady.now, self.desk.day, self.key.policy
+        now, day, policy = self.admin.steady.now, self.admin.day, self.key.policy
         minute = [tokens for at, _, tokens in self.used if at > now - 60]
         today = [tokens for _, other, tokens in self.used if other == day]
         month = [tokens for _, other, tokens in self.used if other[:7] == day[:7]]

@@ -11,8 +11,8 @@ from gateway_core import Kind
 from gateway_core.config.environment import from_environ
 from gateway_core.config.settings import Settings, read_settings
 from gateway_core.contracts.provider import Call
-from gateway_core.metering.request_log import MOST_WAITING, Extent, Observing, extent
-from gateway_core.metering.request_record import Trace
+from gateway_core.metering.request_log import MOST_WAITING, Extent, RequestLog, extent
+from gateway_core.metering.request_record import RequestRecord
 from gateway_core.storage.errors import StorageUnavailable
 from gateway_core.storage.stores.request_details import RequestDetail
 
@@ -42,19 +42,19 @@ class Drawer:
         self.keep = keep
 
 
-async def observing(drawer: Drawer, **members: Any) -> Observing:
+async def observing(drawer: Drawer, **members: Any) -> RequestLog:
     async def read() -> Extent:
         return Extent(**{"is_on": True, **members})
 
-    made = Observing(drawer, read)
+    made = RequestLog(drawer, read)
     await made.refresh()
     return made
 
 
-def one(observed: Observing, number: int = 1) -> None:
+def one(observed: RequestLog, number: int = 1) -> None:
     """A request from its beginning to its end."""
     detail = observed.begin(CALL)
-    observed.end(Trace(f"r-{number}", "/v1/messages", "claude", 0.0), detail)
+    observed.end(RequestRecord(f"r-{number}", "/v1/messages", "claude", 0.0), detail)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ async def test_it_is_off_at_first() -> None:
     async def read() -> Extent:
         return Extent()
 
-    observed = Observing(Drawer(), read)
+    observed = RequestLog(Drawer(), read)
     await observed.refresh()
 
     assert not observed.is_on

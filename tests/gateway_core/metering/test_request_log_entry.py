@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from gateway_core import Kind
 from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.contracts.provider import Call
-from gateway_core.metering.request_log_entry import LONGEST_TOOLS, Detail, Excerpt
+from gateway_core.metering.request_log_entry import LONGEST_TOOLS, Excerpt, RequestLogEntry
 from gateway_core.pipeline.json_body import members_of
 from gateway_core.storage.stores.request_details import RequestDetail
 
@@ -60,12 +60,12 @@ def asked(body: bytes = b"{}", **headers: str) -> UpstreamRequest:
     return UpstreamRequest(url=url, headers=headers, body=body)
 
 
-def written(detail: Detail) -> RequestDetail:
+def written(detail: RequestLogEntry) -> RequestDetail:
     return detail.cut().written("r-1", "2027-01-15T08:00:00.000Z")
 
 
 async def test_all_four_parts_are_kept() -> None:
-    detail = Detail(call({"model": "m"}, user_agent="test"), 5 * KIB)
+    detail = RequestLogEntry(call({"model": "m"}, user_agent="test"), 5 * KIB)
     request = UpstreamRequest(url="https://vendor.example/v1", body=b'{"model":"v"}')
     answer = detail.hear(request, Answer([b'{"id"', b":1}"], {"x-id": "7"}), ())
     while await answer.next():
@@ -87,7 +87,7 @@ async def test_all_four_parts_are_kept() -> None:
 
 
 async def test_a_request_that_was_never_sent_on_has_one_part() -> None:
-    row = written(Detail(call({"model": "m"}), 5 * KIB))
+    row = written(RequestLogEntry(call({"model": "m"}), 5 * KIB))
 
     assert row.provider_request is row.provider_response is row.response is None
 
@@ -95,13 +95,13 @@ async def test_a_request_that_was_never_sent_on_has_one_part() -> None:
 async def test_closing_reaches_the_vendors_answer() -> None:
     answer = Answer([])
 
-    await Detail(call({}), KIB).hear(asked(), answer, ()).aclose()
+    await RequestLogEntry(call({}), KIB).hear(asked(), answer, ()).aclose()
 
     assert answer.is_closed
 
 
 async def test_of_several_attempts_the_last_one_is_kept() -> None:
-    detail = Detail(call({}), KIB)
+    detail = RequestLogEntry(call({}), KIB)
     first = detail.hear(asked(b'{"try":1}'), Answer([b"1"]), ())
     await first.next()
 
@@ -116,7 +116,7 @@ async def test_of_several_attempts_the_last_one_is_kept() -> None:
 async def test_what_is_too_long_leaves_its_size_and_beginning() -> None:
     body = {"model": "m", "text": "ä" * 3000}
 
-    row = written(Detail(call(body), KIB))
+    row = written(RequestLogEntry(call(body), KIB))
 
     assert row.request["_truncated"] is True
     assert row.request["_originalSize"] == len(msgspec.json.encode(body))
@@ -127,7 +127,7 @@ async def test_what_is_too_long_leaves_its_size_and_beginning() -> None:
 async def test_tools_are_kept_beside_a_long_request() -> None:
     tools = [{"name": "look", "about": "x" * 2000}]
 
-    row = written(Detail(call({"text": "y" * 3000, "tools": tools}), KIB))
+    row = written(RequestLogEntry(call({"text": "y" * 3000, "tools": tools}), KIB))
 
     assert row.request["tools"] == tools
 
@@ -135,7 +135,7 @@ async def test_tools_are_kept_beside_a_long_request() -> None:
 async def test_too_many_tools_are_not_kept() -> None:
     body = {"tools": [{"about": "x" * LONGEST_TOOLS}]}
 
-    assert "tools" not in written(Detail(call(body), KIB)).request
+    assert "tools" not in written(RequestLogEntry(call(body), KIB)).request
 
 
 @pytest.mark.parametrize("depth", [100, 600, 900, 2000])
@@ -144,7 +144,7 @@ async def test_what_is_nested_deep_is_kept_as_text_at_least(
     depth: int, opening: bytes, closing: bytes
 ) -> None:
     text = opening * depth + b'"sk-abcdef0123456789"' + closing * depth
-    detail = Detail(call({"tools": []}), 64 * KIB)
+    detail = RequestLogEntry(call({"tools": []}), 64 * KIB)
     await detail.hear(asked(), Answer([text]), ()).next()
 
     kept = msgspec.json.encode(written(detail).provider_response).decode()
@@ -161,7 +161,7 @@ HIDDEN = (
 
 @pytest.mark.parametrize("name", HIDDEN)
 async def test_a_header_that_may_be_secret_is_dropped(name: str) -> None:
-    detail = Detail(call({}, **{name: SECRET, "accept": "*/*"}), KIB)
+    detail = RequestLogEntry(call({}, **{name: SECRET, "accept": "*/*"}), KIB)
     detail.hear(asked(**{name: SECRET}), Answer([], {name: SECRET}), ())
 
     row = written(detail)
@@ -183,7 +183,7 @@ async def test_a_header_that_may_be_secret_is_dropped(name: str) -> None:
 )
 @pytest.mark.parametrize("longest", [KIB, 64], ids=["whole", "cut"])
 async def test_a_secret_in_a_text_is_masked(text: str, longest: int) -> None:
-    detail = Detail(call({"text": text, text: [text], "more": "x" * 100}), longest)
+    detail = RequestLogEntry(call({"text": text, text: [text], "more": "x" * 100}), longest)
     answer = detail.hear(asked(text.encode()), Answer([text.encode()]), (SECRET, "ab"))
     await answer.next()
 
@@ -194,7 +194,7 @@ async def test_a_secret_in_a_text_is_masked(text: str, longest: int) -> None:
 
 
 async def test_what_is_no_text_is_kept_as_well_as_it_can_be() -> None:
-    detail = Detail(call({}), KIB)
+    detail = RequestLogEntry(call({}), KIB)
     detail.say(b"\xff\xfe{")
 
     assert written(detail).response == {"body": "��{"}

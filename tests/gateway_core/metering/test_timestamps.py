@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway_core.metering.timestamps import MOST, Stamps
+from gateway_core.metering.timestamps import MOST, Timestamps
 from gateway_core.storage.moments import iso, local_day
 
 MOMENTS = st.floats(0, 4_000_000_000)
-STAMPS = Stamps(UTC)
+STAMPS = Timestamps(UTC)
 
 
 @given(MOMENTS)
@@ -27,18 +27,18 @@ def test_a_moment_is_written_as_elsewhere(moment: float) -> None:
 def test_a_day_is_the_local_one(zone: str, moment: float) -> None:
     known = ZoneInfo(zone)
 
-    assert Stamps(known).day(moment) == local_day(moment, known).isoformat()
+    assert Timestamps(known).day(moment) == local_day(moment, known).isoformat()
 
 
 def test_a_day_ends_at_local_midnight() -> None:
-    stamps = Stamps(ZoneInfo("Asia/Kathmandu"))
+    stamps = Timestamps(ZoneInfo("Asia/Kathmandu"))
     midnight = 1_800_036_900.0
 
     assert [stamps.day(midnight + after) for after in (-0.001, 0.0)] == ["2027-01-15", "2027-01-16"]
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    stamps = Stamps(UTC)
+    stamps = Timestamps(UTC)
 
     texts = {stamps.iso(second) for second in range(3 * MOST)}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gateway_core import BadRequest, GatewayError, KeepAlive
 from gateway_core.contracts.errors import BodyTooLarge, UnsupportedMedia
 from gateway_core.pipeline import client_response as module
-from gateway_core.pipeline.client_response import Client, ClientGone, headers_of
+from gateway_core.pipeline.client_response import ClientGone, ClientResponse, headers_of
 from gateway_core.pipeline.request_body import inflated, read_body
 from gateway_core.upstream.body_buffer import LARGE, keep_room
 
@@ -31,7 +31,7 @@ def reading(pieces: list[bytes], headers: dict[str, str], limit: int, gone: bool
     return asyncio.run(read_body(receive, headers, limit))
 
 
-def talk(work: Callable[[Client], Awaitable[None]], *, broken: bool = False) -> list[Any]:
+def talk(work: Callable[[ClientResponse], Awaitable[None]], *, broken: bool = False) -> list[Any]:
     """What is sent while a client is talked to."""
     sent: list[Any] = []
 
@@ -44,7 +44,7 @@ def talk(work: Callable[[Client], Awaitable[None]], *, broken: bool = False) -> 
         return {"type": "http.disconnect"}
 
     async def main() -> None:
-        client = Client(receive, send, "id-1")
+        client = ClientResponse(receive, send, "id-1")
         try:
             await work(client)
         finally:
@@ -131,7 +131,7 @@ def test_header_names_are_as_the_server_gives_them_and_the_last_counts() -> None
 
 
 def test_a_whole_answer() -> None:
-    async def work(client: Client) -> None:
+    async def work(client: ClientResponse) -> None:
         await client.answer(400, b"no", ((b"content-type", b"t"),))
 
     head, body = talk(work)
@@ -148,7 +148,7 @@ def test_a_whole_answer() -> None:
 
 
 def test_a_stream_has_one_head_and_one_end() -> None:
-    async def work(client: Client) -> None:
+    async def work(client: ClientResponse) -> None:
         await client.begin(((b"content-type", b"text/x"), (b"x-a", b"1")), b"one")
         await client.write(b"")
         await client.write(b"two")
@@ -169,7 +169,7 @@ def test_a_stream_has_one_head_and_one_end() -> None:
 def test_a_slow_vendors_stream_opens_early_and_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EARLY_AFTER", 0.0)
 
-    async def work(client: Client) -> None:
+    async def work(client: ClientResponse) -> None:
         client.open_early(KeepAlive(frame=b": hi\n\n"), 0.0, "text/x")
         async with asyncio.timeout(5):
             while not client.sent:
@@ -185,7 +185,7 @@ def test_a_slow_vendors_stream_opens_early_and_only_once(monkeypatch: pytest.Mon
 
 
 def test_a_quick_answer_is_never_preceded_by_a_keep_alive() -> None:
-    async def work(client: Client) -> None:
+    async def work(client: ClientResponse) -> None:
         client.open_early(KeepAlive(frame=b": hi\n\n"), 10.0, "text/x")
         await client.begin(((b"content-type", b"text/y"),), b"one")
         await client.end()
@@ -194,7 +194,7 @@ def test_a_quick_answer_is_never_preceded_by_a_keep_alive() -> None:
 
 
 def test_a_long_last_piece_goes_out_in_parts_too() -> None:
-    async def work(client: Client) -> None:
+    async def work(client: ClientResponse) -> None:
         await client.begin(((b"content-type", b"text/x"),), b"")
         await client.end(b"x" * (2 * module.SLICE + 1))
 
@@ -204,7 +204,7 @@ def test_a_long_last_piece_goes_out_in_parts_too() -> None:
 
 
 def test_a_broken_connection_is_a_client_that_left() -> None:
-    async def work(client: Client) -> None:
+    async def work(client: ClientResponse) -> None:
         with pytest.raises(ClientGone):
             await client.begin(((b"content-type", b"text/x"),), b"one")
         assert client.gone
@@ -217,7 +217,7 @@ def test_a_broken_connection_is_a_client_that_left() -> None:
 def test_a_client_that_leaves_cancels_its_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WATCH_AFTER", 0.0)
 
-    async def work(client: Client) -> None:
+    async def work(client: ClientResponse) -> None:
         client.watch()
         with pytest.raises(asyncio.CancelledError):
             await asyncio.Event().wait()
@@ -232,7 +232,7 @@ def test_a_server_that_says_that_its_client_leaves_cancels_the_request() -> None
 
     async def main() -> tuple[bool, bool]:
         left: list[Callable[[], None]] = []
-        client = Client(never, never, "id-1", leaving=left.append)
+        client = ClientResponse(never, never, "id-1", leaving=left.append)
         client.watch()
         asyncio.get_running_loop().call_soon(left[0])
         with pytest.raises(asyncio.CancelledError):

@@ -19,7 +19,7 @@ from gateway_core import (
     seal,
 )
 from gateway_core.pipeline.exchanges import (
-    Handover,
+    ReplySanitizer,
     encode_losses,
     error_of,
     failure_of,
@@ -52,7 +52,7 @@ def test_the_clients_own_format_is_spoken_when_the_vendor_knows_it() -> None:
 
 
 def test_a_proof_gets_the_name_of_its_provider() -> None:
-    hand = Handover("acme", Losses(), keeps_extra=True)
+    hand = ReplySanitizer("acme", Losses(), keeps_extra=True)
 
     assert hand.event(PartSealed(0, "s")) == PartSealed(0, "s", origin="acme")
     assert hand.part(Reasoning(sealed="x")).origin == "acme"
@@ -63,7 +63,7 @@ def test_a_proof_gets_the_name_of_its_provider() -> None:
 @pytest.mark.parametrize("keeps", [True, False], ids=["same dialect", "another"])
 def test_what_only_the_vendors_dialect_knows_stays_behind_and_is_recorded(keeps: bool) -> None:
     losses = Losses()
-    hand = Handover("acme", losses, keeps_extra=keeps)
+    hand = ReplySanitizer("acme", losses, keeps_extra=keeps)
     left = EXTRA if keeps else {}
 
     choice = Choice(parts=(Text(text="a", extra=EXTRA),), extra=EXTRA)

@@ -18,9 +18,9 @@ from gateway_core.contracts.exchange import UpstreamRequest
 from gateway_core.pipeline.context import Core
 from gateway_core.pipeline.send import send
 from gateway_core.routing.snapshot import Account
-from gateway_core.upstream.egress_policy import Firewall
+from gateway_core.upstream.egress_policy import EgressPolicy
 from gateway_core.upstream.proxies import Proxy
-from gateway_core.upstream.transport import Limits, Network, read_all
+from gateway_core.upstream.transport import Network, TransportLimits, read_all
 
 pytestmark = pytest.mark.anyio
 USER = "me:pass word"
@@ -53,7 +53,7 @@ class Way:
         return ["127.0.0.1"]
 
     async def send(self, proxy: Proxy | None) -> bytes:
-        core = cast(Core, SimpleNamespace(network=self.network, firewall=Firewall()))
+        core = cast(Core, SimpleNamespace(network=self.network, egress_policy=EgressPolicy()))
         account = Account(
             id="a",
             provider="acme",
@@ -98,7 +98,7 @@ async def way(request: pytest.FixtureRequest) -> AsyncIterator[Way]:
 
     await vendor.open()
     way = Way(vendor, request.param, cast(Network, None))
-    way.network = Network(Limits(connect=5), tls=trusting, resolve=way.resolve)
+    way.network = Network(TransportLimits(connect=5), tls=trusting, resolve=way.resolve)
     yield way
     await way.network.aclose()
     await vendor.aclose()

@@ -65,7 +65,7 @@ async def test_a_broken_provider_fails_alone(
         assert alone.json()["error"]["code"] in ("plugin_failed", "host_refused")
         assert "a bug" not in alone.text
         assert together.status_code == 200
-        assert office.core.health.resting("bad:public", "m") is None
+        assert office.core.cooldowns.find("bad:public", "m") is None
         assert "plugin bad: " in caplog.text
 
 
@@ -111,7 +111,7 @@ async def test_a_broken_format_fails_alone(
         )
 
         assert (answer.status_code, answer.json()["error"]["code"]) == (502, "plugin_failed")
-        assert office.core.health.resting(row.id, "m") is None
+        assert office.core.cooldowns.find(row.id, "m") is None
         assert (await office.chat("ac/large")).status_code == 200
 
 
@@ -164,7 +164,7 @@ async def test_a_format_that_breaks_in_a_stream_ends_that_stream(
         )
 
         assert (answer.status_code, "error" in answer.text) == (status, True)
-        assert office.core.health.resting(row["id"], "m") is None
+        assert office.core.cooldowns.find(row["id"], "m") is None
         assert (await office.client.get("/api/providers")).status_code == 200
 
 

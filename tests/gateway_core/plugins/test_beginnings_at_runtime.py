@@ -34,7 +34,7 @@ async def test_a_lifespan_that_fails_tells_no_secret_of_its_settings(tmp_path: P
         lifespan=hookimpl(lambda host: running(host)),
     )
     async with opened(tmp_path, {}, more={"dull": plugin}) as office:
-        [problem] = office.core.tables.registry.problems
+        [problem] = office.core.snapshot.registry.problems
 
         assert problem.message == "lifespan failed: RuntimeError: refused: ••••••••"
 
@@ -54,7 +54,7 @@ class Unwilling:
 async def test_an_answer_that_cannot_be_looked_at_is_left_out(tmp_path: Path, hook: str) -> None:
     plugin = SimpleNamespace(**{hook: hookimpl(lambda: [Unwilling()])})
     async with opened(tmp_path, {}, more={"dull": plugin}) as office:
-        [problem] = office.core.tables.registry.problems
+        [problem] = office.core.snapshot.registry.problems
 
         assert (problem.plugin, "raised RuntimeError" in problem.message) == ("dull", True)
         await office.ask("GET", "/api/health")
@@ -76,12 +76,12 @@ async def test_a_lifespan_that_does_not_begin_is_a_problem_of_its_plugin(
     )
     with caplog.at_level(logging.WARNING):
         async with opened(tmp_path, {}, more={"dull": plugin}) as office:
-            [record] = [p for p in office.core.tables.registry.plugins if p.name == "dull"]
+            [record] = [p for p in office.core.snapshot.registry.plugins if p.name == "dull"]
             await office.connect()
 
             assert record.state is State.FAILED
             assert "lifespan failed" in (record.error or "")
-            assert "kept" in office.core.tables.registry.providers
+            assert "kept" in office.core.snapshot.registry.providers
             assert (await office.chat("ac/large")).status_code == 200
-            again = [p for p in office.core.tables.registry.plugins if p.name == "dull"]
+            again = [p for p in office.core.snapshot.registry.plugins if p.name == "dull"]
             assert again == [record]

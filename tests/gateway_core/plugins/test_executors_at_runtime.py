@@ -106,4 +106,4 @@ async def test_an_executors_own_refusal_counts_as_the_vendors(tmp_path: Path) ->
         answer = await office.chat("spent/m")
 
         assert answer.status_code == 429
-        assert office.core.health.resting("spent:public", "m") is not None
+        assert office.core.cooldowns.find("spent:public", "m") is not None

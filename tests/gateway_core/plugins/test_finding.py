@@ -90,7 +90,8 @@ PROGRAM = """
 import logging, site, sys, time, msgspec
 logging.disable()
 site.addsitedir(sys.argv[1])
-from gateway_core import plugins, registry
+from gateway_core import plugins
+from gateway_core.plugins import registry
 names, blocked = (frozenset(word.split()) for word in sys.argv[2:4])
 loaded = plugins.load(allowed=names, blocked=blocked, limit=1)
 built = registry.build(loaded, limit=1)

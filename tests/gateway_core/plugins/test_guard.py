@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from gateway_core.plugins.guard import LONGEST_REASON, Guard, PluginFailed
+from gateway_core.plugins.guard import LONGEST_REASON, LoadGuard, PluginFailed
 
 
 class Mute(Exception):
@@ -30,7 +30,7 @@ def spin() -> NoReturn:
 
 
 def test_the_result_comes_back() -> None:
-    with Guard(5) as guard:
+    with LoadGuard(5) as guard:
         assert guard.run(lambda: 6 * 7) == 42
 
 
@@ -46,28 +46,28 @@ def test_the_result_comes_back() -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_whatever_is_raised_becomes_a_reason_in_one_line(error: BaseException, reason: str) -> None:
-    with Guard(5) as guard, pytest.raises(PluginFailed) as caught:
+    with LoadGuard(5) as guard, pytest.raises(PluginFailed) as caught:
         guard.run(raiser(error))
 
     assert caught.value.reason == reason
 
 
 def test_a_reason_is_kept_short() -> None:
-    with Guard(5) as guard, pytest.raises(PluginFailed) as caught:
+    with LoadGuard(5) as guard, pytest.raises(PluginFailed) as caught:
         guard.run(raiser(ValueError("x" * 10_000)))
 
     assert len(caught.value.reason) == LONGEST_REASON
 
 
 def test_the_traceback_is_kept_as_text() -> None:
-    with Guard(5) as guard, pytest.raises(PluginFailed) as caught:
+    with LoadGuard(5) as guard, pytest.raises(PluginFailed) as caught:
         guard.run(lambda: 1 // 0)
 
     assert "1 // 0" in caught.value.trace
 
 
 def test_one_thread_serves_every_call_that_comes_back() -> None:
-    with Guard(5) as guard:
+    with LoadGuard(5) as guard:
         threads = {guard.run(threading.get_ident) for _ in range(10)}
 
     assert len(threads) == 1
@@ -75,7 +75,7 @@ def test_one_thread_serves_every_call_that_comes_back() -> None:
 
 
 def test_a_call_that_fails_costs_no_thread() -> None:
-    with Guard(5) as guard:
+    with LoadGuard(5) as guard:
         before = guard.run(threading.current_thread)
         with pytest.raises(PluginFailed):
             guard.run(raiser(SystemExit(1)))
@@ -84,7 +84,7 @@ def test_a_call_that_fails_costs_no_thread() -> None:
 
 
 def test_the_thread_ends_with_the_guard() -> None:
-    with Guard(5) as guard:
+    with LoadGuard(5) as guard:
         thread = guard.run(threading.current_thread)
 
     thread.join(5)
@@ -94,7 +94,7 @@ def test_the_thread_ends_with_the_guard() -> None:
 def test_a_call_that_takes_too_long_is_given_up_and_the_next_one_works() -> None:
     release = threading.Event()
 
-    with Guard(0.05) as guard:
+    with LoadGuard(0.05) as guard:
         with pytest.raises(PluginFailed, match=r"^did not finish within 0\.05 s$"):
             guard.run(release.wait)
 
@@ -109,7 +109,7 @@ def test_a_busy_loop_that_was_given_up_is_ended() -> None:
         threads.append(threading.current_thread())
         spin()
 
-    with Guard(0.05) as guard, pytest.raises(PluginFailed):
+    with LoadGuard(0.05) as guard, pytest.raises(PluginFailed):
         guard.run(work)
 
     threads[0].join(5)
@@ -124,7 +124,7 @@ def test_a_thread_that_comes_back_too_late_ends_and_says_nothing() -> None:
         release.wait()
         return "too late"
 
-    with Guard(0.05) as guard:
+    with LoadGuard(0.05) as guard:
         with pytest.raises(PluginFailed):
             guard.run(work)
         release.set()
@@ -135,7 +135,7 @@ def test_a_thread_that_comes_back_too_late_ends_and_says_nothing() -> None:
 
 
 def test_helper_threads_never_hold_the_process() -> None:
-    with Guard(5) as guard:
+    with LoadGuard(5) as guard:
         assert guard.run(lambda: threading.current_thread().daemon)
         assert guard.run(lambda: threading.Thread().daemon)
 
@@ -144,7 +144,7 @@ def run_source(tmp_path: Path, source: str) -> PluginFailed:
     """How a plugin's file fails."""
     file = tmp_path / "acme.py"
     file.write_text(source)
-    with Guard(5) as guard, pytest.raises(PluginFailed) as failed:
+    with LoadGuard(5) as guard, pytest.raises(PluginFailed) as failed:
         guard.run(partial(runpy.run_path, str(file)))
     return failed.value
 

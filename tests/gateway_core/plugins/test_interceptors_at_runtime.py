@@ -85,7 +85,7 @@ async def test_only_failures_in_a_row_switch_an_interceptor_off(
 
         assert office.core.interceptors.active == ()
         told = "interceptor Faulty failed 5 times in a row and is left out"
-        assert [p.message for p in office.core.tables.registry.problems] == [told]
+        assert [p.message for p in office.core.snapshot.registry.problems] == [told]
         assert f"plugin faulty: {told} until the next start" in caplog.text
 
 
@@ -109,7 +109,7 @@ async def test_one_that_many_calls_are_with_is_left_out_once(tmp_path: Path) -> 
         answers = await asyncio.gather(*calls)
 
         assert {each.status_code for each in answers} == {200}
-        assert len(office.core.tables.registry.problems) == 1
+        assert len(office.core.snapshot.registry.problems) == 1
 
 
 async def test_what_an_interceptor_keeps_of_a_call_changes_nothing_later(tmp_path: Path) -> None:
@@ -170,6 +170,6 @@ class Restless(Faulty):
 async def test_an_interceptor_that_does_not_tell_its_order_is_left_out(tmp_path: Path) -> None:
     plugin = SimpleNamespace(register_interceptors=hookimpl(lambda: [Restless()]))
     async with opened(tmp_path, {}, more={"restless": plugin}) as office:
-        [problem] = office.core.tables.registry.problems
+        [problem] = office.core.snapshot.registry.problems
 
         assert problem.message == "interceptor is refused: reading it raised SystemExit"

@@ -198,7 +198,7 @@ async def test_both_versions_serve_in_one_gateway(tmp_path: Path) -> None:
         assert seen["first routes"] is seen["1"] is gateway.core
         assert isinstance(seen["2"], Host)
         assert seen["second routes"] is seen["2"]
-        assert {each.protocol for each in gateway.core.tables.registry.plugins} == {1, 2}
+        assert {each.protocol for each in gateway.core.snapshot.registry.plugins} == {1, 2}
 
 
 @pytest.fixture

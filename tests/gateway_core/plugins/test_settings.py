@@ -10,7 +10,7 @@ from plugin_settings import Acme, loaded, messages, plugin, settings
 
 from gateway_core.plugins import settings_of
 from gateway_core.plugins.setting_fields import MASK
-from gateway_core.plugins.setting_values import Source
+from gateway_core.plugins.setting_values import SettingSource
 from gateway_core.storage.stores.plugin_document import NOTHING, PluginDocument
 
 
@@ -21,9 +21,9 @@ def test_what_is_set_nearer_to_the_process_wins() -> None:
 
     assert found.current("acme") == Acme(region="stored", tries=5, hosts=("env",))
     assert found.in_force("acme").sources == {
-        "region": Source.STORED,
-        "tries": Source.PROGRAM,
-        "hosts": Source.ENVIRONMENT,
+        "region": SettingSource.STORED,
+        "tries": SettingSource.PROGRAM,
+        "hosts": SettingSource.ENVIRONMENT,
     }
     assert found.problems == []
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gateway_core.plugins import Found, Origin
-from gateway_core.plugins.uses import Call, Hook, Place, Taken, Uses, uses_of
+from gateway_core.plugins.uses import Hook, Taken, UsedCall, UseLocation, Uses, uses_of
 
 
 def refuse() -> object:
@@ -50,7 +50,7 @@ def test_names_of_the_door_are_seen(
 def test_a_name_is_told_with_its_place(tmp_path: Path) -> None:
     [taken] = read(tmp_path, "\n\nfrom gateway_core import Model\n").names
 
-    assert taken == Taken("Model", Place("acme.py", 3))
+    assert taken == Taken("Model", UseLocation("acme.py", 3))
     assert str(taken.place) == "acme.py:3"
 
 
@@ -68,7 +68,7 @@ def test_what_is_made_of_the_door_is_seen_with_its_arguments(
 ) -> None:
     found = read(tmp_path, f"import gateway_core as g\nfrom gateway_core import Model\n{call}")
 
-    assert found.calls == (Call("Model", keywords, is_whole, Place("acme.py", 3)),)
+    assert found.calls == (UsedCall("Model", keywords, is_whole, UseLocation("acme.py", 3)),)
 
 
 def test_hooks_are_seen_however_they_are_marked(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_hooks_are_seen_however_they_are_marked(tmp_path: Path) -> None:
         ("register_routes", ("gateway",)),
         ("register_commands", ("cli",)),
     }
-    assert Hook("register_formats", (), Place("acme.py", 4)) in found.hooks
+    assert Hook("register_formats", (), UseLocation("acme.py", 4)) in found.hooks
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_package_is_read_whole_and_its_own_module_says_the_protocol(
     found = uses_of(Found(name="acme", module="acme_uses.entry", load=refuse))
 
     assert found.protocol == 2
-    assert found.names == (Taken("Model", Place("acme_uses/inner/deep.py", 1)),)
+    assert found.names == (Taken("Model", UseLocation("acme_uses/inner/deep.py", 1)),)
 
 
 @pytest.mark.parametrize("source", ["def broken(:", "a = '\0'", "# coding: nonsense\n"])

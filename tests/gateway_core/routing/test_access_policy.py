@@ -10,7 +10,7 @@ from gateway_core import Kind, Model
 from gateway_core.identity.keys import Key
 from gateway_core.identity.policy import read
 from gateway_core.routing.access_policy import ModelForbidden, narrowed
-from gateway_core.routing.plan import plan_of
+from gateway_core.routing.plan import build_plan
 
 ACME = provider("acme", Model("small"), Model("large"))
 
@@ -32,7 +32,7 @@ def key(**policy: Any) -> Key:
 
 def test_a_key_that_was_changed_is_judged_anew() -> None:
     tables = tables_of(ACME)
-    laid = plan_of(tables, "acme/small", Kind.LLM, 0, decorated=False)
+    laid = build_plan(tables, "acme/small", Kind.LLM, 0, decorated=False)
     may, may_not = (key(allowedModels=[name]) for name in ("acme/small", "acme/large"))
 
     first, second = (narrowed(tables, may, laid, "acme/small") for _ in range(2))
@@ -51,7 +51,7 @@ def test_no_model_judges_for_a_key_that_may_not_call_it(
     allowed: list[str], judge: str | None
 ) -> None:
     tables = tables_of(ACME)
-    laid = plan_of(tables, "acme/small", Kind.LLM, 0, decorated=False)
+    laid = build_plan(tables, "acme/small", Kind.LLM, 0, decorated=False)
 
     found = narrowed(
         tables, key(allowedModels=allowed), replace(laid, judge="acme/large"), "acme/small"

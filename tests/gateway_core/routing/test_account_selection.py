@@ -14,8 +14,8 @@ from gateway_core.pipeline.json_body import members_of
 from gateway_core.routing.account_selection import (
     LONGEST_SESSION,
     MOST_SESSIONS,
-    Turns,
-    Wanted,
+    AccountConstraints,
+    RoundRobin,
     eligible,
     session_of,
 )
@@ -29,7 +29,7 @@ def settings(limit: int = 1, **more: Any) -> Settings:
     )
 
 
-def served(turns: Turns, count: int, given: Settings, session: str | None = None) -> str:
+def served(turns: RoundRobin, count: int, given: Settings, session: str | None = None) -> str:
     """The ids of the accounts that take the next calls."""
     ids = ""
     for _ in range(count):
@@ -44,7 +44,7 @@ def ids(accounts: Iterable[Any]) -> str:
 
 
 def test_accounts_are_tried_by_priority_unless_they_take_turns() -> None:
-    turns = Turns()
+    turns = RoundRobin()
 
     assert served(turns, 4, Settings()) == "aaaa"
     assert ids(turns.order("acme", ACCOUNTS, Settings(), "s")) == "abc"
@@ -54,19 +54,19 @@ def test_accounts_are_tried_by_priority_unless_they_take_turns() -> None:
 def test_an_account_takes_so_many_calls_in_a_row_and_then_the_one_that_rested_longest(
     limit: int, expected: str
 ) -> None:
-    assert served(Turns(), len(expected), settings(limit)) == expected
+    assert served(RoundRobin(), len(expected), settings(limit)) == expected
 
 
 def test_a_provider_may_have_a_strategy_of_its_own() -> None:
     own = {"acme": {"fallbackStrategy": "fill-first"}}
     sticky = {"acme": {"stickyRoundRobinLimit": 2}}
 
-    assert served(Turns(), 3, settings(providerStrategies=own)) == "aaa"
-    assert served(Turns(), 4, settings(providerStrategies=sticky)) == "aabb"
+    assert served(RoundRobin(), 3, settings(providerStrategies=own)) == "aaa"
+    assert served(RoundRobin(), 4, settings(providerStrategies=sticky)) == "aabb"
 
 
 def test_a_session_stays_on_its_account() -> None:
-    turns = Turns()
+    turns = RoundRobin()
 
     assert served(turns, 1, settings(), "s") == "a"
     assert served(turns, 2, settings(), "t") == "bb"
@@ -75,21 +75,21 @@ def test_a_session_stays_on_its_account() -> None:
 
 
 def test_a_session_whose_account_is_gone_goes_to_another() -> None:
-    turns = Turns()
+    turns = RoundRobin()
     served(turns, 1, settings(), "s")
 
     assert ids(turns.order("acme", ACCOUNTS[1:], settings(), "s")) == "bc"
 
 
 def test_a_session_at_one_provider_means_nothing_to_another() -> None:
-    turns = Turns()
+    turns = RoundRobin()
     turns.used("other", "c", "s")
 
     assert ids(turns.order("acme", ACCOUNTS, settings(), "s"))[0] == "a"
 
 
 def test_only_so_many_sessions_are_remembered() -> None:
-    turns = Turns()
+    turns = RoundRobin()
     served(turns, 1, settings(), "first")
 
     for number in range(MOST_SESSIONS):
@@ -99,7 +99,7 @@ def test_only_so_many_sessions_are_remembered() -> None:
 
 
 def test_every_account_is_in_the_order_once() -> None:
-    turns = Turns()
+    turns = RoundRobin()
 
     for _ in range(10):
         served(turns, 1, settings(2))
@@ -109,7 +109,7 @@ def test_every_account_is_in_the_order_once() -> None:
 @given(st.lists(st.sampled_from("abcd-"), max_size=40))
 def test_the_one_that_rested_longest_comes_first_whatever_happened(acts: list[str]) -> None:
     """A dash is a new picture of the same accounts."""
-    turns, used = Turns(), dict.fromkeys("abcd", 0)
+    turns, used = RoundRobin(), dict.fromkeys("abcd", 0)
     accounts = tuple(account(id) for id in "abcd")
     for number, act in enumerate(acts, 1):
         if act == "-":
@@ -126,15 +126,15 @@ def test_the_one_that_rested_longest_comes_first_whatever_happened(acts: list[st
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(), "abc"),
-        (Wanted(pinned="b"), "b"),
-        (Wanted(pinned="z"), ""),
-        (Wanted(allowed=frozenset("ac")), "ac"),
-        (Wanted(pinned="b", allowed=frozenset("ac")), "b"),
+        (AccountConstraints(), "abc"),
+        (AccountConstraints(pinned="b"), "b"),
+        (AccountConstraints(pinned="z"), ""),
+        (AccountConstraints(allowed=frozenset("ac")), "ac"),
+        (AccountConstraints(pinned="b", allowed=frozenset("ac")), "b"),
     ],
     ids=["anything", "pinned", "pinned to nobody", "allowed", "a pin comes first"],
 )
-def test_a_request_may_use_only_some_accounts(wanted: Wanted, expected: str) -> None:
+def test_a_request_may_use_only_some_accounts(wanted: AccountConstraints, expected: str) -> None:
     assert ids(eligible(ACCOUNTS, wanted)) == expected
 
 

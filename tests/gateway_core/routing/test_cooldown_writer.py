@@ -10,9 +10,9 @@ import pytest
 from gateway_core.config.environment import from_environ
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.routing import cooldown_writer as module
-from gateway_core.routing.cooldown_writer import Noting
-from gateway_core.routing.cooldowns import Health
-from gateway_core.routing.failure_rules import Verdict
+from gateway_core.routing.cooldown_writer import CooldownWriter
+from gateway_core.routing.cooldowns import Cooldowns
+from gateway_core.routing.failure_rules import FailureClass
 from gateway_core.storage.errors import StorageFull
 
 
@@ -32,14 +32,14 @@ class Rows:
             self.members.setdefault(account, {}).update(members)
 
 
-def blame(health: Health, status: int) -> None:
+def blame(health: Cooldowns, status: int) -> None:
     error = UpstreamError(f"said {status}", status=status)
-    health.blame("a", "m", error, Verdict(retry=True, cooldown=60.0))
+    health.record_failure("a", "m", error, FailureClass(retry=True, cooldown=60.0))
 
 
 @pytest.fixture
-def health() -> Health:
-    return Health(from_environ({}), lambda: 1_800_000_000.0)
+def health() -> Cooldowns:
+    return Cooldowns(from_environ({}), lambda: 1_800_000_000.0)
 
 
 async def until(rows: Rows, attempts: int) -> None:
@@ -49,13 +49,13 @@ async def until(rows: Rows, attempts: int) -> None:
 
 
 def test_a_full_disk_neither_ends_the_writing_nor_loses_what_is_newest(
-    health: Health, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    health: Cooldowns, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(module, "EVERY", 0.0)
     rows = Rows()
 
     async def work() -> None:
-        following = asyncio.create_task(Noting(health, rows.note).follow())
+        following = asyncio.create_task(CooldownWriter(health, rows.note).follow())
         rows.is_full = True
         blame(health, 500)
         await until(rows, 3)
@@ -76,11 +76,11 @@ async def _broken(notes: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def test_what_can_never_be_written_does_not_stand_in_the_way(
-    health: Health, caplog: pytest.LogCaptureFixture
+    health: Cooldowns, caplog: pytest.LogCaptureFixture
 ) -> None:
     blame(health, 500)
 
-    asyncio.run(Noting(health, _broken).write())
+    asyncio.run(CooldownWriter(health, _broken).write())
 
-    assert health.take_notes() == {}
+    assert health.take_changes() == {}
     assert caplog.records[0].exc_info is not None

@@ -9,22 +9,22 @@ from pictures import Clock, account
 
 from gateway_core import UpstreamError
 from gateway_core.config.environment import Environment
-from gateway_core.routing.cooldowns import EVERY_MODEL, LONGEST, Health, moment
-from gateway_core.routing.failure_rules import SEVEN_DAYS, Verdict
+from gateway_core.routing.cooldowns import EVERY_MODEL, LONGEST, Cooldowns, moment
+from gateway_core.routing.failure_rules import SEVEN_DAYS, FailureClass
 from gateway_core.storage.moments import iso
 
-GROWING = Verdict(True, backoff=True)
+GROWING = FailureClass(True, backoff=True)
 CROWDED = UpstreamError("Too many requests", status=429)
 BROKEN = UpstreamError("Oops", status=500)
 
 
-def a_health(clock: Clock, **backoff: int) -> Health:
-    return Health(Environment(**backoff), clock)
+def a_health(clock: Clock, **backoff: int) -> Cooldowns:
+    return Cooldowns(Environment(**backoff), clock)
 
 
-def left(health: Health, clock: Clock, model: str = "m") -> float:
+def left(health: Cooldowns, clock: Clock, model: str = "m") -> float:
     """Seconds that account ``a`` still rests for a model."""
-    rest = health.resting("a", model)
+    rest = health.find("a", model)
     return 0.0 if rest is None else rest.until - clock.now
 
 
@@ -34,11 +34,11 @@ def test_a_growing_rest_doubles_up_to_its_limits(base: int, most: int, top: int)
     health = a_health(clock, backoff_base_ms=base, backoff_max_ms=most, backoff_max_level=top)
 
     for failure in range(1, 25):
-        health.blame("a", "m", CROWDED, GROWING)
+        health.record_failure("a", "m", CROWDED, GROWING)
         expected = min(base * 2 ** (min(failure, top) - 1), most) / 1000
         assert left(health, clock) == pytest.approx(expected, abs=1e-3)
         clock.now += expected + 0.01
-        assert health.resting("a", "m") is None
+        assert health.find("a", "m") is None
 
 
 def test_a_rest_may_double_more_often_than_a_float_can() -> None:
@@ -46,7 +46,7 @@ def test_a_rest_may_double_more_often_than_a_float_can() -> None:
     health = a_health(clock, backoff_max_level=5000)
 
     for _ in range(1500):
-        health.blame("a", "m", CROWDED, GROWING)
+        health.record_failure("a", "m", CROWDED, GROWING)
 
     assert left(health, clock) == 300
 
@@ -55,10 +55,10 @@ def test_an_answer_lets_the_level_fall_to_the_beginning() -> None:
     clock = Clock()
     health = a_health(clock)
     for _ in range(5):
-        health.blame("a", "m", CROWDED, GROWING)
+        health.record_failure("a", "m", CROWDED, GROWING)
 
-    health.praise("a", "m")
-    health.blame("a", "m", CROWDED, GROWING)
+    health.record_success("a", "m")
+    health.record_failure("a", "m", CROWDED, GROWING)
 
     assert left(health, clock) == 2
 
@@ -67,41 +67,41 @@ def test_a_rest_is_for_one_model_or_for_all() -> None:
     clock = Clock()
     health = a_health(clock)
 
-    health.blame("a", "m", BROKEN, Verdict(True, 30.0))
+    health.record_failure("a", "m", BROKEN, FailureClass(True, 30.0))
     assert (left(health, clock), left(health, clock, "other")) == (30, 0)
-    health.blame("a", "m", BROKEN, Verdict(True, 120.0, whole_account=True))
+    health.record_failure("a", "m", BROKEN, FailureClass(True, 120.0, whole_account=True))
     assert (left(health, clock), left(health, clock, "other")) == (120, 120)
-    assert health.resting("b", "m") is None
+    assert health.find("b", "m") is None
 
 
 def test_a_late_failure_does_not_shorten_a_rest_or_forget_its_level() -> None:
     clock = Clock()
     health = a_health(clock)
-    health.blame("a", "m", CROWDED, Verdict(True, SEVEN_DAYS))
+    health.record_failure("a", "m", CROWDED, FailureClass(True, SEVEN_DAYS))
     for _ in range(3):
-        health.blame("a", "m", CROWDED, GROWING)
+        health.record_failure("a", "m", CROWDED, GROWING)
 
-    health.blame("a", "m", BROKEN, Verdict(True, 30.0))
+    health.record_failure("a", "m", BROKEN, FailureClass(True, 30.0))
 
     assert left(health, clock) == SEVEN_DAYS
-    assert health.take_notes()["a"]["backoffLevel"] == 3
+    assert health.take_changes()["a"]["backoffLevel"] == 3
 
 
 def test_a_verdict_without_a_cooldown_lets_nobody_rest() -> None:
     clock = Clock()
     health = a_health(clock)
 
-    health.blame("a", "m", BROKEN, Verdict(True, 0.0))
+    health.record_failure("a", "m", BROKEN, FailureClass(True, 0.0))
 
-    assert health.resting("a", "m") is None
-    assert health.take_notes() == {}
+    assert health.find("a", "m") is None
+    assert health.take_changes() == {}
 
 
 def test_a_cooldown_that_no_date_can_hold_is_cut() -> None:
     clock = Clock()
     health = a_health(clock)
 
-    health.blame("a", "m", BROKEN, Verdict(True, 1e18))
+    health.record_failure("a", "m", BROKEN, FailureClass(True, 1e18))
 
     assert left(health, clock) == LONGEST
 
@@ -110,8 +110,8 @@ def test_a_failure_is_noted_and_an_answer_takes_the_note_back() -> None:
     clock = Clock()
     health = a_health(clock)
 
-    health.blame("a", "m", CROWDED, GROWING)
-    assert health.take_notes() == {
+    health.record_failure("a", "m", CROWDED, GROWING)
+    assert health.take_changes() == {
         "a": {
             "modelLock_m": iso(clock.now + 2),
             "testStatus": "unavailable",
@@ -121,25 +121,25 @@ def test_a_failure_is_noted_and_an_answer_takes_the_note_back() -> None:
             "backoffLevel": 1,
         }
     }
-    assert health.take_notes() == {}
-    health.praise("a", "m")
-    assert health.take_notes() == {
+    assert health.take_changes() == {}
+    health.record_success("a", "m")
+    assert health.take_changes() == {
         "a": {"modelLock_m": None, "testStatus": "active", "backoffLevel": 0}
     }
-    health.praise("a", "m")
-    assert health.take_notes() == {}
+    health.record_success("a", "m")
+    assert health.take_changes() == {}
 
 
 def test_an_account_is_well_again_once_it_answers_after_a_rest_for_every_model() -> None:
     clock = Clock()
     health = a_health(clock)
-    health.blame("a", "m", BROKEN, Verdict(True, 120.0, whole_account=True))
-    health.take_notes()
+    health.record_failure("a", "m", BROKEN, FailureClass(True, 120.0, whole_account=True))
+    health.take_changes()
     clock.now += 121
 
-    health.praise("a", "m")
+    health.record_success("a", "m")
 
-    assert health.take_notes()["a"] == {
+    assert health.take_changes()["a"] == {
         "modelLock___all": None,
         "testStatus": "active",
         "backoffLevel": 0,
@@ -149,33 +149,33 @@ def test_an_account_is_well_again_once_it_answers_after_a_rest_for_every_model()
 def test_an_answer_leaves_rests_of_other_models_that_are_not_over() -> None:
     clock = Clock()
     health = a_health(clock)
-    health.blame("a", "m", BROKEN, Verdict(True, 30.0))
-    health.blame("a", "other", BROKEN, Verdict(True, 30.0))
-    health.take_notes()
+    health.record_failure("a", "m", BROKEN, FailureClass(True, 30.0))
+    health.record_failure("a", "other", BROKEN, FailureClass(True, 30.0))
+    health.take_changes()
 
-    health.praise("a", "m")
+    health.record_success("a", "m")
 
     assert left(health, clock, "other") == 30
-    assert health.take_notes()["a"] == {"modelLock_m": None}
+    assert health.take_changes()["a"] == {"modelLock_m": None}
 
 
 def test_rests_survive_a_restart() -> None:
     clock = Clock()
     before, after = a_health(clock), a_health(clock)
     for _ in range(3):
-        before.blame("a", "m", CROWDED, GROWING)
-    before.blame("b", "m", BROKEN, Verdict(True, 120.0, whole_account=True))
-    notes = before.take_notes()
+        before.record_failure("a", "m", CROWDED, GROWING)
+    before.record_failure("b", "m", BROKEN, FailureClass(True, 120.0, whole_account=True))
+    notes = before.take_changes()
 
     after.recall(account(id, state=notes[id]) for id in ("a", "b"))
 
-    found = after.resting("a", "m")
+    found = after.find("a", "m")
     assert found is not None
     assert (found.until - clock.now, found.level, found.status) == (8, 3, 429)
     assert found.reason == "Too many requests"
-    assert after.resting("b", "anything") is not None
+    assert after.find("b", "anything") is not None
     clock.now += 8
-    after.blame("a", "m", CROWDED, GROWING)
+    after.record_failure("a", "m", CROWDED, GROWING)
     assert left(after, clock) == 16
 
 
@@ -185,21 +185,21 @@ def test_a_rest_that_is_over_or_makes_no_sense_is_not_recalled(value: Any) -> No
 
     health.recall([account("a", state={"modelLock_m": value, "backoffLevel": "high"})])
 
-    assert health.all_resting() == []
+    assert health.all_active() == []
 
 
 def test_rests_end_by_hand() -> None:
     clock = Clock()
     health = a_health(clock)
     for id, model in (("a", "m"), ("a", "n"), ("b", "m")):
-        health.blame(id, model, BROKEN, Verdict(True, 30.0))
-    health.take_notes()
+        health.record_failure(id, model, BROKEN, FailureClass(True, 30.0))
+    health.take_changes()
 
     health.clear(["a"], "m")
-    assert [(id, model) for id, model, _ in health.all_resting()] == [("a", "n"), ("b", "m")]
+    assert [(id, model) for id, model, _ in health.all_active()] == [("a", "n"), ("b", "m")]
     health.clear(["a", "b"], EVERY_MODEL)
-    assert health.all_resting() == []
-    assert health.take_notes()["b"] == {
+    assert health.all_active() == []
+    assert health.take_changes()["b"] == {
         "modelLock_m": None,
         "testStatus": "active",
         "backoffLevel": 0,
@@ -212,9 +212,9 @@ def test_a_score_stays_between_0_and_100(answers: list[bool]) -> None:
 
     for answered in answers:
         if answered:
-            health.praise("a", "m")
+            health.record_success("a", "m")
         else:
-            health.blame("a", "m", BROKEN, Verdict(True, 1.0))
+            health.record_failure("a", "m", BROKEN, FailureClass(True, 1.0))
         assert 0 <= health.score("a", "m") <= 100
     assert health.score("b", "m") == 100
 

@@ -9,16 +9,16 @@ from pictures import provider
 
 from gateway_core import UpstreamError
 from gateway_core.config.settings import read_settings
-from gateway_core.routing.failure_rules import SEVEN_DAYS, STAY, Verdict, judge
+from gateway_core.routing.failure_rules import SEVEN_DAYS, STAY, FailureClass, classify
 
 ACME = provider("acme")
-GROWING = Verdict(True, backoff=True)
+GROWING = FailureClass(True, backoff=True)
 
 
 def verdict(
     status: int, message: str = "", settings: dict[str, Any] | None = None, **error: Any
-) -> Verdict:
-    return judge(
+) -> FailureClass:
+    return classify(
         UpstreamError(message, status=status, **error), ACME, read_settings(settings or {})
     )
 
@@ -38,26 +38,26 @@ def rules(*given: dict[str, Any]) -> dict[str, Any]:
         (verdict(400), STAY),
         (verdict(413), STAY),
         (verdict(422), STAY),
-        (verdict(400, retry_after=3.0), Verdict(True, 3.0)),
-        (verdict(429, "overloaded", retry_after=9.0), Verdict(True, 9.0)),
-        (verdict(500, "No credentials here"), Verdict(True, 120.0)),
-        (verdict(403, "Request not allowed"), Verdict(True, 5.0)),
+        (verdict(400, retry_after=3.0), FailureClass(True, 3.0)),
+        (verdict(429, "overloaded", retry_after=9.0), FailureClass(True, 9.0)),
+        (verdict(500, "No credentials here"), FailureClass(True, 120.0)),
+        (verdict(403, "Request not allowed"), FailureClass(True, 5.0)),
         (verdict(400, "Rate limit reached"), GROWING),
         (verdict(401, "Too many requests"), GROWING),
         (verdict(500, "Model is overloaded"), GROWING),
         (verdict(503, "no capacity left"), GROWING),
-        (verdict(401), Verdict(True, 120.0, whole_account=True)),
-        (verdict(402), Verdict(True, 120.0, whole_account=True)),
-        (verdict(403), Verdict(True, 120.0)),
-        (verdict(404), Verdict(True, 120.0)),
+        (verdict(401), FailureClass(True, 120.0, whole_account=True)),
+        (verdict(402), FailureClass(True, 120.0, whole_account=True)),
+        (verdict(403), FailureClass(True, 120.0)),
+        (verdict(404), FailureClass(True, 120.0)),
         (verdict(429), GROWING),
-        (verdict(500), Verdict(True, 30.0)),
-        (verdict(502), Verdict(True, 30.0)),
-        (verdict(504), Verdict(True, 30.0)),
-        (verdict(418), Verdict(True, 30.0)),
+        (verdict(500), FailureClass(True, 30.0)),
+        (verdict(502), FailureClass(True, 30.0)),
+        (verdict(504), FailureClass(True, 30.0)),
+        (verdict(418), FailureClass(True, 30.0)),
     ],
 )
-def test_the_first_line_that_fits_decides(found: Verdict, expected: Verdict) -> None:
+def test_the_first_line_that_fits_decides(found: FailureClass, expected: FailureClass) -> None:
     assert found == expected
 
 
@@ -73,15 +73,18 @@ def test_a_vendors_own_time_counts_up_to_seven_days(seconds: float) -> None:
     ("rule", "expected"),
     [
         ({"status": 429}, GROWING),
-        ({"status": 429, "cooldownMs": 1500}, Verdict(True, 1.5)),
+        ({"status": 429, "cooldownMs": 1500}, FailureClass(True, 1.5)),
         ({"match": "BUSY"}, GROWING),
-        ({"match": "busy", "scope": "connection"}, Verdict(True, backoff=True, whole_account=True)),
-        ({"scope": "provider", "cooldownMs": 0}, Verdict(True, whole_account=True)),
+        (
+            {"match": "busy", "scope": "connection"},
+            FailureClass(True, backoff=True, whole_account=True),
+        ),
+        ({"scope": "provider", "cooldownMs": 0}, FailureClass(True, whole_account=True)),
     ],
     ids=["status", "cooldown", "text", "connection", "provider"],
 )
 def test_an_operators_rule_comes_before_the_vendors_own_time(
-    rule: dict[str, Any], expected: Verdict
+    rule: dict[str, Any], expected: FailureClass
 ) -> None:
     assert verdict(429, "We are busy", rules(rule), retry_after=7.0) == expected
 
@@ -94,7 +97,7 @@ def test_a_rule_must_fit_in_both_conditions_and_the_first_that_does_counts() -> 
         {"status": 429, "cooldownMs": 4000},
     )
 
-    assert verdict(429, "busy", given) == Verdict(True, 3.0)
+    assert verdict(429, "busy", given) == FailureClass(True, 3.0)
 
 
 def test_no_rule_changes_what_a_bad_request_means() -> None:
@@ -116,4 +119,4 @@ def test_a_delay_called_auto_is_the_usual_one() -> None:
 def test_a_free_provider_rests_a_minute_at_most(status: int, seconds: float) -> None:
     free = provider("acme", free=True)
 
-    assert judge(UpstreamError("", status=status), free, read_settings({})).cooldown == seconds
+    assert classify(UpstreamError("", status=status), free, read_settings({})).cooldown == seconds

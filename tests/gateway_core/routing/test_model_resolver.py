@@ -14,7 +14,7 @@ from gateway_core.routing.model_resolver import (
     resolve,
     serves_chat,
 )
-from gateway_core.routing.snapshot import Tables
+from gateway_core.routing.snapshot import ConfigSnapshot
 
 ACME = provider("acme", "gpt-1", "org/deep/model", alias="ac", aliases=("ack",))
 ROUTER = provider("router", "plain", alias="ro", passthrough_models=True)
@@ -23,9 +23,11 @@ NODE = ProviderSpec(
 )
 
 
-def meaning(tables: Tables, name: str, kind: Kind = Kind.LLM, *, decorated: bool = False) -> str:
+def meaning(
+    snapshot: ConfigSnapshot, name: str, kind: Kind = Kind.LLM, *, decorated: bool = False
+) -> str:
     """``provider|model``, or the combo's name."""
-    found = resolve(tables, name, kind, decorated=decorated)
+    found = resolve(snapshot, name, kind, decorated=decorated)
     if found.combo is not None:
         return found.combo.name
     assert found.target is not None
@@ -61,9 +63,9 @@ def test_only_one_redundant_prefix_of_a_node_is_dropped() -> None:
 
 
 def test_a_nodes_listed_model_keeps_what_looks_like_a_prefix() -> None:
-    tables = tables_of(nodes=[NODE], models={"node-7": (Model("mine/m"),)})
+    snapshot = tables_of(nodes=[NODE], models={"node-7": (Model("mine/m"),)})
 
-    assert meaning(tables, "mine/mine/m") == "node-7|mine/m"
+    assert meaning(snapshot, "mine/mine/m") == "node-7|mine/m"
 
 
 def test_a_built_ins_model_keeps_what_looks_like_a_prefix() -> None:
@@ -89,33 +91,33 @@ def test_a_combo_comes_before_an_alias_and_an_alias_before_a_beginning() -> None
 
 
 def test_a_name_with_a_slash_is_never_a_combo_or_an_alias() -> None:
-    tables = tables_of(ACME, combos=[combo("ac/gpt-1", "x/y")], aliases={"ac/gpt-1": "x/y"})
+    snapshot = tables_of(ACME, combos=[combo("ac/gpt-1", "x/y")], aliases={"ac/gpt-1": "x/y"})
 
-    assert meaning(tables, "ac/gpt-1") == "acme|gpt-1"
+    assert meaning(snapshot, "ac/gpt-1") == "acme|gpt-1"
 
 
 def test_an_alias_may_mean_a_combo_or_a_bare_model_but_never_another_alias() -> None:
-    tables = tables_of(
+    snapshot = tables_of(
         ACME,
         combos=[combo("team", "acme/gpt-1")],
         aliases={"a": "team", "b": "gpt-1", "c": "b"},
     )
 
-    assert meaning(tables, "a") == "team"
-    assert meaning(tables, "b") == "acme|gpt-1"
+    assert meaning(snapshot, "a") == "team"
+    assert meaning(snapshot, "b") == "acme|gpt-1"
     with pytest.raises(BadRequest):
-        resolve(tables, "c")
+        resolve(snapshot, "c")
 
 
 def test_the_longest_beginning_decides() -> None:
-    tables = tables_of(
+    snapshot = tables_of(
         provider("all", beginnings=("",)),
         provider("gpt", beginnings=("gpt-",)),
         provider("oss", beginnings=("gpt-oss",)),
     )
 
-    assert meaning(tables, "gpt-oss-20b") == "oss|gpt-oss-20b"
-    assert meaning(tables, "gpt-5") == "gpt|gpt-5"
+    assert meaning(snapshot, "gpt-oss-20b") == "oss|gpt-oss-20b"
+    assert meaning(snapshot, "gpt-5") == "gpt|gpt-5"
 
 
 def test_the_one_connected_provider_that_lists_a_model_serves_it() -> None:
@@ -149,13 +151,13 @@ def test_a_name_without_a_meaning_is_refused(
 def test_a_model_for_other_work_is_not_a_chat_model() -> None:
     mixed = provider("acme", "chat", Model("vectors", kind=Kind.EMBEDDING))
     only = provider("only", Model("vectors", kind=Kind.EMBEDDING))
-    tables = tables_of(mixed, only)
+    snapshot = tables_of(mixed, only)
 
     for name in ("acme/vectors", "only/vectors", "only/anything"):
         with pytest.raises(NotAChatModel):
-            resolve(tables, name)
-    assert meaning(tables, "acme/vectors", Kind.EMBEDDING) == "acme|vectors"
-    assert meaning(tables, "acme/chat", Kind.EMBEDDING) == "acme|chat"
+            resolve(snapshot, name)
+    assert meaning(snapshot, "acme/vectors", Kind.EMBEDDING) == "acme|vectors"
+    assert meaning(snapshot, "acme/chat", Kind.EMBEDDING) == "acme|chat"
 
 
 def test_of_two_rows_with_one_id_the_one_of_the_wanted_kind_is_taken() -> None:
@@ -168,17 +170,17 @@ def test_of_two_rows_with_one_id_the_one_of_the_wanted_kind_is_taken() -> None:
 
 
 def test_a_provider_without_any_rows_is_taken_to_chat() -> None:
-    tables = tables_of(provider("empty"), provider("v", Model("e", kind=Kind.EMBEDDING)))
+    snapshot = tables_of(provider("empty"), provider("v", Model("e", kind=Kind.EMBEDDING)))
 
-    assert serves_chat(tables, tables.registry.providers["empty"])
-    assert not serves_chat(tables, tables.registry.providers["v"])
+    assert serves_chat(snapshot, snapshot.registry.providers["empty"])
+    assert not serves_chat(snapshot, snapshot.registry.providers["v"])
 
 
 def test_a_disabled_model_is_refused_by_name() -> None:
-    tables = tables_of(ACME, models={"acme": ()}, hidden=frozenset({("acme", "gpt-1")}))
+    snapshot = tables_of(ACME, models={"acme": ()}, hidden=frozenset({("acme", "gpt-1")}))
 
     with pytest.raises(BadRequest, match="disabled") as caught:
-        resolve(tables, "ac/gpt-1")
+        resolve(snapshot, "ac/gpt-1")
     assert caught.value.code == "model_disabled"
 
 
@@ -209,11 +211,11 @@ CLAUDE = provider("anthropic", "claude-x", "claude-own[1m]", beginnings=("claude
     ],
 )
 def test_decorations_come_off_a_name_that_is_otherwise_unknown(name: str, expected: str) -> None:
-    tables = tables_of(
+    snapshot = tables_of(
         ACME, CLAUDE, combos=[combo("team", "ac/gpt-1")], aliases={"nick": "acme/gpt-1"}
     )
 
-    assert meaning(tables, name, decorated=True) == expected
+    assert meaning(snapshot, name, decorated=True) == expected
 
 
 def test_decorations_stay_where_they_are_not_expected() -> None:

@@ -11,8 +11,8 @@ from pictures import combo, provider, tables_of
 from gateway_core import Kind, Model, Price
 from gateway_core.contracts.errors import NothingToTry
 from gateway_core.routing.model_resolver import Resolved, resolve
-from gateway_core.routing.plan import DEEPEST, Member, Plan, plan, plan_of
-from gateway_core.routing.snapshot import MOST_REMEMBERED, Tables
+from gateway_core.routing.plan import DEEPEST, Member, Plan, build_plan, plan_resolved
+from gateway_core.routing.snapshot import MOST_REMEMBERED, ConfigSnapshot
 
 ACME = provider(
     "acme",
@@ -23,32 +23,34 @@ ACME = provider(
 )
 
 
-def planned(tables: Tables, name: str, timeout_ms: int = 0) -> Plan:
-    return plan(tables, resolve(tables, name), Kind.LLM, timeout_ms)
+def planned(snapshot: ConfigSnapshot, name: str, timeout_ms: int = 0) -> Plan:
+    return plan_resolved(snapshot, resolve(snapshot, name), Kind.LLM, timeout_ms)
 
 
 def ids(members: tuple[Member, ...]) -> list[str]:
     return [member.target.model.id for member in members]
 
 
-def tables(*combos: Any, strategy: dict[str, Any] | None = None, **settings: Any) -> Tables:
+def snapshot(
+    *combos: Any, strategy: dict[str, Any] | None = None, **settings: Any
+) -> ConfigSnapshot:
     own = {"comboStrategies": {"c": strategy}} if strategy else {}
     return tables_of(ACME, combos=combos, settings={**own, **settings})
 
 
 def test_a_model_alone_is_a_plan_of_one() -> None:
-    found = planned(tables(), "acme/small", 500)
+    found = planned(snapshot(), "acme/small", 500)
 
     assert ids(found.members) == ["small"]
     assert (found.combo, found.timeout, found.strategy) == (None, None, "fallback")
 
 
 def test_a_name_is_worked_out_once_in_a_picture_and_anew_in_a_changed_one() -> None:
-    picture = tables(combo("c", "acme/small"))
+    picture = snapshot(combo("c", "acme/small"))
     changed = replace(picture, combos={"c": combo("c", "acme/large")})
 
     first, second, third = (
-        plan_of(each, "c", Kind.LLM, 0, decorated=False) for each in (picture, picture, changed)
+        build_plan(each, "c", Kind.LLM, 0, decorated=False) for each in (picture, picture, changed)
     )
 
     assert first is second
@@ -56,16 +58,16 @@ def test_a_name_is_worked_out_once_in_a_picture_and_anew_in_a_changed_one() -> N
 
 
 def test_a_picture_remembers_a_limited_number_of_names() -> None:
-    picture = tables()
+    picture = snapshot()
 
     for number in range(MOST_REMEMBERED + 10):
-        plan_of(picture, f"acme/{number}", Kind.LLM, 0, decorated=False)
+        build_plan(picture, f"acme/{number}", Kind.LLM, 0, decorated=False)
 
     assert len(picture.memory) <= MOST_REMEMBERED
 
 
 def test_combos_within_combos_are_opened_in_place() -> None:
-    given = tables(
+    given = snapshot(
         combo("c", "acme/small", "inner", "acme/unknown"), combo("inner", "acme/large", "acme/new")
     )
 
@@ -77,7 +79,7 @@ def test_combos_within_combos_are_opened_in_place() -> None:
 
 
 def test_a_combo_within_itself_is_left_out() -> None:
-    given = tables(combo("c", "d", "acme/small", "c"), combo("d", "c", "acme/large"))
+    given = snapshot(combo("c", "d", "acme/small", "c"), combo("d", "c", "acme/large"))
 
     assert ids(planned(given, "c").members) == ["large", "small"]
     assert ids(planned(given, "d").members) == ["small", "large"]
@@ -85,7 +87,7 @@ def test_a_combo_within_itself_is_left_out() -> None:
 
 def test_a_combo_of_nothing_but_itself_has_nothing_to_try() -> None:
     with pytest.raises(NothingToTry, match='Combo "c" has no models'):
-        planned(tables(combo("c", "d"), combo("d", "c")), "c")
+        planned(snapshot(combo("c", "d"), combo("d", "c")), "c")
 
 
 @given(st.lists(st.lists(st.integers(0, 4), max_size=2), min_size=5, max_size=5))
@@ -110,7 +112,7 @@ def test_combos_are_opened_only_so_deep() -> None:
 
 
 def test_a_member_that_means_nothing_does_not_stop_the_others() -> None:
-    given = tables(combo("c", "nobody/m", "unheard-of", "", "auto/llama", "acme/small"))
+    given = snapshot(combo("c", "nobody/m", "unheard-of", "", "auto/llama", "acme/small"))
 
     assert ids(planned(given, "c").members) == ["small"]
 
@@ -122,7 +124,7 @@ def test_weights_and_pins_stand_beside_their_members() -> None:
         {"model": "acme/unknown", "weight": "much", "connectionId": 7},
         {"model": "acme/huge", "weight": 10**400},
     )
-    given = tables(combo("c", *(fact["model"] for fact in facts), members=facts))
+    given = snapshot(combo("c", *(fact["model"] for fact in facts), members=facts))
 
     found = planned(given, "c").members
 
@@ -136,7 +138,7 @@ def test_weights_and_pins_stand_beside_their_members() -> None:
 
 def test_one_model_on_two_accounts_keeps_both_pins() -> None:
     facts = tuple({"model": "acme/small", "connectionId": id} for id in "ab")
-    given = tables(combo("c", "acme/small", "acme/small", "acme/small", members=facts))
+    given = snapshot(combo("c", "acme/small", "acme/small", "acme/small", members=facts))
 
     assert [member.pinned for member in planned(given, "c").members] == ["a", "b", "b"]
 
@@ -152,7 +154,7 @@ def test_one_model_on_two_accounts_keeps_both_pins() -> None:
     ids=["lenient", "strict", "large first", "nothing asked"],
 )
 def test_members_must_be_large_enough(wanted: dict[str, Any], expected: list[str]) -> None:
-    given = tables(
+    given = snapshot(
         combo("c", "acme/small", "acme/large", "acme/unknown"),
         strategy={"contextRequirements": wanted},
     )
@@ -161,7 +163,7 @@ def test_members_must_be_large_enough(wanted: dict[str, Any], expected: list[str
 
 
 def test_no_member_large_enough_is_nothing_to_try() -> None:
-    given = tables(
+    given = snapshot(
         combo("c", "acme/small"),
         strategy={"contextRequirements": {"minContextWindow": 5000}},
     )
@@ -171,7 +173,7 @@ def test_no_member_large_enough_is_nothing_to_try() -> None:
 
 
 def test_paid_members_are_hidden_while_there_are_free_ones() -> None:
-    given = tables(combo("c", "acme/small", "acme/gratis"), combo("d", "acme/small"))
+    given = snapshot(combo("c", "acme/small", "acme/gratis"), combo("d", "acme/small"))
     hidden = tables_of(ACME, combos=tuple(given.combos.values()), settings={"hidePaidModels": True})
 
     assert ids(planned(hidden, "c").members) == ["gratis"]
@@ -192,7 +194,7 @@ def test_paid_members_are_hidden_while_there_are_free_ones() -> None:
 def test_a_combos_own_strategy_comes_first(
     own: dict[str, Any], general: str, expected: str
 ) -> None:
-    given = tables(combo("c", "acme/small"), strategy=own, comboStrategy=general)
+    given = snapshot(combo("c", "acme/small"), strategy=own, comboStrategy=general)
 
     assert planned(given, "c").strategy == expected
 
@@ -205,7 +207,7 @@ def test_a_combos_own_strategy_comes_first(
 def test_a_members_time_is_the_combos_own_or_the_general_one(
     own: dict[str, Any], general: int, seconds: float | None
 ) -> None:
-    given = tables(combo("c", "acme/small"), strategy={"judgeModel": "j", **own})
+    given = snapshot(combo("c", "acme/small"), strategy={"judgeModel": "j", **own})
 
     assert planned(given, "c", general).timeout == seconds
     assert planned(given, "c", general).judge == "j"
@@ -213,4 +215,4 @@ def test_a_members_time_is_the_combos_own_or_the_general_one(
 
 def test_a_name_that_resolves_to_nothing_is_nothing_to_try() -> None:
     with pytest.raises(NothingToTry):
-        plan(tables(), Resolved(), Kind.LLM, 0)
+        plan_resolved(snapshot(), Resolved(), Kind.LLM, 0)

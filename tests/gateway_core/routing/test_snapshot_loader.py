@@ -7,7 +7,7 @@ import pytest
 from pictures import FORMATS, provider, registry_of
 
 from gateway_core.metering.prices import Prices
-from gateway_core.routing.snapshot_loader import Live, node_format, node_spec
+from gateway_core.routing.snapshot_loader import SnapshotLoader, node_format, node_spec
 from gateway_core.storage.migrate import migrate, packaged_migrations
 from gateway_core.storage.sqlite.engine import open_sqlite
 from gateway_core.storage.stores import stores_on
@@ -22,7 +22,7 @@ def test_a_write_makes_a_picture_stale_and_the_next_one_shows_it() -> None:
         database = await open_sqlite(":memory:")
         await migrate(database, packaged_migrations("sqlite"), lambda: 1_800_000_000.0)
         stores = stores_on(database, Vault(bytes(32)))
-        live = Live(stores, registry_of([provider("acme", "m")]), Prices())
+        live = SnapshotLoader(stores, registry_of([provider("acme", "m")]), Prices())
         try:
             before = await live.take()
             assert not await live.is_stale(before)

@@ -9,10 +9,10 @@ from pictures import Clock, combo, provider, tables_of
 
 from gateway_core import Conversation, Media, Model, Target, Text, Turn, UpstreamError
 from gateway_core.config.environment import Environment
-from gateway_core.routing.cooldowns import Health
-from gateway_core.routing.failure_rules import Verdict
+from gateway_core.routing.cooldowns import Cooldowns
+from gateway_core.routing.failure_rules import FailureClass
 from gateway_core.routing.plan import Member, Plan
-from gateway_core.routing.strategies import AFFINITY_SECONDS, Order
+from gateway_core.routing.strategies import AFFINITY_SECONDS, MemberOrder
 
 ACME = provider("acme")
 NOTHING = Conversation()
@@ -30,8 +30,8 @@ class Row:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.health = Health(Environment(), self.clock)
-        self.order = Order(self.health, self.clock, random.Random(7))
+        self.health = Cooldowns(Environment(), self.clock)
+        self.order = MemberOrder(self.health, self.clock, random.Random(7))
 
     def ask(
         self,
@@ -98,8 +98,8 @@ def test_members_without_any_weight_keep_their_order() -> None:
 
 def test_who_failed_least_comes_first_and_who_rests_last() -> None:
     row = Row()
-    row.health.blame("acme-1", "a", UpstreamError("x"), Verdict(True, 0))
-    row.health.blame("acme-1", "b", UpstreamError("x"), Verdict(True, 30))
+    row.health.record_failure("acme-1", "a", UpstreamError("x"), FailureClass(True, 0))
+    row.health.record_failure("acme-1", "b", UpstreamError("x"), FailureClass(True, 30))
 
     assert row.ask("smart-scoring") == "cab"
 

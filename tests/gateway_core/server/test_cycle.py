@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.contracts.asgi import LEAVING, PUSH
+from gateway_core.contracts.asgi import ON_DISCONNECT, PUSH
 from gateway_core.pipeline.client_response import whole_headers, whole_lines
 from gateway_core.server.cycle import LONG, Cycle, Usual, lines
 from gateway_core.server.flow import Flow
@@ -252,7 +252,7 @@ def test_a_scope_lets_go_of_its_request_when_it_is_answered() -> None:
     answered(answering)
 
     assert PUSH not in scopes[0]
-    assert LEAVING not in scopes[0]
+    assert ON_DISCONNECT not in scopes[0]
 
 
 @pytest.mark.parametrize("is_late", [False, True], ids=["before it leaves", "after"])

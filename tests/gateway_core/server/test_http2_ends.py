@@ -15,7 +15,7 @@ from h2_apps import FINE, MIB, PING, Send, echo, say, settle, start
 from h2_peer import place
 from h2_wire import Pair
 
-from gateway_core.contracts.asgi import LEAVING
+from gateway_core.contracts.asgi import ON_DISCONNECT
 from gateway_core.server.http2 import Http2
 from gateway_core.server.stream import Stream
 
@@ -132,7 +132,7 @@ async def test_a_piece_that_is_cut_off_by_us_ends_the_answer(window: int) -> Non
     told: list[str] = []
 
     async def hasty(scope: Any, receive: Any, send: Send) -> None:
-        scope[LEAVING](lambda: told.append("left"))
+        scope[ON_DISCONNECT](lambda: told.append("left"))
         await start(send)
         with suppress(TimeoutError):
             async with asyncio.timeout(0):

@@ -11,9 +11,9 @@ from h2_wire import Pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.contracts.asgi import LEAVING, PUSH, REPLY
+from gateway_core.contracts.asgi import ON_DISCONNECT, PUSH, REPLY
 
-KEYS = (PUSH, REPLY, LEAVING)
+KEYS = (PUSH, REPLY, ON_DISCONNECT)
 LENGTH = (b"content-length", b"5")
 
 
@@ -227,7 +227,7 @@ def test_who_asks_is_told_that_the_client_leaves(how: str) -> None:
     async def main() -> None:
         told: list[str] = []
         app, pair, number = await begun()
-        app.scopes[0][LEAVING](lambda: told.append("left"))
+        app.scopes[0][ON_DISCONNECT](lambda: told.append("left"))
         assert not told
 
         if how == "reset":
@@ -237,7 +237,7 @@ def test_who_asks_is_told_that_the_client_leaves(how: str) -> None:
             pair.line.connection_lost(None)
         else:
             pair.line.data_received(b"nonsense" * 10)
-        app.scopes[0][LEAVING](lambda: told.append("has left"))
+        app.scopes[0][ON_DISCONNECT](lambda: told.append("has left"))
 
         assert told == ["left", "has left"]
 
@@ -248,7 +248,7 @@ def test_a_client_that_leaves_after_the_answer_is_no_news() -> None:
     async def main() -> None:
         told: list[str] = []
         app, pair, _ = await begun()
-        app.scopes[0][LEAVING](lambda: told.append("left"))
+        app.scopes[0][ON_DISCONNECT](lambda: told.append("left"))
         app.reply(LENGTH)
         pair.line.connection_lost(None)
 
@@ -262,7 +262,7 @@ def test_an_application_that_fails_is_not_told_of_its_own_end() -> None:
         told: list[str] = []
 
         async def fail(scope: Any, receive: Any, send: Send) -> None:
-            scope[LEAVING](lambda: told.append("left"))
+            scope[ON_DISCONNECT](lambda: told.append("left"))
             await start(send)
             raise ValueError("a test")
 

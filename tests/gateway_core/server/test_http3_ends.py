@@ -10,7 +10,7 @@ from h2_apps import MIB, Held, Send, echo, much, read, say, settle, start, strea
 from h2_peer import Place, place
 from h3_peer import Peer3, peer3
 
-from gateway_core.contracts.asgi import LEAVING, PUSH, REPLY
+from gateway_core.contracts.asgi import ON_DISCONNECT, PUSH, REPLY
 from gateway_core.server.http3 import Http3
 from gateway_core.server.quic_engine import HELD
 from gateway_core.server.stream import Stream
@@ -113,7 +113,7 @@ async def test_an_application_hears_that_its_client_is_gone(issued: Issued) -> N
     told: list[str] = []
 
     async def listens(scope: Any, receive: Any, send: Send) -> None:
-        scope[LEAVING](lambda: told.append("left"))
+        scope[ON_DISCONNECT](lambda: told.append("left"))
         await read(receive)
         told.append((await receive())["type"])
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from http1_house import GET, heard, opened, run, say
 
-from gateway_core.contracts.asgi import LEAVING
+from gateway_core.contracts.asgi import ON_DISCONNECT
 from gateway_core.server import NAMES, Server, choose
 
 
@@ -20,7 +20,7 @@ def test_nothing_stays_of_a_client_that_leaves_in_the_middle_of_a_body(server: S
     piece = b"1000\r\n" + b"x" * 4096 + b"\r\n"
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        scope[LEAVING](gone.set)
+        scope[ON_DISCONNECT](gone.set)
         entered.set()
         await gone.wait()
 
@@ -57,7 +57,7 @@ def test_a_client_is_seen_to_leave_while_the_request_before_still_tidies_up(
             await entered.wait()
             tidied.set()
             return
-        scope[LEAVING](gone.set)
+        scope[ON_DISCONNECT](gone.set)
         entered.set()
         await gone.wait()
         left.append(scope["path"])

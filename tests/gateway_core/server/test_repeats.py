@@ -6,7 +6,7 @@ import httptools
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway_core.contracts.asgi import KEPT
+from gateway_core.contracts.asgi import REPEATED_HEAD
 from gateway_core.server.repeats import Repeated, repeated
 
 HEAD = (
@@ -63,7 +63,7 @@ def test_another_body_under_the_same_head_is_read_as_the_parser_would(
     scope = known.scope()
     assert [(scope["headers"], body)] == Parsed(request(second)).requests
     assert scope["state"] == {}
-    assert scope[KEPT].length == str(len(second)).encode()
+    assert scope[REPEATED_HEAD].length == str(len(second)).encode()
 
 
 @given(st.binary(max_size=40), st.integers(0, 250), st.binary(max_size=6), st.integers(0, 6))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pictures import provider
 
 from gateway_core import OAuth
-from gateway_core.upstream.allowed_hosts import is_named, origin_of, reach_of
+from gateway_core.upstream.allowed_hosts import allowed_hosts, is_named, origin_of
 from gateway_core.upstream.transport import MalformedUrl
 from gateway_core.upstream.transport.urls import parse
 
@@ -16,7 +16,7 @@ REGIONS = provider("regions", hosts=("runtime.*.acme.com", "*-x.acme.com"))
 
 def covers(spec: object, url: str) -> bool:
     try:
-        return reach_of(spec).covers(parse(url).origin)  # type: ignore[arg-type]
+        return allowed_hosts(spec).covers(parse(url).origin)  # type: ignore[arg-type]
     except MalformedUrl:
         return False
 
@@ -63,7 +63,9 @@ def test_no_path_that_a_format_gives_leads_to_another_host(path: str) -> None:
     except MalformedUrl:
         return
 
-    assert reach_of(ACME).covers(url.origin) == (url.host == "api.acme.com" and url.port == 443)
+    assert allowed_hosts(ACME).covers(url.origin) == (
+        url.host == "api.acme.com" and url.port == 443
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,7 @@ def test_every_declared_address_counts() -> None:
     )
 
     declared = {f"https://{name}.test:443" for name in "abcdefgh"}
-    assert reach_of(spec).origins == declared | {"https://i.test:8443", "http://j.test:80"}
+    assert allowed_hosts(spec).origins == declared | {"https://i.test:8443", "http://j.test:80"}
 
 
 def test_a_template_stands_for_one_label() -> None:
@@ -114,7 +116,7 @@ def test_a_template_stands_for_one_label() -> None:
 
 @pytest.mark.parametrize("base", ["https://{host}/v1", "https://{name}.com", "{everything}"])
 def test_a_template_for_nearly_everything_stands_for_nothing(base: str) -> None:
-    reach = reach_of(provider("acme", base_url=base))
+    reach = allowed_hosts(provider("acme", base_url=base))
 
     assert (reach.origins, reach.patterns) == (frozenset(), ())
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gateway_core.pipeline.client_response import ClientGone
 from gateway_core.pipeline.request_body import read_body
 from gateway_core.upstream import body_buffer as module
-from gateway_core.upstream.body_buffer import LARGE, SHARE, Gathering, keep_room
+from gateway_core.upstream.body_buffer import LARGE, SHARE, BodyBuffer, keep_room
 
 MIB = 1024 * 1024
 PIECE = 250_000
@@ -24,7 +24,7 @@ PAGE = 4096
 
 
 def gathered(pieces: list[bytes], announced: int) -> bytes:
-    gathering = Gathering(announced)
+    gathering = BodyBuffer(announced)
     for piece in pieces:
         gathering.add(piece)
     assert gathering.size == sum(map(len, pieces))
@@ -87,7 +87,7 @@ def test_what_is_announced_and_does_not_come_takes_no_place() -> None:
 
 
 def test_nothing_is_left_of_a_body_that_stops_short() -> None:
-    gathering = Gathering(8 * MIB)
+    gathering = BodyBuffer(8 * MIB)
     for _ in range(12):
         gathering.add(b"x" * PIECE)
     room = gathering._place

@@ -9,7 +9,7 @@ from pictures import provider
 
 from gateway_core import Credential, ProviderSpec, UpstreamRequest, UpstreamResponse
 from gateway_core.contracts.errors import HostRefused
-from gateway_core.upstream.egress_policy import Firewall
+from gateway_core.upstream.egress_policy import EgressPolicy
 from gateway_core.upstream.transport import MalformedUrl
 
 pytestmark = pytest.mark.anyio
@@ -39,8 +39,8 @@ def to(url: str) -> UpstreamRequest:
     return UpstreamRequest(url=url)
 
 
-def firewall() -> Firewall:
-    return Firewall(lambda provider: f"plugin-of-{provider}")
+def firewall() -> EgressPolicy:
+    return EgressPolicy(lambda provider: f"plugin-of-{provider}")
 
 
 @pytest.mark.parametrize("url", ["https://api.acme.com/v1/chat", "http://box:1/v1/chat"])

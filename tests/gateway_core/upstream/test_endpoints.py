@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from pictures import call, provider, target
 
 from gateway_core import Auth, Credential, WireFormat
-from gateway_core.upstream.endpoints import Ways, authorization, headers, request, url
+from gateway_core.upstream.endpoints import EndpointCache, authorization, headers, request, url
 from gateway_core.upstream.transport import Lasting
 from gateway_core.upstream.transport.heads import write_head
 
@@ -87,7 +87,7 @@ def test_a_vendors_time_is_told_in_seconds() -> None:
 
 
 def test_a_way_is_worked_out_once_for_each_account_model_and_format() -> None:
-    ways, one = Ways({"openai": CHAT}), account()
+    ways, one = EndpointCache({"openai": CHAT}), account()
     spec = target(provider("acme", format="openai", base_url="https://a/v1"))
 
     way = ways.find(spec, one, CHAT, stream=False)
@@ -108,7 +108,7 @@ def test_a_vendors_own_code_is_asked_for_each_call() -> None:
         asked.append(path)
         return f"https://a/{len(asked)}"
 
-    ways, one = Ways({"openai": CHAT}), account()
+    ways, one = EndpointCache({"openai": CHAT}), account()
     spec = target(provider("acme", format="openai", url_builder=builder))
 
     assert [ways.find(spec, one, CHAT, stream=False).url for _ in range(2)] == [
@@ -118,7 +118,7 @@ def test_a_vendors_own_code_is_asked_for_each_call() -> None:
 
 
 def test_what_a_client_sends_along_is_of_its_own_call_only() -> None:
-    ways, one = Ways({"openai": CHAT}), account()
+    ways, one = EndpointCache({"openai": CHAT}), account()
     spec = target(provider("acme", format="openai", base_url="https://a"))
     way = ways.find(spec, one, CHAT, stream=False)
 
@@ -136,7 +136,7 @@ def test_what_an_executor_changes_in_the_headers_is_sent() -> None:
     plain = provider("p", format="openai", base_url="https://a")
     executed = replace(plain, executor=execute)
     for spec, is_shared in ((plain, True), (executed, False)):
-        way = Ways({"openai": CHAT}).find(target(spec), account(), CHAT, stream=False)
+        way = EndpointCache({"openai": CHAT}).find(target(spec), account(), CHAT, stream=False)
         asked = way.request(call(format="openai"), b"{}")
 
         assert isinstance(asked.headers, Lasting) is is_shared

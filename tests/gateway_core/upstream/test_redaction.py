@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gateway_core import Credential
 from gateway_core.metering.request_log_entry import Cut, Excerpt
-from gateway_core.upstream.redaction import hidden, host_and_port, secrets_of, texts, told
+from gateway_core.upstream.redaction import hidden, host_and_port, redact, secrets_of, texts
 
 BOMBS = ("eyJ-", "eyJa.-", "sk-", "bearer ", "key: ", "://a:b", "/home", "-eyJ.eyJ")
 """Texts that begin like secrets over and over, for patterns that look ahead at each beginning."""
@@ -32,15 +32,15 @@ BOMBS = ("eyJ-", "eyJa.-", "sk-", "bearer ", "key: ", "://a:b", "/home", "-eyJ.e
     ],
 )
 def test_a_vendors_words_are_told_without_secrets(text: str, shown: str) -> None:
-    assert told(text, ["my-own-key", "abc"]) == shown
+    assert redact(text, ["my-own-key", "abc"]) == shown
 
 
 def test_a_secret_within_another_leaves_nothing_of_it() -> None:
-    assert told("it was secret-key-long", ["secret-key", "secret-key-long"]) == "it was ***"
+    assert redact("it was secret-key-long", ["secret-key", "secret-key-long"]) == "it was ***"
 
 
 def test_a_long_text_is_cut() -> None:
-    assert len(told("word " * 1000)) == 500
+    assert len(redact("word " * 1000)) == 500
 
 
 def test_every_secret_of_an_account_is_known() -> None:

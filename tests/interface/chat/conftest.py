@@ -19,5 +19,5 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture
 def here(running: Served) -> Served:
     GPT_VENDOR.say = CLAUDE_VENDOR.say = None
-    running.gateway.core.health.clear(["v-openai:public", "v-claude:public"], "__all")
+    running.gateway.core.cooldowns.clear(["v-openai:public", "v-claude:public"], "__all")
     return running

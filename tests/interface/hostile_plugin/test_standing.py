@@ -22,7 +22,7 @@ async def test_what_it_is_given_holds_its_own_secret_only(scene: Scene) -> None:
 
 
 async def test_names_of_others_stay_theirs(scene: Scene) -> None:
-    registry = scene.gateway.core.tables.registry
+    registry = scene.gateway.core.snapshot.registry
 
     assert registry.provider_plugins["openai"] == "openai"
     assert registry.provider_plugins["victim"] == "victims"
@@ -46,7 +46,7 @@ async def test_an_id_of_the_house_is_kept_while_its_plugin_is_off(tmp_path: Path
         answer = await scene.chat("openai/gpt-5")
 
         assert answer.status_code == 404
-        assert "openai" not in scene.gateway.core.tables.registry.providers
+        assert "openai" not in scene.gateway.core.snapshot.registry.providers
         assert "this id belongs to a plugin that comes with the gateway" in scene.problems()
         assert scene.own.asked == []
 
@@ -66,7 +66,7 @@ async def test_ending_the_process_at_the_end_ends_nothing(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
     async with opened(tmp_path) as scene:
-        states = {each.name: each.state for each in scene.gateway.core.tables.registry.plugins}
+        states = {each.name: each.state for each in scene.gateway.core.snapshot.registry.plugins}
         assert states["hostile"] is State.LOADED
 
     assert "plugin hostile: its lifespan failed" in log.text

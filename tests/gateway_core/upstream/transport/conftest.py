@@ -15,7 +15,7 @@ import trustme
 import uvloop
 
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.upstream.transport import Limits, Network, read_all
+from gateway_core.upstream.transport import Network, TransportLimits, read_all
 
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
@@ -146,7 +146,9 @@ def open_network() -> Callable[..., contextlib.AbstractAsyncContextManager[Netwo
         *, resolve: Any = None, tls: Any = None, refuse: Any = None, **limits: Any
     ) -> AsyncIterator[Network]:
         given = {"resolve": resolve, "tls": tls, "refuse": refuse}
-        network = Network(Limits(**limits), **{k: v for k, v in given.items() if v is not None})
+        network = Network(
+            TransportLimits(**limits), **{k: v for k, v in given.items() if v is not None}
+        )
         try:
             yield network
         finally:

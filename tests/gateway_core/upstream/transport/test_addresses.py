@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core.upstream.transport.addresses import Policy, allows, is_literal, read_address
+from gateway_core.upstream.transport.addresses import (
+    AddressPolicy,
+    allows,
+    is_literal,
+    read_address,
+)
 
 
 def wrapped(text):
@@ -74,7 +79,7 @@ PUBLIC = [
 ]
 
 
-@pytest.mark.parametrize("policy", Policy)
+@pytest.mark.parametrize("policy", AddressPolicy)
 @pytest.mark.parametrize("text", NEVER)
 def test_nobody_reaches_these(policy, text):
     assert not allows(policy, read_address(text))
@@ -82,11 +87,11 @@ def test_nobody_reaches_these(policy, text):
 
 @pytest.mark.parametrize("text", PRIVATE)
 def test_only_the_operator_reaches_these(text):
-    assert allows(Policy.OPERATOR, read_address(text))
-    assert not allows(Policy.PUBLIC, read_address(text))
+    assert allows(AddressPolicy.OPERATOR, read_address(text))
+    assert not allows(AddressPolicy.PUBLIC, read_address(text))
 
 
-@pytest.mark.parametrize("policy", Policy)
+@pytest.mark.parametrize("policy", AddressPolicy)
 @pytest.mark.parametrize("text", PUBLIC)
 def test_everybody_reaches_these(policy, text):
     assert allows(policy, read_address(text))
@@ -94,10 +99,10 @@ def test_everybody_reaches_these(policy, text):
 
 @pytest.mark.parametrize("kind", wrapped("0.0.0.0"))
 def test_what_an_address_carries_is_judged_too(kind):
-    assert not allows(Policy.OPERATOR, wrapped("169.254.169.254")[kind])
-    assert not allows(Policy.PUBLIC, wrapped("127.0.0.1")[kind])
-    assert not allows(Policy.PUBLIC, wrapped("10.1.2.3")[kind])
-    assert allows(Policy.OPERATOR, wrapped("10.1.2.3")[kind])
+    assert not allows(AddressPolicy.OPERATOR, wrapped("169.254.169.254")[kind])
+    assert not allows(AddressPolicy.PUBLIC, wrapped("127.0.0.1")[kind])
+    assert not allows(AddressPolicy.PUBLIC, wrapped("10.1.2.3")[kind])
+    assert allows(AddressPolicy.OPERATOR, wrapped("10.1.2.3")[kind])
 
 
 def test_the_server_of_a_tunnel_is_judged_like_its_client():
@@ -105,17 +110,17 @@ def test_the_server_of_a_tunnel_is_judged_like_its_client():
         0x20010000 << 96 | int(IPv4Address("169.254.169.254")) << 64 | 0x08080808 ^ 0xFFFFFFFF
     )
 
-    assert not allows(Policy.OPERATOR, tunnel)
+    assert not allows(AddressPolicy.OPERATOR, tunnel)
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_public_addresses_are_global_and_never_more_than_the_operators(number):
     address = IPv4Address(number)
 
-    if allows(Policy.PUBLIC, address):
+    if allows(AddressPolicy.PUBLIC, address):
         assert address.is_global
         assert not address.is_multicast
-        assert allows(Policy.OPERATOR, address)
+        assert allows(AddressPolicy.OPERATOR, address)
 
 
 # Below that the reading of a local translation prefix is in doubt, and leads nowhere.
@@ -124,7 +129,7 @@ def test_wrapping_never_opens_a_door(number, kind):
     inner = IPv4Address(number)
     outer = wrapped(str(inner))[kind]
 
-    for policy in Policy:
+    for policy in AddressPolicy:
         assert allows(policy, inner) or not allows(policy, outer)
 
 

@@ -8,24 +8,26 @@ import pytest
 from gateway_core.contracts.errors import TransportError
 from gateway_core.upstream.body_buffer import keep_room
 from gateway_core.upstream.transport import arrived, is_over
-from gateway_core.upstream.transport.answers import Answer, read_all
+from gateway_core.upstream.transport.answers import UpstreamAnswer, read_all
 
 
 class Nowhere:
     """A connection that is never asked for more."""
 
-    async def more(self, answer: Answer) -> None:
+    async def more(self, answer: UpstreamAnswer) -> None:
         raise AssertionError("nothing waits here")
 
     def resume(self) -> None:
         pass
 
-    def drop(self, answer: Answer) -> None:
+    def drop(self, answer: UpstreamAnswer) -> None:
         pass
 
 
-def answer(*chunks: bytes, ends: bool = True, failure: TransportError | None = None) -> Answer:
-    made = Answer(Nowhere())
+def answer(
+    *chunks: bytes, ends: bool = True, failure: TransportError | None = None
+) -> UpstreamAnswer:
+    made = UpstreamAnswer(Nowhere())
     made.chunks += chunks
     made.buffered = sum(map(len, chunks))
     if ends:

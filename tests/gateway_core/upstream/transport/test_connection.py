@@ -6,10 +6,10 @@ import math
 import pytest
 
 from gateway_core.contracts.errors import TransportError
-from gateway_core.upstream.transport.connection import SLICE, Connection
+from gateway_core.upstream.transport.connection import SLICE, UpstreamConnection
 from gateway_core.upstream.transport.failures import Stale
-from gateway_core.upstream.transport.heads import Message
-from gateway_core.upstream.transport.limits import Limits
+from gateway_core.upstream.transport.heads import RequestBytes
+from gateway_core.upstream.transport.limits import TransportLimits
 
 
 class Notes(asyncio.Transport):
@@ -41,11 +41,11 @@ class Notes(asyncio.Transport):
 
 
 def message(body):
-    return Message(b"HEAD", body, 10.0, False)
+    return RequestBytes(b"HEAD", body, 10.0, False)
 
 
 async def begun(transport, body):
-    connection = Connection(asyncio.get_running_loop(), Limits())
+    connection = UpstreamConnection(asyncio.get_running_loop(), TransportLimits())
     connection.connection_made(transport)
     task = asyncio.create_task(connection.exchange(message(body)))
     await asyncio.sleep(0)
@@ -72,7 +72,7 @@ def test_a_large_body_follows_as_fast_as_it_is_taken(run):
     async def scenario():
         transport = Notes(room=3)
         transport.then = lambda: connection.pause_writing()
-        connection = Connection(asyncio.get_running_loop(), Limits())
+        connection = UpstreamConnection(asyncio.get_running_loop(), TransportLimits())
         connection.connection_made(transport)
         task = asyncio.create_task(connection.exchange(message(body)))
         await asyncio.sleep(0)
@@ -94,9 +94,9 @@ def test_a_server_that_takes_a_request_slowly_is_not_given_up(run):
     async def scenario():
         transport = Notes(room=3)
         transport.then = lambda: connection.pause_writing()
-        connection = Connection(asyncio.get_running_loop(), Limits())
+        connection = UpstreamConnection(asyncio.get_running_loop(), TransportLimits())
         connection.connection_made(transport)
-        large = Message(b"HEAD", b"x" * 5 * SLICE, 0.5, False)
+        large = RequestBytes(b"HEAD", b"x" * 5 * SLICE, 0.5, False)
         task = asyncio.create_task(connection.exchange(large))
 
         for _ in range(2):
@@ -131,7 +131,7 @@ def test_nothing_is_written_to_a_transport_that_has_failed(run):
 def test_a_closing_connection_takes_no_request(run):
     async def scenario():
         transport = Notes()
-        connection = Connection(asyncio.get_running_loop(), Limits())
+        connection = UpstreamConnection(asyncio.get_running_loop(), TransportLimits())
         connection.connection_made(transport)
         transport.closing = True
 
@@ -158,7 +158,7 @@ def test_an_end_of_the_stream_retires_the_connection_at_once(run):
             raise AssertionError("it has not closed yet")
 
     async def scenario():
-        connection = Connection(asyncio.get_running_loop(), Limits())
+        connection = UpstreamConnection(asyncio.get_running_loop(), TransportLimits())
         connection.connection_made(Notes())
         connection.owner = Owner()
 

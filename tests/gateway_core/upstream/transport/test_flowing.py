@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from gateway_core.contracts.errors import TransportError
-from gateway_core.upstream.transport.answers import Answer, Taker, read_all
-from gateway_core.upstream.transport.connection import Connection
-from gateway_core.upstream.transport.heads import Message
-from gateway_core.upstream.transport.limits import HEAD_BYTES, Limits
+from gateway_core.upstream.transport.answers import Taker, UpstreamAnswer, read_all
+from gateway_core.upstream.transport.connection import UpstreamConnection
+from gateway_core.upstream.transport.heads import RequestBytes
+from gateway_core.upstream.transport.limits import HEAD_BYTES, TransportLimits
 
 HEAD = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 END = b"0\r\n\r\n"
-Play = Callable[[Connection, Answer], Awaitable[None]]
+Play = Callable[[UpstreamConnection, UpstreamAnswer], Awaitable[None]]
 
 
 class Wire(asyncio.Transport):
@@ -39,9 +39,9 @@ def played(play: Play) -> None:
     """Have an answer begin, and go on as ``play`` says."""
 
     async def main() -> None:
-        connection = Connection(asyncio.get_running_loop(), Limits())
+        connection = UpstreamConnection(asyncio.get_running_loop(), TransportLimits())
         connection.connection_made(Wire())
-        asking = asyncio.create_task(connection.exchange(Message(b"", b"", 5.0, False)))
+        asking = asyncio.create_task(connection.exchange(RequestBytes(b"", b"", 5.0, False)))
         await asyncio.sleep(0)
         connection.data_received(HEAD)
         await play(connection, await asking)
@@ -49,7 +49,7 @@ def played(play: Play) -> None:
     asyncio.run(main())
 
 
-async def begun(answer: Answer, taker: Taker) -> "asyncio.Task[None]":
+async def begun(answer: UpstreamAnswer, taker: Taker) -> "asyncio.Task[None]":
     """A flow that has begun to wait."""
     flowing = asyncio.create_task(answer.flow(taker))
     await asyncio.sleep(0)
@@ -59,7 +59,7 @@ async def begun(answer: Answer, taker: Taker) -> "asyncio.Task[None]":
 def test_pieces_are_given_on_before_anybody_wakes() -> None:
     taken: list[bytes] = []
 
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, lambda piece: taken.append(piece) or True)
         connection.data_received(chunk(b"one"))
         connection.data_received(chunk(b"two"))
@@ -77,7 +77,7 @@ def test_pieces_are_given_on_before_anybody_wakes() -> None:
 def test_what_came_before_the_flow_goes_first() -> None:
     taken: list[bytes] = []
 
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         connection.data_received(chunk(b"one"))
         flowing = await begun(answer, lambda piece: taken.append(piece) or True)
         connection.data_received(chunk(b"two"))
@@ -92,7 +92,7 @@ def test_what_came_before_the_flow_goes_first() -> None:
 def test_a_taker_that_has_enough_leaves_the_rest_to_next() -> None:
     taken: list[bytes] = []
 
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, lambda piece: bool(taken.append(piece)))
         connection.data_received(chunk(b"one"))
         connection.data_received(chunk(b"two"))
@@ -108,7 +108,7 @@ def test_a_taker_that_breaks_is_heard_of_where_the_flow_is_waited_for() -> None:
     def broken(piece: bytes) -> bool:
         raise ZeroDivisionError
 
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, broken)
         connection.data_received(chunk(b"one"))
         with pytest.raises(ZeroDivisionError):
@@ -119,7 +119,7 @@ def test_a_taker_that_breaks_is_heard_of_where_the_flow_is_waited_for() -> None:
 
 
 def test_a_flow_that_is_cut_ends_and_next_says_why() -> None:
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, lambda piece: True)
         connection.data_received(chunk(b"one"))
         connection.connection_lost(None)
@@ -133,7 +133,7 @@ def test_a_flow_that_is_cut_ends_and_next_says_why() -> None:
 def test_a_flow_whose_task_is_cancelled_takes_nothing_more() -> None:
     taken: list[bytes] = []
 
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, lambda piece: taken.append(piece) or True)
         flowing.cancel()
         connection.data_received(chunk(b"late"))
@@ -152,7 +152,7 @@ def test_a_flow_whose_task_is_cancelled_takes_nothing_more() -> None:
     ids=["no size", "no end of a chunk", "framing without an end"],
 )
 def test_a_flow_into_which_rubbish_comes_fails(rubbish: bytes) -> None:
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, lambda piece: True)
         connection.data_received(chunk(b"one"))
         connection.data_received(rubbish)
@@ -166,7 +166,7 @@ def test_a_flow_into_which_rubbish_comes_fails(rubbish: bytes) -> None:
 
 
 def test_framing_without_a_body_is_counted_over_all_pieces_of_a_flow() -> None:
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, lambda piece: True)
         connection.data_received(b"3;")
         for _ in range(HEAD_BYTES // 1024):
@@ -179,7 +179,7 @@ def test_framing_without_a_body_is_counted_over_all_pieces_of_a_flow() -> None:
 
 
 def test_framing_counts_anew_after_a_piece_of_the_body() -> None:
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, lambda piece: True)
         for _ in range(2 * HEAD_BYTES // 1024):
             connection.data_received(b"3;" + b"x" * 1024)
@@ -192,7 +192,7 @@ def test_framing_counts_anew_after_a_piece_of_the_body() -> None:
 
 
 def test_what_follows_a_flow_that_has_ended_is_not_of_the_answer() -> None:
-    async def play(connection: Connection, answer: Answer) -> None:
+    async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
         flowing = await begun(answer, lambda piece: True)
         connection.data_received(chunk(b"one") + END + HEAD + chunk(b"two"))
         assert connection.closed
@@ -209,7 +209,7 @@ def test_a_flow_is_the_same_wherever_its_bytes_are_cut() -> None:
     def cut_at(place: int) -> list[bytes]:
         taken: list[bytes] = []
 
-        async def play(connection: Connection, answer: Answer) -> None:
+        async def play(connection: UpstreamConnection, answer: UpstreamAnswer) -> None:
             flowing = await begun(answer, lambda piece: taken.append(piece) or True)
             connection.data_received(body[:place])
             connection.data_received(body[place:])

@@ -6,9 +6,9 @@ import socket
 import pytest
 
 from gateway_core.contracts.errors import TransportError
-from gateway_core.upstream.transport.addresses import Policy
+from gateway_core.upstream.transport.addresses import AddressPolicy
 from gateway_core.upstream.transport.failures import AddressForbidden
-from gateway_core.upstream.transport.guard import NAMES, REMEMBERED, Guard
+from gateway_core.upstream.transport.guard import NAMES, REMEMBERED, AddressGuard
 
 
 class Names:
@@ -37,14 +37,14 @@ class Clock:
 
 def test_every_address_of_a_name_must_be_allowed(run):
     async def scenario():
-        guard = Guard(resolve=Names(["93.184.216.34", "127.0.0.1"]))
+        guard = AddressGuard(resolve=Names(["93.184.216.34", "127.0.0.1"]))
 
-        assert await guard.addresses("a.test", 443, Policy.OPERATOR) == [
+        assert await guard.addresses("a.test", 443, AddressPolicy.OPERATOR) == [
             "93.184.216.34",
             "127.0.0.1",
         ]
         with pytest.raises(AddressForbidden, match="not in a permitted network") as caught:
-            await guard.addresses("a.test", 443, Policy.PUBLIC)
+            await guard.addresses("a.test", 443, AddressPolicy.PUBLIC)
 
         assert caught.value.sent is False
         assert "127" not in caught.value.message
@@ -56,14 +56,14 @@ def test_an_answer_that_changes_is_checked_again(run):
     async def scenario():
         clock = Clock()
         names = Names(["93.184.216.34"], ["127.0.0.1"])
-        guard = Guard(resolve=names, clock=clock)
+        guard = AddressGuard(resolve=names, clock=clock)
 
-        assert await guard.addresses("a.test", 80, Policy.PUBLIC) == ["93.184.216.34"]
+        assert await guard.addresses("a.test", 80, AddressPolicy.PUBLIC) == ["93.184.216.34"]
         clock.now += REMEMBERED - 1
-        assert await guard.addresses("a.test", 80, Policy.PUBLIC) == ["93.184.216.34"]
+        assert await guard.addresses("a.test", 80, AddressPolicy.PUBLIC) == ["93.184.216.34"]
         clock.now += 2
         with pytest.raises(AddressForbidden):
-            await guard.addresses("a.test", 80, Policy.PUBLIC)
+            await guard.addresses("a.test", 80, AddressPolicy.PUBLIC)
 
         assert names.asked == ["a.test", "a.test"]
 
@@ -72,11 +72,11 @@ def test_an_answer_that_changes_is_checked_again(run):
 
 def test_a_remembered_answer_is_checked_for_everybody_who_asks(run):
     async def scenario():
-        guard = Guard(resolve=Names(["10.0.0.1"]))
-        await guard.addresses("a.test", 80, Policy.OPERATOR)
+        guard = AddressGuard(resolve=Names(["10.0.0.1"]))
+        await guard.addresses("a.test", 80, AddressPolicy.OPERATOR)
 
         with pytest.raises(AddressForbidden):
-            await guard.addresses("a.test", 80, Policy.PUBLIC)
+            await guard.addresses("a.test", 80, AddressPolicy.PUBLIC)
 
     run(scenario)
 
@@ -84,9 +84,11 @@ def test_a_remembered_answer_is_checked_for_everybody_who_asks(run):
 def test_many_askers_cause_one_look_up(run):
     async def scenario():
         names = Names(["93.184.216.34"])
-        guard = Guard(resolve=names)
+        guard = AddressGuard(resolve=names)
 
-        await asyncio.gather(*(guard.addresses("a.test", 80, Policy.PUBLIC) for _ in range(50)))
+        await asyncio.gather(
+            *(guard.addresses("a.test", 80, AddressPolicy.PUBLIC) for _ in range(50))
+        )
 
         assert names.asked == ["a.test"]
         assert not guard._lookups
@@ -97,9 +99,10 @@ def test_many_askers_cause_one_look_up(run):
 def test_a_cancelled_asker_does_not_take_the_others_along(run):
     async def scenario():
         names = Names(["93.184.216.34"])
-        guard = Guard(resolve=names)
+        guard = AddressGuard(resolve=names)
         first, second = (
-            asyncio.create_task(guard.addresses("a.test", 80, Policy.PUBLIC)) for _ in range(2)
+            asyncio.create_task(guard.addresses("a.test", 80, AddressPolicy.PUBLIC))
+            for _ in range(2)
         )
         await asyncio.sleep(0)
 
@@ -114,13 +117,13 @@ def test_a_cancelled_asker_does_not_take_the_others_along(run):
 @pytest.mark.parametrize("failure", [socket.gaierror(-2, "unknown"), []], ids=["error", "empty"])
 def test_a_name_that_is_unknown_is_not_remembered(run, failure):
     async def scenario():
-        guard = Guard(resolve=Names(failure, ["93.184.216.34"]))
+        guard = AddressGuard(resolve=Names(failure, ["93.184.216.34"]))
 
         with pytest.raises(TransportError, match="could not be resolved") as caught:
-            await guard.addresses("a.test", 80, Policy.PUBLIC)
+            await guard.addresses("a.test", 80, AddressPolicy.PUBLIC)
 
         assert (caught.value.status, caught.value.sent) == (502, False)
-        assert await guard.addresses("a.test", 80, Policy.PUBLIC) == ["93.184.216.34"]
+        assert await guard.addresses("a.test", 80, AddressPolicy.PUBLIC) == ["93.184.216.34"]
 
     run(scenario)
 
@@ -128,13 +131,13 @@ def test_a_name_that_is_unknown_is_not_remembered(run, failure):
 def test_the_memory_is_bounded(run):
     async def scenario():
         names = Names(["93.184.216.34"])
-        guard = Guard(resolve=names)
+        guard = AddressGuard(resolve=names)
 
         for number in range(NAMES + 10):
-            await guard.addresses(f"a{number}.test", 80, Policy.PUBLIC)
+            await guard.addresses(f"a{number}.test", 80, AddressPolicy.PUBLIC)
 
         assert len(guard._known) == NAMES
-        await guard.addresses(f"a{NAMES + 9}.test", 80, Policy.PUBLIC)
+        await guard.addresses(f"a{NAMES + 9}.test", 80, AddressPolicy.PUBLIC)
         assert len(names.asked) == NAMES + 10
 
     run(scenario)
@@ -142,10 +145,10 @@ def test_the_memory_is_bounded(run):
 
 def test_addresses_are_not_looked_up(run):
     async def scenario():
-        guard = Guard(resolve=Names(OSError("never asked")))
+        guard = AddressGuard(resolve=Names(OSError("never asked")))
 
-        assert await guard.addresses("8.8.8.8", 443, Policy.PUBLIC) == ["8.8.8.8"]
-        assert await guard.addresses("::1", 443, Policy.OPERATOR) == ["::1"]
+        assert await guard.addresses("8.8.8.8", 443, AddressPolicy.PUBLIC) == ["8.8.8.8"]
+        assert await guard.addresses("::1", 443, AddressPolicy.OPERATOR) == ["::1"]
 
     run(scenario)
 
@@ -153,13 +156,13 @@ def test_addresses_are_not_looked_up(run):
 @pytest.mark.parametrize("port", [22, 25, 81, 3306, 5432, 6379])
 def test_the_public_policy_reaches_ports_of_the_web_only(run, port):
     async def scenario():
-        guard = Guard(resolve=Names(["93.184.216.34"]))
+        guard = AddressGuard(resolve=Names(["93.184.216.34"]))
 
         with pytest.raises(AddressForbidden, match="port"):
-            await guard.addresses("a.test", port, Policy.PUBLIC)
+            await guard.addresses("a.test", port, AddressPolicy.PUBLIC)
         for allowed in (80, 443, 8080, 8443):
-            await guard.addresses("a.test", allowed, Policy.PUBLIC)
-        await guard.addresses("a.test", port, Policy.OPERATOR)
+            await guard.addresses("a.test", allowed, AddressPolicy.PUBLIC)
+        await guard.addresses("a.test", port, AddressPolicy.OPERATOR)
 
     run(scenario)
 
@@ -178,17 +181,17 @@ def test_the_public_policy_reaches_ports_of_the_web_only(run, port):
 )
 def test_the_gateways_own_listener_is_refused(run, listener, address, port):
     async def scenario():
-        guard = Guard(resolve=Names([address]), refuse=frozenset({listener}))
+        guard = AddressGuard(resolve=Names([address]), refuse=frozenset({listener}))
 
         with pytest.raises(AddressForbidden, match="the gateway itself"):
-            await guard.addresses("a.test", port, Policy.OPERATOR)
-        assert await guard.addresses("a.test", port + 1, Policy.OPERATOR)
+            await guard.addresses("a.test", port, AddressPolicy.OPERATOR)
+        assert await guard.addresses("a.test", port + 1, AddressPolicy.OPERATOR)
 
     run(scenario)
 
 
 def test_a_connection_from_an_address_to_itself_is_the_gateways_own_listener():
-    guard = Guard(refuse=frozenset({("0.0.0.0", 20128)}))
+    guard = AddressGuard(refuse=frozenset({("0.0.0.0", 20128)}))
 
     guard.check_peer(("192.168.1.5", 40000), ("192.168.1.5", 80))
     guard.check_peer(("192.168.1.5", 40000), ("192.168.1.6", 20128))
@@ -198,6 +201,8 @@ def test_a_connection_from_an_address_to_itself_is_the_gateways_own_listener():
 
 def test_the_system_is_asked_by_default(run):
     async def scenario():
-        assert "127.0.0.1" in await Guard().addresses("localhost", 80, Policy.OPERATOR)
+        assert "127.0.0.1" in await AddressGuard().addresses(
+            "localhost", 80, AddressPolicy.OPERATOR
+        )
 
     run(scenario)

@@ -6,7 +6,7 @@ import pytest
 
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.upstream.transport import AddressForbidden, MalformedUrl, Network, Policy
+from gateway_core.upstream.transport import AddressForbidden, AddressPolicy, MalformedUrl, Network
 
 
 def resolving(*addresses):
@@ -20,7 +20,7 @@ def test_equal_ways_out_are_shared():
     network = Network()
 
     assert network.transport() is network.transport()
-    assert network.transport() is not network.transport(policy=Policy.PUBLIC)
+    assert network.transport() is not network.transport(policy=AddressPolicy.PUBLIC)
     assert network.transport("http://p.test") is network.transport("http://p.test")
     assert network.transport("http://p.test") is not network.transport("http://q.test")
 
@@ -37,7 +37,7 @@ def test_a_private_address_is_out_of_reach_for_the_public(run, serve, polite, op
     async def scenario():
         mixed = resolving("93.184.216.34", "127.0.0.1")
         async with serve(polite) as server, open_network(resolve=mixed) as network:
-            public = network.transport(policy=Policy.PUBLIC)
+            public = network.transport(policy=AddressPolicy.PUBLIC)
             for url in (server.url(), "http://a.test/", "http://127.0.0.1/", "http://[::1]:8080/"):
                 with pytest.raises(AddressForbidden) as caught:
                     await fetch(public, url)
@@ -56,7 +56,7 @@ def test_an_open_connection_of_the_operator_is_no_way_in_for_the_public(
             await fetch(network.transport(), server.url())
 
             with pytest.raises(AddressForbidden):
-                await fetch(network.transport(policy=Policy.PUBLIC), server.url())
+                await fetch(network.transport(policy=AddressPolicy.PUBLIC), server.url())
 
             assert server.accepted == 1
 
@@ -129,7 +129,7 @@ def test_the_dialled_address_is_the_checked_one(serve, polite, open_network, fet
 
         async with serve(polite) as server, open_network(resolve=changing) as network:
             monkeypatch.setattr(loop, "create_connection", record)
-            public = network.transport(policy=Policy.PUBLIC)
+            public = network.transport(policy=AddressPolicy.PUBLIC)
 
             assert await fetch(public, "http://a.test/") == b"ok"
             assert await fetch(public, "http://a.test/") == b"ok"
@@ -185,7 +185,7 @@ def test_a_url_for_somebody_else_can_be_checked(run, open_network):
     async def scenario():
         async with open_network(resolve=resolving("10.0.0.1")) as network:
             await network.permit("https://8.8.8.8/")
-            await network.permit("http://a.test/", Policy.OPERATOR)
+            await network.permit("http://a.test/", AddressPolicy.OPERATOR)
             with pytest.raises(AddressForbidden):
                 await network.permit("http://a.test/")
             with pytest.raises(AddressForbidden):

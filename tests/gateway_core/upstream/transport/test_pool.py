@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from gateway_core.contracts.errors import TransportError
-from gateway_core.upstream.transport.limits import Limits
+from gateway_core.upstream.transport.limits import TransportLimits
 from gateway_core.upstream.transport.pool import Pool
 
 
@@ -31,7 +31,7 @@ class Setting:
         self.failure = None
         self.gate = asyncio.Event()
         self.gate.set()
-        self.pool = Pool(Limits(connections=size, connect=0.05), self.dial, self.empty)
+        self.pool = Pool(TransportLimits(connections=size, connect=0.05), self.dial, self.empty)
 
     async def dial(self):
         self.dialled += 1

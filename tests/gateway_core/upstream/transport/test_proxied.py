@@ -9,7 +9,7 @@ import pytest
 
 from gateway_core.contracts.errors import TransportError
 from gateway_core.contracts.exchange import UpstreamRequest
-from gateway_core.upstream.transport import AddressForbidden, Policy, read_all
+from gateway_core.upstream.transport import AddressForbidden, AddressPolicy, read_all
 
 
 def way(server, handler, user=""):
@@ -177,7 +177,7 @@ def test_a_proxy_that_is_not_there_is_not_sent(run, serve, proxy, open_network, 
     run(scenario)
 
 
-@pytest.mark.parametrize("policy", Policy)
+@pytest.mark.parametrize("policy", AddressPolicy)
 def test_a_look_up_that_stalls_is_given_up(run, open_network, fetch, policy):
     async def never(host):
         await asyncio.sleep(100)
@@ -227,7 +227,7 @@ def test_a_public_destination_is_checked_and_named_by_its_address(
         ):
             # The proxy stands for the whole world: it finds the address at our server.
             proxy.names = {"93.184.216.34": "127.0.0.1"}
-            public = network.transport(way(middle, proxy), policy=Policy.PUBLIC)
+            public = network.transport(way(middle, proxy), policy=AddressPolicy.PUBLIC)
             network._guard._public_ports = frozenset({server.port})
 
             for _ in range(2):
@@ -245,7 +245,7 @@ def test_a_private_destination_is_refused_to_the_public_over_a_proxy_too(
     async def scenario():
         mixed = resolving("93.184.216.34", "10.0.0.1")
         async with serve(proxy) as middle, open_network(resolve=mixed) as network:
-            public = network.transport(way(middle, proxy), policy=Policy.PUBLIC)
+            public = network.transport(way(middle, proxy), policy=AddressPolicy.PUBLIC)
             for url in ("http://a.test/", "http://127.0.0.1/", "http://93.184.216.34:22/"):
                 with pytest.raises(AddressForbidden):
                     await fetch(public, url)
@@ -331,7 +331,7 @@ def test_http2_without_a_proxy_obeys_the_policy(run, serve, polite, open_network
     async def scenario():
         async with serve(polite) as server, open_network() as network:
             operator = network.transport(http2=True)
-            public = network.transport(http2=True, policy=Policy.PUBLIC)
+            public = network.transport(http2=True, policy=AddressPolicy.PUBLIC)
 
             assert await fetch(operator, server.url()) == b"ok"
             with pytest.raises(AddressForbidden):

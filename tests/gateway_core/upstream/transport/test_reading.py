@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core.contracts.errors import TransportError
-from gateway_core.upstream.transport.answers import Answer
+from gateway_core.upstream.transport.answers import UpstreamAnswer
 from gateway_core.upstream.transport.reading import Reader
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -28,7 +28,7 @@ class Nowhere:
 
 def read(*pieces, bodiless=False):
     """Feed the pieces of one answer; what is left is ``(reader, answer)``."""
-    reader, answer = Reader(), Answer(Nowhere())
+    reader, answer = Reader(), UpstreamAnswer(Nowhere())
     reader.begin(answer, bodiless=bodiless)
     for piece in pieces:
         reader.feed(piece, answer)
@@ -114,7 +114,7 @@ def test_one_reader_reads_one_answer_after_another():
     reader = Reader()
     for name in ("length", "chunked", "interim", "no content", "length"):
         data, status, body = WHOLE[name]
-        answer = Answer(Nowhere())
+        answer = UpstreamAnswer(Nowhere())
         reader.begin(answer, bodiless=False)
         reader.feed(data, answer)
         assert (reader.complete, answer.status, body_of(answer)) == (True, status, body)

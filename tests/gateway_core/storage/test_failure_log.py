@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from gateway_core.storage.errors import StorageFull, StorageUnavailable
-from gateway_core.storage.trouble import AGAIN, Trouble
+from gateway_core.storage.failure_log import AGAIN, FailureLog
 
 log = logging.getLogger("trouble")
 
@@ -24,12 +24,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def trouble(clock: Clock) -> Trouble:
-    return Trouble(log, "Writing rows", "They are kept.", clock)
+def trouble(clock: Clock) -> FailureLog:
+    return FailureLog(log, "Writing rows", "They are kept.", clock)
 
 
 def test_a_full_disk_is_told_once_with_what_to_do_and_without_a_trace(
-    trouble: Trouble, clock: Clock, caplog: pytest.LogCaptureFixture
+    trouble: FailureLog, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(300):
         trouble.met(StorageFull())
@@ -42,7 +42,7 @@ def test_a_full_disk_is_told_once_with_what_to_do_and_without_a_trace(
 
 
 def test_what_lasts_is_told_again_rarely(
-    trouble: Trouble, clock: Clock, caplog: pytest.LogCaptureFixture
+    trouble: FailureLog, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(int(2 * AGAIN / 2) + 1):
         trouble.met(StorageFull())
@@ -53,7 +53,7 @@ def test_what_lasts_is_told_again_rarely(
 
 
 def test_it_says_when_it_works_again_and_then_is_new(
-    trouble: Trouble, clock: Clock, caplog: pytest.LogCaptureFixture
+    trouble: FailureLog, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     trouble.over()
     for _ in range(2):
@@ -69,7 +69,7 @@ def test_it_says_when_it_works_again_and_then_is_new(
     assert again.getMessage().startswith("Writing rows fails: ")
 
 
-def test_the_engines_reason_is_told(trouble: Trouble, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_engines_reason_is_told(trouble: FailureLog, caplog: pytest.LogCaptureFixture) -> None:
     error = StorageUnavailable()
     error.__cause__ = OSError("disk I/O error")
 
@@ -79,7 +79,7 @@ def test_the_engines_reason_is_told(trouble: Trouble, caplog: pytest.LogCaptureF
 
 
 def test_another_error_is_told_at_once_and_one_that_nobody_expects_has_a_trace(
-    trouble: Trouble, caplog: pytest.LogCaptureFixture
+    trouble: FailureLog, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(2):
         trouble.met(StorageFull())

@@ -37,7 +37,7 @@ def is_house(plugin: Plugin | Found) -> bool:
     return plugin.origin is Origin.INSTALLED and plugin.distribution in _HOUSE
 
 
-def goes_first(plugin: Plugin) -> bool:
+def has_precedence(plugin: Plugin) -> bool:
     """Whether it keeps its names, paths and variables when a stranger claims them."""
     return plugin.origin is Origin.GIVEN or is_house(plugin)
 

@@ -6,11 +6,11 @@ import pytest
 from plugin_folders import folders, specs_of
 
 from gateway_core.plugins import Origin, Plugin, State
-from gateway_core.plugins.standing import (
+from gateway_core.plugins.trust import (
     HOUSE_EXTENSIONS,
     HOUSE_FORMATS,
     HOUSE_PROVIDERS,
-    goes_first,
+    has_precedence,
     is_trusted,
 )
 
@@ -58,5 +58,5 @@ def test_each_vendor_of_the_house_has_its_plugins_name() -> None:
 def test_the_house_and_what_is_handed_over_go_first(
     plugin: Plugin, first: bool, trusted: bool
 ) -> None:
-    assert (goes_first(plugin), is_trusted(plugin, ())) == (first, trusted)
+    assert (has_precedence(plugin), is_trusted(plugin, ())) == (first, trusted)
     assert is_trusted(plugin, ("a",))

@@ -4,14 +4,18 @@ from typing import Any
 
 import pytest
 
+from gateway_core.identity.credential_headers import (
+    SECRET_HEADERS,
+    scope_without_credentials,
+    without_credentials,
+)
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.identity.veil import SECRET_HEADERS, veiled, veiled_scope
 
 
 def test_the_rest_of_the_headers_stays() -> None:
     shown = {"content-type": "application/json", "x-session-id": "s"}
 
-    assert dict(veiled({**dict.fromkeys(SECRET_HEADERS, "canary"), **shown})) == shown
+    assert dict(without_credentials({**dict.fromkeys(SECRET_HEADERS, "canary"), **shown})) == shown
 
 
 @pytest.mark.parametrize(
@@ -24,12 +28,12 @@ def test_the_rest_of_the_headers_stays() -> None:
 def test_every_header_with_a_credential_is_left_out(name: str) -> None:
     scope = {"headers": [(name.encode(), b"canary")]}
 
-    assert dict(veiled({name: "canary"})) == {}
-    assert veiled_scope(scope)["headers"] == []
+    assert dict(without_credentials({name: "canary"})) == {}
+    assert scope_without_credentials(scope)["headers"] == []
 
 
 def test_veiled_headers_cannot_be_written_to() -> None:
-    headers: Any = veiled({"a": "b"})
+    headers: Any = without_credentials({"a": "b"})
 
     with pytest.raises(TypeError):
         headers["c"] = "d"
@@ -45,7 +49,7 @@ def test_a_scope_is_shown_without_credentials_and_without_the_gateway() -> None:
         "headers": [(b"Cookie", b"canary"), (b"accept", b"*/*"), (CLI_HEADER.encode(), b"canary")],
     }
 
-    shown = veiled_scope(scope)
+    shown = scope_without_credentials(scope)
 
     assert dict(shown) == {
         "type": "http",

@@ -12,7 +12,7 @@ FULL = "Make room on the disk of the data directory, and see that it may be writ
 SHUT = "See that the database can be read and written and that no other program holds it."
 
 
-class Trouble:
+class FailureLog:
     """One kind of work, and since when it fails."""
 
     def __init__(
@@ -44,8 +44,8 @@ class Trouble:
         so_far = f" ({self._times} times in {now - self._since:.0f} s)" if self._times > 1 else ""
         told = " ".join(filter(None, (f"{self._work} fails{so_far}: {why}.", advice)))
         # What is wrong with the database is in the words; a mistake of our own is in the trace.
-        trace = error if is_new and not advice else None
-        self._log.error("%s %s", told, self._meanwhile, exc_info=trace)
+        record = error if is_new and not advice else None
+        self._log.error("%s %s", told, self._meanwhile, exc_info=record)
 
     def over(self) -> None:
         """It works. Says so if it did not before."""

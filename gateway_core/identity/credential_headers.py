@@ -25,7 +25,7 @@ _GATEWAYS_OWN = frozenset({"app", "state"})
 """Members of a scope through which the whole gateway could be reached."""
 
 
-def veiled(headers: Mapping[str, str]) -> Mapping[str, str]:
+def without_credentials(headers: Mapping[str, str]) -> Mapping[str, str]:
     """The headers, names in lower case, without credentials; they cannot be written to."""
     shown = dict(headers)
     shown.pop("authorization", None)  # nearly every request has this one, and hardly any another
@@ -35,7 +35,7 @@ def veiled(headers: Mapping[str, str]) -> Mapping[str, str]:
     return MappingProxyType(shown)
 
 
-def veiled_scope(scope: Mapping[str, Any]) -> MutableMapping[str, Any]:
+def scope_without_credentials(scope: Mapping[str, Any]) -> MutableMapping[str, Any]:
     """A copy of an ASGI scope without credentials and without a way to the gateway."""
     shown = {name: value for name, value in scope.items() if name not in _GATEWAYS_OWN}
     shown["headers"] = [
