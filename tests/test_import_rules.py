@@ -252,7 +252,7 @@ BAD = [
     (layers, "gateway_core.storage.stores.keys", "from ...identity import peers"),
     (layers, "gateway_core.config.settings", "from gateway_core.cli.main import main"),
     (layers, "gateway_core.routing.plan", "from gateway_core import pipeline"),
-    (layers, "gateway_core.plugins", "def f():\n    from ..pipeline import dispatch"),
+    (layers, "gateway_core.plugins.guard", "def f():\n    from ..pipeline import dispatch"),
     (layers, "gateway_core.extras", ""),
     (contracts, "gateway_core.contracts.usage", "from .model import Model"),
     (contracts, "gateway_core.contracts.model", "from . import wire"),

@@ -1,0 +1,146 @@
+"""Prints the figures that tell how hard each package is to take over.
+
+``python tools/structure.py`` measures every package; ``python tools/structure.py FOLDER ...``
+measures those folders. Columns: modules and functions in lines (median, 90 %, longest), comments
+per 100 lines, private helpers with a single caller, and words that the glossary has replaced.
+"""
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = (
+    *(f"gateway_core/{room}" for room in ("contracts", "config", "storage", "identity")),
+    *(f"gateway_core/{room}" for room in ("plugins", "upstream", "metering", "routing")),
+    *(f"gateway_core/{room}" for room in ("pipeline", "http", "cli")),
+    "gateway_core",
+    *("gateway_formats", "gateway_providers", "gateway_dashboard_api"),
+    *("plugins/formats", "plugins/providers", "plugins/servers", "plugins/extensions"),
+)
+REPLACED_WORDS = re.compile(
+    r"\b_?(desks?|laid|praised?|blamed?|veil(ed|s)?|hang_up|noting|goes_first|own_desk|plan_of|"
+    r"Arrivals?|Verbatim|Handover|Visitor|let_go|stamps|goes_first)\b|\b_?told\(",
+)
+"""Words of the first design that the glossary of docs/architecture.md has replaced."""
+NOT_COMMENTS = ("noqa", "type:", "pragma", "fmt:", "!")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Module(NamedTuple):
+    """One source file."""
+
+    path: Path
+    text: str
+    tree: ast.Module
+
+    @property
+    def lines(self) -> int:
+        return self.text.count("\n")
+
+
+class Figures(NamedTuple):
+    """What is known of one folder."""
+
+    name: str
+    modules: Sequence[int]
+    functions: Sequence[int]
+    comments: float
+    """Per 100 lines."""
+    helpers: int
+    one_caller: int
+    words: int
+
+    @property
+    def one_caller_share(self) -> float:
+        """Per cent of the private helpers."""
+        return 100 * self.one_caller / self.helpers if self.helpers else 0.0
+
+
+def modules(folder: Path) -> tuple[Module, ...]:
+    """The modules below a folder."""
+    return tuple(
+        Module(path, text, ast.parse(text, str(path)))
+        for path in sorted(folder.rglob("*.py"))
+        for text in (path.read_text("utf-8"),)
+    )
+
+
+def measure(name: str, found: Sequence[Module]) -> Figures:
+    """The figures of some modules, taken together as one package."""
+    functions = [node for module in found for node in ast.walk(module.tree) if is_function(node)]
+    lines = sum(module.lines for module in found)
+    comments = sum(1 for module in found for _ in comments_of(module.text))
+    helpers = [node.name for node in functions if is_private(node.name)]
+    uses = Counter(name for module in found for name in names_used(module.tree))
+    return Figures(
+        name=name,
+        modules=[module.lines for module in found],
+        functions=[(node.end_lineno or node.lineno) - node.lineno + 1 for node in functions],
+        comments=100 * comments / lines if lines else 0.0,
+        helpers=len(helpers),
+        one_caller=sum(1 for each in helpers if uses[each] == 1),
+        words=sum(len(REPLACED_WORDS.findall(module.text)) for module in found),
+    )
+
+
+def is_function(node: ast.AST) -> bool:
+    return isinstance(node, Function)
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def names_used(tree: ast.AST) -> Iterator[str]:
+    """Every name and attribute that is read."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+
+
+def comments_of(text: str) -> Iterator[str]:
+    """Lines of comments, without directives for tools."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            content = token.string.lstrip("#").strip()
+            if content and not content.startswith(NOT_COMMENTS):
+                yield content
+
+
+def spread(values: Sequence[int]) -> str:
+    """Median, 90 % and longest."""
+    ordered = sorted(values) or [0]
+    last = len(ordered) - 1
+    return f"{ordered[last // 2]}/{ordered[last * 9 // 10]}/{ordered[-1]}"
+
+
+def report(rows: Iterable[Figures]) -> Iterator[str]:
+    yield (
+        f"{'package':34} {'lines':>6} {'modules':>13} {'functions':>13} {'comments':>8} "
+        f"{'one caller':>14} {'words':>5}"
+    )
+    for row in rows:
+        share = f"{row.one_caller}/{row.helpers} {row.one_caller_share:.0f} %"
+        yield (
+            f"{row.name:34} {sum(row.modules):>6} {spread(row.modules):>13} "
+            f"{spread(row.functions):>13} {row.comments:>8.1f} {share:>14} {row.words:>5}"
+        )
+
+
+def main(folders: Sequence[str]) -> None:
+    """Print a row for each folder."""
+    rows = (measure(name, modules(ROOT / name)) for name in folders if (ROOT / name).is_dir())
+    print("\n".join(report(rows)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or PACKAGES)
