@@ -2,7 +2,8 @@
 
 ``python tools/structure.py`` measures every package; ``python tools/structure.py FOLDER ...``
 measures those folders. Columns: modules and functions in lines (median, 90 %, longest), comments
-per 100 lines, private helpers with a single caller, and words that the glossary has replaced.
+per 100 lines, private helpers that are used once (and their share of all functions), and words
+that the glossary has replaced. ``--once FOLDER ...`` lists those helpers.
 """
 
 import ast
@@ -53,14 +54,14 @@ class Figures(NamedTuple):
     functions: Sequence[int]
     comments: float
     """Per 100 lines."""
-    helpers: int
     one_caller: int
+    """Private functions and methods that their module uses once."""
     words: int
 
     @property
     def one_caller_share(self) -> float:
-        """Per cent of the private helpers."""
-        return 100 * self.one_caller / self.helpers if self.helpers else 0.0
+        """Per cent of all functions."""
+        return 100 * self.one_caller / len(self.functions) if self.functions else 0.0
 
 
 def modules(folder: Path) -> tuple[Module, ...]:
@@ -74,24 +75,29 @@ def modules(folder: Path) -> tuple[Module, ...]:
 
 def measure(name: str, found: Sequence[Module]) -> Figures:
     """The figures of some modules, taken together as one package."""
-    functions = [node for module in found for node in ast.walk(module.tree) if is_function(node)]
+    functions = [node for module in found for node in functions_of(module)]
     lines = sum(module.lines for module in found)
     comments = sum(1 for module in found for _ in comments_of(module.text))
-    helpers = [node.name for node in functions if is_private(node.name)]
-    uses = Counter(name for module in found for name in names_used(module.tree))
     return Figures(
         name=name,
         modules=[module.lines for module in found],
         functions=[(node.end_lineno or node.lineno) - node.lineno + 1 for node in functions],
         comments=100 * comments / lines if lines else 0.0,
-        helpers=len(helpers),
-        one_caller=sum(1 for each in helpers if uses[each] == 1),
+        one_caller=sum(1 for module in found for _ in used_once(module)),
         words=sum(len(REPLACED_WORDS.findall(module.text)) for module in found),
     )
 
 
-def is_function(node: ast.AST) -> bool:
-    return isinstance(node, Function)
+def functions_of(module: Module) -> list[Function]:
+    return [node for node in ast.walk(module.tree) if isinstance(node, Function)]
+
+
+def used_once(module: Module) -> Iterator[str]:
+    """Private functions that stand apart though only one place in their module needs them."""
+    uses = Counter(names_used(module.tree))
+    for function in functions_of(module):
+        if is_private(function.name) and uses[function.name] == 1:
+            yield function.name
 
 
 def is_private(name: str) -> bool:
@@ -126,18 +132,24 @@ def spread(values: Sequence[int]) -> str:
 def report(rows: Iterable[Figures]) -> Iterator[str]:
     yield (
         f"{'package':34} {'lines':>6} {'modules':>13} {'functions':>13} {'comments':>8} "
-        f"{'one caller':>14} {'words':>5}"
+        f"{'one caller':>11} {'words':>5}"
     )
     for row in rows:
-        share = f"{row.one_caller}/{row.helpers} {row.one_caller_share:.0f} %"
+        share = f"{row.one_caller} {row.one_caller_share:.0f} %"
         yield (
             f"{row.name:34} {sum(row.modules):>6} {spread(row.modules):>13} "
-            f"{spread(row.functions):>13} {row.comments:>8.1f} {share:>14} {row.words:>5}"
+            f"{spread(row.functions):>13} {row.comments:>8.1f} {share:>11} {row.words:>5}"
         )
 
 
 def main(folders: Sequence[str]) -> None:
-    """Print a row for each folder."""
+    """Print a row for each folder, or the helpers that are used once."""
+    if folders[:1] == ["--once"]:
+        for folder in folders[1:]:
+            for module in modules(ROOT / folder):
+                for name in used_once(module):
+                    print(f"{module.path.relative_to(ROOT)}: {name}")
+        return
     rows = (measure(name, modules(ROOT / name)) for name in folders if (ROOT / name).is_dir())
     print("\n".join(report(rows)))
 
