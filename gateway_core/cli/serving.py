@@ -150,7 +150,7 @@ def _listen_for_stop(stop: asyncio.Event, door: server.Door, place: Place | None
 
 
 def _cut(gateway: Gateway) -> None:
-    gateway.core.is_stopping = True
+    gateway.core.state.is_stopping = True
 
 
 def _pressure(gateway: Gateway, door: server.Door, place: Place | None) -> Pressure:
@@ -158,9 +158,9 @@ def _pressure(gateway: Gateway, door: server.Door, place: Place | None) -> Press
     workers = 1 if place is None else place.workers
 
     def refuse(is_full: bool) -> None:
-        if is_full and not core.is_full:
+        if is_full and not core.state.is_full:
             log.warning("memory is short: new inference requests are refused")
-        core.is_full = is_full
+        core.state.is_full = is_full
 
     budget = budget_of(core.environment.memory_mb, memory_size(), workers)
     return Pressure(budget, memory_used, refuse, door.close_idle)

@@ -136,7 +136,7 @@ class App:
 
     def at_once(
         self, kept: RepeatedHead, body: bytes, outlet: DirectWriter
-    ) -> fast_path.Attempt | None:
+    ) -> fast_path.Driver | None:
         """Begin to serve a request whose head came before without a task, where that can be.
 
         ``outlet`` is for its answer, or for the task that goes on with it.

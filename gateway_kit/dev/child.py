@@ -139,7 +139,7 @@ async def _hurry(stop: asyncio.Event, door: server.Door) -> None:
 
 
 def _cut(gateway: Gateway) -> None:
-    gateway.core.is_stopping = True
+    gateway.core.state.is_stopping = True
 
 
 def _own(registry: Registry, plugin: str) -> list[ProviderSpec]:
