@@ -38,7 +38,7 @@ $(UV): requirements/tools.txt
 lock: $(UV)
 	$(UV) lock --quiet --upgrade
 	$(UV) export --quiet --all-packages --all-extras --all-groups --no-emit-workspace --no-header --output-file requirements/lock.txt
-	$(UV) export --quiet --frozen --all-packages --extra fast --extra http3 --no-dev --no-emit-workspace --no-header --output-file requirements/image.txt
+	$(UV) export --quiet --frozen --all-packages --extra fast --no-dev --no-emit-workspace --no-header --output-file requirements/image.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in --output-file requirements/build.txt
 
 clean:

@@ -153,7 +153,7 @@ def test_the_image_holds_what_is_pinned_and_every_plugin_and_nothing_else(image:
     assert core
     assert len(plugins) == len(MEMBERS) > 30
     assert there == packages_of(ROOT / "requirements" / "image.txt")
-    assert {"uvloop", "uvicorn", "aioquic"} <= set(there)
+    assert {"uvloop"} <= set(there)
     assert {"pytest", "mypy", "ruff", "hypothesis", "setuptools", "uv", "hatchling"}.isdisjoint(
         there
     )

@@ -196,7 +196,7 @@ def files(module: Module) -> Iterator[str]:
     doors = (
         *("gateway_core.config.data_dir", "gateway_core.config.machine", "gateway_core.storage"),
         "gateway_core.config.whereabouts",
-        *("gateway_core.plugins.files", "gateway_core.server.quic_certificate"),
+        "gateway_core.plugins.files",
         *("gateway_kit.scaffold", "gateway_kit.results"),
     )
     if not module.is_in(*doors):

@@ -41,8 +41,7 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
     "--server",
     type=click.Choice(NAMES),
     metavar="|".join(NAMES),
-    help="What serves HTTP/1.1: our own server on one of two event loops, or another one."
-    "  [default: uvloop, where it is installed]",
+    help="The event loop of the server.  [default: uvloop, where it is installed]",
 )
 @click.option(
     "--workers",
@@ -54,7 +53,6 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 @click.option("--tls-cert", metavar="FILE", help="Serve over TLS, with this certificate (PEM).")
 @click.option("--tls-key", metavar="FILE", help="Its key, if that is in a file of its own.")
 @click.option("--http2/--no-http2", default=None, help="Speak HTTP/2 over TLS.  [default: http2]")
-@click.option("--http3/--no-http3", default=None, help="Speak HTTP/3 too.  [default: no-http3]")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Instead of DATA_DIR.")
 @click.option("--tray", is_flag=True, help="Show an icon in the tray, where there is one.")
 @click.option("--no-browser", is_flag=True, help="Do not open the dashboard in a browser.")
@@ -69,7 +67,6 @@ def cli(
     tls_cert: str | None,
     tls_key: str | None,
     http2: bool | None,
-    http3: bool | None,
     data_dir: Path | None,
     tray: bool,
     no_browser: bool,
@@ -77,7 +74,7 @@ def cli(
 ) -> None:
     """Serve the model gateway. Without a command it starts and prints a first request to try."""
     given = {"data_dir": data_dir and str(data_dir), "tls_cert": tls_cert, "tls_key": tls_key}
-    environment = _environment({**given, "http2": http2, "http3": http3})
+    environment = _environment({**given, "http2": http2})
     context.obj = environment
     if context.invoked_subcommand is None:
         if tray:

@@ -39,9 +39,6 @@ def serve(
     entrance = server.entrance_of(environment)
     with ExitStack() as opened:
         listener = opened.enter_context(closing(server.listen(host, port)))
-        if entrance is not None:
-            opened.callback(entrance.close)
-        server.bind(entrance, listener, workers)
         if workers == 1:
             server.run(lambda: _serve(environment, chosen, listener, entrance), chosen)
         else:
@@ -86,8 +83,6 @@ async def _serve(
     place: Place | None = None,
 ) -> None:
     stop = asyncio.Event()
-    if entrance is not None and place is not None:
-        entrance.worker = place.number
     own = frozenset({listener.getsockname()[:2]})
     opening = Gateway.open(environment, listens_on=own, shares_data=place is not None)
     finding = _being_found(environment, listener, stop) if place is None else nullcontext()

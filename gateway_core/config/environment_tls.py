@@ -37,13 +37,3 @@ class TlsVariables(Struct, frozen=True, kw_only=True):
             shown_default="true",
         ),
     ] = True
-    http3: Annotated[
-        bool,
-        variable(
-            "GATEWAY_HTTP3",
-            "Speak HTTP/3 too, on the same port for datagrams; needs a certificate and the extra "
-            "`http3`.",
-            SWITCH,
-            shown_default="false",
-        ),
-    ] = False

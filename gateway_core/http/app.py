@@ -7,7 +7,6 @@ access is shut.
 """
 
 import logging
-import secrets
 from collections.abc import Awaitable, Iterable, Mapping
 from urllib.parse import parse_qsl
 
@@ -18,7 +17,6 @@ from starlette.routing import Match
 from ..contracts.asgi import (
     ON_DISCONNECT,
     REPEATED_HEAD,
-    REPLY,
     DirectWriter,
     Message,
     Receive,
@@ -37,8 +35,7 @@ from ..pipeline import fast_path
 from ..pipeline.client_response import drained, headers_of
 from ..pipeline.context import Core
 from ..pipeline.exchanges import client_side
-from ..pipeline.fast_path import guest
-from ..pipeline.head_cache import Mark, Seen, SeenHeads
+from ..pipeline.head_cache import Seen
 from ..pipeline.pipeline import infer
 from ..pipeline.request_head import Route, read_request_head
 from . import meta, models
@@ -64,7 +61,6 @@ class App:
         self.routes = (*meta.routes(core), *models.routes(core), *extra)
         self._endpoints = Endpoints(core.snapshot.registry.formats.values())
         self._isolated_host = _isolated_host(core)
-        self._guests, self._seen = guest.Guests(), SeenHeads(secrets.token_bytes(32))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -83,11 +79,6 @@ class App:
             arrival = kept.made.again(self.core.identity, kept.length)
             if arrival is not None:
                 return infer(self.core, arrival, scope, receive, send)
-        mark = self._seen.mark(scope) if REPLY not in scope else None
-        if mark is not None and (seen := self._seen.find(mark)) is not None:
-            arrival = seen.again(self.core.identity, mark[1])
-            if arrival is not None:
-                return guest.serve(self.core, self._guests, arrival, scope, receive, send)
         headers = headers_of(scope)
         peer = stamp(scope, headers)
         try:
@@ -102,12 +93,11 @@ class App:
         found = self._endpoints.find(scope["path"])
         if found is None:
             return self._other(scope, headers, receive, send)
-        return self._infer(found, mark, scope, headers, receive, send)
+        return self._infer(found, scope, headers, receive, send)
 
     def _infer(
         self,
         found: Found,
-        mark: Mark | None,
         scope: Scope,
         headers: dict[str, str],
         receive: Receive,
@@ -124,14 +114,8 @@ class App:
         if scope["method"] != "POST":
             return self._method(route, scope, receive, send)
         arrival = read_request_head(route, parameters, scope["path"], caller, headers)
-        if not caller.was_refused and (mark is not None or REPEATED_HEAD in scope):
-            seen = Seen(arrival, self.core.identity.keys.changes)
-            if mark is None:
-                scope[REPEATED_HEAD].made = seen
-            else:
-                self._seen.keep(mark, seen)
-        if REPLY not in scope:
-            return guest.serve(self.core, self._guests, arrival, scope, receive, send)
+        if not caller.was_refused and REPEATED_HEAD in scope:
+            scope[REPEATED_HEAD].made = Seen(arrival, self.core.identity.keys.changes)
         return infer(self.core, arrival, scope, receive, send)
 
     def at_once(

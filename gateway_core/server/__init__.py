@@ -1,17 +1,13 @@
 """Serving an application over a socket.
 
 HTTP/1.1 is read and written here, in one way on both event loops: uvloop, which
-comes with the ``fast`` extra, and asyncio's own, which is always there. Where it
-is asked for, uvicorn or hypercorn does that instead, behind the same edge
-(``front``). With a certificate (``tls``) there are HTTP/2 and, where the
-``http3`` extra is, HTTP/3 beside it, with the same limits (``http2``, ``http3``,
+comes with the ``fast`` extra, and asyncio's own, which is always there. With a
+certificate (``tls``) there is HTTP/2, with the same limits (``http2``,
 ``multiplexed``, ``stream``).
 
 ```text
 socket ──▶ Connection (limits, framing, time) ──▶ Fast, Cycle ──▶ application
-                                              └─▶ Front ──▶ uvicorn or hypercorn ──┤
-       ──▶ TLS ──▶ Connection, or Http2 ──▶ Stream ──────────────────┤
-datagrams ──▶ Datagrams ───────▶ Http3 ──▶ Stream ──────────────────┘
+       ──▶ TLS ──▶ Connection, or Http2 ──▶ Stream ──────────────────┘
                   └────── Door (all of them: ticks, too many, stop)
 ```
 """
@@ -38,7 +34,6 @@ __all__ = [
     "Limits",
     "Server",
     "ServerError",
-    "bind",
     "choose",
     "entrance_of",
     "limits_of",
@@ -49,8 +44,8 @@ __all__ = [
 ]
 
 BACKLOG = 2048
-UVLOOP, ASYNCIO, UVICORN, HYPERCORN = NAMES = ("uvloop", "asyncio", "uvicorn", "hypercorn")
-"""Our own server on either event loop, and those of others."""
+UVLOOP, ASYNCIO = NAMES = ("uvloop", "asyncio")
+"""Our own server on either event loop."""
 
 
 class ServerError(Exception):
@@ -102,7 +97,7 @@ def choose(name: str | None = None) -> Server:
     """The server of that name, or the quickest that is installed. Raises ServerError."""
     if name is not None and name not in NAMES:
         raise ServerError(f"There is no server {name}; choose one of {', '.join(NAMES)}")
-    if name in (UVLOOP, UVICORN) and not _is_installed(name):
+    if name == UVLOOP and not _is_installed(name):
         raise ServerError(f"{name} is not installed: pip install 'model-gateway[fast]'")
     loop = asyncio.new_event_loop
     if name != ASYNCIO and _is_installed(UVLOOP):
@@ -111,15 +106,6 @@ def choose(name: str | None = None) -> Server:
         loop = uvloop.new_event_loop
     from .plain import Plain, own
 
-    # What is not chosen is not imported.
-    if name == UVICORN:
-        from .by_uvicorn import by_uvicorn
-
-        return Plain(name, loop, by_uvicorn)
-    if name == HYPERCORN:
-        from .by_hypercorn import by_hypercorn
-
-        return Plain(name, loop, by_hypercorn)
     return Plain(ASYNCIO if loop is asyncio.new_event_loop else UVLOOP, loop, own)
 
 
@@ -130,28 +116,13 @@ def entrance_of(environment: Environment) -> Entrance | None:
             raise ConfigError(
                 "A TLS key needs its certificate: give --tls-cert or GATEWAY_TLS_CERT."
             )
-        if environment.http3:
-            raise ConfigError("HTTP/3 needs a certificate: give --tls-cert or GATEWAY_TLS_CERT.")
         return None
     # Imported only here, because without TLS nothing of it is needed.
     from .tls import TlsEntrance
 
     cert = Path(environment.tls_cert).expanduser()
     key = Path(environment.tls_key or environment.tls_cert).expanduser()
-    return TlsEntrance(cert, key, http2=environment.http2, http3=environment.http3)
-
-
-def bind(entrance: Entrance | None, listener: socket.socket, workers: int) -> None:
-    """Take the port for what else the entrance needs there. Raises ServerError."""
-    try:
-        if entrance is not None:
-            entrance.bind(listener, workers)
-    except OSError as error:
-        port = listener.getsockname()[1]
-        raise ServerError(
-            f"Cannot take datagrams on port {port} ({error.strerror}). If another program takes "
-            "them there, choose another port with --port, or leave --http3 out."
-        ) from None
+    return TlsEntrance(cert, key, http2=environment.http2)
 
 
 def run(main: Callable[[], Awaitable[None]], chosen: Server | None = None) -> None:

@@ -51,15 +51,6 @@ class Listening(Protocol):
 class Entrance(Protocol):
     """A way in other than straight from the socket: over TLS."""
 
-    worker: int
-    """The number of the worker that it serves in."""
-
-    def bind(self, listener: socket.socket, workers: int) -> None:
-        """Take what else it needs of the port, for all workers. Raises OSError."""
-
-    def close(self) -> None:
-        """Give that back."""
-
     async def open(
         self, door: "Door", app: App, make: Make, listener: socket.socket
     ) -> "Listening":

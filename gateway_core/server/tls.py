@@ -3,7 +3,6 @@
 ```text
 socket ──▶ Arrival (handshake) ──http/1.1──▶ the server's own connection
                                └──h2───────▶ Http2
-datagrams ──▶ Datagrams ───────────h3──────▶ Http3
 ```
 
 Connections are accepted here and not by the event loop, which tells nobody of
@@ -14,23 +13,16 @@ import asyncio
 import logging
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from ..config.errors import ConfigError
 from .certificate import Certificate
-from .door import App, Door, Listening, Make
+from .door import App, Door, Make
 from .http2 import Http2
 from .sealed import Sealed
-from .udp import Post, close_posts, open_posts
-
-if TYPE_CHECKING:
-    from .quic_certificate import QuicSettings
 
 log = logging.getLogger(__name__)
 
 H1, H2 = "http/1.1", "h2"
-REMEMBERED = 24 * 3600
-"""Seconds for which a client that has come by HTTP/1.1 or HTTP/2 may know of HTTP/3."""
 AT_ONCE = 100
 """How many connections are accepted before others have a turn."""
 PAUSE = 0.05
@@ -42,49 +34,16 @@ PATIENCE = 24 * 3600.0
 class TlsEntrance:
     """The way in over TLS."""
 
-    def __init__(self, cert: Path, key: Path, *, http2: bool, http3: bool = False) -> None:
+    def __init__(self, cert: Path, key: Path, *, http2: bool) -> None:
         """Two files in PEM format. Raises ConfigError, which says which one is wrong."""
         self.certificate = Certificate(cert, key, [H2, H1] if http2 else [H1])
-        self._settings = _quic_settings(self.certificate) if http3 else None
-        self.posts: list[Post] = []
-        """For HTTP/3, one for each worker."""
-        self.worker = 0
-
-    def bind(self, listener: socket.socket, workers: int) -> None:
-        """Take the port where ``listener`` waits for datagrams too. Raises OSError."""
-        if self._settings is not None:
-            self.posts = open_posts(listener, workers)
-
-    def close(self) -> None:
-        close_posts(self.posts)
 
     async def open(self, door: Door, app: App, make: Make, listener: socket.socket) -> "Accepting":
         """Let connections in; those of HTTP/1.1 are made by ``make``. Raises ConfigError."""
         door.ticks.append(self.certificate.look)
-        beside = await self._open_datagrams(door, app) if self.posts else None
-        accepting = Accepting(self.certificate, door, app, make, listener, beside)
+        accepting = Accepting(self.certificate, door, app, make, listener)
         accepting.begin()
         return accepting
-
-    async def _open_datagrams(self, door: Door, app: App) -> Listening:
-        from .datagrams import Datagrams  # Here, because what it needs is in an extra.
-
-        assert self._settings is not None
-        post = self.posts[self.worker]
-        datagrams = Datagrams(app, door, post, self._settings)
-        await datagrams.open()
-        port = post.incoming.getsockname()[1]
-        door.usual.append((b"alt-svc", b'h3=":%d"; ma=%d' % (port, REMEMBERED)))
-        return datagrams
-
-
-def _quic_settings(certificate: Certificate) -> "QuicSettings":
-    """Raises ConfigError."""
-    try:
-        from .quic_certificate import QuicSettings
-    except ModuleNotFoundError:
-        raise ConfigError("HTTP/3 needs more: pip install 'model-gateway[http3]'") from None
-    return QuicSettings(certificate)
 
 
 class Accepting:
@@ -97,10 +56,9 @@ class Accepting:
         app: App,
         make: Make,
         listener: socket.socket,
-        beside: Listening | None,
     ) -> None:
         self.certificate, self.door, self.app, self.make = certificate, door, app, make
-        self._listener, self._beside = listener, beside
+        self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._pausing: asyncio.TimerHandle | None = None
 
@@ -113,8 +71,6 @@ class Accepting:
             self._pausing.cancel()
         self._loop.remove_reader(self._listener)
         self._listener.close()
-        if self._beside is not None:
-            self._beside.close()
 
     def _accept(self) -> None:
         for _ in range(AT_ONCE):

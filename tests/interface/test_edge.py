@@ -26,10 +26,6 @@ HEALTH = request("GET /api/health")
 
 
 PLACES = [f"{name}{over}" for over in ("", " over TLS") for name in NAMES]
-IN_ORDER = pytest.mark.parametrize(
-    "here", [each for each in PLACES if "uvicorn" not in each], indirect=True, scope="module"
-)
-"""For what uvicorn does in its own way: it sends chunks to clients of HTTP/1.0 too."""
 
 
 @pytest.fixture(scope="module", params=PLACES)
@@ -333,7 +329,6 @@ def is_served(here: Running) -> bool:
         return False
 
 
-@IN_ORDER
 def test_an_old_client_gets_a_stream_that_ends_with_the_connection(here: Running) -> None:
     streamed = CHAT.replace(b'{"model"', b'{"stream":true,"model"')
     asked = sized(streamed).replace(b"HTTP/1.1", b"HTTP/1.0", 1)

@@ -183,7 +183,6 @@ async def place(
     *,
     server: str = "uvloop",
     http2: bool = True,
-    http3: bool = False,
     buffer: int | None = None,
     host: str = "127.0.0.1",
     **limits: Any,
@@ -192,8 +191,7 @@ async def place(
     listener, stop = listen(host, 0), asyncio.Event()
     if buffer is not None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
-    entrance = TlsEntrance(issued.cert, issued.key, http2=http2, http3=http3)
-    entrance.bind(listener, 1)
+    entrance = TlsEntrance(issued.cert, issued.key, http2=http2)
     door = Door(Limits(**{"hurry": 0.3, "drain": 5.0, **limits}), entrance=entrance)
     here = Place(listener.getsockname()[1], door, issued, stop)
     here.serving = asyncio.create_task(choose(server).serve(app, listener, stop, door))
@@ -203,7 +201,6 @@ async def place(
         stop.set()
         door.hurry()
         await here.serving
-        entrance.close()
 
 
 def frame(kind: int, *, flags: int = 0, number: int = 0, data: bytes = b"") -> bytes:
