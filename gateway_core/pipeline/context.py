@@ -29,7 +29,7 @@ class RuntimeState(msgspec.Struct, kw_only=True):
     """What changes while a gateway runs."""
 
     snapshot: ConfigSnapshot
-    """Replaced whole when the stored configuration changes; a request keeps the one it began with."""
+    """Replaced whole when the configuration changes; a request keeps the one it began with."""
     is_full: bool = False
     """Memory is short: new inference requests are refused with 503."""
     is_stopping: bool = False
