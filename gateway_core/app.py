@@ -171,13 +171,9 @@ async def _collaborators(
     egress_policy.learn_accounts(_credentials(state.snapshot))
     installed = tuple(zip(found.interceptor_plugins, found.interceptors, strict=True))
     interceptors = Interceptors(installed, leave_out)
-    ledger = Ledger(
-        stores.usage.insert_many,
-        prices,
-        interceptors.after if installed else None,
-        count=lambda row: limits.record(row),
-    )
-    limits = KeyLimits(stores.key_usage.spent, ledger.paused, clock)
+    limits = KeyLimits(stores.key_usage.spent, lambda: ledger.paused(), clock)
+    observe = interceptors.after if installed else None
+    ledger = Ledger(stores.usage.insert_many, prices, observe, count=limits.record)
     request_log = RequestLog(stores.request_details, extent_of_log)
     await request_log.refresh()
     sessions = Sessions(

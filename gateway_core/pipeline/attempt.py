@@ -24,18 +24,17 @@ yet: an image is one event, and formats accept them up to this size."""
 class Attempt:
     """A member asked through one of its accounts."""
 
-    __slots__ = ("account", "exchange", "is_complete", "member", "pending", "response", "taken")
+    response: UpstreamResponse | None = None
+    """Set once the head of the response has arrived."""
+    pending = b""
+    """Output for the client that was not sent yet."""
+    taken = 0
+    """Bytes of a stream read before any of them was part of an answer."""
+    is_complete = False
+    """The response was read to its end, and the exchange closed."""
 
     def __init__(self, member: Member, account: Account, exchange: Exchange) -> None:
         self.member, self.account, self.exchange = member, account, exchange
-        self.response: UpstreamResponse | None = None
-        """Set once the head of the response has arrived."""
-        self.pending = b""
-        """Output for the client that was not sent yet."""
-        self.taken = 0
-        """Bytes of a stream read before any of them was part of an answer."""
-        self.is_complete = False
-        """The response was read to its end, and the exchange closed."""
 
     def begin(self, core: Collaborators, record: RequestRecord, session: str | None) -> None:
         """The request is on its way."""
@@ -82,10 +81,6 @@ class Attempt:
     def is_read(self) -> bool:
         """Nothing more will arrive, as far as that is known without asking for more."""
         return self.is_complete or (self.response is not None and is_over(self.response))
-
-    def record_success(self, core: Collaborators) -> None:
-        """The account answers: its cooldown ends."""
-        core.cooldowns.record_success(self.account.id, self.member.target.model.id)
 
 
 def record_failure(

@@ -154,7 +154,7 @@ async def _ask_member(
         first = None  # What was sent ahead is read once.
         try:
             attempt = await _ask_account(core, member, account, job, record, sent)
-            attempt.record_success(core)
+            core.cooldowns.record_success(account.id, target.model.id)
             return attempt
         except KeptElsewhere as error:
             refusals.unfit = error

@@ -52,7 +52,7 @@ async def drive(run: RequestRun, scope: Scope, receive: Receive, send: Send) -> 
     extensions = scope.get(PUSH), scope.get(REPLY), scope.get(ON_DISCONNECT)
     client = ClientResponse(receive, send, record.request_id, *extensions)
     try:
-        if run.attempt is None:
+        if run.sent is None and not run.is_answering:
             if not await _prepare(run, receive, client):
                 return
         else:
@@ -136,7 +136,7 @@ async def _answer(run: RequestRun) -> Attempt:
     """The first member that answers. Raises the last refusal, or why there was nobody to ask."""
     core, snapshot, record = run.core, run.snapshot, run.record
     plan = run.plan()
-    if run.needs_admission and record.key is not None:
+    if record.key is not None and record.key.has_limits and not record.is_counted:
         await core.limits.admit(record.key)
         record.is_counted = True
     constraints = run.constraints(plan)
@@ -151,12 +151,12 @@ async def _answer(run: RequestRun) -> Attempt:
         timeout=plan.timeout,
         insist=plan.combo is not None,
     )
-    first = None if run.attempt is None else FirstAttempt(run.attempt, run.response_head)
+    first = None if run.sent is None else FirstAttempt(run.attempt, run.response_head)
     return await dispatch(core, snapshot, members, job, record, first)
 
 
 async def _deliver(run: RequestRun, client: ClientResponse) -> None:
-    attempt = run.answering
+    attempt = run.attempt
     try:
         if run.error is not None:
             raise run.error
@@ -178,7 +178,7 @@ async def _deliver(run: RequestRun, client: ClientResponse) -> None:
 
 async def _stream(run: RequestRun, client: ClientResponse) -> None:
     """Send a stream on as it arrives, up to what the run holds back for its end."""
-    attempt = run.answering
+    attempt = run.attempt
     response = attempt.response
     assert response is not None
     try:

@@ -43,50 +43,34 @@ log = logging.getLogger(__name__)
 class RequestRun:
     """A request on its way from its head to its row in the ledger."""
 
-    __slots__ = (
-        "_is_accounted",
-        "attempt",
-        "call",
-        "core",
-        "ending",
-        "error",
-        "head",
-        "is_answering",
-        "is_late",
-        "is_open",
-        "record",
-        "sent",
-        "snapshot",
-        "translation",
-        "written",
-    )
+    # Most requests leave these as they are, so nothing is spent on setting them.
     call: Call
     translation: Translation
+    attempt: Attempt
+    """The one that answers, or the first one while the fast path waits for its response."""
+    sent: SentRequest | None = None
+    """The first attempt's request, where the fast path has sent it."""
+    is_answering = False
+    """``attempt`` has started to answer: nobody else is asked any more."""
+    is_open = False
+    """The client has the head of a stream."""
+    is_late = False
+    """The client has waited so long that it is due a sign of life."""
+    error: BaseException | None = None
+    """What stopped ``attempt`` on the fast path; for the pipeline to deal with."""
+    ending = b""
+    """Output that is held back until the row is written, or until it can leave with the end."""
+    written: asyncio.Future[None] | None = None
+    """Done once the row of a limited key is written."""
+    _is_accounted = False
 
     def __init__(self, core: Collaborators, head: RequestHead) -> None:
         self.core, self.head = core, head
         # The run keeps this configuration to its end, whatever is changed meanwhile.
-        self.snapshot = core.snapshot
+        self.snapshot = core.state.snapshot
         self.record = RequestRecord(
             core.new_id(), head.path, head.route.wire.id, core.clock(), head.key
         )
-        self.attempt: Attempt | None = None
-        """The one that answers, or the first one while the fast path waits for its response."""
-        self.sent: SentRequest | None = None
-        """The first attempt's request, where the fast path has sent it."""
-        self.is_answering = False
-        """``attempt`` has started to answer: nobody else is asked any more."""
-        self.is_open = False
-        """The client has the head of a stream."""
-        self.is_late = False
-        """The client has waited so long that it is due a sign of life."""
-        self.error: BaseException | None = None
-        """What stopped ``attempt`` on the fast path; for the pipeline to deal with."""
-        self.ending = b""
-        """Output that is held back until the row is written, or until it can leave with the end."""
-        self.written: asyncio.Future[None] | None = None
-        """Done once the row of a limited key is written."""
-        self._is_accounted = False
 
     # From the body to a plan.
 
@@ -141,31 +125,14 @@ class RequestRun:
         key = self.record.key
         allowed = frozenset(plan.combo.allowed_connection_ids if plan.combo else ())
         scope = frozenset[str]() if key is None else key.connections
-        return AccountConstraints(self.call.headers.get(PIN), allowed, scope, self.session)
-
-    @property
-    def session(self) -> str | None:
-        """What ties this call to others of one conversation."""
-        return session_of(self.call)
-
-    @property
-    def needs_admission(self) -> bool:
-        """The key has limits, and this call was not counted against them yet."""
-        key = self.record.key
-        return key is not None and key.has_limits and not self.record.is_counted
-
-    # The first attempt of the fast path.
-
-    def on_sent(self, attempt: Attempt, sent: SentRequest) -> None:
-        """The request has left for its vendor."""
-        self.attempt, self.sent = attempt, sent
-        attempt.begin(self.core, self.record, self.session)
+        return AccountConstraints(self.call.headers.get(PIN), allowed, scope, session_of(self.call))
 
     def response_head(self) -> Awaitable[UpstreamResponse]:
         """The response of the first attempt; its head may have arrived. Raises TransportError,
         and what stopped the attempt."""
         sent, self.sent = self.sent, None
-        assert sent is not None
+        if sent is None:
+            raise GatewayError("No request was sent")
         if self.error is not None:
             error, self.error = self.error, None
             return _failed(sent.answer, error)
@@ -181,7 +148,7 @@ class RequestRun:
 
     def response_headers(self) -> tuple[Header, ...]:
         """Media type, the vendor's rate limits and request id, and what could not be carried."""
-        attempt = self.answering
+        attempt = self.attempt
         exchange = attempt.exchange
         headers = [(b"content-type", exchange.media_type.encode())]
         if attempt.response is not None:
@@ -192,7 +159,7 @@ class RequestRun:
 
     def on_chunk(self, chunk: bytes) -> None:
         """More of a stream; an empty chunk is its end."""
-        attempt = self.answering
+        attempt = self.attempt
         if chunk:
             attempt.pending += attempt.exchange.feed(chunk)
         else:
@@ -201,25 +168,25 @@ class RequestRun:
 
     def on_error(self, error: UpstreamError) -> None:
         """The stream broke off."""
-        self.answering.pending += self.answering.exchange.fail(error)
+        self.attempt.pending += self.attempt.exchange.fail(error)
         self.record.failed(error, "upstream_cut")
 
     @property
     def is_streaming(self) -> bool:
         """There is more of the stream to read."""
-        attempt = self.answering
+        attempt = self.attempt
         return not attempt.is_complete and attempt.exchange.failure is None
 
     @property
     def holds_end(self) -> bool:
         """What is pending ends the answer. A limited key's client sees the end only once its row
         is written: a call that follows must find this one counted."""
-        attempt = self.answering
+        attempt = self.attempt
         return attempt.is_read or (self.record.is_counted and attempt.exchange.ended)
 
     def take_output(self) -> bytes:
         """What the client may have now; the end of the answer waits for ``close``."""
-        attempt = self.answering
+        attempt = self.attempt
         output, attempt.pending = attempt.pending, b""
         if self.holds_end:
             self.ending += output
@@ -228,7 +195,7 @@ class RequestRun:
 
     def close(self) -> "asyncio.Future[None] | None":
         """The vendor's part is over. Gives what to wait for before the client sees the end."""
-        attempt, record = self.answering, self.record
+        attempt, record = self.attempt, self.record
         failure = attempt.exchange.failure
         if failure is not None:
             if record.status == "ok":
@@ -266,14 +233,8 @@ class RequestRun:
         """Note what the answer used, once."""
         if not self._is_accounted:
             self._is_accounted = True
-            attempt = self.answering
+            attempt = self.attempt
             account(self.call, attempt.exchange, self.record, is_over=attempt.is_complete)
-
-    @property
-    def answering(self) -> Attempt:
-        """The attempt that answers."""
-        assert self.attempt is not None
-        return self.attempt
 
 
 async def _failed(response: UpstreamResponse, error: BaseException) -> UpstreamResponse:

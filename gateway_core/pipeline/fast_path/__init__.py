@@ -13,6 +13,7 @@ the pipeline as it stands.
 """
 
 from ...contracts.asgi import DirectWriter
+from ...routing.account_selection import session_of
 from ..attempt import Attempt
 from ..context import Collaborators
 from ..request_head import RequestHead
@@ -64,7 +65,9 @@ def _send(run: RequestRun, body: bytes) -> bool:
         return False
     member, account = found
     exchange = run.translation.open(member.target, account.credential)
-    key = run.record.key if run.needs_admission else None
+    key = run.record.key
+    if key is not None and not key.has_limits:
+        key = None
     if key is not None and not core.limits.admit_now(key):
         return False
     sent = None
@@ -76,5 +79,6 @@ def _send(run: RequestRun, body: bytes) -> bool:
     if sent is None:
         return False
     run.record.is_counted = key is not None
-    run.on_sent(Attempt(member, account, exchange), sent)
+    run.sent, run.attempt = sent, Attempt(member, account, exchange)
+    run.attempt.begin(core, run.record, session_of(run.call))
     return True

@@ -18,7 +18,7 @@ class Driver(ABC):
     def __init__(self, run: RequestRun, writer: DirectWriter) -> None:
         assert run.sent is not None
         self._run, self._writer = run, writer
-        self._attempt: Attempt = run.answering
+        self._attempt: Attempt = run.attempt
         self._answer: UpstreamAnswer = run.sent.answer
         self._answer.waiter = self
 
@@ -49,15 +49,11 @@ class Driver(ABC):
         self._run.error = error
         self._hand_over()
 
-    def _is_refused(self) -> bool:
-        """The response is no answer: the pipeline reads it and may ask somebody else."""
-        return self._answer.failure is not None or self._answer.status // 100 != 2
-
     def _on_answer(self) -> None:
         """The attempt has started to answer."""
         attempt, run = self._attempt, self._run
         attempt.response = self._answer
-        attempt.record_success(run.core)
+        run.core.cooldowns.record_success(attempt.account.id, attempt.member.target.model.id)
         run.on_answer(attempt)
 
     def _detach(self) -> UpstreamAnswer:

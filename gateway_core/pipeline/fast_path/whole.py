@@ -29,8 +29,8 @@ class WholeDriver(Driver):
 
     def set_result(self, result: None, /) -> None:
         answer, run = self._answer, self._run
-        if answer.source is not None or self._is_refused():
-            self._hand_over()
+        if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
+            self._hand_over()  # It is no answer, so somebody else may be asked.
             return
         try:
             self._attempt.read_whole(answer.take())
