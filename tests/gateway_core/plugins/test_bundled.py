@@ -4,6 +4,8 @@ import importlib.util
 from pathlib import Path
 
 from gateway_core.plugins import bundled
+from gateway_core.plugins.compatibility import compared
+from gateway_core.plugins.sources import find
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "gateway_core" / "plugins" / "bundled.json"
@@ -35,3 +37,14 @@ def test_a_format_is_looked_up_by_the_distribution_that_brings_it() -> None:
     assert bundled.distribution_of_format("bedrock") == "model-gateway-provider-bedrock"
     assert bundled.distribution_of_format("openai-completions") == "model-gateway-format-openai"
     assert bundled.distribution_of_format("nobody-s") is None
+
+
+def test_every_bundled_vendor_and_format_fits_and_takes_nothing_private() -> None:
+    plugins = [
+        each for each in find(lambda *problem: None) if each.distribution in bundled.distributions()
+    ]
+
+    findings_by_plugin = {each.name: compared(each).findings for each in plugins}
+
+    assert len(findings_by_plugin) >= 33
+    assert {name: findings for name, findings in findings_by_plugin.items() if findings} == {}
