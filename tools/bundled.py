@@ -20,7 +20,7 @@ from gateway_core.plugins.bundled import BundledDistribution
 from gateway_core.plugins.registry import build
 
 ROOT = Path(__file__).parents[1]
-FILE = ROOT / "gateway_core" / "plugins" / "bundled.json"
+FILE = Path("gateway_core", "plugins", "bundled.json")
 
 
 class PluginFolder(NamedTuple):
@@ -64,12 +64,13 @@ def bundled(root: Path = ROOT) -> bytes:
     return msgspec.json.format(content, indent=1) + b"\n"
 
 
-def main() -> None:
-    for each in folders():
+def write(root: Path = ROOT) -> None:
+    """Write the file and the markers below ``root``."""
+    for each in folders(root):
         (each.path / each.module / "py.typed").touch()
-    FILE.write_bytes(bundled())
-    print(f"wrote {FILE.relative_to(ROOT)}")
+    (root / FILE).write_bytes(bundled(root))
+    print(f"wrote {FILE}")
 
 
 if __name__ == "__main__":
-    main()
+    write()
