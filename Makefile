@@ -41,6 +41,15 @@ lock: $(UV)
 	$(UV) export --quiet --frozen --all-packages --extra fast --no-dev --no-emit-workspace --no-header --output-file requirements/image.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in --output-file requirements/build.txt
 
+# What is derived from the plugin folders and the docstrings; run it after adding a plugin.
+.PHONY: generated
+generated: .venv/ready
+	$(BIN)/python tools/bundled.py
+	$(BIN)/python tests/support/golden.py
+	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/coverage.py
+	$(BIN)/python tools/conformance.py --changed
+
 clean:
 	rm -rf .venv .tools dist
 

@@ -296,7 +296,7 @@ def _trusted(core: Collaborators, loaded: Loaded) -> frozenset[str]:
 def _given(core: Collaborators, hosts: Hosts, plugin: str) -> Mapping[str, object]:
     """What a plugin's hooks may take once the gateway stands."""
     more = core.plugin_settings.given(plugin)
-    return {"gateway": hosts.gateway(plugin), "host": hosts.of(plugin), **more}
+    return {"host": hosts.of(plugin), **more}
 
 
 def _routes(

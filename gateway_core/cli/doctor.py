@@ -11,7 +11,7 @@ from ..storage.opening import look_at
 from .options import load
 
 GOOD, WORSE, BAD = "good", "worse", "bad"
-A_PROVIDER = "pip install model-gateway-provider-openai, or that of another vendor"
+A_PROVIDER = "pip install model-gateway-provider-<vendor>"
 RUNS_ALREADY = "(a gateway that runs already is no fault)"
 Finding = dict[str, Any]
 
@@ -71,7 +71,7 @@ def _plugins(environment: Environment) -> list[Finding]:
             _finding(
                 "formats",
                 BAD,
-                "no wire format is installed; pip install model-gateway-format-openai",
+                "no wire format is installed; pip install model-gateway-format-<format>",
             )
         )
     if not found.providers:

@@ -4,22 +4,20 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from gateway_core import ProviderSpec
-from gateway_core.plugins import load
+from gateway_core.plugins import bundled, load
 from gateway_core.plugins.claims import OWN_VARIABLES, SETTINGS
 from gateway_core.plugins.discovery import installed
 from gateway_core.plugins.registry import Registry, build
-from gateway_core.plugins.trust import HOUSE_EXTENSIONS, HOUSE_FORMATS, HOUSE_PROVIDERS
+from gateway_core.plugins.sources import CORE
 from gateway_kit.installed import FORMAT, format_plugins
 from gateway_kit.results.given import BadGiven, given_by
 
 from .order import BadOrder, Order
 
-_HOUSE = {"provider": HOUSE_PROVIDERS, "format": HOUSE_FORMATS, "extension": HOUSE_EXTENSIONS}
-
 
 def check(order: Order) -> None:
     """Raises BadOrder for what another plugin has, and for a format that nobody speaks."""
-    if order.name in _HOUSE[order.kind]:
+    if f"{CORE}-{order.kind}-{order.name}" in bundled.distributions():
         raise BadOrder(f"{order.plugin} comes with the gateway; choose another name")
     for found in installed(lambda name, told: None):
         if found.name == order.plugin and found.module != order.module:

@@ -72,7 +72,7 @@ def test_results_name_the_files_the_protocol_and_the_moment(home: Path) -> None:
     results = check(find("acme_dated"), clock=lambda: NOW)
 
     assert results.digest == digest_of(find("acme_dated"))
-    assert (results.tier, results.protocol) == (GOLD, 2)
+    assert (results.tier, results.protocol) == (GOLD, 1)
     assert results.checked_at == "2026-09-21T14:13:20+00:00"
 
 
@@ -236,7 +236,7 @@ from importlib import import_module
 from gateway_core import hookimpl
 from msgspec.structs import replace
 
-GATEWAY_PROTOCOL = 2
+GATEWAY_PROTOCOL = 1
 CLAUDE = import_module("gateway_format_claude").CLAUDE
 ACME = replace(CLAUDE, id="acme", dialect="acme", also_called=())
 

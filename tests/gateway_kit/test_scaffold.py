@@ -82,7 +82,7 @@ def test_a_new_package_is_gold_at_once(home: Path, kind: str) -> None:
 
     assert results.failures == ()
     assert results.tier is Tier.GOLD
-    assert results.protocol == 2
+    assert results.protocol == 1
 
 
 @pytest.mark.parametrize("wire", ["openai", "claude", "gemini", "ollama", "openai-responses"])
@@ -244,7 +244,7 @@ def test_a_vendor_may_be_called_like_what_the_gateway_reads(home: Path, name: st
 
     plugin = importlib.import_module(order.module)
 
-    assert plugin.GATEWAY_PROTOCOL == 2
+    assert plugin.GATEWAY_PROTOCOL == 1
     assert not hasattr(plugin, "CONFORMANCE")
     assert [spec.id for spec in plugin.register_providers()] == [name]
 

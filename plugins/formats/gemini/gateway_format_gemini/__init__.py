@@ -107,6 +107,7 @@ GEMINI = WireFormat(
     auth_header="x-goog-api-key",
     auth_prefix="",
     also_called=("google",),
+    plain_models=True,
     late_error=late_error,
     base_url="https://generativelanguage.googleapis.com/v1beta",
 )
