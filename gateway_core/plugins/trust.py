@@ -20,6 +20,8 @@ HOUSE_PROVIDERS = (
     *("perplexity", "qwen", "together", "vertex", "vllm", "xai"),
 )
 """Vendors that come with the gateway, each in a distribution of its own."""
+HOUSE_SERVERS = ("fast",)
+"""Servers that come with the gateway, each in a distribution of its own."""
 HOUSE_EXTENSIONS: tuple[str, ...] = ()
 """Extensions that come with the gateway, each in a distribution of its own."""
 _HOUSE = frozenset(
@@ -27,6 +29,7 @@ _HOUSE = frozenset(
         CORE,
         *(f"{CORE}-format-{name}" for name in HOUSE_FORMATS),
         *(f"{CORE}-provider-{name}" for name in HOUSE_PROVIDERS),
+        *(f"{CORE}-server-{name}" for name in HOUSE_SERVERS),
         *(f"{CORE}-extension-{name}" for name in HOUSE_EXTENSIONS),
     }
 )
