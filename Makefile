@@ -3,7 +3,7 @@
 PYTHON ?= python3
 UV := .tools/bin/uv
 BIN := .venv/bin
-MEMBERS := $(wildcard plugins/formats/*/pyproject.toml plugins/providers/*/pyproject.toml plugins/extensions/*/pyproject.toml)
+MEMBERS := $(wildcard plugins/formats/*/pyproject.toml plugins/providers/*/pyproject.toml plugins/servers/*/pyproject.toml plugins/extensions/*/pyproject.toml)
 
 .PHONY: run test lint types lock setup clean
 

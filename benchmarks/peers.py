@@ -123,15 +123,14 @@ def nginx(name: str, settings: str) -> Peer:
 DIRECT = Peer(name="direct", path="{path}")
 NGINX = nginx("nginx", KEPT_ALIVE)
 BARE_NGINX = nginx("bare nginx", BARE)
-OWN = gateway("gateway", "--server", "uvloop")
+OWN = gateway("gateway", "--server", "fast")
 LIMITED = gateway(
     "gateway, limited key",
-    *("--server", "uvloop"),
+    *("--server", "fast"),
     headers={"authorization": "Bearer {limited_key}"},
 )
-ASYNCIO = gateway("gateway, asyncio", "--server", "asyncio")
+ASYNCIO = gateway("gateway, asyncio", "--server", "fast", "--loop", "asyncio")
 BY_HYPERCORN = gateway("gateway, hypercorn", "--server", "hypercorn")
-BY_UVICORN = gateway("gateway, uvicorn", "--server", "uvicorn")
 HYPERCORN = embedded("gateway in hypercorn", "hypercorn")
 UVICORN = embedded("gateway in uvicorn", "uvicorn")
 FLOOR = floor("floor", "uvicorn")
@@ -147,7 +146,6 @@ PEERS = (
     HYPERCORN,
     BY_HYPERCORN,
     UVICORN,
-    BY_UVICORN,
     DIRECT,
 )
 """All, in the order in which they take turns."""

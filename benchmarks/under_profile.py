@@ -27,7 +27,7 @@ def main() -> None:
 
     signal.signal(signal.SIGUSR1, begin)
     signal.signal(signal.SIGUSR2, end)
-    serve(from_environ({"DATA_DIR": data_dir}), "127.0.0.1", int(port), None)
+    serve(from_environ({"DATA_DIR": data_dir}), "127.0.0.1", int(port))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,14 @@ load without a web framework.
 
 from typing import TYPE_CHECKING, Any
 
+from .contracts.asgi import (
+    ON_DISCONNECT,
+    PUSH,
+    REPEATED_HEAD,
+    REPLY,
+    DirectWriter,
+    RepeatedHead,
+)
 from .contracts.conversation import (
     AnyPart,
     Choice,
@@ -66,6 +74,7 @@ from .contracts.seal import (
     unseal_base64,
     unseal_id,
 )
+from .contracts.server import Server, ServerLimits, ServerOptions, ServerSpec, TlsCertificate
 from .contracts.usage import Price, Usage
 from .contracts.web_login import WebLogin, WebLoginAnswer, WebLoginRequest
 from .contracts.wire import (
@@ -89,6 +98,10 @@ if TYPE_CHECKING:
     from .pipeline.plugin_host import Host
 
 __all__ = [
+    "ON_DISCONNECT",
+    "PUSH",
+    "REPEATED_HEAD",
+    "REPLY",
     "Access",
     "Adapter",
     "AnyPart",
@@ -103,6 +116,7 @@ __all__ = [
     "Conversation",
     "Counting",
     "Credential",
+    "DirectWriter",
     "Endpoint",
     "Exchange",
     "Executor",
@@ -131,10 +145,15 @@ __all__ = [
     "Reasoning",
     "Refusal",
     "Relay",
+    "RepeatedHead",
     "Reply",
     "ReplyFailed",
     "ReplyStarted",
     "Sampling",
+    "Server",
+    "ServerLimits",
+    "ServerOptions",
+    "ServerSpec",
     "Service",
     "StreamEvent",
     "StreamReader",
@@ -142,6 +161,7 @@ __all__ = [
     "Target",
     "Text",
     "Thinking",
+    "TlsCertificate",
     "Tool",
     "ToolCall",
     "ToolChoice",

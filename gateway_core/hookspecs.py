@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .contracts.interceptor import Interceptor
     from .contracts.provider import ProviderSpec
+    from .contracts.server import ServerSpec
     from .contracts.wire import WireFormat
     from .http.operations import Guarded
     from .pipeline.plugin_host import Host
@@ -60,6 +61,16 @@ def register_interceptors(settings: Struct | None) -> Iterable[Interceptor]:
     """Objects that stand on the path of every inference call.
 
     Called after formats and providers. With none installed the path costs nothing.
+    """
+
+
+@hookspec
+def register_servers(settings: Struct | None) -> Iterable[ServerSpec]:
+    """HTTP servers that ``model-gateway`` can serve with.
+
+    Called after interceptors. ``--server`` chooses one by its name; without it the
+    first one serves, and hypercorn where there is none. Of two servers with one name the
+    first stays; the other is a recorded problem that names both plugins.
     """
 
 

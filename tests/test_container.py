@@ -104,7 +104,7 @@ def serving(image: Image, data: Path, **more: str) -> Iterator[Serving]:
         try:
             assert process.stdout is not None
             found = re.search(
-                r"listens on http://127\.0\.0\.1:(\d+) \(uvloop", next(process.stdout)
+                r"listens on http://127\.0\.0\.1:(\d+) \(fast on uvloop", next(process.stdout)
             )
             assert found is not None
             yield Serving(image, process, int(found[1]))

@@ -21,16 +21,17 @@ ALLOWED = {
     "gateway_kit": {"gateway_kit", "gateway_core", "gateway_formats", "gateway_providers"},
     "plugins/formats": {"gateway_formats", "gateway_core"},
     "plugins/providers": {"gateway_providers", "gateway_formats", "gateway_core"},
+    "plugins/servers": {"gateway_core"},
     "plugins/extensions": {"gateway_core"},
 }
 """Which of our packages each place may import, besides the module's own."""
 LAYERS = (
     "contracts | hookspecs | gateway_core | config | storage | identity | plugins | "
-    "upstream | metering | routing | pipeline | http | app | server | cli __main__"
+    "upstream | metering | routing | pipeline | http | app | asgi cli __main__"
 )
 CONTRACTS = (
-    "errors asgi | usage | kinds | model | conversation | seal | events | exchange | web_login | "
-    "provider | wire interceptor"
+    "errors asgi | server usage | kinds | model | conversation | seal | events | exchange | "
+    "web_login | provider | wire interceptor"
 )
 NETWORK = {
     *("aiohttp", "ftplib", "http.client", "httpcore", "httpcore2", "httpx", "httpx2", "requests"),
@@ -225,7 +226,10 @@ def contracts(module: Module) -> Iterator[str]:
 
 def network(module: Module) -> Iterator[str]:
     if not module.is_in("gateway_core.upstream.transport", "gateway_kit.mock_vendor"):
-        owns_listener = module.is_in("gateway_core.cli", "gateway_core.server")
+        is_server = module.place == "plugins/servers"
+        owns_listener = is_server or module.is_in(
+            "gateway_core.cli", "gateway_core.contracts.server"
+        )
         yield from _matches(module, NETWORK - ({"socket"} if owns_listener else set()))
 
 

@@ -13,7 +13,7 @@ PACKAGES = [
     "gateway_kit",
     "benchmarks",
 ]
-GROUPS = ["formats", "providers", "extensions"]
+GROUPS = ["formats", "providers", "servers", "extensions"]
 
 
 def subfolders(folder: str) -> list[str]:

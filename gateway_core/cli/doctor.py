@@ -6,9 +6,12 @@ from typing import Any
 from ..config.data_dir import DataDir
 from ..config.environment import Environment
 from ..config.errors import DataDirInUse, StartRefused
-from ..server import UVLOOP, ServerError, choose, listen
+from ..plugins.registry import Registry
 from ..storage.opening import look_at
+from .event_loop import UVLOOP, choose_loop
+from .listening import ServerError, listen
 from .options import load
+from .servers import HYPERCORN, choose_server
 
 GOOD, WORSE, BAD = "good", "worse", "bad"
 A_PROVIDER = "pip install model-gateway-provider-<vendor>"
@@ -18,7 +21,11 @@ Finding = dict[str, Any]
 
 def examine(environment: Environment, host: str, port: int) -> list[Finding]:
     """Findings, each with ``check``, ``state`` (good, worse or bad) and ``detail``."""
-    return [_python(), _server(), _port(host, port), _data(environment), *_plugins(environment)]
+    registry = load(environment)[1]
+    return [
+        *(_python(), _server(registry), _port(host, port), _data(environment)),
+        *_plugins(registry),
+    ]
 
 
 def _finding(check: str, state: str, detail: str) -> Finding:
@@ -29,13 +36,13 @@ def _python() -> Finding:
     return _finding("python", GOOD, ".".join(map(str, sys.version_info[:3])))
 
 
-def _server() -> Finding:
-    name = choose().name
-    if name == UVLOOP:
-        return _finding("server", GOOD, f"{name}, the quicker loop")
-    return _finding(
-        "server", WORSE, f"{name}; pip install 'model-gateway[fast]' for a quicker loop"
-    )
+def _server(registry: Registry) -> Finding:
+    server, loop = choose_server(registry).name, choose_loop()
+    detail = f"{server} on {loop}"
+    if server == HYPERCORN or loop != UVLOOP:
+        detail += "; pip install 'model-gateway[fast]' for faster ones"
+        return _finding("server", WORSE, detail)
+    return _finding("server", GOOD, detail)
 
 
 def _port(host: str, port: int) -> Finding:
@@ -60,8 +67,7 @@ def _data(environment: Environment) -> Finding:
     return _finding("data directory", GOOD, str(told))
 
 
-def _plugins(environment: Environment) -> list[Finding]:
-    _, found = load(environment)
+def _plugins(found: Registry) -> list[Finding]:
     findings = [
         _finding(f"plugin {problem.plugin}", BAD if problem.fatal else WORSE, problem.message)
         for problem in found.problems

@@ -19,7 +19,7 @@ from ..config.environment import (
     from_process,
 )
 from ..config.errors import ConfigError, StartRefused
-from ..server import NAMES
+from .event_loop import LOOPS
 from .group import Commands
 from .plugins_group import plugins_group
 
@@ -39,9 +39,13 @@ _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 @click.option("--host", "-H", help="Address to listen on.")
 @click.option(
     "--server",
-    type=click.Choice(NAMES),
-    metavar="|".join(NAMES),
-    help="The event loop of the server.  [default: uvloop, where it is installed]",
+    metavar="NAME",
+    help="hypercorn, or a server that a plugin brings, such as fast.  [default: a plugin's]",
+)
+@click.option(
+    "--loop",
+    type=click.Choice(LOOPS),
+    help="The event loop to serve on.  [default: uvloop, where it is installed]",
 )
 @click.option(
     "--workers",
@@ -63,6 +67,7 @@ def cli(
     port: int | None,
     host: str | None,
     server: str | None,
+    loop: str | None,
     workers: int,
     tls_cert: str | None,
     tls_key: str | None,
@@ -81,7 +86,7 @@ def cli(
             click.echo(
                 "There is no tray icon in this build; the gateway starts without it.", err=True
             )
-        _serve(environment, host, port, server, workers)
+        _serve(environment, host, port, server, loop, workers)
 
 
 cli.add_command(plugins_group)
@@ -137,20 +142,24 @@ def place(environment: Environment, host: str | None, port: int | None) -> tuple
 
 
 def _serve(
-    environment: Environment, host: str | None, port: int | None, server: str | None, workers: int
+    environment: Environment,
+    host: str | None,
+    port: int | None,
+    server: str | None,
+    loop: str | None,
+    workers: int,
 ) -> None:
     # Nearly nothing made while starting is garbage, and looking for it takes a seventh of the
     # time: the collector rests until the gateway serves.
     gc.disable()
-    from ..server import ServerError
     from . import serving
     from .logging import begin as begin_log
 
     begin_log("WARNING" if environment.log_level is LogLevel.WARN else environment.log_level.value)
     where = place(environment, host, port)
     try:
-        serving.serve(environment, *where, server, workers)
-    except (StartRefused, ServerError, ConfigError) as error:
+        serving.serve(environment, *where, server=server, loop=loop, workers=workers)
+    except StartRefused as error:
         raise click.ClickException(str(error)) from None
     finally:
         gc.enable()

@@ -6,109 +6,137 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager, closing, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing, nullcontext
 from functools import partial
 
 import click
+from msgspec import Struct
 
-from .. import server
 from ..app import Gateway
 from ..config.data_dir import DataDir
 from ..config.environment import Environment, Mode
-from ..config.errors import ConfigError, StartRefused
+from ..config.errors import StartRefused
 from ..config.machine import memory_size, memory_used
 from ..config.whereabouts import announced
-from ..server.place import Place
-from ..server.pressure import Pressure, budget_of
+from ..contracts.server import Server, ServerOptions
+from .event_loop import choose_loop, run
+from .listening import ServerError, listen
+from .memory_pressure import MemoryPressure, memory_budget
+from .server_limits import read_limits
+from .servers import choose_server, read_certificate
+from .signals import stop_on_signals
+from .tls_certificate import Certificate
+from .worker_info import WorkerInfo
 
 log = logging.getLogger(__name__)
 
 FIRST_KEY = """  model-gateway api POST /api/keys '{"name": "laptop", "machineId": "any"}'"""
-_asked_early: list[int] = []
+_early_signals: list[int] = []
 """Signals to stop that came while everything was still being opened."""
 
 
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What every serving process starts with."""
+
+    environment: Environment
+    listener: socket.socket
+    server: str | None
+    loop: str
+    certificate: Certificate | None
+    workers: int
+
+
 def serve(
-    environment: Environment, host: str, port: int, server_name: str | None, workers: int = 1
+    environment: Environment,
+    host: str,
+    port: int,
+    *,
+    server: str | None = None,
+    loop: str | None = None,
+    workers: int = 1,
 ) -> None:
-    """Serve until a signal asks for a stop. Raises StartRefused, ServerError, SystemExit."""
-    # The first process of a container is not ended by a signal that it does not handle.
-    signal.signal(signal.SIGTERM, lambda number, frame: _asked_early.append(number))
-    chosen = server.choose(server_name)
-    entrance = server.entrance_of(environment)
-    with ExitStack() as opened:
-        listener = opened.enter_context(closing(server.listen(host, port)))
+    """Serve until a signal asks for a stop. Raises StartRefused, SystemExit."""
+    # The first process of a container has no default action for a signal: signal(7), PID 1.
+    signal.signal(signal.SIGTERM, lambda number, frame: _early_signals.append(number))
+    certificate, loop = read_certificate(environment), choose_loop(loop)
+    with closing(listen(host, port)) as listener:
+        wanted = Wanted(
+            environment=environment,
+            listener=listener,
+            server=server,
+            loop=loop,
+            certificate=certificate,
+            workers=workers,
+        )
         if workers == 1:
-            server.run(lambda: _serve(environment, chosen, listener, entrance), chosen)
+            run(lambda: _serve(wanted), loop)
         else:
-            work = partial(_work, environment, chosen, listener, entrance)
-            _supervise(environment, workers, work, address(environment, listener))
+            _supervise(wanted)
 
 
-def _supervise(
-    environment: Environment, workers: int, work: Callable[[Place], None], base: str
-) -> None:
-    # Imported only here, because one process alone needs nothing of it.
-    from ..server.workers import can_fork, supervise
+def _supervise(wanted: Wanted) -> None:
+    # Imported only here, because a single process needs nothing of it.
+    from .workers import can_fork, supervise
 
     if not can_fork():
-        raise server.ServerError("This system runs one worker only: leave --workers out")
-    path = environment.data_path
-    with DataDir(path), announced(path, base):
-        code = supervise(workers, work, _asked_early)
+        raise ServerError("This system runs one worker only: leave --workers out")
+    environment = wanted.environment
+    with (
+        DataDir(environment.data_path),
+        announced(environment.data_path, address(environment, wanted.listener)),
+    ):
+        code = supervise(wanted.workers, partial(_work, wanted), _early_signals)
     raise SystemExit(code)
 
 
-def _work(
-    environment: Environment,
-    chosen: server.Server,
-    listener: socket.socket,
-    entrance: server.Entrance | None,
-    place: Place,
-) -> None:
-    """A worker's life. The data directory's lock is the parent's."""
+def _work(wanted: Wanted, info: WorkerInfo) -> None:
+    """Run one worker process. The parent holds the lock of the data directory."""
     try:
-        server.run(lambda: _serve(environment, chosen, listener, entrance, place), chosen)
-    except (StartRefused, server.ServerError, ConfigError) as error:
+        run(lambda: _serve(wanted, info), wanted.loop)
+    except StartRefused as error:
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(1) from None
 
 
-async def _serve(
-    environment: Environment,
-    chosen: server.Server,
-    listener: socket.socket,
-    entrance: server.Entrance | None,
-    place: Place | None = None,
-) -> None:
+async def _serve(wanted: Wanted, info: WorkerInfo | None = None) -> None:
+    environment, listener = wanted.environment, wanted.listener
     stop = asyncio.Event()
     own = frozenset({listener.getsockname()[:2]})
-    opening = Gateway.open(environment, listens_on=own, shares_data=place is not None)
-    finding = _being_found(environment, listener, stop) if place is None else nullcontext()
-    async with opening as gateway, finding:
-        if place is not None and place.is_first:
+    opening = Gateway.open(environment, listens_on=own, shares_data=info is not None)
+    announcing = _announced(environment, listener, stop) if info is None else nullcontext()
+    async with opening as gateway, announcing:
+        if info is not None and info.is_first:
             await gateway.core.stores.lockouts.clear()
-        door = server.Door(server.limits_of(environment), partial(_cut, gateway), entrance)
-        _listen_for_stop(stop, door, place)
-        if place is None or place.is_first:
-            click.echo(greeting(gateway, chosen.name, listener))
-        # What was made while starting lives as long as the process: the
-        # collector need not look at it again, and works from here on.
+        spec = choose_server(gateway.core.snapshot.registry, wanted.server)
+        server = spec.create(
+            ServerOptions(
+                limits=read_limits(environment),
+                certificate=wanted.certificate,
+                http2=environment.http2,
+                workers=wanted.workers,
+                before_cancel=partial(_mark_stopping, gateway),
+            )
+        )
+        _listen_for_stop(stop, server, info)
+        if info is None or info.is_first:
+            click.echo(greeting(gateway, f"{spec.name} on {wanted.loop}", listener))
+        # Objects made while starting live as long as the process: the collector need not look
+        # at them again, and works from here on.
         gc.freeze()
         gc.enable()
-        watching = asyncio.create_task(_pressure(gateway, door, place).watch())
-        if place is not None:
-            place.ready()
+        watching = asyncio.create_task(_memory_pressure(gateway, server, info).watch())
+        if info is not None:
+            info.report_ready()
         try:
-            await chosen.serve(gateway.app, listener, stop, door)
+            await server.serve(gateway.app, listener, stop.wait)
         finally:
             watching.cancel()
     log.info("stopped")
 
 
 @asynccontextmanager
-async def _being_found(
+async def _announced(
     environment: Environment, listener: socket.socket, stop: asyncio.Event
 ) -> AsyncIterator[None]:
     """Let the command line find the gateway for as long as the port is its own."""
@@ -118,7 +146,7 @@ async def _being_found(
             await stop.wait()
 
     task = asyncio.create_task(until_stop())
-    # It begins before anybody knows of the gateway, and learns of a stop before the door does.
+    # Once around the loop: the task begins before the greeting, and waits for the stop first.
     await asyncio.sleep(0)
     try:
         yield
@@ -127,38 +155,38 @@ async def _being_found(
         await asyncio.wait((task,))
 
 
-def _listen_for_stop(stop: asyncio.Event, door: server.Door, place: Place | None) -> None:
-    if place is None:
-        server.stop_on_signals(stop, door.hurry)
-        if _asked_early:
+def _listen_for_stop(stop: asyncio.Event, server: Server, info: WorkerInfo | None) -> None:
+    if info is None:
+        stop_on_signals(stop, server.shorten_drain)
+        if _early_signals:
             stop.set()
         return
-    server.stop_on_signals(stop, door.hurry, (signal.SIGTERM,))
-    loop = asyncio.get_running_loop()
+    stop_on_signals(stop, server.shorten_drain, (signal.SIGTERM,))
+    loop, parent = asyncio.get_running_loop(), info.parent
 
-    def orphaned() -> None:
-        loop.remove_reader(place.parent)
+    def on_parent_end() -> None:
+        loop.remove_reader(parent)
         log.error("the parent process is gone; this worker stops")
         stop.set()
 
-    loop.add_reader(place.parent, orphaned)
+    loop.add_reader(parent, on_parent_end)
 
 
-def _cut(gateway: Gateway) -> None:
+def _mark_stopping(gateway: Gateway) -> None:
     gateway.core.state.is_stopping = True
 
 
-def _pressure(gateway: Gateway, door: server.Door, place: Place | None) -> Pressure:
+def _memory_pressure(gateway: Gateway, server: Server, info: WorkerInfo | None) -> MemoryPressure:
     core = gateway.core
-    workers = 1 if place is None else place.workers
+    workers = 1 if info is None else info.workers
 
     def refuse(is_full: bool) -> None:
         if is_full and not core.state.is_full:
             log.warning("memory is short: new inference requests are refused")
         core.state.is_full = is_full
 
-    budget = budget_of(core.environment.memory_mb, memory_size(), workers)
-    return Pressure(budget, memory_used, refuse, door.close_idle)
+    budget = memory_budget(core.environment.memory_mb, memory_size(), workers)
+    return MemoryPressure(budget, memory_used, refuse, server.close_idle)
 
 
 def greeting(gateway: Gateway, server_name: str, listener: socket.socket) -> str:

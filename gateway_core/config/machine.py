@@ -16,12 +16,20 @@ _CONTAINER = (
 """The limit of a container, in the newer and in the older layout."""
 
 
-def descriptor_limit() -> int | None:
-    """How many files and sockets this process may open; ``None`` where nothing says so."""
+def raise_descriptor_limit() -> int | None:
+    """Raise the soft limit of open files and sockets to the hard one and return it.
+
+    ``None`` where there is no limit. The soft limit is 1,024 on most systems, for the sake of
+    programs that call ``select``; the event loops use ``epoll`` or ``kqueue``.
+    """
     if sys.platform == "win32":
         return None
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Where the hard limit is unlimited the system may still refuse that for the soft one.
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft = hard
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def memory_size() -> int | None:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from ..contracts.interceptor import Interceptor
 from ..contracts.provider import ProviderSpec
+from ..contracts.server import ServerSpec
 from ..contracts.wire import WireFormat
 from . import (
     HOOK_LIMIT,
@@ -31,8 +32,20 @@ from . import (
 )
 from .claims import is_kept, settled
 from .trust import has_precedence
-from .validation import format_faults, interceptor_faults, mended, provider_faults
+from .validation import (
+    format_faults,
+    interceptor_faults,
+    mended,
+    provider_faults,
+    server_faults,
+)
 
+EARLY_HOOKS = (
+    "register_formats",
+    "register_providers",
+    "register_interceptors",
+    "register_servers",
+)
 LATER_HOOKS = frozenset({"register_routes", "lifespan", "register_commands"})
 """Asked by others, once the registry stands."""
 MOST_FAULTS = 5
@@ -57,6 +70,10 @@ class Registry(Struct, frozen=True, kw_only=True):
     """In the order they stand on the path."""
     interceptor_plugins: tuple[str, ...] = ()
     """Which plugin brought each of them."""
+    servers: Mapping[str, ServerSpec] = MappingProxyType({})
+    """Servers by name, the one that serves by default first."""
+    server_plugins: Mapping[str, str] = MappingProxyType({})
+    """Which plugin brought a server."""
     format_plugins: Mapping[str, str] = MappingProxyType({})
     """Which plugin brought a format."""
     provider_plugins: Mapping[str, str] = MappingProxyType({})
@@ -88,6 +105,7 @@ def build(
     draft.add_providers(_in_order(given["register_providers"], first), first)
     draft.settle_variables(first)
     draft.add_interceptors(given["register_interceptors"])
+    draft.add_servers(_in_order(given["register_servers"], first))
     return draft.freeze(_judged(plugin, loaded.manager, draft) for plugin in loaded.plugins)
 
 
@@ -127,7 +145,7 @@ def _ask(
 ) -> dict[str, list[tuple[str, Any]]]:
     given = {}
     _take_out_failed(manager, problems)
-    for name in ("register_formats", "register_providers", "register_interceptors"):
+    for name in EARLY_HOOKS:
         hook = getattr(manager.hook, name)
         given[name] = answers(hook, problems, settings.given, limit=limit)
         _take_out_failed(manager, problems)
@@ -172,6 +190,7 @@ class _Draft:
         self.beginnings = {b: spec.id for spec in self.providers.values() for b in spec.beginnings}
         self.interceptors = registry.interceptors
         self.interceptor_plugins = registry.interceptor_plugins
+        self.servers, self.server_plugins = dict(registry.servers), dict(registry.server_plugins)
         self.format_plugins = dict(registry.format_plugins)
         self.provider_plugins = dict(registry.provider_plugins)
         self.problems = list(registry.problems)
@@ -241,6 +260,19 @@ class _Draft:
         self.interceptors = tuple(interceptor for _, _, interceptor in sound)
         self.interceptor_plugins = tuple(plugin for _, plugin, _ in sound)
 
+    def add_servers(self, given: Iterable[tuple[str, ServerSpec]]) -> None:
+        for plugin, server in given:
+            if not self._is_sound(plugin, "server", partial(server_faults, server)):
+                continue
+            if server.name in self.servers:
+                holder = self.server_plugins[server.name]
+                label = f"server {server.name!r}"
+                self._refuse(plugin, f"{label} is refused: plugin {holder} already brings it")
+                continue
+            self.credited.add(plugin)
+            self.servers[server.name] = server
+            self.server_plugins[server.name] = plugin
+
     def freeze(self, plugins: Iterable[Plugin]) -> Registry:
         return Registry(
             formats=MappingProxyType(self.formats),
@@ -248,6 +280,8 @@ class _Draft:
             names=MappingProxyType(self.names),
             interceptors=self.interceptors,
             interceptor_plugins=self.interceptor_plugins,
+            servers=MappingProxyType(self.servers),
+            server_plugins=MappingProxyType(self.server_plugins),
             format_plugins=MappingProxyType(self.format_plugins),
             provider_plugins=MappingProxyType(self.provider_plugins),
             plugins=tuple(plugins),

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ..contracts.interceptor import Interceptor
 from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Service
+from ..contracts.server import ServerSpec
 from ..contracts.wire import WireFormat
 from .bundled import distribution_of_format
 from .struct_check import check_of, misfits
@@ -55,6 +56,13 @@ def interceptor_faults(interceptor: object) -> list[str]:
     if check_of(Interceptor)(interceptor):
         return []
     return [f"expected an Interceptor, got {type(interceptor).__name__}"]
+
+
+def server_faults(server: object) -> list[str]:
+    """Why a server cannot be used."""
+    if not isinstance(server, ServerSpec):
+        return [f"expected a ServerSpec, got {type(server).__name__}"]
+    return list(misfits(server, ServerSpec)) or list(_id_faults(server.name))
 
 
 def mended(spec: ProviderSpec, vendor_formats: Container[str], report: Report) -> ProviderSpec:

@@ -81,12 +81,12 @@ def _found(plugin: str, folder: "PluginFolder") -> "Found":
 
 def _free(port: int) -> int:
     """The port, or any free one for 0, which every child then gets."""
-    from gateway_core import server
+    from gateway_core.cli.listening import ServerError, listen
 
     try:
-        with closing(server.listen("127.0.0.1", port)) as listener:
+        with closing(listen("127.0.0.1", port)) as listener:
             return int(listener.getsockname()[1])
-    except server.ServerError as error:
+    except ServerError as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -12,9 +12,9 @@ from certificates import issue
 from process import Running, running
 from raw import CHAT, HOST, ask, call, chat, hear, request, sized, tell
 
+from gateway_core.cli.event_loop import LOOPS
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
-from gateway_core.server import NAMES
 
 OVER = 1.0
 """Seconds within which a refusal must come."""
@@ -25,7 +25,7 @@ CHUNKED = b"Transfer-Encoding: chunked"
 HEALTH = request("GET /api/health")
 
 
-PLACES = [f"{name}{over}" for over in ("", " over TLS") for name in NAMES]
+PLACES = [f"{name}{over}" for over in ("", " over TLS") for name in LOOPS]
 
 
 @pytest.fixture(scope="module", params=PLACES)
@@ -36,7 +36,7 @@ def here(
     data_dir = tmp_path_factory.mktemp("edge")
     name, _, is_secure = request.param.partition(" ")
     tls = issue(data_dir).options if is_secure else ()
-    with running(data_dir, "--server", name, *tls, variables=variables) as gateway:
+    with running(data_dir, "--loop", name, *tls, variables=variables) as gateway:
         yield gateway
 
 

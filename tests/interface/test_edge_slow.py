@@ -15,7 +15,7 @@ from lab import EVENT, STREAM, add_lab
 from process import Running, running, vendor
 from raw import Heard, ask, call, chat, hear, request, sized, tell
 
-from gateway_core.server import NAMES
+from gateway_core.cli.event_loop import LOOPS
 
 SHORT = 0.8
 """Seconds that the limits of time are set to; one of the door's ticks is a quarter of it."""
@@ -25,7 +25,7 @@ READERS = 50
 HEALTH = request("GET /api/health")
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=LOOPS)
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
@@ -36,7 +36,7 @@ def here(
         "GATEWAY_KEEP_ALIVE_TIMEOUT_MS": short,
     }
     data_dir = tmp_path_factory.mktemp("slow")
-    with running(data_dir, "--server", request.param, variables=variables) as gateway:
+    with running(data_dir, "--loop", request.param, variables=variables) as gateway:
         yield gateway
 
 
@@ -166,9 +166,9 @@ def flood(asked: Asked) -> Said:
     return Said.stream(*[EVENT % (b"a" * 65536)] * 3200)
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", LOOPS)
 def test_a_slow_reader_holds_little_memory(tmp_path: Path, server: str) -> None:
-    started = running(tmp_path, "--server", server, variables={"GATEWAY_DRAIN_MS": "0"})
+    started = running(tmp_path, "--loop", server, variables={"GATEWAY_DRAIN_MS": "0"})
     with vendor(flood) as lab, started as here, ExitStack() as stack:
         add_lab(here, tmp_path, lab)
         memory = psutil.Process(here.process.pid)
@@ -210,10 +210,10 @@ def settle(memory: psutil.Process) -> None:
         threading.Event().wait(0.06)
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", LOOPS)
 def test_a_gateway_short_of_memory_serves_what_is_cheap(tmp_path: Path, server: str) -> None:
     tight = {"GATEWAY_MEMORY_MB": "1"}
-    with running(tmp_path, "--server", server, variables=tight) as here, call(here.url) as idle:
+    with running(tmp_path, "--loop", server, variables=tight) as here, call(here.url) as idle:
         refused = ask(here.url, sized(), until=b"}}")
         health = ask(here.url, HEALTH, until=b"true}")
         kept = hear(idle, LATE)

@@ -17,7 +17,7 @@ from other_servers import until
 from process import COMMAND, Running, running, vendor
 from raw import call, hear, request, tell
 
-from gateway_core.server import NAMES
+from gateway_core.cli.event_loop import LOOPS
 
 
 @contextmanager
@@ -28,9 +28,9 @@ def stopping(here: Running) -> Iterator[None]:
     assert here.process.wait(15) == 0
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", LOOPS)
 def test_streams_may_finish_and_newcomers_are_refused(tmp_path: Path, server: str) -> None:
-    with vendor(slow) as lab, running(tmp_path, "--server", server) as here, ExitStack() as stack:
+    with vendor(slow) as lab, running(tmp_path, "--loop", server) as here, ExitStack() as stack:
         add_lab(here, tmp_path, lab)
         idle, half = (stack.enter_context(call(here.url)) for _ in range(2))
         talk(idle)
@@ -53,10 +53,10 @@ def test_streams_may_finish_and_newcomers_are_refused(tmp_path: Path, server: st
     assert statuses(tmp_path) == ["ok"] * STREAMS
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", LOOPS)
 def test_streams_are_told_when_their_time_is_up(tmp_path: Path, server: str) -> None:
     short = {"GATEWAY_DRAIN_MS": "300"}
-    started = running(tmp_path, "--server", server, variables=short)
+    started = running(tmp_path, "--loop", server, variables=short)
     with vendor(endless) as lab, started as here, ExitStack() as stack:
         add_lab(here, tmp_path, lab)
         crowd = Crowd(here, stack)
@@ -69,11 +69,11 @@ def test_streams_are_told_when_their_time_is_up(tmp_path: Path, server: str) -> 
     assert statuses(tmp_path) == ["error"] * STREAMS
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", LOOPS)
 def test_a_second_signal_shortens_the_wait(tmp_path: Path, server: str) -> None:
     with (
         vendor(endless) as lab,
-        running(tmp_path, "--server", server) as here,
+        running(tmp_path, "--loop", server) as here,
         ExitStack() as stack,
     ):
         add_lab(here, tmp_path, lab)
@@ -105,7 +105,7 @@ def half_said(peer: socket.socket) -> None:
 def test_a_signal_that_came_before_the_workers_ends_them() -> None:
     script = (
         "import signal, sys, time\n"
-        "from gateway_core.server.workers import supervise\n"
+        "from gateway_core.cli.workers import supervise\n"
         "sys.exit(supervise(2, lambda place: time.sleep(60), [signal.SIGTERM]))\n"
     )
 

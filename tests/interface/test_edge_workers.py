@@ -12,7 +12,7 @@ import pytest
 from lab import operator
 from process import Running, running
 
-from gateway_core.server import NAMES
+from gateway_core.cli.event_loop import LOOPS
 
 WORKERS = 2
 
@@ -66,9 +66,9 @@ def one_each(here: Running, data_dir: Path) -> dict[int, Talk]:
     return found
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", LOOPS)
 def test_workers_share_what_is_stored_and_are_replaced(tmp_path: Path, server: str) -> None:
-    with running(tmp_path, "--server", server, "--workers", str(WORKERS)) as here:
+    with running(tmp_path, "--loop", server, "--workers", str(WORKERS)) as here:
         one, other = one_each(here, tmp_path).values()
         one.ask("PATCH", {"note": "from the other worker"})
         saw = wait_for(lambda: other.ask("GET").get("note") == "from the other worker")

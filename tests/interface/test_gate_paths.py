@@ -14,8 +14,8 @@ from served import Served, served
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
+from gateway_core.cli.event_loop import LOOPS
 from gateway_core.identity.access import RULES, Access
-from gateway_core.server import NAMES
 
 pytestmark = pytest.mark.anyio
 REFUSED = {400, 401, 403, 404}
@@ -159,7 +159,7 @@ def answer_of(asked: Asked) -> Said:
     return Said((REPLY,))
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=LOOPS)
 def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:

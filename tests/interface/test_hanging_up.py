@@ -10,10 +10,10 @@ from fake_vendor import Said
 from keyed_vendors import GOOD, JSON, Add, keyed, line
 from served import served
 
-from gateway_core.server import NAMES
+from gateway_core.cli.event_loop import LOOPS
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", LOOPS)
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_the_vendor_is_hung_up_on_when_the_client_has_gone(
     tmp_path: Path, add_account: Add, server: str, when: str

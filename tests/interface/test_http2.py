@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from certificates import issue
 from flows import EVENTS, LONG, script
+from gateway_server_fast.multiplexed.stream import Stream
 from h2_apps import settle
 from h2_peer import Peer, place
 from served import Served, served
-
-from gateway_core.server.stream import Stream
 
 
 @pytest.fixture(scope="module", params=["uvloop", "asyncio"])

@@ -12,7 +12,7 @@ HEAVY = {
     *("authlib", "joserfc", "argon2", "bcrypt", "pyotp", "segno"),  # login, but only its own ways
     *("httpx2", "httpcore2", "h2", "socksio"),  # the way through a proxy
     *("hypercorn", "uvicorn"),  # others' servers
-    *("gateway_core.server.tls", "gateway_core.server.http2"),  # TLS
+    *("gateway_server_fast.tls", "gateway_server_fast.multiplexed"),  # TLS
     *("genai_prices", "pydantic", "mcp"),  # the table of prices, for models without one
     *("rich", "pygments", "sqlite3", "ctypes", "multiprocessing.pool", "unittest"),
     *("concurrent.futures.process", "urllib.request", "email.mime", "anyio._backends._asyncio"),
@@ -76,7 +76,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         _install(folder / "site", PLUGIN.format(told=str(told), url=behind.url))
         variables = {"PYTHONPATH": str(folder / "site")}
         with (
-            running(folder / "data", "--server", "uvloop", variables=variables) as here,
+            running(folder / "data", "--server", "fast", variables=variables) as here,
             httpx2.Client(base_url=here.url, trust_env=False, timeout=30) as client,
         ):
             healthy = client.get("/api/health")

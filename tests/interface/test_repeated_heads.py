@@ -9,12 +9,12 @@ from typing import Any
 import httpx2
 import pytest
 from fake_vendor import Asked, Said
+from gateway_server_fast.http1.connection import ClientConnection
 from msgspec.structs import force_setattr
 from raw import call, hear, tell
 from served import Served, served
 
 from gateway_core.identity.credentials import CLI_HEADER
-from gateway_core.server.connection import Connection
 
 REPLY = (
     b'{"id":"c","object":"chat.completion","created":1,"model":"m-1","choices":[{"index":0,'
@@ -236,7 +236,7 @@ def test_a_request_whose_body_is_late_is_refused_once_and_noted(
         call(here.url) as peer,
     ):
         half_of_one(here, peer)
-        monkeypatch.setattr(Connection, "look", Connection._late)
+        monkeypatch.setattr(ClientConnection, "on_tick", ClientConnection._late)
         heard = hear(peer, 5)
         monkeypatch.undo()
         row = here.rows()[0]

@@ -10,7 +10,7 @@ from fake_vendor import Said
 from other_servers import Guest, Lockstep, Reader, queued
 from served import house, served
 
-from gateway_core.server import NAMES
+from gateway_core.cli.event_loop import LOOPS
 
 MOST = 256 * 1024
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"%b"}}]}\n\n'
@@ -23,7 +23,7 @@ def step() -> Iterator[Lockstep]:
         yield vendor
 
 
-@pytest.mark.parametrize("server", NAMES)
+@pytest.mark.parametrize("server", LOOPS)
 @pytest.mark.parametrize("path", [b"/v1/chat/completions", b"/v1/messages"])
 @pytest.mark.parametrize("size", [200, 6000, 60_000])
 def test_at_most_256_kib_of_a_stream_are_held(

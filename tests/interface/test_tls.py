@@ -13,9 +13,9 @@ from fake_vendor import Asked, Said
 from lab import END, EVENT, STREAM
 from process import Running, running, vendor
 
+from gateway_core.cli.event_loop import LOOPS
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token
-from gateway_core.server import NAMES
 
 PASSWORD = "a-canary-for-the-door"
 LOGIN = {"JWT_SECRET": "a-canary-that-signs-for-an-hour-or-two", "INITIAL_PASSWORD": PASSWORD}
@@ -28,11 +28,11 @@ def issued(tmp_path_factory: pytest.TempPathFactory) -> Issued:
     return issue(folder)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=LOOPS)
 def here(
     request: pytest.FixtureRequest, issued: Issued, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
-    options = ("--server", request.param, *issued.options)
+    options = ("--loop", request.param, *issued.options)
     with running(tmp_path_factory.mktemp("tls"), *options, variables=LOGIN) as gateway:
         yield gateway
 

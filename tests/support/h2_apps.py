@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from gateway_server_fast.unsent import unsent_bytes
 from h2.errors import ErrorCodes
 from h2_peer import Place, frame
-
-from gateway_core.server.outgoing import on_the_way
 
 CALM, FINE = ErrorCodes.ENHANCE_YOUR_CALM, ErrorCodes.NO_ERROR
 MIB = 1024 * 1024
@@ -65,7 +64,7 @@ async def settle(until: Callable[[], object]) -> None:
 
 
 def streams(here: Place) -> list[Any]:
-    return [s for v in here.door.visitors for s in getattr(v, "streams", {}).values()]
+    return [s for v in here.manager.connections for s in getattr(v, "streams", {}).values()]
 
 
 async def much(scope: Any, receive: Any, send: Send) -> None:
@@ -79,6 +78,6 @@ async def stuck(here: Place, peer: Any) -> int:
     peer.takes = False
     number = await peer.request()
     await settle(lambda: streams(here) and streams(here)[-1]._stuck)
-    await settle(lambda: not any(on_the_way(each.transport) for each in here.door.visitors))  # type: ignore[attr-defined]
+    await settle(lambda: not any(unsent_bytes(each.transport) for each in here.manager.connections))  # type: ignore[attr-defined]
     here.pass_time(0)
     return int(number)

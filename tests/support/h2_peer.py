@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 from certificates import Issued
+from gateway_server_fast.connections import App, ConnectionManager
+from gateway_server_fast.server import FastServer
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import (
@@ -18,8 +20,9 @@ from h2.events import (
     StreamReset,
 )
 
-from gateway_core.server import App, Door, Limits, choose, listen
-from gateway_core.server.tls import TlsEntrance
+from gateway_core import ServerLimits, ServerOptions
+from gateway_core.cli.listening import listen
+from gateway_core.cli.tls_certificate import Certificate
 
 PATIENCE = 10.0
 """Seconds after which a test fails instead of waiting on."""
@@ -135,7 +138,7 @@ class Peer:
         return Answer(status, headers, body, int(resets[0].error_code) if resets else None)
 
     async def end(self) -> int | None:
-        """Wait until the server closes, and give the code it said farewell with."""
+        """Wait until the server closes, and give the code it said say_goodbye with."""
         while await self.hear():
             pass
         farewells = [event for event in self.events if isinstance(event, ConnectionTerminated)]
@@ -148,8 +151,10 @@ class Peer:
 class Place:
     """A server over TLS on a port of its own."""
 
-    def __init__(self, port: int, door: Door, issued: Issued, stop: asyncio.Event) -> None:
-        self.port, self.door, self.issued, self._stop = port, door, issued, stop
+    def __init__(
+        self, port: int, manager: ConnectionManager, issued: Issued, stop: asyncio.Event
+    ) -> None:
+        self.port, self.manager, self.issued, self._stop = port, manager, issued, stop
         self.serving: asyncio.Task[None]
         self.url = f"https://127.0.0.1:{port}"
 
@@ -168,9 +173,9 @@ class Place:
             writer.transport.abort()
 
     def pass_time(self, seconds: float) -> None:
-        """Let every connection look at a clock that is so far ahead."""
-        for visitor in tuple(self.door.visitors):
-            visitor.look(asyncio.get_running_loop().time() + seconds)
+        """Let every connection on_tick at a clock that is so far ahead."""
+        for connection in tuple(self.manager.connections):
+            connection.on_tick(asyncio.get_running_loop().time() + seconds)
 
     def stop(self) -> None:
         self._stop.set()
@@ -191,15 +196,18 @@ async def place(
     listener, stop = listen(host, 0), asyncio.Event()
     if buffer is not None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
-    entrance = TlsEntrance(issued.cert, issued.key, http2=http2)
-    door = Door(Limits(**{"hurry": 0.3, "drain": 5.0, **limits}), entrance=entrance)
-    here = Place(listener.getsockname()[1], door, issued, stop)
-    here.serving = asyncio.create_task(choose(server).serve(app, listener, stop, door))
+    certificate = Certificate(
+        issued.cert, issued.key, ["h2", "http/1.1"] if http2 else ["http/1.1"]
+    )
+    wanted = ServerLimits(**{"short_drain": 0.3, "drain": 5.0, **limits})
+    fast = FastServer(ServerOptions(limits=wanted, certificate=certificate, http2=http2))
+    here = Place(listener.getsockname()[1], fast.manager, issued, stop)
+    here.serving = asyncio.create_task(fast.serve(app, listener, stop.wait))
     try:
         yield here
     finally:
         stop.set()
-        door.hurry()
+        fast.shorten_drain()
         await here.serving
 
 

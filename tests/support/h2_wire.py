@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+from gateway_server_fast.connections import App, ConnectionManager
+from gateway_server_fast.multiplexed.connection import Http2Connection
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import (
@@ -15,8 +17,7 @@ from h2.events import (
 )
 from h2.settings import SettingCodes
 
-from gateway_core.server import App, Door, Limits
-from gateway_core.server.http2 import Http2
+from gateway_core import ServerLimits
 
 Header = tuple[bytes, bytes]
 
@@ -57,8 +58,8 @@ class Pair:
 
     def __init__(self, app: App, *, window: int = 65_535) -> None:
         """``window`` is what a client takes of an answer before it says more."""
-        self.door, self.wire = Door(Limits()), Wire()
-        self.line = Http2(app, self.door)
+        self.manager, self.wire = ConnectionManager(ServerLimits()), Wire()
+        self.line = Http2Connection(app, self.manager)
         config = H2Configuration(client_side=True, header_encoding=None)
         self.client = H2Connection(config)
         self.events: list[Event] = []
@@ -107,7 +108,7 @@ class Pair:
         return int(resets[0].error_code) if resets else None
 
     @property
-    def farewell(self) -> int | None:
+    def say_goodbye(self) -> int | None:
         """The code that the connection ended with."""
         said = [each for each in self.events if isinstance(each, ConnectionTerminated)]
         return int(said[0].error_code or 0) if said else None

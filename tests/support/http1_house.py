@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from gateway_core.server import Server, listen
-from gateway_core.server.door import Door
-from gateway_core.server.limits import Limits
+from gateway_server_fast.connections import ConnectionManager
+from gateway_server_fast.server import FastServer
+
+from gateway_core import ServerLimits, ServerOptions
+from gateway_core.cli.event_loop import loop_factory
+from gateway_core.cli.listening import listen
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -18,30 +21,30 @@ WITHIN = 5.0
 class House:
     """A server that is open, and how to reach it."""
 
-    def __init__(self, port: int, door: Door, stop: asyncio.Event) -> None:
-        self.port, self.door, self.stop = port, door, stop
+    def __init__(self, port: int, manager: ConnectionManager, stop: asyncio.Event) -> None:
+        self.port, self.manager, self.stop = port, manager, stop
 
     async def call(self) -> Client:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
 
-def run(server: Server, main: Callable[[], Awaitable[None]]) -> None:
+def run(server: str, main: Callable[[], Awaitable[None]]) -> None:
     async def in_time() -> None:
         async with asyncio.timeout(WITHIN):
             await main()
 
-    with asyncio.Runner(loop_factory=server.loop) as runner:
+    with asyncio.Runner(loop_factory=loop_factory(server)) as runner:
         runner.run(in_time())
 
 
 @asynccontextmanager
-async def opened(server: Server, app: App) -> AsyncIterator[House]:
-    listener = listen("127.0.0.1", 0)
-    stop, door = asyncio.Event(), Door(Limits(drain=0.1, hurry=0.1))
-    serving = asyncio.create_task(server.serve(app, listener, stop, door))
+async def opened(server: str, app: App) -> AsyncIterator[House]:
+    listener, stop = listen("127.0.0.1", 0), asyncio.Event()
+    fast = FastServer(ServerOptions(limits=ServerLimits(drain=0.1, short_drain=0.1)))
+    serving = asyncio.create_task(fast.serve(app, listener, stop.wait))
     await asyncio.sleep(0)
     try:
-        yield House(listener.getsockname()[1], door, stop)
+        yield House(listener.getsockname()[1], fast.manager, stop)
     finally:
         stop.set()
         await serving

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from socket import SO_RCVBUF, SOL_SOCKET, create_connection, create_server, socket
@@ -14,9 +14,7 @@ import httpx2
 import hypercorn.asyncio
 import hypercorn.config
 import pytest
-import served as places
 import uvicorn
-import uvloop
 from certificates import Issued, issue
 from h2.config import H2Configuration
 from h2.connection import H2Connection
@@ -36,46 +34,28 @@ GRACE = 1
 """Seconds that a server which is stopped gives to those who are still served."""
 
 
-class Stock(NamedTuple):
-    """A server as its own project ships it, but for its log."""
-
-    name: str
-    issued: Issued | None
-    """Serves HTTP/2 over TLS with it."""
-    wrap: Wrap
-    """Makes the application of the program around the gateway."""
-
-    def loop(self) -> asyncio.AbstractEventLoop:
-        return uvloop.new_event_loop() if "uvloop" in self.name else asyncio.new_event_loop()
-
-    def serve(self, app: Any, listener: socket, stop: asyncio.Event) -> Awaitable[None]:
-        by = _by_uvicorn if self.name.startswith("uvicorn") else _by_hypercorn
-        return by(self.wrap(app), listener, stop, self.issued)
+Wait = Callable[[], Awaitable[object]]
 
 
-async def _by_uvicorn(
-    app: Any, listener: socket, stop: asyncio.Event, issued: Issued | None
-) -> None:
+async def _by_uvicorn(app: Any, listener: socket, stop: Wait, issued: Issued | None) -> None:
     config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=GRACE)
     server = uvicorn.Server(config)
 
     async def end() -> None:
-        await stop.wait()
+        await stop()
         server.should_exit = True
 
     await asyncio.gather(server.serve(sockets=[listener]), end())
 
 
-async def _by_hypercorn(
-    app: Any, listener: socket, stop: asyncio.Event, issued: Issued | None
-) -> None:
+async def _by_hypercorn(app: Any, listener: socket, stop: Any, issued: Issued | None) -> None:
     config = hypercorn.config.Config()
     config.errorlog = logging.getLogger("hypercorn.error")
     config.graceful_timeout = GRACE
     config.bind = [f"fd://{listener.detach()}"]
     if issued is not None:
         config.certfile, config.keyfile = str(issued.cert), str(issued.key)
-    await hypercorn.asyncio.serve(app, config, shutdown_trigger=stop.wait)
+    await hypercorn.asyncio.serve(app, config, shutdown_trigger=stop)
 
 
 class Guest(NamedTuple):
@@ -124,12 +104,15 @@ def embedded(
 ) -> Iterator[Guest]:
     """A gateway in a stock server; the rest is as for :func:`served.served`."""
     issued = issue(folder) if "HTTP/2" in name else None
-    stock = Stock(name, issued, wrap)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "choose", lambda _: stock)
-        with served(folder, scripts, **more) as here:
-            scheme = "http" if issued is None else "https"
-            yield Guest(name, here, here.url.replace("http", scheme, 1), issued)
+    by = _by_uvicorn if name.startswith("uvicorn") else _by_hypercorn
+
+    def serve(app: Any, listener: socket, stop: Wait) -> Coroutine[Any, Any, None]:
+        return by(wrap(app), listener, stop, issued)
+
+    loop = "uvloop" if "uvloop" in name else "asyncio"
+    with served(folder, scripts, server=loop, serve=serve, **more) as here:
+        scheme = "http" if issued is None else "https"
+        yield Guest(name, here, here.url.replace("http", scheme, 1), issued)
 
 
 class Reader:

@@ -22,7 +22,7 @@ from pathlib import Path
 import httpx2
 from tutorial import Block, commands, differs, edited, masked, pattern_of
 
-from gateway_core import server
+from gateway_core.cli.listening import listen
 
 HOME = "/home/you"
 """The reader's folder, on the pages."""
@@ -234,7 +234,7 @@ def _asked(line: str) -> str:
 
 
 def _free_port() -> str:
-    listener = server.listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     try:
         return str(listener.getsockname()[1])
     finally:

@@ -2,9 +2,10 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
+from socket import socket
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -12,10 +13,15 @@ from fake_vendor import FakeVendor, Script
 
 from gateway_core import Auth, ProviderSpec, hookimpl
 from gateway_core.app import Gateway
+from gateway_core.cli.event_loop import loop_factory
+from gateway_core.cli.listening import listen
+from gateway_core.cli.servers import choose_server
 from gateway_core.config.environment import from_environ
-from gateway_core.server import choose, listen
+from gateway_core.contracts.server import ServerOptions
 
 T = TypeVar("T")
+Serve = Callable[[Any, socket, Callable[[], Awaitable[object]]], Coroutine[Any, Any, None]]
+"""How a server serves an application: see ``gateway_core.Server``."""
 HOUSE_MODEL = "m-1"
 
 
@@ -75,12 +81,14 @@ def served(
     specs: Callable[[Mapping[str, FakeVendor]], list[ProviderSpec]] | None = None,
     server: str = "uvloop",
     variables: Mapping[str, str] = {},
+    serve: Serve | None = None,
 ) -> Iterator[Served]:
     """Serve a gateway with one fake vendor for each script.
 
     Without ``specs`` each script's name is a wire format, served as provider ``v-<format>``.
+    ``server`` is the event loop; ``serve`` serves in the place of the server plugin.
     """
-    here = Served(choose(server).loop())
+    here = Served(loop_factory(server)())
     ready, stop = threading.Event(), here.stop
     trouble: list[BaseException] = []
 
@@ -106,7 +114,9 @@ def served(
                 )
             )
             here.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            serving = asyncio.create_task(choose(server).serve(here.gateway.app, listener, stop))
+            registry = here.gateway.core.snapshot.registry
+            by = serve or choose_server(registry, "fast").create(ServerOptions()).serve
+            serving = asyncio.create_task(by(here.gateway.app, listener, stop.wait))
             ready.set()
             await serving
 

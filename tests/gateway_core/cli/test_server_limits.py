@@ -1,0 +1,35 @@
+"""Limits of the edge, from variables and from what the machine gives."""
+
+import pytest
+
+from gateway_core.cli import server_limits
+from gateway_core.cli.server_limits import read_limits
+from gateway_core.config.environment import from_environ
+
+
+def test_variables_set_the_limits() -> None:
+    asked = {
+        "GATEWAY_MAX_HEADER_KB": "64",
+        "GATEWAY_HEADER_TIMEOUT_MS": "1000",
+        "GATEWAY_BODY_TIMEOUT_MS": "2000",
+        "GATEWAY_KEEP_ALIVE_TIMEOUT_MS": "3000",
+        "GATEWAY_DRAIN_MS": "0",
+        "GATEWAY_MAX_CONNECTIONS": "5",
+    }
+
+    found = read_limits(from_environ(asked))
+
+    assert found.head == 64 * 1024
+    assert (found.head_time, found.body_silence, found.keep_alive) == (1, 2, 3)
+    assert (found.drain, found.connections) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "connections"), [(None, 12_000), (1024, 448), (100_000, 12_000), (64, 1)]
+)
+def test_connections_leave_descriptors_for_other_work(
+    monkeypatch: pytest.MonkeyPatch, descriptors: int | None, connections: int
+) -> None:
+    monkeypatch.setattr(server_limits, "raise_descriptor_limit", lambda: descriptors)
+
+    assert read_limits(from_environ({})).connections == connections

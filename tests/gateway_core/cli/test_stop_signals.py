@@ -1,0 +1,37 @@
+"""Which signals ask for a stop, and which of them for a quick one."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from gateway_core.cli.event_loop import run
+from gateway_core.cli.signals import stop_on_signals
+
+
+@pytest.mark.parametrize(
+    ("sent", "hurried"),
+    [
+        ([signal.SIGTERM], 0),
+        ([signal.SIGTERM, signal.SIGINT], 1),
+        ([signal.SIGHUP], 0),
+        ([signal.SIGHUP, signal.SIGHUP], 0),
+        ([signal.SIGHUP, signal.SIGTERM], 1),
+    ],
+)
+def test_a_second_signal_hurries_unless_a_terminal_only_says_again_that_it_is_gone(
+    sent: list[signal.Signals], hurried: int
+) -> None:
+    stop, hurries = asyncio.Event(), list[None]()
+
+    async def main() -> None:
+        stop_on_signals(stop, lambda: hurries.append(None))
+        for name in sent:
+            os.kill(os.getpid(), name)
+            await asyncio.sleep(0.01)
+
+    run(main)
+
+    assert stop.is_set()
+    assert len(hurries) == hurried
