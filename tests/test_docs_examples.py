@@ -10,11 +10,11 @@ from types import ModuleType
 
 import gateway_format_openai
 import pytest
+from gateway_kit.providers import Suite
 
 from gateway_core import Kind
 from gateway_core.plugins import load
 from gateway_core.plugins.registry import build
-from gateway_kit.providers import Suite
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA_DIR = re.compile(r'(?<="DATA_DIR": ")[^"]+')

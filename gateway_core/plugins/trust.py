@@ -20,14 +20,14 @@ HOUSE_PROVIDERS = (
     *("perplexity", "qwen", "together", "vertex", "vllm", "xai"),
 )
 """Vendors that come with the gateway, each in a distribution of its own."""
-HOUSE_EXTENSIONS: tuple[str, ...] = ()
+HOUSE_EXTENSIONS = ("kit",)
 """Extensions that come with the gateway, each in a distribution of its own."""
 _HOUSE = frozenset(
     {
         CORE,
         *(f"{CORE}-format-{name}" for name in HOUSE_FORMATS),
         *(f"{CORE}-provider-{name}" for name in HOUSE_PROVIDERS),
-        *(f"{CORE}-extension-{name}" for name in HOUSE_EXTENSIONS),
+        *(f"{CORE}-{name}" for name in HOUSE_EXTENSIONS),
     }
 )
 

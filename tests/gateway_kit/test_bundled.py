@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from plugin_folders import ACCOUNTS, Folder, folders
-
-from gateway_core.plugins.files import digest_of
-from gateway_core.plugins.tiers import shipped
 from gateway_kit.extensions import Suite as ExtensionSuite
 from gateway_kit.providers import Account, Suite
 from gateway_kit.results import find
 from gateway_kit.results.outcome import reached
+from plugin_folders import ACCOUNTS, Folder, folders
+
+from gateway_core.plugins.files import digest_of
+from gateway_core.plugins.tiers import shipped
 
 PROVIDERS, FORMATS = folders("provider"), folders("format")
 DASHBOARD = "gateway_dashboard_api.plugin"

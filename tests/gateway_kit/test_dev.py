@@ -13,7 +13,6 @@ from typing import Any
 import httpx2
 import psutil  # type: ignore[import-untyped]
 import pytest
-
 from gateway_kit.dev.orders import Orders, encode
 from gateway_kit.dev.vendor import MADE_UP, beside, vendor_of
 from gateway_kit.installed import format_plugins, registry_of
@@ -240,9 +239,9 @@ def test_a_wrong_wish_is_told_at_once(
     tmp_path: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     from click.testing import CliRunner
+    from gateway_kit.dev.command import dev_command
 
     from gateway_core.config.environment import from_environ
-    from gateway_kit.dev.command import dev_command
 
     environment = from_environ({"DATA_DIR": str(tmp_path)})
     result = CliRunner().invoke(dev_command, arguments, obj=environment)

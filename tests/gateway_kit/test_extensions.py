@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from extension_bugs import BUGS, GROUPS, module_of, write
-
 from gateway_kit.extensions import Suite, extension_cases
 
 PUBLIC = {"/sample/health"}

@@ -16,6 +16,8 @@ from gateway_format_gemini import GEMINI
 from gateway_format_ollama import OLLAMA
 from gateway_format_openai import CHAT, COMPLETIONS
 from gateway_format_openai_responses import FORMATS as RESPONSES
+from gateway_kit.formats import LAWS, Broken, Case, RecordedError, Samples, format_cases
+from gateway_kit.formats.order import disorder
 from gateway_provider_bedrock.converse import CONVERSE
 from gateway_provider_cohere.chat import CHAT as COHERE
 from msgspec.structs import replace
@@ -24,8 +26,6 @@ from spoiling import sound
 import gateway_core.contracts
 from gateway_core import Intake, ReplyFailed, WireFormat
 from gateway_core.pipeline.exchanges import length as handed_over
-from gateway_kit.formats import LAWS, Broken, Case, RecordedError, Samples, format_cases
-from gateway_kit.formats.order import disorder
 
 MOST = 6
 """Recordings of each sort, so that all of this stays quick."""

@@ -6,8 +6,6 @@ from pathlib import Path
 import naive
 import pytest
 from corpus import Item, answer, items, named
-from plugin_folders import ACCOUNTS
-
 from gateway_kit.mock_vendor.habits import HABITS, Habit
 from gateway_kit.mock_vendor.scene import Scene
 from gateway_kit.providers import Account, Case, Suite
@@ -15,6 +13,7 @@ from gateway_kit.providers.answers import read
 from gateway_kit.providers.bench import Bench
 from gateway_kit.providers.questions import question
 from gateway_kit.providers.subject import Route, Subject
+from plugin_folders import ACCOUNTS
 
 VENDORS = {
     "openai": ("gateway_provider_groq", "openai_chat", "/chat/completions"),

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-from gateway_core.plugins.tiers import Tier
 from gateway_kit.mock_vendor import SAYINGS, Answering, MockVendor
 from gateway_kit.results import check, find
 from gateway_kit.results.given import Given
+
+from gateway_core.plugins.tiers import Tier
 
 PLUGIN = '''"""Near: a vendor on this machine.
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from extension_bugs import SOUND as EXTENSION
+from gateway_kit.results import Failure, NotFound, Results, check, find, record
+from gateway_kit.results.keeping import document
+from gateway_kit.results.outcome import reached
 from seeded_bugs import SOUND as PROVIDER
 
 from gateway_core.plugins.files import PluginFolder, digest_of
 from gateway_core.plugins.tiers import Tier, recorded
-from gateway_kit.results import Failure, NotFound, Results, check, find, record
-from gateway_kit.results.keeping import document
-from gateway_kit.results.outcome import reached
 
 BRONZE, SILVER, GOLD = Tier.BRONZE, Tier.SILVER, Tier.GOLD
 ALL = (BRONZE, SILVER, GOLD)

@@ -15,6 +15,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from gateway_kit.providers import Suite
+from gateway_kit.results import check, find
+from gateway_kit.scaffold.command import new_command
+from gateway_kit.scaffold.order import KINDS, LONGEST_NAME, BadOrder, Order
+from gateway_kit.scaffold.rendering import TEMPLATES, files_of
+from gateway_kit.scaffold.writing import AlreadyThere, write
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -23,12 +29,6 @@ from gateway_core import Model, ProviderSpec, WireFormat, hookimpl
 from gateway_core.plugins import load
 from gateway_core.plugins.registry import build
 from gateway_core.plugins.tiers import Tier
-from gateway_kit.providers import Suite
-from gateway_kit.results import check, find
-from gateway_kit.scaffold.command import new_command
-from gateway_kit.scaffold.order import KINDS, LONGEST_NAME, BadOrder, Order
-from gateway_kit.scaffold.rendering import TEMPLATES, files_of
-from gateway_kit.scaffold.writing import AlreadyThere, write
 
 ROOT = Path(__file__).parents[2]
 SHORTEST, LONGEST = "a", "acme-" + "x" * (LONGEST_NAME - 5)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gateway_kit.providers import SAMPLES, ServiceSample, Suite
 from service_bugs import BUGS, module_of, write
 
 from gateway_core import Kind
-from gateway_kit.providers import SAMPLES, ServiceSample, Suite
 
 SOCKETS = {
     *(Kind.REALTIME, Kind.REALTIME_TRANSLATION, Kind.REALTIME_TRANSCRIPTION),

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from seeded_bugs import BUGS, SOUND_ONES, module_of, write
-
 from gateway_kit.providers import Suite
+from seeded_bugs import BUGS, SOUND_ONES, module_of, write
 
 NAMES = [*SOUND_ONES, *BUGS]
 

@@ -2,7 +2,6 @@
 
 import naive
 import pytest
-
 from gateway_kit.installed import format_plugins, registry_of
 from gateway_kit.mock_vendor import DIALECTS, SAYINGS, Scene
 from gateway_kit.mock_vendor.foreign import spoken_by

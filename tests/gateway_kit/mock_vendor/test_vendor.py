@@ -10,7 +10,6 @@ import click
 import httpx2
 import pytest
 from click.testing import CliRunner
-
 from gateway_kit.commands import register_commands
 from gateway_kit.mock_vendor import DIALECTS, MENU, Answering, MockVendor, UnknownFault, spoil
 from gateway_kit.mock_vendor.scene import Scene

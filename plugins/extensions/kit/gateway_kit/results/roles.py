@@ -75,10 +75,8 @@ def _of_formats(
     module: str, given: Given, registry: Registry, refused: list[str]
 ) -> Iterator[Step]:
     """``refused`` tells what the gateway does not take, of the plugin or because of it."""
-    try:
-        from gateway_kit.formats import format_cases
-    except ImportError as error:
-        raise Lacking("pip install 'model-gateway[kit]'") from error
+    from gateway_kit.formats import format_cases
+
     own = [id for id, plugin in registry.format_plugins.items() if plugin == module]
     if not own or refused:
         name = f"{module}: accepted"
