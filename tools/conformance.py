@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 from gateway_kit.results import Results, check, find
-from gateway_kit.results.keeping import document, shown_to_gateway
+from gateway_kit.results.records import document, shown_to_gateway
 
 from gateway_core.plugins.files import digest_of
 from gateway_core.plugins.tiers import Document, Result

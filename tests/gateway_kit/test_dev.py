@@ -13,11 +13,11 @@ from typing import Any
 import httpx2
 import psutil  # type: ignore[import-untyped]
 import pytest
-from gateway_kit.dev.orders import Orders, encode
-from gateway_kit.dev.vendor import MADE_UP, beside, vendor_of
-from gateway_kit.installed import format_plugins, registry_of
+from gateway_kit.dev.messages import Orders, encode
+from gateway_kit.dev.vendors import MADE_UP, beside, vendor_of
+from gateway_kit.installed_formats import format_plugins, registry_of
 from gateway_kit.mock_vendor import Asked
-from gateway_kit.scaffold.order import Order
+from gateway_kit.scaffold.description import Order
 from gateway_kit.scaffold.rendering import files_of
 from gateway_kit.scaffold.writing import write
 

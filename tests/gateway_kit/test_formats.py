@@ -17,7 +17,7 @@ from gateway_format_ollama import OLLAMA
 from gateway_format_openai import CHAT, COMPLETIONS
 from gateway_format_openai_responses import FORMATS as RESPONSES
 from gateway_kit.formats import LAWS, Broken, Case, RecordedError, Samples, format_cases
-from gateway_kit.formats.order import disorder
+from gateway_kit.formats.event_order import disorder
 from gateway_provider_bedrock.converse import CONVERSE
 from gateway_provider_cohere.chat import CHAT as COHERE
 from msgspec.structs import replace

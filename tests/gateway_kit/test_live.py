@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from gateway_kit.mock_vendor import SAYINGS, Answering, MockVendor
 from gateway_kit.results import check, find
-from gateway_kit.results.given import Given
+from gateway_kit.results.conformance_options import Given
 
 from gateway_core.plugins.tiers import Tier
 

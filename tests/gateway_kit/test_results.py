@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from extension_bugs import SOUND as EXTENSION
 from gateway_kit.results import Failure, NotFound, Results, check, find, record
-from gateway_kit.results.keeping import document
 from gateway_kit.results.outcome import reached
+from gateway_kit.results.records import document
 from seeded_bugs import SOUND as PROVIDER
 
 from gateway_core.plugins.files import PluginFolder, digest_of

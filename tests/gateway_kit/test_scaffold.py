@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from gateway_kit.providers import Suite
 from gateway_kit.results import check, find
 from gateway_kit.scaffold.command import new_command
-from gateway_kit.scaffold.order import KINDS, LONGEST_NAME, BadOrder, Order
+from gateway_kit.scaffold.description import KINDS, LONGEST_NAME, BadOrder, Order
 from gateway_kit.scaffold.rendering import TEMPLATES, files_of
 from gateway_kit.scaffold.writing import AlreadyThere, write
 from hypothesis import given

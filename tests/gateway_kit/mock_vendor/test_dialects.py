@@ -2,9 +2,9 @@
 
 import naive
 import pytest
-from gateway_kit.installed import format_plugins, registry_of
+from gateway_kit.installed_formats import format_plugins, registry_of
 from gateway_kit.mock_vendor import DIALECTS, SAYINGS, Scene
-from gateway_kit.mock_vendor.foreign import spoken_by
+from gateway_kit.mock_vendor.format_dialect import spoken_by
 
 REGISTRY = registry_of(format_plugins())
 WAYS = [(wire, stream) for wire in naive.WHOLE for stream in (False, True)]

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from gateway_kit.commands import register_commands
 from gateway_kit.mock_vendor import DIALECTS, MENU, Answering, MockVendor, UnknownFault, spoil
-from gateway_kit.mock_vendor.scene import Scene
+from gateway_kit.mock_vendor.answer import Scene
 
 pytestmark = pytest.mark.anyio
 PATHS = {

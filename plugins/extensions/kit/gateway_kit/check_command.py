@@ -83,16 +83,16 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
 
     Raises PluginFailed for a plugin that cannot be imported.
     """
-    from .dev import aloud
+    from .dev import log_output
     from .results import check, record
-    from .results.checking import NoKey
-    from .results.given import BadGiven
-    from .results.roles import Lacking
+    from .results.case_run import NoKey
+    from .results.conformance_options import BadGiven
+    from .results.steps import Lacking
 
     with LoadGuard(IMPORT_LIMIT) as guard:
         guard.run(found.load)
     try:
-        with aloud.once(partial(click.echo, err=True)):
+        with log_output.once(partial(click.echo, err=True)):
             results = check(found, live=live, progress=_progress)
     except Lacking as error:
         click.echo(f"{LACKING}{error}", err=True)

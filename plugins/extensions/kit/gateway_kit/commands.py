@@ -8,8 +8,8 @@ from gateway_core import hookimpl
 
 from .check_command import check_command
 from .dev.command import dev_command
+from .mock_vendor_options import check_fault, check_says, dialect_of
 from .scaffold.command import new_command
-from .vendor_options import check_fault, check_says, dialect_of
 
 
 @click.command("mock-vendor")

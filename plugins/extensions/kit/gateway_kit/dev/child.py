@@ -18,18 +18,18 @@ from gateway_core.plugins.files import PluginFolder
 from gateway_core.plugins.manifest import auth_type
 from gateway_core.plugins.registry import Registry
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
-from gateway_kit.installed import TO_INSTALL
+from gateway_kit.installed_formats import TO_INSTALL
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find
-from gateway_kit.results.given import BadGiven, given_by
-from gateway_kit.shell import quoted
+from gateway_kit.results.conformance_options import BadGiven, given_by
+from gateway_kit.shell_quoting import quoted
 
-from . import aloud
+from . import log_output
+from .first_request import first_request, names_of, way_in
+from .messages import GO, Orders, Said, encode, read_orders
 from .network import Turned
-from .orders import GO, Orders, Said, encode, read_orders
 from .staging import environment_of, stage
-from .trying import first_request, names_of, way_in
-from .vendor import BESIDE, beside, vendor_of
+from .vendors import BESIDE, beside, vendor_of
 
 HERE = "127.0.0.1"
 MOST_SHOWN = 5
@@ -63,7 +63,7 @@ def main() -> None:
     # A compiled file counts as fresh for a second, and an author may save twice in one.
     sys.dont_write_bytecode = True
     orders = read_orders(sys.argv[1].encode())
-    aloud.begin(parent.tell)
+    log_output.begin(parent.tell)
     with suppress(OSError):
         try:
             found, registry = _loaded(orders)

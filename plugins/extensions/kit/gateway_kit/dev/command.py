@@ -10,13 +10,13 @@ import click
 
 from gateway_core.config.environment import Environment
 
-from ..vendor_options import check_fault, check_says, dialect_of
+from ..mock_vendor_options import check_fault, check_says, dialect_of
 
 if TYPE_CHECKING:
     from gateway_core.plugins.discovery import Found
     from gateway_core.plugins.files import PluginFolder
 
-    from .orders import Orders
+    from .messages import Orders
     from .supervisor import Look, Supervisor
 
 
@@ -37,7 +37,7 @@ def dev_command(
     """
     from gateway_core.plugins.files import PluginFolder, hashes_of, scratch
 
-    from .orders import Orders
+    from .messages import Orders
 
     if wire is not None:
         dialect_of(wire)

@@ -10,7 +10,7 @@ from pathlib import Path
 from gateway_core.config.environment import Environment, from_environ, from_process
 from gateway_core.plugins.discovery import GROUP, Found, Origin, installed
 from gateway_core.plugins.files import PluginFolder, write_lines
-from gateway_kit.installed import FORMAT
+from gateway_kit.installed_formats import FORMAT
 
 DESK = "dashboard"
 SETTINGS = "PLUGIN_"

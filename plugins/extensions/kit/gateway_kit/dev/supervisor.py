@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from .orders import GO, Orders, Said, encode, read_said
+from .messages import GO, Orders, Said, encode, read_said
 
 POLL = 0.5
 """Seconds between two looks at the source."""

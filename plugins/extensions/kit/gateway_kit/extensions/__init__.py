@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .suite import Suite
 
 if TYPE_CHECKING:
-    from .with_pytest import extension_cases
+    from .pytest_cases import extension_cases
 
 __all__ = ["Suite", "extension_cases"]
 
@@ -17,6 +17,6 @@ __all__ = ["Suite", "extension_cases"]
 def __getattr__(name: str) -> Any:
     if name != "extension_cases":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .with_pytest import extension_cases
+    from .pytest_cases import extension_cases
 
     return extension_cases

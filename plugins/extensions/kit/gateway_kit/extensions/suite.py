@@ -8,15 +8,15 @@ from gateway_core.plugins import load
 from gateway_core.plugins.discovery import installed
 from gateway_core.plugins.tiers import Tier
 from gateway_kit.case import Case, ranked
-from gateway_kit.installed import format_plugins, named
-from gateway_kit.providers.importing import importing
+from gateway_kit.installed_formats import format_plugins, named
+from gateway_kit.providers.imports import importing
 
-from .bench import Bench
-from .commanding import commanding
-from .declared import declared
-from .intercepting import intercepting
-from .living import living
-from .routing import routing
+from .commands import commanding
+from .declaration import declared
+from .harness import Bench
+from .interceptors import intercepting
+from .lifespan import living
+from .routes import routing
 from .subject import Subject
 
 DASHBOARD = "dashboard"

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from gateway_core import WireFormat
 
 from . import declarations, errors, relays, replies, requests, streams
-from .bench import Bench, RecordedError, Samples
 from .case import Broken, Case, Law
+from .harness import Bench, RecordedError, Samples
 
 __all__ = ["LAWS", "Broken", "Case", "Law", "RecordedError", "Samples", "format_cases"]
 

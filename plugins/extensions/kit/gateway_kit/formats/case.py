@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from gateway_core import WireFormat
 
-from .bench import Bench
+from .harness import Bench
 
 Check = Callable[[Bench], None]
 Needs = Callable[[WireFormat], bool]

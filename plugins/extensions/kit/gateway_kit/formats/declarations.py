@@ -13,9 +13,9 @@ from msgspec.structs import replace
 import gateway_core
 from gateway_core import BadRequest, Counting, Endpoint, Intake, WireFormat
 
-from . import matter, modules
-from .bench import Bench, members_of
+from . import format_modules, sample_values
 from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
+from .harness import Bench, members_of
 
 _RAWS = (b"null", b"7", b'""', b'"m"', b"[]", b"{}", b"true", b"[[]]", b'"\\u0000"', b"")
 _JSON = msgspec.json.Decoder(Any)
@@ -114,7 +114,7 @@ def _finds_the_model(bench: Bench, endpoint: Endpoint, request: bytes) -> None:
 def _finds_the_wish(bench: Bench, endpoint: Endpoint, stream: bool) -> None:
     """An endpoint whose path names the model may say in its path whether it streams."""
     if "{model}" not in endpoint.path:
-        body, _ = bench.write_request(replace(bench.own(matter.PLAIN), stream=stream))
+        body, _ = bench.write_request(replace(bench.own(sample_values.PLAIN), stream=stream))
         same(endpoint.read({}, {}, members_of(body)).stream, stream, "stream:")
 
 
@@ -191,7 +191,7 @@ def estimates_of_rubbish(bench: Bench) -> None:
 )
 def public_door(bench: Bench) -> None:
     public = {id(getattr(gateway_core, name)) for name in gateway_core.__all__}
-    for module in modules.of(bench.wire):
+    for module in format_modules.of(bench.wire):
         taken = {name: value for name, value in vars(module).items() if _is_kernels(value)}
         private = sorted(name for name, value in taken.items() if id(value) not in public)
         expect(not private, f"{module.__name__} holds {private}")
@@ -204,8 +204,10 @@ def public_door(bench: Bench) -> None:
     always,
 )
 def pure(bench: Bench) -> None:
-    for module in modules.of(bench.wire):
-        doors = sorted(name for name, value in vars(module).items() if modules.is_door(value))
+    for module in format_modules.of(bench.wire):
+        doors = sorted(
+            name for name, value in vars(module).items() if format_modules.is_door(value)
+        )
         expect(not doors, f"{module.__name__} holds {doors}")
 
 

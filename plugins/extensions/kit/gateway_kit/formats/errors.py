@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from gateway_core import BadRequest, GatewayError, ReplyFailed, UpstreamError
 
-from .bench import Bench
 from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
+from .harness import Bench
 from .strategies import rubbish
 
 REQUEST_ID = "req-kit-4711"

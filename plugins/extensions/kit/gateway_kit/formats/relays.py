@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from gateway_core import PartGrew, PartStarted, Refusal, Relay, ReplyFailed, StreamEvent, Usage
 from gateway_formats.grammar import violation
 
-from . import facts
-from .bench import Bench, cut
+from . import normal_form
 from .case import Law, each, expect, has_vendor, law, same
+from .harness import Bench, cut
 from .strategies import cuts, places_in, rubbish
 from .streams import has_failed, said
 
@@ -193,7 +193,7 @@ def _pass(relay: Relay, *chunks: bytes) -> bytes:
 
 def _counts(usage: Usage | None) -> tuple[int, ...]:
     parts = (usage.cached_tokens, usage.cache_write_tokens) if usage else (0, 0)
-    return (*facts.of_usage(usage), *parts)
+    return (*normal_form.of_usage(usage), *parts)
 
 
 def _is_grammatical(bench: Bench, stream: bytes) -> None:

@@ -8,9 +8,9 @@ from gateway_core import (
     seal_base64,
 )
 
-from . import facts, matter
-from .bench import Bench
+from . import normal_form, sample_values
 from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
+from .harness import Bench
 from .strategies import replies, rubbish
 
 MARKS = (seal("", "")[:-1].encode(), seal_base64("", "x")[:8].encode())
@@ -27,7 +27,7 @@ def written_and_read(bench: Bench) -> None:
     def check(reply: Reply) -> None:
         body, losses = bench.write_reply(reply)
         expect(not losses, f"losses {list(losses.names)}")
-        same(facts.of_reply(bench.vendor.read_reply(body)), facts.of_reply(reply))
+        same(normal_form.of_reply(bench.vendor.read_reply(body)), normal_form.of_reply(reply))
 
     each(bench, replies(), check)
 
@@ -39,12 +39,12 @@ def written_and_read(bench: Bench) -> None:
     has_both,
 )
 def tool_ids(bench: Bench) -> None:
-    body, _ = bench.write_reply(matter.REPLIES["text and tool calls"])
-    ids = facts.call_ids(bench.vendor.read_reply(body))
+    body, _ = bench.write_reply(sample_values.REPLIES["text and tool calls"])
+    ids = normal_form.call_ids(bench.vendor.read_reply(body))
 
     expect(len(set(ids)) == 2 and all(ids), ids)
-    if matter.FIRST.id.encode() in body:
-        same(ids, [matter.FIRST.id, matter.SECOND.id], "ids:")
+    if sample_values.FIRST.id.encode() in body:
+        same(ids, [sample_values.FIRST.id, sample_values.SECOND.id], "ids:")
 
 
 @law(
@@ -54,7 +54,7 @@ def tool_ids(bench: Bench) -> None:
     has_client,
 )
 def signatures(bench: Bench) -> None:
-    body, losses = bench.write_reply(matter.REPLIES["signed reasoning"])
+    body, losses = bench.write_reply(sample_values.REPLIES["signed reasoning"])
 
     expect(any(mark in body for mark in MARKS) or bool(losses), body)
 
@@ -67,10 +67,10 @@ def signatures(bench: Bench) -> None:
 )
 def parts_of_usage(bench: Bench) -> None:
     for name in ("parts of usage", "cache writes"):
-        body, _ = bench.write_reply(matter.REPLIES[name])
-        got, wanted = bench.vendor.read_reply(body).usage, matter.REPLIES[name].usage
+        body, _ = bench.write_reply(sample_values.REPLIES[name])
+        got, wanted = bench.vendor.read_reply(body).usage, sample_values.REPLIES[name].usage
         assert wanted is not None
-        same(facts.of_usage(got), facts.of_usage(wanted), "usage:")
+        same(normal_form.of_usage(got), normal_form.of_usage(wanted), "usage:")
         expect(got is not None and _is_part(got, wanted), got, wanted)
 
 
@@ -129,7 +129,9 @@ def feature(name: str, reply: Reply) -> Law:
     def kept(bench: Bench) -> None:
         body, losses = bench.write_reply(reply)
         found = bench.vendor.read_reply(body)
-        expect(bool(losses) or facts.of_reply(found) == facts.of_reply(reply), found, reply)
+        expect(
+            bool(losses) or normal_form.of_reply(found) == normal_form.of_reply(reply), found, reply
+        )
 
     return kept
 
@@ -141,5 +143,5 @@ LAWS: tuple[Law, ...] = (
     parts_of_usage,
     recorded,
     bodies_of_rubbish,
-    *(feature(name, reply) for name, reply in matter.REPLIES.items()),
+    *(feature(name, reply) for name, reply in sample_values.REPLIES.items()),
 )

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from gateway_core import BadRequest, Conversation, Reasoning, Text, Turn
 
-from . import facts, matter
-from .bench import PROVIDER, Bench, members_of
+from . import normal_form, sample_values
 from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
+from .harness import PROVIDER, Bench, members_of
 from .strategies import conversations, rubbish, strange_conversations
 
 _ODD: tuple[Any, ...] = (None, True, 7, -1, 0.5, "", "odd", [], {}, [None], [[]], [{}], {"a": None})
@@ -28,7 +28,10 @@ def written_and_read(bench: Bench) -> None:
         conversation = bench.own(conversation)
         body, losses = bench.write_request(conversation)
         expect(not losses, f"losses {list(losses.names)}")
-        same(facts.of_conversation(bench.read_request(body)), facts.of_conversation(conversation))
+        same(
+            normal_form.of_conversation(bench.read_request(body)),
+            normal_form.of_conversation(conversation),
+        )
 
     each(bench, conversations(), check)
 
@@ -57,10 +60,10 @@ def any_conversation(bench: Bench) -> None:
     has_vendor,
 )
 def orphaned_results(bench: Bench) -> None:
-    orphan = matter.result(matter.FIRST, matter.WORD)
-    body, losses = bench.write_request(bench.own(matter.turned(matter.user(orphan))))
+    orphan = sample_values.result(sample_values.FIRST, sample_values.WORD)
+    body, losses = bench.write_request(bench.own(sample_values.turned(sample_values.user(orphan))))
 
-    expect(matter.WORD.encode() in body or bool(losses), body)
+    expect(sample_values.WORD.encode() in body or bool(losses), body)
 
 
 @law(
@@ -71,13 +74,15 @@ def orphaned_results(bench: Bench) -> None:
 )
 def failed_results(bench: Bench) -> None:
     def written(failed: bool) -> tuple[bytes, bool]:
-        results = matter.user(matter.result(matter.FIRST, matter.WORD, failed=failed))
-        wish = matter.turned(Turn("assistant", (matter.FIRST,)), results)
+        results = sample_values.user(
+            sample_values.result(sample_values.FIRST, sample_values.WORD, failed=failed)
+        )
+        wish = sample_values.turned(Turn("assistant", (sample_values.FIRST,)), results)
         body, losses = bench.write_request(bench.own(wish))
         return body, bool(losses)
 
     body, is_said = written(True)
-    expect(is_said or (body != written(False)[0] and matter.WORD.encode() in body), body)
+    expect(is_said or (body != written(False)[0] and sample_values.WORD.encode() in body), body)
 
 
 @law(
@@ -88,8 +93,8 @@ def failed_results(bench: Bench) -> None:
 )
 def empty_texts(bench: Bench) -> None:
     def nulls(said: str) -> int:
-        results = matter.user(matter.result(matter.FIRST, said))
-        wish = matter.turned(Turn("assistant", (matter.FIRST,)), results)
+        results = sample_values.user(sample_values.result(sample_values.FIRST, said))
+        wish = sample_values.turned(Turn("assistant", (sample_values.FIRST,)), results)
         return bench.write_request(bench.own(wish))[0].count(b"null")
 
     same(nulls(""), nulls("x"), "nulls:")
@@ -102,12 +107,12 @@ def empty_texts(bench: Bench) -> None:
     has_vendor,
 )
 def signatures(bench: Bench) -> None:
-    signed = Reasoning(text="pondering", signature=matter.SIGNATURE, origin=PROVIDER)
-    results = matter.user(matter.result(matter.FIRST, "one"))
-    wish = matter.turned(Turn("assistant", (signed, matter.FIRST)), results)
+    signed = Reasoning(text="pondering", signature=sample_values.SIGNATURE, origin=PROVIDER)
+    results = sample_values.user(sample_values.result(sample_values.FIRST, "one"))
+    wish = sample_values.turned(Turn("assistant", (signed, sample_values.FIRST)), results)
     body, losses = bench.write_request(bench.own(wish))
 
-    expect(matter.SIGNATURE.encode() in body or bool(losses), body)
+    expect(sample_values.SIGNATURE.encode() in body or bool(losses), body)
 
 
 @law(
@@ -117,12 +122,12 @@ def signatures(bench: Bench) -> None:
     has_vendor,
 )
 def strangers_signatures(bench: Bench) -> None:
-    signed = Reasoning(text="pondering", signature=matter.SIGNATURE, origin="stranger")
-    results = matter.user(matter.result(matter.FIRST, "one"))
-    wish = matter.turned(Turn("assistant", (signed, matter.FIRST)), results)
+    signed = Reasoning(text="pondering", signature=sample_values.SIGNATURE, origin="stranger")
+    results = sample_values.user(sample_values.result(sample_values.FIRST, "one"))
+    wish = sample_values.turned(Turn("assistant", (signed, sample_values.FIRST)), results)
     body, _ = bench.write_request(bench.own(wish))
 
-    expect(matter.SIGNATURE.encode() not in body, body)
+    expect(sample_values.SIGNATURE.encode() not in body, body)
 
 
 @law(
@@ -147,7 +152,7 @@ def unknown_members(bench: Bench) -> None:
 )
 def strangers_members(bench: Bench) -> None:
     extra = {"kit_unknown": Raw(b'"stranger4711"')}
-    wish = replace(bench.own(matter.PLAIN), dialect="stranger", extra=extra)
+    wish = replace(bench.own(sample_values.PLAIN), dialect="stranger", extra=extra)
     body, losses = bench.write_request(wish)
 
     expect(b"stranger4711" not in body and "kit_unknown" in losses.names, body, list(losses.names))
@@ -188,8 +193,8 @@ def recorded(bench: Bench) -> None:
             continue
         body, losses = bench.write_request(asked)
         if not losses:
-            wanted = facts.of_conversation(asked)["turns"]
-            found = facts.of_conversation(bench.read_request(body))["turns"]
+            wanted = normal_form.of_conversation(asked)["turns"]
+            found = normal_form.of_conversation(bench.read_request(body))["turns"]
             # A vendor may insist on a turn of the user's at the end.
             same(found[: len(wanted)], wanted)
 
@@ -228,8 +233,8 @@ def feature(name: str, conversation: Conversation) -> Law:
     )
     def kept(bench: Bench) -> None:
         body, losses = bench.write_request(bench.own(conversation))
-        found = facts.of_conversation(bench.read_request(body))
-        wanted = facts.of_conversation(conversation)
+        found = normal_form.of_conversation(bench.read_request(body))
+        wanted = normal_form.of_conversation(conversation)
         expect(bool(losses) or _says(found, wanted), f"got {found}", f"wanted {wanted}")
 
     return kept
@@ -277,6 +282,6 @@ LAWS: tuple[Law, ...] = (
     bodies_of_rubbish,
     odd_members,
     recorded,
-    *(feature(name, wish) for name, wish in matter.REQUESTS.items()),
-    *(carried(name, wish) for name, wish in matter.REQUESTS.items() if _words(wish)),
+    *(feature(name, wish) for name, wish in sample_values.REQUESTS.items()),
+    *(carried(name, wish) for name, wish in sample_values.REQUESTS.items() if _words(wish)),
 )

@@ -32,7 +32,7 @@ from gateway_core import (
 )
 from gateway_formats.fold import unfold
 
-from . import matter
+from . import sample_values
 
 ALPHABET = 'abc {}[]"\\\n:,é日🦓\u2028'
 """Letters of one to four bytes, and what JSON and frames are made of."""
@@ -71,21 +71,21 @@ def rounds(draw: st.DrawFn, number: int) -> list[Turn]:
     """An answer, the results of its calls where it has any, and the next question."""
     made = draw(calls(range(number * 10, number * 10 + draw(st.integers(0, 2)))))
     spoken = draw(st.lists(texts, min_size=0 if made else 1, max_size=1))
-    results = tuple(matter.result(call, draw(said)) for call in made)
+    results = tuple(sample_values.result(call, draw(said)) for call in made)
     answers = [Turn("user", results)] if results else []
-    return [Turn("assistant", (*spoken, *made)), *(answers or [matter.user(draw(texts))])]
+    return [Turn("assistant", (*spoken, *made)), *(answers or [sample_values.user(draw(texts))])]
 
 
 @st.composite
 def conversations(draw: st.DrawFn) -> Conversation:
     """What every dialect with tools can say: nothing in it may be lost."""
-    turns = [matter.user(draw(texts))]
+    turns = [sample_values.user(draw(texts))]
     for number in range(draw(st.integers(0, 2))):
         turns += draw(rounds(number))
     return Conversation(
         instructions=tuple(draw(st.lists(texts, max_size=1))),
         turns=tuple(turns),
-        tools=(matter.LOOK,),
+        tools=(sample_values.LOOK,),
         sampling=draw(samplings),
         stream=draw(st.booleans()),
     )
@@ -96,7 +96,7 @@ strange_parts: st.SearchStrategy[AnyPart] = st.one_of(
     st.builds(Refusal, text=words),
     st.builds(Reasoning, text=words, signature=st.none() | words, origin=st.just("stranger")),
     st.builds(Reasoning, sealed=words, origin=st.just("stranger")),
-    st.just(matter.IMAGE),
+    st.just(sample_values.IMAGE),
     st.just(Media(kind="image", url="https://pictures.example/cat.png")),
     st.just(Media(kind="audio", media_type="audio/wav", data="AAAA")),
     st.just(Media(kind="document", text="Milk", name="list")),
@@ -129,7 +129,7 @@ def replies(draw: st.DrawFn) -> Reply:
     spoken = draw(st.lists(texts, min_size=0 if made else 1, max_size=1))
     finish: Finish = "tool_calls" if made else draw(st.sampled_from(["stop", "length"]))
     choice = Choice(parts=(*thoughts, *spoken, *made), finish=finish)
-    return replace(matter.reply(), choices=(choice,), usage=draw(usages))
+    return replace(sample_values.reply(), choices=(choice,), usage=draw(usages))
 
 
 def _life(part: AnyPart, index: int, pieces: Sequence[str]) -> list[StreamEvent]:

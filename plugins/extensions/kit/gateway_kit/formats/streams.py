@@ -19,10 +19,10 @@ from gateway_core import (
 from gateway_formats.fold import gather, unfold
 from gateway_formats.grammar import violation
 
-from . import facts, matter
-from .bench import Bench, cut
+from . import normal_form, sample_values
 from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
-from .order import disorder
+from .event_order import disorder
+from .harness import Bench, cut
 from .replies import adds_up
 from .strategies import cuts, places_in, replies, rubbish, streams
 
@@ -37,7 +37,7 @@ def folded(bench: Bench) -> None:
     def check(reply: Reply) -> None:
         stream, _ = bench.write_stream([unfold(reply)])
         whole = bench.vendor.read_reply(bench.write_reply(reply)[0])
-        same(facts.of_reply(gather(bench.read_stream(stream))), facts.of_reply(whole))
+        same(normal_form.of_reply(gather(bench.read_stream(stream))), normal_form.of_reply(whole))
 
     each(bench, replies(), check)
 
@@ -55,7 +55,10 @@ def written_and_read(bench: Bench) -> None:
         bounds = [0, *places, len(events)]
         batches = [events[a:b] for a, b in pairwise(bounds)]
         stream, _ = bench.write_stream(batches)
-        same(facts.of_reply(gather(bench.read_stream(stream))), facts.of_reply(gather(events)))
+        same(
+            normal_form.of_reply(gather(bench.read_stream(stream))),
+            normal_form.of_reply(gather(events)),
+        )
 
     each(bench, st.tuples(streams(), cuts(3)), check)
 
@@ -71,7 +74,7 @@ def grammatical(bench: Bench) -> None:
         _is_grammatical(bench, bench.write_stream([[event] for event in events])[0])
 
     each(bench, streams(), check)
-    for reply in matter.REPLIES.values():
+    for reply in sample_values.REPLIES.values():
         _is_grammatical(bench, bench.write_stream([unfold(reply)])[0])
 
 
@@ -104,10 +107,10 @@ def failures(bench: Bench) -> None:
     has_both,
 )
 def losses_are_named(bench: Bench) -> None:
-    for name, reply in matter.REPLIES.items():
+    for name, reply in sample_values.REPLIES.items():
         stream, losses = bench.write_stream([unfold(reply)])
-        found = facts.of_reply(gather(bench.read_stream(stream)))
-        expect(bool(losses) or found == facts.of_reply(reply), name, found, reply)
+        found = normal_form.of_reply(gather(bench.read_stream(stream)))
+        expect(bool(losses) or found == normal_form.of_reply(reply), name, found, reply)
 
 
 @law(
@@ -222,12 +225,12 @@ def rubbish_in_streams(bench: Bench) -> None:
 )
 def repeated_usage(bench: Bench) -> None:
     first, last = Usage(input_tokens=70, output_tokens=1), Usage(input_tokens=70, output_tokens=52)
-    start, *parts, _, end = unfold(matter.REPLIES["text"])
+    start, *parts, _, end = unfold(sample_values.REPLIES["text"])
     reports = [UsageReported(first), *parts, UsageReported(first), UsageReported(last)]
     for events in ([start, *reports, end], [start, *parts, end, UsageReported(last)]):
         stream, _ = bench.write_stream([events])
         usage = gather(bench.read_stream(stream)).usage
-        same(facts.of_usage(usage), (70, 52), "usage:")
+        same(normal_form.of_usage(usage), (70, 52), "usage:")
 
 
 @law(
@@ -237,12 +240,12 @@ def repeated_usage(bench: Bench) -> None:
     has_both,
 )
 def several_answers(bench: Bench) -> None:
-    reply = matter.REPLIES["several answers"]
+    reply = sample_values.REPLIES["several answers"]
     events: Sequence[StreamEvent] = unfold(reply)
     mixed = sorted(events[1:], key=lambda event: isinstance(event, ChoiceEnded | UsageReported))
     stream, losses = bench.write_stream([[event] for event in (events[0], *mixed)])
-    found = facts.of_reply(gather(bench.read_stream(stream)))["choices"]
-    wanted = facts.of_reply(reply)["choices"]
+    found = normal_form.of_reply(gather(bench.read_stream(stream)))["choices"]
+    wanted = normal_form.of_reply(reply)["choices"]
 
     same(found, wanted[:1] if losses else wanted)
 
@@ -264,7 +267,7 @@ def nothing_said(bench: Bench) -> None:
     has_both,
 )
 def fresh(bench: Bench) -> None:
-    one, two = matter.reply(Text(text="one4711")), matter.reply(Text(text="two4711"))
+    one, two = sample_values.reply(Text(text="one4711")), sample_values.reply(Text(text="two4711"))
     alone = bench.write_stream([unfold(two)])[0]
     writer = bench.client.stream_writer(bench.asked, Losses())
     writer.feed(unfold(one)[:3])
@@ -277,11 +280,11 @@ def has_failed(events: Sequence[StreamEvent]) -> bool:
 
 def said(bench: Bench, stream: bytes) -> object:
     """What a stream says, whatever was counted. Raises UpstreamError for one that fails."""
-    return facts.of_reply(gather(bench.read_stream(stream)))["choices"]
+    return normal_form.of_reply(gather(bench.read_stream(stream)))["choices"]
 
 
 def facts_of(bench: Bench, stream: bytes) -> object:
-    return facts.of_reply(gather(bench.read_stream(stream)))
+    return normal_form.of_reply(gather(bench.read_stream(stream)))
 
 
 def _is_grammatical(bench: Bench, stream: bytes) -> None:

@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from . import spoiled
-from .habits import ODD
+from . import faulty_answers
+from .answer import Scene
+from .quirks import ODD
 from .refusals import REFUSALS, Spoil
-from .scene import Scene
 from .server import Said
 
 
@@ -22,23 +22,23 @@ class UnknownFault(ValueError):
 
 
 _SPOILED: dict[str, tuple[str, Spoil]] = {
-    "slow": ("the first byte comes after N seconds (5)", spoiled.slow),
-    "cut": ("the connection breaks at byte N (half of the answer)", spoiled.cut),
-    "stall": ("nothing comes after byte N (half of the answer)", spoiled.stall),
-    "split": ("pieces of N bytes (1), through characters and frames", spoiled.split),
-    "broken-json": ("a frame, or the whole answer, is no JSON", spoiled.broken_json),
-    "error-in-200": ("an error where the answer should be", spoiled.error_in_200),
-    "error-mid-stream": ("the stream fails in a frame of its own", spoiled.error_mid_stream),
-    "usage-missing": ("no usage is reported", spoiled.without_usage),
-    "usage-wrong": ("more cached tokens than input tokens", spoiled.wrong_usage),
-    "usage-late": ("usage comes after the end marker", spoiled.late_usage),
-    "usage-repeated": ("usage comes twice", spoiled.repeated("usage")),
-    "finish-twice": ("the finish comes twice", spoiled.repeated("finish")),
-    "no-end": ("no end marker", spoiled.without_end),
-    "comments": ("keep-alive comments between frames", spoiled.comments),
-    "crlf": ("lines end with CR LF", spoiled.crlf),
-    "bom": ("a byte order mark first", spoiled.bom),
-    "quota-headers": ("headers tell what is left of a quota", spoiled.quota_headers),
+    "slow": ("the first byte comes after N seconds (5)", faulty_answers.slow),
+    "cut": ("the connection breaks at byte N (half of the answer)", faulty_answers.cut),
+    "stall": ("nothing comes after byte N (half of the answer)", faulty_answers.stall),
+    "split": ("pieces of N bytes (1), through characters and frames", faulty_answers.split),
+    "broken-json": ("a frame, or the whole answer, is no JSON", faulty_answers.broken_json),
+    "error-in-200": ("an error where the answer should be", faulty_answers.error_in_200),
+    "error-mid-stream": ("the stream fails in a frame of its own", faulty_answers.error_mid_stream),
+    "usage-missing": ("no usage is reported", faulty_answers.without_usage),
+    "usage-wrong": ("more cached tokens than input tokens", faulty_answers.wrong_usage),
+    "usage-late": ("usage comes after the end marker", faulty_answers.late_usage),
+    "usage-repeated": ("usage comes twice", faulty_answers.repeated("usage")),
+    "finish-twice": ("the finish comes twice", faulty_answers.repeated("finish")),
+    "no-end": ("no end marker", faulty_answers.without_end),
+    "comments": ("keep-alive comments between frames", faulty_answers.comments),
+    "crlf": ("lines end with CR LF", faulty_answers.crlf),
+    "bom": ("a byte order mark first", faulty_answers.bom),
+    "quota-headers": ("headers tell what is left of a quota", faulty_answers.quota_headers),
 }
 _ALL = {**_SPOILED, **REFUSALS, **ODD}
 MENU = {name: Fault(name, told, spoil) for name, (told, spoil) in _ALL.items()}

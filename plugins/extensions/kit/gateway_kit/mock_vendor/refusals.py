@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from .scene import Scene
+from .answer import Scene
 from .server import Said
 
 WAIT = 37

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from .answering import Answering
+from .dialect_script import Answering
 from .server import MockVendor
 
 Tell = Callable[[str], None]

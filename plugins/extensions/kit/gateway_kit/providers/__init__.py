@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from gateway_kit.case import Case
 
-from .samples import SAMPLES, ServiceSample
+from .service_samples import SAMPLES, ServiceSample
 from .subject import Account
 from .suite import Suite
 
 if TYPE_CHECKING:
-    from .with_pytest import live_provider_cases, provider_cases
+    from .pytest_cases import live_provider_cases, provider_cases
 
 __all__ = [
     "SAMPLES",
@@ -29,6 +29,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in ("live_provider_cases", "provider_cases"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import with_pytest
+    from . import pytest_cases
 
-    return getattr(with_pytest, name)
+    return getattr(pytest_cases, name)

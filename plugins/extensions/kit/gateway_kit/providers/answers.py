@@ -10,10 +10,10 @@ from gateway_core import UpstreamError
 from gateway_kit.case import Case, Run, Unmet, expect, none_of
 from gateway_kit.mock_vendor import SAYINGS, Asked, Content, Said, Scene, spoil
 
-from .asgi import Answer
-from .bench import Bench
-from .exchanging import Heard, carried, cuts, heard
-from .questions import TOOL, question
+from .asgi_client import Answer
+from .chat_requests import TOOL, question
+from .exchanges import Heard, carried, cuts, heard
+from .harness import Bench
 from .subject import Route, Subject
 
 GAP = 0.004

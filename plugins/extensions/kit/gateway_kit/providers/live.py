@@ -9,8 +9,8 @@ from gateway_core.routing.environment_accounts import found
 from gateway_kit.case import expect
 
 from .answers import read
-from .asgi import Asking
-from .questions import question
+from .asgi_client import Asking
+from .chat_requests import question
 from .subject import Route, Subject
 
 

@@ -9,9 +9,9 @@ from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat
 from gateway_core.plugins.registry import Registry
 from gateway_core.upstream.endpoints import spoken
 from gateway_kit.mock_vendor import DIALECTS, Dialect
-from gateway_kit.mock_vendor.foreign import spoken_by
+from gateway_kit.mock_vendor.format_dialect import spoken_by
 
-from .samples import ServiceSample
+from .service_samples import ServiceSample
 
 SECRET = "sk-kit-0123456789abcdef"
 CLIENTS = ("openai", "claude", "gemini", "ollama", "openai-responses")

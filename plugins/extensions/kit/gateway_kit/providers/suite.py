@@ -9,13 +9,13 @@ from gateway_core.plugins import State
 from gateway_core.plugins.registry import Registry
 from gateway_core.plugins.tiers import Tier
 from gateway_kit.case import Case, ranked
-from gateway_kit.installed import format_plugins, named, registry_of
+from gateway_kit.installed_formats import format_plugins, named, registry_of
 from gateway_kit.mock_vendor import Dialect
 
-from .bench import Bench
-from .collected import collected
-from .declared import accepted
-from .samples import ServiceSample
+from .case_list import collected
+from .declaration import accepted
+from .harness import Bench
+from .service_samples import ServiceSample
 from .subject import Account, Subject
 
 

@@ -13,10 +13,10 @@ checking it.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .checking import Progress, check
-    from .finding import NotFound, find
-    from .keeping import record, shown_to_gateway
+    from .case_run import Progress, check
+    from .lookup import NotFound, find
     from .outcome import Failure, Results
+    from .records import record, shown_to_gateway
 
 __all__ = [
     "Failure",
@@ -31,13 +31,13 @@ __all__ = [
 
 _HOMES = {
     "Failure": "outcome",
-    "NotFound": "finding",
-    "Progress": "checking",
+    "NotFound": "lookup",
+    "Progress": "case_run",
     "Results": "outcome",
-    "check": "checking",
-    "find": "finding",
-    "record": "keeping",
-    "shown_to_gateway": "keeping",
+    "check": "case_run",
+    "find": "lookup",
+    "record": "records",
+    "shown_to_gateway": "records",
 }
 
 

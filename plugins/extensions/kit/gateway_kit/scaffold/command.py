@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from ..shell import quoted
-from .order import KINDS, USUAL, BadOrder, Order
+from ..shell_quoting import quoted
+from .description import KINDS, USUAL, BadOrder, Order
 
 
 @click.command("new")
@@ -33,8 +33,8 @@ def new_command(
     force: bool,
 ) -> None:
     """Write a plugin that works at once, as a package or as one file."""
+    from .conflicts import check
     from .rendering import files_of
-    from .taken import check
     from .writing import AlreadyThere, write
 
     try:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 from string import Template
 
-from .joined import joined
-from .order import USUAL, Order
+from .description import USUAL, Order
+from .single_module import joined
 
 TEMPLATES = files(__package__).joinpath("templates")
 ENDING = ".txt"

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from gateway_core.plugins.tiers import Tier
 from gateway_kit.case import Case, ranked
 
-from ..samples import SAMPLES, ServiceSample
+from ..service_samples import SAMPLES, ServiceSample
 from ..subject import Subject
 from .answers import answers, torn
-from .asking import each_service
 from .junk import junk
 from .refusals import refusals
 from .requests import requests
+from .service_call import each_service
 
 __all__ = ["SAMPLES", "ServiceSample", "services"]
 

@@ -7,8 +7,8 @@ import msgspec
 from gateway_core import Usage
 from gateway_kit.case import Case, Unmet, expect
 
-from ..bench import Bench
-from .asking import Asking, Carried, carried
+from ..harness import Bench
+from .service_call import Asking, Carried, carried
 
 MOST_CUTS = 2_000
 OWN_SAMPLE = "A vendor that answers otherwise than most needs a sample of its own (samples=...)."

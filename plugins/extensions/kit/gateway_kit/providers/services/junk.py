@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from gateway_core import TransportError
 from gateway_kit.case import Case, Unmet, expect
 
-from ..bench import Bench
-from .asking import Asking, carried
+from ..harness import Bench
+from .service_call import Asking, carried
 
 NOT_JSON: Mapping[str, bytes] = {
     "nothing at all": b"",

@@ -6,8 +6,8 @@ from gateway_core import UpstreamError
 from gateway_kit.case import Case, Unmet, expect
 from gateway_kit.mock_vendor.refusals import DATE, LATER, WAIT
 
-from ..bench import Bench
-from .asking import Asking
+from ..harness import Bench
+from .service_call import Asking
 
 WORDS = "Slow down"
 STATUSES = (400, 401, 403, 404, 429, 500, 503, 529)

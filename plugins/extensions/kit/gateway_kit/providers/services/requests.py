@@ -13,9 +13,9 @@ from gateway_core.upstream.transport import MalformedUrl
 from gateway_core.upstream.transport.urls import parse
 from gateway_kit.case import Case, none_of
 
-from ..bench import Bench
-from ..samples import JSON
-from .asking import CLIENT_KEY, COOKIE, Asking
+from ..harness import Bench
+from ..service_samples import JSON
+from .service_call import CLIENT_KEY, COOKIE, Asking
 
 METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
 

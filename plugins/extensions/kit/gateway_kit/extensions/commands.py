@@ -1,0 +1,90 @@
+"""Cases about commands: names of their own, and help for each."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+import click
+from click.testing import CliRunner
+
+from gateway_core.cli.main import cli
+from gateway_kit.case import Case, Unmet, expect, none_of
+from gateway_kit.hook_calls import said
+
+from .harness import Bench
+from .subject import Subject
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def commanding(subject: Subject) -> Iterator[Case]:
+    name = f"{subject.module}: commands"
+
+    async def own(bench: Bench) -> None:
+        root = _root()
+        before = dict(_commands(root))
+        _register(subject, root)
+        after = dict(_commands(root))
+        none_of(f"{n} was there before" for n, each in before.items() if after.get(n) is not each)
+        new = after.keys() - before.keys()
+        expect(new, "it adds no command")
+        last = {each: each.rpartition(" ")[2] for each in sorted(new)}
+        none_of(f"{path!r} is no name" for path, word in last.items() if not _NAME.fullmatch(word))
+
+    async def helpful(bench: Bench) -> None:
+        root = _root()
+        known = dict(_commands(root))
+        _register(subject, root)
+        none_of(
+            told
+            for path, command in _commands(root)
+            if path not in known
+            for told in _help_faults(root, path, command)
+        )
+
+    yield Case(
+        name=f"{name}: own names",
+        advice="Add commands with cli.add_command under names that nobody has.",
+        run=own,
+    )
+    yield Case(
+        name=f"{name}: help",
+        advice="Give every command a docstring, and do nothing before it is run.",
+        run=helpful,
+    )
+
+
+def _register(subject: Subject, root: click.Group) -> None:
+    try:
+        said(subject.plugin, "register_commands", {"cli": root})
+    except (Exception, SystemExit) as error:  # whatever the plugin's own code raises
+        raise Unmet(f"register_commands raises {type(error).__name__}: {error}") from error
+
+
+def _root() -> click.Group:
+    """The command line as it is without plugins, for a plugin to add to."""
+    return click.Group("model-gateway", commands={n: _copy(c) for n, c in cli.commands.items()})
+
+
+def _copy(command: click.Command) -> click.Command:
+    if not isinstance(command, click.Group):
+        return command
+    return click.Group(command.name, commands=dict(command.commands), help=command.help)
+
+
+def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command below a group, by the words that are typed."""
+    members: Mapping[str, click.Command] = group.commands
+    for name, command in members.items():
+        path = f"{before} {name}".strip()
+        yield path, command
+        if isinstance(command, click.Group):
+            yield from _commands(command, path)
+
+
+def _help_faults(root: click.Group, path: str, command: click.Command) -> Iterator[str]:
+    ended = CliRunner().invoke(root, [*path.split(), "--help"])
+    if ended.exit_code != 0:
+        last = (ended.output.strip().splitlines() or [repr(ended.exception)])[-1]
+        yield f"{path} --help ends with {ended.exit_code}: {last}"
+    if not (command.help or "").strip():
+        yield f"{path} does not say what it does"

@@ -1,0 +1,93 @@
+"""Cases about answers that break: cut, silent, no JSON, or an error where words were due."""
+
+from collections.abc import Iterator
+
+from gateway_core import UpstreamError
+from gateway_kit.case import Case, Run, Unmet, expect
+from gateway_kit.mock_vendor import Scene, spoil
+from gateway_kit.mock_vendor.faulty_answers import TROUBLE
+
+from .chat_requests import question
+from .exchanges import heard
+from .harness import Bench
+from .subject import Route, Subject
+
+FAULTS = ("cut", "broken-json", "error-in-200", "error-mid-stream")
+BREAKS = (
+    "Let a broken answer be an error: raise TransportError, or put ReplyFailed among the "
+    "events, and never end it as if it were whole."
+)
+SILENT = ("stall",)
+ODD = ("comments", "crlf", "bom", "no-end", "finish-twice", "quota-headers", "split:1")
+
+
+def broken(subject: Subject, route: Route, *, stream: bool, slow: bool) -> Iterator[Case]:
+    """``slow`` adds the faults that take half a second."""
+    where = f"{subject.spec.id}: {route}-{'stream' if stream else 'whole'}"
+    for fault in (*FAULTS, *(SILENT if slow else ())):
+        yield Case(
+            name=f"{where}: {fault}",
+            advice=BREAKS,
+            run=_breaking(subject, route, fault, stream=stream),
+        )
+    if stream:
+        yield cut_between(subject, route)
+
+
+def cut_between(subject: Subject, route: Route) -> Case:
+    """A stream that breaks where a frame ends looks whole to whoever does not mind its end."""
+    scene = Scene(dialect=route.dialect, model=route.model.id, stream=True)
+    kept = [frame.data for frame in scene.frames() if frame.does in ("start", "text")]
+    return Case(
+        name=f"{subject.spec.id}: {route}-stream: cut between frames",
+        advice=BREAKS,
+        run=_breaking(subject, route, f"cut:{len(b''.join(kept[:-1]))}", stream=True),
+    )
+
+
+def odd(subject: Subject, route: Route) -> Iterator[Case]:
+    """What vendors really send, and clients never notice."""
+
+    async def run(bench: Bench) -> None:
+        scene = Scene(dialect=route.dialect, model=route.model.id, stream=True)
+        for fault in ODD:
+            bench.begin()
+            asked = question(subject, route, stream=True)
+            answer = await bench.ask(asked, spoil(scene, fault))
+            expect(answer.status == 200, f"{fault}: status {answer.status}")
+            try:
+                said = heard(subject, route, answer.body, stream=True)
+            except UpstreamError as error:
+                raise Unmet(f"{fault}: the answer cannot be read: {error.message}") from error
+            expect(said.text == scene.content.words, f"{fault}: the text is {said.text!r}")
+
+    yield Case(
+        name=f"{subject.spec.id}: {route}: odd framing",
+        advice="Read frames with gateway_formats (sse, ndjson), which knows comments, CR LF, byte "
+        "order marks and missing ends.",
+        run=run,
+    )
+
+
+def _breaking(subject: Subject, route: Route, fault: str, *, stream: bool) -> Run:
+    async def run(bench: Bench) -> None:
+        scene = Scene(dialect=route.dialect, model=route.model.id, stream=stream)
+        asked = question(subject, route, stream=stream)
+        answer = await bench.ask(asked, spoil(scene, fault))
+        row = await bench.row()
+        is_vendors = TROUBLE in answer.text or answer.status != 500
+        expect(is_vendors, "the plugin's code raised something that the gateway cannot foresee")
+        expect(row.status != "ok", f"the ledger calls it {row.status}")
+        if answer.status == 200:
+            expect(stream, "a whole answer that is broken came with status 200")
+            _expect_failure(subject, route, answer.body)
+
+    return run
+
+
+def _expect_failure(subject: Subject, route: Route, body: bytes) -> None:
+    try:
+        heard(subject, route, body, stream=True)
+    except UpstreamError:
+        return
+    raise Unmet("the stream ends as if it were whole")

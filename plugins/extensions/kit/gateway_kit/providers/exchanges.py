@@ -1,0 +1,106 @@
+"""Calls without a network: the exchange of a question, and what an answer says to its client."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from gateway_core import (
+    Call,
+    Credential,
+    Exchange,
+    Kind,
+    Reasoning,
+    Reply,
+    StreamReader,
+    Target,
+    Text,
+    ToolCall,
+    VendorSide,
+)
+from gateway_core.pipeline.json_body import members_of
+from gateway_core.pipeline.translation import Translation
+from gateway_formats.fold import gather
+
+from .chat_requests import Question
+from .subject import Route, Subject
+
+
+def opened(subject: Subject, question: Question, account: Credential) -> Exchange:
+    """The exchange that the gateway would begin for this question."""
+    members = members_of(question.body)
+    model = _model_of(question)
+    call = Call(
+        kind=Kind.LLM,
+        format=question.client,
+        model=model,
+        stream=question.stream,
+        body=question.body,
+        members=members,
+    )
+    own = model.partition("/")[2]
+    found = next(each for each in subject.models() if each.id == own)
+    asked = Translation(call, subject.registry.formats)
+    return asked.open(Target(subject.spec, found), account)
+
+
+def _model_of(question: Question) -> str:
+    if question.client == "gemini":
+        return question.path.partition("/models/")[2].rpartition(":")[0]
+    return str(msgspec.json.decode(question.body)["model"])
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What an answer says, whatever its format."""
+
+    text: str
+    thinking: str
+    calls: tuple[tuple[str, object], ...]
+    """Names and arguments, in order."""
+    finish: str = "stop"
+    """Why it ended, in the hub's words."""
+
+
+def heard(subject: Subject, route: Route, body: bytes, *, stream: bool) -> Heard:
+    """Read a client's answer. Raises UpstreamError when it is none or has failed."""
+    vendor = subject.registry.formats[route.client].vendor
+    assert vendor is not None, "every client format of the kit has a vendor side"
+    return _said(_streamed(vendor.stream_reader(), body) if stream else _whole(vendor, body))
+
+
+def _whole(vendor: VendorSide, body: bytes) -> Reply:
+    return vendor.read_reply(body)
+
+
+def _streamed(reader: StreamReader, body: bytes) -> Reply:
+    return gather([*reader.feed(body), *reader.close()])
+
+
+def _said(reply: Reply) -> Heard:
+    parts = [part for choice in reply.choices for part in choice.parts]
+    return Heard(
+        text="".join(part.text for part in parts if isinstance(part, Text)),
+        thinking="".join(part.text for part in parts if isinstance(part, Reasoning)),
+        calls=tuple(_call(part) for part in parts if isinstance(part, ToolCall)),
+        finish=reply.choices[0].finish if reply.choices else "stop",
+    )
+
+
+def _call(part: ToolCall) -> tuple[str, object]:
+    return part.name, msgspec.json.decode(part.arguments or "{}")
+
+
+def carried(exchange: Exchange, pieces: Iterable[bytes]) -> bytes:
+    """What the client gets when the vendor's bytes come in these pieces."""
+    return b"".join(exchange.feed(piece) for piece in pieces) + exchange.close()
+
+
+def cuts(body: bytes, frames: Sequence[bytes], *, every: bool) -> list[int]:
+    """Where to cut: everywhere, or round the ends of frames and inside of characters."""
+    if every:
+        return list(range(1, len(body)))
+    found, at = set[int](), 0
+    for frame in frames:
+        at += len(frame)
+        found |= {at - 2, at - 1, at, at + 1}
+    found |= {at for at in range(1, len(body)) if 0x80 <= body[at] < 0xC0}
+    return sorted(each for each in found if 0 < each < len(body))

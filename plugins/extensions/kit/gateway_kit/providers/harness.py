@@ -1,0 +1,146 @@
+"""The bench: a whole gateway with the plugins under test, and a mock vendor for the network."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from gateway_core import Credential, Exchange, UpstreamRequest
+from gateway_core.app import Gateway
+from gateway_core.config.environment import from_environ
+from gateway_core.plugins.manifest import auth_type
+from gateway_core.routing.cooldowns import Cooldown
+from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
+from gateway_core.storage.stores.keys import KeyChange
+from gateway_core.storage.stores.usage import UsageRow
+from gateway_kit.mock_vendor import Asked, MockVendor, Said, Scene
+
+from .asgi_client import Answer, Asking
+from .chat_requests import Question
+from .exchanges import opened
+from .log_capture import Overheard
+from .redirected_network import Diverted
+from .subject import Route, Subject
+
+A_WEEK_AND_MORE = 10 * 24 * 3600.0
+START = 1_790_000_000.0
+SESSIONS = "signs-sessions-of-the-kit-and-of-nothing-else"
+PATIENCE = 10.0
+"""Seconds that any one request may take."""
+
+
+class Bench:
+    """Opened once for a suite. Each case begins with a healthy vendor and rested accounts."""
+
+    def __init__(self, plugins: Mapping[str, object], subjects: Iterable[Subject]) -> None:
+        self._plugins = plugins
+        self._subjects = tuple(subjects)
+        self._stack = AsyncExitStack()
+        self._now = START
+        self._accounts: dict[str, str] = {}
+        self.client_key = ""
+        self.logged = ""
+        """What was logged while the vendor was asked last."""
+        self.vendor = MockVendor(lambda asked: Said())
+        self.network: Diverted
+        self.gateway: Gateway
+
+    async def open(self, data_dir: Path) -> None:
+        await self.vendor.open()
+        self._stack.push_async_callback(self.vendor.aclose)
+        self.network = Diverted(self.vendor.url)
+        self._stack.push_async_callback(self.network.aclose)
+        self.gateway = await self._stack.enter_async_context(
+            Gateway.open(
+                from_environ({"DATA_DIR": str(data_dir), "JWT_SECRET": SESSIONS}),
+                extra_plugins=self._plugins,
+                installed_plugins=False,
+                clock=lambda: self._now,
+            )
+        )
+        self.gateway.core.network = self.network
+        await self._add_accounts()
+        await self._add_key()
+        await self.gateway.core.refresh()
+
+    async def aclose(self) -> None:
+        await self._stack.aclose()
+
+    def begin(self) -> None:
+        """Forget what the case before has done."""
+        self._now += A_WEEK_AND_MORE
+        self.vendor.asked.clear()
+        self.vendor.gone = 0
+        self.network.sent.clear()
+
+    async def ask(self, question: Question, said: Said, **headers: str) -> Answer:
+        """The client's answer when the vendor answers this. Raises TimeoutError."""
+        self.vendor.script = lambda asked: said
+        with Overheard() as overheard:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    return await self.asking(question, **headers).run()
+            finally:
+                self.logged = overheard.text
+
+    async def ask_scene(self, question: Question, scene: Scene) -> Answer:
+        return await self.ask(question, scene.said())
+
+    def asking(self, question: Question, **headers: str) -> Asking:
+        """A request that has not begun, with the client's own key."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        own = {"authorization": f"Bearer {self.client_key}", **named}
+        return Asking(self.gateway.app, question.path, question.body, own)
+
+    async def row(self) -> UsageRow:
+        """The newest row of the ledger."""
+        core = self.gateway.core
+        await core.ledger.flush()
+        page = await core.stores.usage.page(limit=1)
+        return page.rows[0]
+
+    def rest(self, subject: Subject, route: Route) -> Cooldown | None:
+        """How the account rests after the last answer."""
+        account = self._accounts.get(subject.spec.id) or self._standing(subject)
+        return self.gateway.core.cooldowns.find(account, route.model.id)
+
+    def waits(self, rest: Cooldown) -> float:
+        """Seconds from now."""
+        return rest.until - self._now
+
+    def exchange(self, subject: Subject, question: Question) -> Exchange:
+        """The same call without the network."""
+        account = Credential(
+            connection_id="kit", secret=subject.account.secret, data=subject.account.data
+        )
+        return opened(subject, question, account)
+
+    def asked(self) -> list[Asked]:
+        return self.vendor.asked
+
+    def sent(self) -> list[UpstreamRequest]:
+        """What the plugin sent, to where it meant it to go."""
+        return self.network.sent
+
+    def _standing(self, subject: Subject) -> str:
+        return self.gateway.core.snapshot.accounts[subject.spec.id][0].id
+
+    async def _add_accounts(self) -> None:
+        for subject in self._subjects:
+            if auth_type(subject.spec) == "none":
+                continue
+            data: dict[str, Any] = {PROVIDER_DATA: dict(subject.account.data)}
+            if subject.account.secret is not None:
+                data["apiKey"] = subject.account.secret
+            new = NewConnection(provider=subject.spec.id, name="kit", data=data)
+            row = await self.gateway.core.stores.connections.create(new)
+            self._accounts[subject.spec.id] = row.id
+
+    async def _add_key(self) -> None:
+        core = self.gateway.core
+        mint = core.identity.keys.mint
+        self.client_key = mint.new()
+        digest = mint.digest(self.client_key).hex()
+        change = KeyChange(name="kit")
+        await core.stores.keys.create(self.client_key, digest, mint.machine_id, change)

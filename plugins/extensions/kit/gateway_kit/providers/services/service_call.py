@@ -1,0 +1,112 @@
+"""Opening a service's exchange as the gateway would, and carrying an answer through it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Raw, Struct
+
+from gateway_core import (
+    BadRequest,
+    Call,
+    Credential,
+    Exchange,
+    Kind,
+    Model,
+    Service,
+    Target,
+    UpstreamRequest,
+)
+from gateway_core.pipeline.json_body import members_of
+from gateway_kit.case import Case, Run, expect
+
+from ..service_samples import SAMPLES, ServiceSample
+from ..subject import Subject
+
+CLIENT_KEY = "sk-client-7733"
+COOKIE = "client-cookie-7733"
+
+
+class Asking(Struct, frozen=True, kw_only=True):
+    """One service of a vendor, a model of its kind, and what is asked and answered."""
+
+    subject: Subject
+    service: Service
+    model: Model
+    sample: ServiceSample
+
+    def case(self, name: str, advice: str, run: Run) -> Case:
+        where = f"{self.subject.spec.id}: {self.service.kind}"
+        return Case(name=f"{where}: {name}", advice=advice, run=run)
+
+    @property
+    def credential(self) -> Credential:
+        account = self.subject.account
+        return Credential(connection_id="kit", secret=account.secret, data=account.data)
+
+    def call(self) -> Call:
+        """The client's call, with all that a client may have sent along."""
+        named = f"{self.subject.spec.id}/{self.model.id}"
+        body = self.sample.request.replace(b"MODEL", named.encode())
+        return Call(
+            kind=self.service.kind,
+            format="openai",
+            model=named,
+            stream=self.sample.stream,
+            body=body,
+            members=_members(body),
+            headers={
+                "content-type": self.sample.request_type,
+                "authorization": f"Bearer {CLIENT_KEY}",
+                "x-api-key": CLIENT_KEY,
+                "cookie": f"session={COOKIE}",
+            },
+        )
+
+    def open(self) -> Exchange:
+        """Raises whatever the adapter raises."""
+        return self.service.adapter.open(
+            self.call(), Target(self.subject.spec, self.model), self.credential
+        )
+
+    def request(self) -> UpstreamRequest:
+        """What the vendor is to be asked. Raises Unmet."""
+        request: object = self.open().request
+        expect(isinstance(request, UpstreamRequest), f"request is {type(request).__name__}")
+        assert isinstance(request, UpstreamRequest)
+        return request
+
+
+class Carried(Struct, frozen=True):
+    """What became of an answer."""
+
+    body: bytes
+    exchange: Exchange
+
+
+def carried(exchange: Exchange, pieces: Iterable[bytes]) -> Carried:
+    """The vendor's bytes in these pieces, to their end. Raises Unmet for anything but bytes."""
+    given: list[object] = [exchange.feed(piece) for piece in pieces]
+    given.append(exchange.close())
+    for each in given:
+        expect(isinstance(each, bytes), f"feed or close gave {type(each).__name__}, not bytes")
+    return Carried(b"".join(each for each in given if isinstance(each, bytes)), exchange)
+
+
+def each_service(subject: Subject) -> Iterator[Asking]:
+    """The services whose kind can be asked in one request."""
+    samples: Mapping[Kind, ServiceSample] = {**SAMPLES, **subject.samples}
+    for service in subject.spec.services:
+        if service.kind in samples:
+            models = [each for each in subject.spec.models if each.kind is service.kind]
+            yield Asking(
+                subject=subject,
+                service=service,
+                model=models[0] if models else Model("maker/model-1", kind=service.kind),
+                sample=samples[service.kind],
+            )
+
+
+def _members(body: bytes) -> dict[str, Raw]:
+    try:
+        return dict(members_of(body))
+    except BadRequest:
+        return {}
