@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 from gateway_kit.results import Results, check, find
-from gateway_kit.results.records import document, shown_to_gateway
+from gateway_kit.results.records import build_document, to_record
 
 from gateway_core.plugins.files import digest_of
 from gateway_core.plugins.tiers import Document, Result
@@ -57,8 +57,8 @@ def main(arguments: Sequence[str]) -> int:
         wanted = [name for name in wanted if not is_known(name, before)]
     found = {name: checked(name) for name in wanted}
     kept = {name: result for name, result in before.items() if name in every}
-    kept |= {name: shown_to_gateway(results) for name, results in found.items()}
-    SHIPPED.write_bytes(document(kept))
+    kept |= {name: to_record(results) for name, results in found.items()}
+    SHIPPED.write_bytes(build_document(kept))
     return int(any(results.failures for results in found.values()))
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import naive
 import pytest
 from corpus import Item, answer, items, named
-from gateway_kit.mock_vendor.answer import Scene
-from gateway_kit.mock_vendor.quirks import HABITS, Habit
-from gateway_kit.providers import Account, Case, Suite
-from gateway_kit.providers.answers import read
-from gateway_kit.providers.chat_requests import question
-from gateway_kit.providers.harness import Bench
-from gateway_kit.providers.subject import Route, Subject
+from gateway_kit.mock_vendor.answer import MockAnswer
+from gateway_kit.mock_vendor.quirks import QUIRKS, Quirk
+from gateway_kit.providers import Account, Case, ProviderSuite
+from gateway_kit.providers.answers import read_answer
+from gateway_kit.providers.chat_requests import build_request
+from gateway_kit.providers.harness import ProviderHarness
+from gateway_kit.providers.subject import ProviderUnderTest, Route
 from plugin_folders import ACCOUNTS
 
 VENDORS = {
@@ -45,9 +45,9 @@ LONGEST = 20_000
 
 
 @pytest.fixture(scope="module")
-def suite() -> Iterator[Suite]:
+def suite() -> Iterator[ProviderSuite]:
     accounts = {id: Account(data=data) for id, data in ACCOUNTS.items()}
-    suite = Suite(tuple(module for module, _, _ in VENDORS.values()), accounts=accounts)
+    suite = ProviderSuite(tuple(module for module, _, _ in VENDORS.values()), accounts=accounts)
     yield suite
     suite.close()
 
@@ -75,8 +75,8 @@ REPLAYED = {
 }
 
 
-@pytest.mark.parametrize("habit", HABITS.values(), ids=list(HABITS))
-def test_a_habit_was_recorded(habit: Habit) -> None:
+@pytest.mark.parametrize("habit", QUIRKS.values(), ids=list(QUIRKS))
+def test_a_habit_was_recorded(habit: Quirk) -> None:
     _, folder, _ = VENDORS[habit.wire]
 
     found = [item for item in items(folder) if habit.feature in item["features"]]
@@ -85,14 +85,14 @@ def test_a_habit_was_recorded(habit: Habit) -> None:
 
 
 def test_every_habit_that_is_worth_knowing_is_on_the_menu() -> None:
-    shown = {habit.feature for habit in HABITS.values()}
+    shown = {habit.feature for habit in QUIRKS.values()}
 
     assert set(WORTH_KNOWING) == shown | BY_FAULTS
 
 
 @pytest.mark.parametrize("name", REPLAYED)
 def test_a_recorded_answer_passes_through_a_whole_gateway(
-    suite: Suite, name: str, tmp_path: Path
+    suite: ProviderSuite, name: str, tmp_path: Path
 ) -> None:
     wire, item = REPLAYED[name]
 
@@ -101,25 +101,25 @@ def test_a_recorded_answer_passes_through_a_whole_gateway(
     assert failure is None
 
 
-def replay(suite: Suite, wire: str, item: Item) -> Case:
+def replay(suite: ProviderSuite, wire: str, item: Item) -> Case:
     """The recorded answer is heard as plain reading finds it, passed through and translated."""
     module, _, _ = VENDORS[wire]
     subject = next(each for each in suite.subjects if each.module == module)
     stream = bool(item["stream"])
 
-    async def run(bench: Bench) -> None:
+    async def run(bench: ProviderHarness) -> None:
         wanted = naive.read(wire, answer(item), stream=stream)
         for route in two_ways(subject):
-            asked = question(subject, route, stream=stream, tools=bool(wanted.calls))
-            scene = Scene(dialect=route.dialect, stream=stream)
-            said = await bench.ask(asked, scene.said([answer(item)]))
-            found = read(subject, route, said, stream=stream)
+            asked = build_request(subject, route, stream=stream, tools=bool(wanted.calls))
+            scene = MockAnswer(dialect=route.dialect, stream=stream)
+            said = await bench.ask(asked, scene.response([answer(item)]))
+            found = read_answer(subject, route, said, stream=stream)
             assert (found.text, list(found.calls)) == (wanted.text, wanted.calls), str(route)
 
     return Case(name=named(item), advice="Read it.", run=run)
 
 
-def two_ways(subject: Subject) -> list[Route]:
+def two_ways(subject: ProviderUnderTest) -> list[Route]:
     """A client whose bytes are passed through, and one who is answered by way of the hub."""
     ways = subject.routes()
     return [

@@ -12,7 +12,7 @@ Run = Callable[[Any], Coroutine[Any, Any, None]]
 """Takes the bench of the case's own role."""
 
 
-class Unmet(Exception):
+class CaseFailed(Exception):
     """A case fails; the text says what was seen."""
 
 
@@ -30,22 +30,22 @@ class Case(Struct, frozen=True, kw_only=True):
 
     def failure(self, seen: BaseException) -> str:
         """What the author is told."""
-        told = str(seen) if isinstance(seen, Unmet) else f"{type(seen).__name__}: {seen}"
-        return f"{self.name}: {self.advice} Seen: {told}"
+        message = str(seen) if isinstance(seen, CaseFailed) else f"{type(seen).__name__}: {seen}"
+        return f"{self.name}: {self.advice} Seen: {message}"
 
 
-def expect(holds: object, seen: str) -> None:
+def expect(condition: object, seen: str) -> None:
     """Raises Unmet."""
-    if not holds:
-        raise Unmet(seen)
+    if not condition:
+        raise CaseFailed(seen)
 
 
-def none_of(faults: Iterable[str]) -> None:
+def expect_none(faults: Iterable[str]) -> None:
     """Raises Unmet, which tells all of them."""
-    told = list(faults)
-    expect(not told, "; ".join(told))
+    message = list(faults)
+    expect(not message, "; ".join(message))
 
 
-def ranked(tier: Tier, cases: Iterable[Case]) -> Iterator[Case]:
+def with_tier(tier: Tier, cases: Iterable[Case]) -> Iterator[Case]:
     """The cases, counting for this tier."""
     return (replace(case, tier=tier) for case in cases)

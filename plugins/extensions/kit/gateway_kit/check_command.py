@@ -86,20 +86,20 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
     from .dev import log_output
     from .results import check, record
     from .results.case_run import NoKey
-    from .results.conformance_options import BadGiven
-    from .results.steps import Lacking
+    from .results.conformance_options import BadConformanceOptions
+    from .results.steps import MissingRequirement
 
     with LoadGuard(IMPORT_LIMIT) as guard:
         guard.run(found.load)
     try:
-        with log_output.once(partial(click.echo, err=True)):
+        with log_output.without_repeats(partial(click.echo, err=True)):
             results = check(found, live=live, progress=_progress)
-    except Lacking as error:
+    except MissingRequirement as error:
         click.echo(f"{LACKING}{error}", err=True)
         return None
     except NoKey as error:
         raise click.ClickException(f"{found.name}: {error}") from None
-    except BadGiven as error:
+    except BadConformanceOptions as error:
         raise PluginFailed(str(error)) from None
     try:
         record(folder, results)
@@ -116,10 +116,12 @@ def _progress(done: int, of: int, name: str) -> None:
 
 
 def _comparison_lines(comparison: "Comparison") -> Iterator[str]:
-    said = comparison.protocol
-    spoken = "does not say what it speaks" if said is None else f"speaks hook protocol {said}"
+    protocol = comparison.protocol
+    speaks = (
+        "does not say what it speaks" if protocol is None else f"speaks hook protocol {protocol}"
+    )
     verdict = "fits" if comparison.fits else "does not fit"
-    yield f"{comparison.plugin} {spoken} and {verdict} {comparison.against}."
+    yield f"{comparison.plugin} {speaks} and {verdict} {comparison.against}."
     for each in comparison.findings:
         yield f"  {each.weight:<9}{each.detail}{f' ({each.place})' if each.place else ''}"
 

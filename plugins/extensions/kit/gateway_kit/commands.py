@@ -8,7 +8,7 @@ from gateway_core import hookimpl
 
 from .check_command import check_command
 from .dev.command import dev_command
-from .mock_vendor_options import check_fault, check_says, dialect_of
+from .mock_vendor_options import check_content, check_fault, resolve_dialect
 from .scaffold.command import new_command
 
 
@@ -20,16 +20,16 @@ from .scaffold.command import new_command
 @click.option("--menu", is_flag=True, help="Show the formats, the sayings and the faults.")
 def mock_vendor(port: int, wire: str | None, fault: str | None, says: str, menu: bool) -> None:
     """Answer like a vendor on this machine, with a fault if one is wanted."""
-    from .mock_vendor import SAYINGS, Answering
+    from .mock_vendor import CONTENTS, DialectScript
     from .mock_vendor.run import serve
 
     if menu:
-        click.echo(_menu())
+        click.echo(_describe_choices())
         return
-    dialect = dialect_of(wire) if wire else None
+    dialect = resolve_dialect(wire) if wire else None
     check_fault(fault)
-    check_says(says)
-    answering = Answering(dialect=dialect, content=SAYINGS[says], fault=fault)
+    check_content(says)
+    answering = DialectScript(dialect=dialect, content=CONTENTS[says], fault=fault)
     try:
         asyncio.run(serve(answering, port, click.echo))
     except OSError as error:
@@ -38,13 +38,13 @@ def mock_vendor(port: int, wire: str | None, fault: str | None, says: str, menu:
         return
 
 
-def _menu() -> str:
-    from .mock_vendor import DIALECTS, MENU, SAYINGS
+def _describe_choices() -> str:
+    from .mock_vendor import CONTENTS, DIALECTS, MENU
 
-    wide = max(map(len, MENU)) + 2
-    faults = [f"  {fault.name:<{wide}}{fault.told}" for fault in MENU.values()]
-    formats, sayings = ", ".join(DIALECTS), ", ".join(SAYINGS)
-    return "\n".join([f"Formats: {formats}", f"Sayings: {sayings}", "Faults:", *faults])
+    width = max(map(len, MENU)) + 2
+    faults = [f"  {fault.name:<{width}}{fault.description}" for fault in MENU.values()]
+    formats, contents = ", ".join(DIALECTS), ", ".join(CONTENTS)
+    return "\n".join([f"Formats: {formats}", f"Sayings: {contents}", "Faults:", *faults])
 
 
 @hookimpl

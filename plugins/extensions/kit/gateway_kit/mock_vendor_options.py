@@ -9,41 +9,41 @@ if TYPE_CHECKING:
     from .mock_vendor import Dialect
 
 
-def dialect_of(wire: str) -> "Dialect":
+def resolve_dialect(wire: str) -> "Dialect":
     """One that the kit has words for, or an installed format can speak. Raises BadParameter."""
-    from .installed_formats import format_plugins, registry_of
+    from .installed_formats import build_registry, format_plugins
     from .mock_vendor import DIALECTS
-    from .mock_vendor.format_dialect import spoken_by
+    from .mock_vendor.format_dialect import dialect_from_format
 
     if wire in DIALECTS:
         return DIALECTS[wire]
-    formats = registry_of(format_plugins()).formats
-    found = spoken_by(formats[wire]) if wire in formats else None
-    if found is None:
+    formats = build_registry(format_plugins()).formats
+    dialect = dialect_from_format(formats[wire]) if wire in formats else None
+    if dialect is None:
         check_known("--format", wire, dict.fromkeys([*DIALECTS, *formats]))
         raise click.BadParameter(f"nothing installed can answer in {wire!r}", param_hint="--format")
-    return found
+    return dialect
 
 
 def check_fault(fault: str | None) -> None:
     """Raises BadParameter."""
-    from .mock_vendor import DIALECTS, Scene, UnknownFault, spoil
+    from .mock_vendor import DIALECTS, MockAnswer, UnknownFault, apply_fault
 
     try:
         if fault is not None:
-            spoil(Scene(dialect=DIALECTS["openai"]), fault)
+            apply_fault(MockAnswer(dialect=DIALECTS["openai"]), fault)
     except UnknownFault as error:
         raise click.BadParameter(str(error), param_hint="--fault") from None
 
 
-def check_says(says: str) -> None:
+def check_content(says: str) -> None:
     """Raises BadParameter."""
-    from .mock_vendor import SAYINGS
+    from .mock_vendor import CONTENTS
 
-    check_known("--says", says, SAYINGS)
+    check_known("--says", says, CONTENTS)
 
 
-def check_known(option: str, given: str, names: Iterable[str]) -> None:
+def check_known(option: str, value: str, names: Iterable[str]) -> None:
     """Raises BadParameter."""
-    if given not in names:
-        raise click.BadParameter(f"{given!r} is none of {', '.join(names)}", param_hint=option)
+    if value not in names:
+        raise click.BadParameter(f"{value!r} is none of {', '.join(names)}", param_hint=option)

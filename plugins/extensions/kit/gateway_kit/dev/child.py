@@ -18,29 +18,36 @@ from gateway_core.plugins.files import PluginFolder
 from gateway_core.plugins.manifest import auth_type
 from gateway_core.plugins.registry import Registry
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
-from gateway_kit.installed_formats import TO_INSTALL
+from gateway_kit.installed_formats import INSTALL_DEFAULT_FORMAT
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find
-from gateway_kit.results.conformance_options import BadGiven, given_by
+from gateway_kit.results.conformance_options import BadConformanceOptions, read_conformance_options
 from gateway_kit.shell_quoting import quoted
 
 from . import log_output
-from .first_request import first_request, names_of, way_in
-from .messages import GO, Orders, Said, encode, read_orders
-from .network import Turned
-from .staging import environment_of, stage
-from .vendors import BESIDE, beside, vendor_of
+from .first_request import find_endpoint, first_request, model_names
+from .messages import GO, ChildOptions, MockResponse, encode, read_options
+from .network import RedirectedNetwork
+from .staging import environment_of, stage_plugin
+from .vendors import STAND_IN_PLUGIN, build_vendor, stand_ins
 
 HERE = "127.0.0.1"
 MOST_SHOWN = 5
 """How many models are named."""
 
 
-class Broken(Exception):
+class PluginUnusable(Exception):
     """The plugin cannot be served. The message says why."""
 
 
-REFUSED = (BadGiven, Broken, ConfigError, NotFound, StartRefused, server.ServerError)
+REFUSED = (
+    BadConformanceOptions,
+    PluginUnusable,
+    ConfigError,
+    NotFound,
+    StartRefused,
+    server.ServerError,
+)
 """What says by its message why nothing is served."""
 
 
@@ -52,7 +59,7 @@ class Parent:
 
     def tell(self, text: str, step: str = "") -> None:
         """Raises OSError when nobody listens any more."""
-        self._out.write(encode(Said(text, step)) + b"\n")
+        self._out.write(encode(MockResponse(text, step)) + b"\n")
         self._out.flush()
 
 
@@ -62,59 +69,63 @@ def main() -> None:
     sys.stdout = sys.stderr
     # A compiled file counts as fresh for a second, and an author may save twice in one.
     sys.dont_write_bytecode = True
-    orders = read_orders(sys.argv[1].encode())
-    log_output.begin(parent.tell)
+    orders = read_options(sys.argv[1].encode())
+    log_output.configure(parent.tell)
     with suppress(OSError):
         try:
-            found, registry = _loaded(orders)
+            found_plugin, registry = _load_plugin(orders)
             parent.tell("", "sound")
             if sys.stdin.buffer.readline() == GO:
-                server.run(partial(_serve, orders, found, registry, parent))
+                server.run(partial(_serve, orders, found_plugin, registry, parent))
         except REFUSED as error:
             parent.tell(str(error), "broken")
             sys.exit(1)
 
 
-def _loaded(orders: Orders) -> tuple[Found, Registry]:
+def _load_plugin(orders: ChildOptions) -> tuple[Found, Registry]:
     """What the gateway makes of the plugin, before it is opened. Raises Broken."""
     data_dir = Path(orders.data_dir)
-    found = find(orders.target, PluginFolder(Path(orders.plugins)))
-    stage(found, data_dir)
-    registry = look(environment_of(found, data_dir)).registry
-    plugin = next((each for each in registry.plugins if each.name == found.name), None)
+    found_plugin = find(orders.target, PluginFolder(Path(orders.plugins)))
+    stage_plugin(found_plugin, data_dir)
+    registry = look(environment_of(found_plugin, data_dir)).registry
+    plugin = next((each for each in registry.plugins if each.name == found_plugin.name), None)
     if plugin is None or plugin.state is not State.LOADED:
         why = "it was not found" if plugin is None else plugin.error or plugin.state
-        raise Broken(f"{found.name} cannot be loaded: {why}")
-    if way_in(found.name, registry)[0] is None:
-        raise Broken(f"No wire format is installed to ask {found.name} in: {TO_INSTALL}")
-    return found, registry
+        raise PluginUnusable(f"{found_plugin.name} cannot be loaded: {why}")
+    if find_endpoint(found_plugin.name, registry)[0] is None:
+        raise PluginUnusable(
+            f"No wire format is installed to ask {found_plugin.name} in: {INSTALL_DEFAULT_FORMAT}"
+        )
+    return found_plugin, registry
 
 
-async def _serve(orders: Orders, found: Found, seen: Registry, parent: Parent) -> None:
+async def _serve(
+    orders: ChildOptions, found_plugin: Found, registry_at_load: Registry, parent: Parent
+) -> None:
     """Raises StartRefused, ServerError."""
     stop = asyncio.Event()
     _watch_input(stop)
     listener = server.listen(HERE, orders.port)
-    extra = beside(found.name, seen, orders.wire)
-    environment = environment_of(found, Path(orders.data_dir), extra)
+    extra = stand_ins(found_plugin.name, registry_at_load, orders.wire)
+    environment = environment_of(found_plugin, Path(orders.data_dir), extra)
     opening = Gateway.open(
         environment, extra_plugins=extra, listens_on=frozenset({listener.getsockname()[:2]})
     )
     async with opening as gateway:
         registry = gateway.core.snapshot.registry
-        providers = _own(registry, found.name)
-        vendor = vendor_of(orders, registry, providers)
+        providers = _own(registry, found_plugin.name)
+        vendor = build_vendor(orders, registry, providers)
         await vendor.open()
-        network = gateway.core.network = Turned(vendor.url, parent.tell)
+        network = gateway.core.network = RedirectedNetwork(vendor.url, parent.tell)
         try:
-            await _add_accounts(gateway, found, providers)
+            await _add_accounts(gateway, found_plugin, providers)
             base = f"http://{HERE}:{orders.port}"
             inside = _inside(orders, base)
-            parent.tell(_greeting(base, found, registry, providers) + inside, "serving")
-            door = server.Door(server.limits_of(environment), partial(_cut, gateway))
-            hurrying = asyncio.create_task(_hurry(stop, door))
-            await server.choose().serve(gateway.app, listener, stop, door)
-            await hurrying
+            parent.tell(_greeting(base, found_plugin, registry, providers) + inside, "serving")
+            connections = server.Door(server.limits_of(environment), partial(_cut, gateway))
+            hurry = asyncio.create_task(_hurry(stop, connections))
+            await server.choose().serve(gateway.app, listener, stop, connections)
+            await hurry
         finally:
             await network.aclose()
             await vendor.aclose()
@@ -132,10 +143,10 @@ def _watch_input(stop: asyncio.Event) -> None:
     Thread(target=wait, daemon=True).start()
 
 
-async def _hurry(stop: asyncio.Event, door: server.Door) -> None:
+async def _hurry(stop: asyncio.Event, connections: server.Door) -> None:
     """The next one waits for the port, so what still runs gets only a moment."""
     await stop.wait()
-    door.hurry()
+    connections.hurry()
 
 
 def _cut(gateway: Gateway) -> None:
@@ -145,17 +156,21 @@ def _cut(gateway: Gateway) -> None:
 def _own(registry: Registry, plugin: str) -> list[ProviderSpec]:
     """The plugin's vendors, or the one that was made up for it."""
     owners = registry.provider_plugins
-    return [spec for id, spec in registry.providers.items() if owners[id] in (plugin, BESIDE)]
+    return [
+        spec for id, spec in registry.providers.items() if owners[id] in (plugin, STAND_IN_PLUGIN)
+    ]
 
 
-async def _add_accounts(gateway: Gateway, found: Found, providers: list[ProviderSpec]) -> None:
+async def _add_accounts(
+    gateway: Gateway, found_plugin: Found, providers: list[ProviderSpec]
+) -> None:
     """One for each vendor that needs one and has none."""
     core = gateway.core
-    known = given_by(found.module, found.load()).accounts
+    accounts = read_conformance_options(found_plugin.module, found_plugin.load()).accounts
     for spec in providers:
         if auth_type(spec) == "none" or core.snapshot.accounts.get(spec.id):
             continue
-        account = known.get(spec.id, Account())
+        account = accounts.get(spec.id, Account())
         data: dict[str, Any] = {PROVIDER_DATA: dict(account.data)}
         if account.secret is not None:
             data["apiKey"] = account.secret
@@ -164,18 +179,20 @@ async def _add_accounts(gateway: Gateway, found: Found, providers: list[Provider
     await core.refresh()
 
 
-def _inside(orders: Orders, base: str) -> str:
+def _inside(orders: ChildOptions, base: str) -> str:
     """How to look at the gateway's own figures, and at an extension's routes under /api."""
     command = f"model-gateway --data-dir {quoted(orders.data_dir)} api --url {base} GET"
     return f"\nLook inside:\n\n  {command} /api/usage/history\n"
 
 
-def _greeting(base: str, found: Found, registry: Registry, providers: list[ProviderSpec]) -> str:
-    names = names_of(providers)
+def _greeting(
+    base: str, found_plugin: Found, registry: Registry, providers: list[ProviderSpec]
+) -> str:
+    names = model_names(providers)
     more = f" and {len(names) - MOST_SHOWN} others" if len(names) > MOST_SHOWN else ""
     models = f"{', '.join(names[:MOST_SHOWN])}{more}" if names else "none"
-    lines = [f"{found.name} is served on {base}; models: {models}"]
-    request = first_request(base, found.name, registry, providers)
+    lines = [f"{found_plugin.name} is served on {base}; models: {models}"]
+    request = first_request(base, found_plugin.name, registry, providers)
     if request is not None:
         lines += ["", "Try it:", "", request, ""]
     return "\n".join(lines)

@@ -10,14 +10,14 @@ import click
 
 from gateway_core.config.environment import Environment
 
-from ..mock_vendor_options import check_fault, check_says, dialect_of
+from ..mock_vendor_options import check_content, check_fault, resolve_dialect
 
 if TYPE_CHECKING:
     from gateway_core.plugins.discovery import Found
     from gateway_core.plugins.files import PluginFolder
 
-    from .messages import Orders
-    from .supervisor import Look, Supervisor
+    from .messages import ChildOptions
+    from .supervisor import ReadDigests, Supervisor
 
 
 @click.command("dev")
@@ -37,16 +37,16 @@ def dev_command(
     """
     from gateway_core.plugins.files import PluginFolder, hashes_of, scratch
 
-    from .messages import Orders
+    from .messages import ChildOptions
 
     if wire is not None:
-        dialect_of(wire)
+        resolve_dialect(wire)
     check_fault(fault)
-    check_says(says)
+    check_content(says)
     folder = PluginFolder.of(environment.data_path)
-    look = partial(hashes_of, _found(plugin, folder))
+    read_digests = partial(hashes_of, _found(plugin, folder))
     with scratch() as data_dir:
-        orders = Orders(
+        orders = ChildOptions(
             target=plugin,
             plugins=str(folder.path),
             data_dir=str(data_dir),
@@ -55,15 +55,15 @@ def dev_command(
             fault=fault,
             wire=wire,
         )
-        _serve(orders, look)
+        _serve(orders, read_digests)
 
 
-def _serve(orders: "Orders", look: "Look") -> None:
+def _serve(orders: "ChildOptions", read_digests: "ReadDigests") -> None:
     """Until somebody asks for an end."""
     from .supervisor import Supervisor
 
     try:
-        asyncio.run(_until_stopped(Supervisor(orders, look, click.echo)))
+        asyncio.run(_until_stopped(Supervisor(orders, read_digests, click.echo)))
     except OSError as error:
         raise click.ClickException(str(error)) from None
     except (KeyboardInterrupt, asyncio.CancelledError):

@@ -15,14 +15,14 @@ from gateway_core import (
     WireFormat,
 )
 from gateway_core.plugins.registry import Registry
-from gateway_kit.installed_formats import USUAL
+from gateway_kit.installed_formats import DEFAULT_FORMAT
 
 from .vendors import chat_models
 
 HELLO = Conversation(turns=(Turn("user", (Text(text="Hello"),)),))
 
 
-def names_of(providers: Iterable[ProviderSpec]) -> list[str]:
+def model_names(providers: Iterable[ProviderSpec]) -> list[str]:
     """The chat models as clients call them."""
     return [f"{spec.id}/{model.id}" for spec in providers for model in chat_models(spec)]
 
@@ -32,23 +32,23 @@ def first_request(
 ) -> str | None:
     """In the plugin's own format where it has one; ``None`` without a model to ask."""
     target = next((Target(spec, model) for spec in providers for model in chat_models(spec)), None)
-    wire, path = way_in(plugin, registry)
+    wire, path = find_endpoint(plugin, registry)
     if target is None or wire is None or path is None or wire.vendor is None:
         return None
     # Written as for a vendor, but with the name that clients use.
     model = replace(target.model, id=f"{target.provider.id}/{target.model.id}")
     body = wire.vendor.write_request(HELLO, Target(target.provider, model), Losses())
-    quoted = body.decode().replace("'", "'\\''")
-    return f"  curl {base}{path} -H 'content-type: application/json' \\\n    -d '{quoted}'"
+    quoted_body = body.decode().replace("'", "'\\''")
+    return f"  curl {base}{path} -H 'content-type: application/json' \\\n    -d '{quoted_body}'"
 
 
-def way_in(plugin: str, registry: Registry) -> tuple[WireFormat | None, str | None]:
+def find_endpoint(plugin: str, registry: Registry) -> tuple[WireFormat | None, str | None]:
     """The format to ask in, if there is one, and where; no path where a client cannot ask for a
     chat."""
-    own = (registry.formats[id] for id, by in registry.format_plugins.items() if by == plugin)
-    asked = [(wire, path) for wire in own if wire.vendor and (path := _path(wire))]
-    usual = registry.formats.get(USUAL)
-    return asked[0] if asked else (usual, _path(usual) if usual else None)
+    formats = (registry.formats[id] for id, by in registry.format_plugins.items() if by == plugin)
+    candidates = [(wire, path) for wire in formats if wire.vendor and (path := _path(wire))]
+    default = registry.formats.get(DEFAULT_FORMAT)
+    return candidates[0] if candidates else (default, _path(default) if default else None)
 
 
 def _path(wire: WireFormat) -> str | None:

@@ -10,35 +10,35 @@ PROBLEMS = "gateway_core.plugins"
 """Logs what is wrong with plugins, each time that they are loaded."""
 
 
-class Aloud(logging.Handler):
+class LogOutput(logging.Handler):
     """Tells each record; those of ``once`` and of what is below it only once.
 
     The plugin is loaded twice, so its problems would come twice.
     """
 
-    def __init__(self, tell: Callable[[str], None], *, once: str = PROBLEMS) -> None:
+    def __init__(self, show: Callable[[str], None], *, without_repeats: str = PROBLEMS) -> None:
         super().__init__(logging.WARNING)
-        self._once = once
+        self._once = without_repeats
         self.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
-        self._tell = tell
-        self._told: set[str] = set()
+        self._show = show
+        self._shown: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
         text = hidden(self.format(record)).rstrip()
-        if text in self._told:
+        if text in self._shown:
             return
         if record.name.startswith(self._once):
-            self._told.add(text)
+            self._shown.add(text)
         try:
-            self._tell(text)
+            self._show(text)
         except OSError:  # nobody listens any more
             return
 
 
 @contextmanager
-def once(tell: Callable[[str], None]) -> Iterator[None]:
+def without_repeats(show: Callable[[str], None]) -> Iterator[None]:
     """Tell everything that is logged meanwhile, and nothing twice."""
-    handler, root = Aloud(tell, once=""), logging.getLogger()
+    handler, root = LogOutput(show, without_repeats=""), logging.getLogger()
     root.addHandler(handler)
     try:
         yield
@@ -46,6 +46,6 @@ def once(tell: Callable[[str], None]) -> Iterator[None]:
         root.removeHandler(handler)
 
 
-def begin(tell: Callable[[str], None]) -> None:
+def configure(show: Callable[[str], None]) -> None:
     """Tell everything that is logged in this process, from warnings on."""
-    logging.basicConfig(level=logging.WARNING, handlers=[Aloud(tell)], force=True)
+    logging.basicConfig(level=logging.WARNING, handlers=[LogOutput(show)], force=True)

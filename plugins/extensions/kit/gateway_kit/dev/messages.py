@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct
 
 
-class Orders(Struct, frozen=True, kw_only=True):
+class ChildOptions(Struct, frozen=True, kw_only=True):
     """What the child is to do; its only argument."""
 
     target: str
@@ -22,7 +22,7 @@ class Orders(Struct, frozen=True, kw_only=True):
     """The vendor's format; ``None`` takes what the plugin declares."""
 
 
-class Said(Struct, frozen=True):
+class MockResponse(Struct, frozen=True):
     """Something for the author to read."""
 
     text: str
@@ -34,5 +34,5 @@ class Said(Struct, frozen=True):
 GO = b"go\n"
 """Told to a child that is sound: from now on the data and the port are its own."""
 encode = msgspec.json.encode
-read_orders = msgspec.json.Decoder(Orders).decode
-read_said = msgspec.json.Decoder(Said).decode
+read_options = msgspec.json.Decoder(ChildOptions).decode
+read_message = msgspec.json.Decoder(MockResponse).decode

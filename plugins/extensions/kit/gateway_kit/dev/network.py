@@ -14,21 +14,21 @@ from gateway_core.upstream.transport.addresses import AddressPolicy
 Tell = Callable[[str], None]
 
 
-class _Asked(Struct):
+class _RequestSummary(Struct):
     model: str | None = None
     stream: bool | None = None
 
 
-_asked = msgspec.json.Decoder(_Asked).decode
+_read_summary = msgspec.json.Decoder(_RequestSummary).decode
 
 
-class Turned(Network):
+class RedirectedNetwork(Network):
     """Sends everything to ``origin``, wherever it was to go."""
 
-    def __init__(self, origin: str, tell: Tell) -> None:
+    def __init__(self, origin: str, report: Tell) -> None:
         super().__init__()
         self.origin = origin
-        self.tell = tell
+        self.report = report
 
     def transport(
         self,
@@ -37,11 +37,11 @@ class Turned(Network):
         policy: AddressPolicy = AddressPolicy.OPERATOR,
         http2: bool = False,
     ) -> Transport:
-        return _Told(super().transport(), self)
+        return _ReportingTransport(super().transport(), self)
 
 
-class _Told:
-    def __init__(self, inner: Transport, network: Turned) -> None:
+class _ReportingTransport:
+    def __init__(self, inner: Transport, network: RedirectedNetwork) -> None:
         self._inner = inner
         self._network = network
 
@@ -50,14 +50,14 @@ class _Told:
         parts = urlsplit(request.url)
         query = f"?{parts.query}" if parts.query else ""
         url = f"{self._network.origin}{parts.path or '/'}{query}"
-        about = f"{request.method} {_without_query(request.url)}{_wish(request.body)}"
+        line = f"{request.method} {_without_query(request.url)}{_wish(request.body)}"
         try:
-            answer = await self._inner.send(replace(request, url=url))
+            response = await self._inner.send(replace(request, url=url))
         except GatewayError as error:
-            self._network.tell(f"  {about}: {error.message}")
+            self._network.report(f"  {line}: {error.message}")
             raise
-        self._network.tell(f"  {about}: {answer.status}")
-        return answer
+        self._network.report(f"  {line}: {response.status}")
+        return response
 
 
 def _without_query(url: str) -> str:
@@ -68,9 +68,9 @@ def _without_query(url: str) -> str:
 def _wish(body: bytes) -> str:
     """The model that is asked, and whether for a stream; nothing where the body does not say."""
     try:
-        asked = _asked(body)
+        summary = _read_summary(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
-    words = [asked.model or "", "streamed" if asked.stream else ""]
-    said = ", ".join(filter(None, words))
-    return f" ({said})" if said else ""
+    parts = [summary.model or "", "streamed" if summary.stream else ""]
+    description = ", ".join(filter(None, parts))
+    return f" ({description})" if description else ""

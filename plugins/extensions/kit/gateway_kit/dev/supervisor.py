@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from .messages import GO, Orders, Said, encode, read_said
+from .messages import GO, ChildOptions, MockResponse, encode, read_message
 
 POLL = 0.5
 """Seconds between two looks at the source."""
@@ -16,31 +16,31 @@ PATIENCE = 5.0
 """Seconds a child may take to end."""
 LONGEST_LINE = 1 << 20
 
-Tell = Callable[[str], None]
-Look = Callable[[], Mapping[str, str]]
+Show = Callable[[str], None]
+ReadDigests = Callable[[], Mapping[str, str]]
 """Gives a digest for each file of the plugin."""
 
 
 class Child:
     """A process that serves one version of the plugin."""
 
-    def __init__(self, process: Process, tell: Tell) -> None:
+    def __init__(self, process: Process, show: Show) -> None:
         self._process = process
-        self._tell = tell
-        self._telling: asyncio.Task[None] | None = None
+        self._show = show
+        self._output: asyncio.Task[None] | None = None
 
     @classmethod
-    async def start(cls, orders: Orders, tell: Tell) -> "Child":
+    async def start(cls, options: ChildOptions, show: Show) -> "Child":
         """Begin to load the plugin. Raises OSError."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "gateway_kit.dev", encode(orders).decode()),
+            *(sys.executable, "-m", "gateway_kit.dev", encode(options).decode()),
             stdin=PIPE,
             stdout=PIPE,
             limit=LONGEST_LINE,
             # A terminal's Ctrl-C is for the parent alone, which ends its child in order.
             start_new_session=True,
         )
-        return cls(process, tell)
+        return cls(process, show)
 
     @property
     def has_ended(self) -> bool:
@@ -48,12 +48,12 @@ class Child:
 
     async def reaches(self, step: str) -> bool:
         """Wait until it is as far as that, and pass on what it tells; false when it fails."""
-        while (said := await self._next()) is not None:
-            if said.text:
-                self._tell(said.text)
-            if said.step:
-                return said.step == step
-        self._tell(f"The plugin has ended its process, with code {await self._process.wait()}.")
+        while (message := await self._next()) is not None:
+            if message.text:
+                self._show(message.text)
+            if message.step:
+                return message.step == step
+        self._show(f"The plugin has ended its process, with code {await self._process.wait()}.")
         return False
 
     async def serve(self) -> bool:
@@ -64,7 +64,7 @@ class Child:
             await self._process.stdin.drain()
         if not await self.reaches("serving"):
             return False
-        self._telling = asyncio.create_task(self._pass_on())
+        self._output = asyncio.create_task(self._pass_on())
         return True
 
     async def stop(self) -> None:
@@ -78,29 +78,29 @@ class Child:
             with suppress(ProcessLookupError):
                 self._process.kill()
             await self._process.wait()
-        if self._telling is not None:
-            await self._telling
+        if self._output is not None:
+            await self._output
 
     async def _pass_on(self) -> None:
-        while (said := await self._next()) is not None:
-            self._tell(said.text)
+        while (message := await self._next()) is not None:
+            self._show(message.text)
 
-    async def _next(self) -> Said | None:
+    async def _next(self) -> MockResponse | None:
         """What it tells next; ``None`` once it has ended."""
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         with suppress(msgspec.DecodeError):
-            return read_said(line) if line else None
-        return Said(line.decode("utf-8", "replace").rstrip())
+            return read_message(line) if line else None
+        return MockResponse(line.decode("utf-8", "replace").rstrip())
 
 
 class Supervisor:
     """Serves the plugin as it is, and as it becomes."""
 
-    def __init__(self, orders: Orders, look: Look, tell: Tell) -> None:
-        self._orders = orders
-        self._look = look
-        self._tell = tell
+    def __init__(self, options: ChildOptions, read_digests: ReadDigests, show: Show) -> None:
+        self._options = options
+        self._read_digests = read_digests
+        self._show = show
         self._serving: Child | None = None
 
     async def run(self) -> None:
@@ -108,12 +108,12 @@ class Supervisor:
         seen: Mapping[str, str] | None = None
         try:
             while True:
-                now = self._looked(seen)
-                if now != seen:
-                    seen = now
+                digests = self._looked(seen)
+                if digests != seen:
+                    seen = digests
                     await self._replace()
                 elif self._serving is not None and self._serving.has_ended:
-                    await self._lose()
+                    await self._report_end()
                 await asyncio.sleep(POLL)
         finally:
             if self._serving is not None:
@@ -122,16 +122,16 @@ class Supervisor:
     def _looked(self, before: Mapping[str, str] | None) -> Mapping[str, str] | None:
         """What the source is now; as before while a file is just being replaced."""
         try:
-            return self._look()
+            return self._read_digests()
         except OSError:
             return before
 
     async def _replace(self) -> None:
         """Load what the source says now, and let it take over when it is sound."""
-        new = await Child.start(self._orders, self._tell)
+        new = await Child.start(self._options, self._show)
         try:
             if not await new.reaches("sound"):
-                self._tell(self._waiting())
+                self._show(self._waiting())
                 return
             if self._serving is not None:
                 await self._serving.stop()
@@ -139,7 +139,7 @@ class Supervisor:
             if await new.serve():
                 self._serving = new
             else:
-                self._tell(self._waiting())
+                self._show(self._waiting())
         finally:
             if self._serving is not new:
                 await new.stop()
@@ -148,9 +148,9 @@ class Supervisor:
         still = "The plugin as it was is still served. " if self._serving is not None else ""
         return f"{still}Save the source again to go on."
 
-    async def _lose(self) -> None:
+    async def _report_end(self) -> None:
         """What served has ended by itself."""
         assert self._serving is not None
         await self._serving.stop()
         self._serving = None
-        self._tell(f"The gateway has ended. {self._waiting()}")
+        self._show(f"The gateway has ended. {self._waiting()}")

@@ -5,20 +5,28 @@ from collections.abc import Mapping
 from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat, hookimpl
 from gateway_core.plugins.registry import Registry
 from gateway_core.upstream.endpoints import spoken
-from gateway_kit.installed_formats import USUAL
-from gateway_kit.mock_vendor import DIALECTS, SAYINGS, Answering, Asked, Dialect, MockVendor, Said
-from gateway_kit.mock_vendor.format_dialect import spoken_by
+from gateway_kit.installed_formats import DEFAULT_FORMAT
+from gateway_kit.mock_vendor import (
+    CONTENTS,
+    DIALECTS,
+    Dialect,
+    DialectScript,
+    MockResponse,
+    MockVendor,
+    ReceivedRequest,
+)
+from gateway_kit.mock_vendor.format_dialect import dialect_from_format
 
-from .messages import Orders
+from .messages import ChildOptions
 
-MADE_UP = "mock"
+STAND_IN = "mock"
 """The vendor beside a plugin that brings none."""
-BESIDE = "_mock"
+STAND_IN_PLUGIN = "_mock"
 """The plugin that brings it; no file is a plugin whose name begins like this."""
 MODEL = Model("model-1", tools=True)
 
 
-class MadeUp:
+class StandInProvider:
     """A plugin with one vendor that speaks a format."""
 
     def __init__(self, wire: str) -> None:
@@ -28,38 +36,40 @@ class MadeUp:
     def register_providers(self) -> list[ProviderSpec]:
         url = "https://api.mock.example/v1"
         spec = ProviderSpec(
-            id=MADE_UP, name="Mock", format=self._wire, base_url=url, models=(MODEL,)
+            id=STAND_IN, name="Mock", format=self._wire, base_url=url, models=(MODEL,)
         )
         return [spec]
 
 
-def beside(plugin: str, registry: Registry, wire: str | None) -> Mapping[str, object]:
+def stand_ins(plugin: str, registry: Registry, wire: str | None) -> Mapping[str, object]:
     """What is loaded beside a plugin so that there is something to call."""
     if any(owner == plugin for owner in registry.provider_plugins.values()):
         return {}
-    own = [id for id, owner in registry.format_plugins.items() if owner == plugin]
-    spoken = [id for id in own if registry.formats[id].vendor is not None]
-    known = wire if wire in registry.formats else None
-    return {BESIDE: MadeUp(known or next(iter(spoken), USUAL))}
+    formats = [id for id, owner in registry.format_plugins.items() if owner == plugin]
+    spoken = [id for id in formats if registry.formats[id].vendor is not None]
+    wire_format = wire if wire in registry.formats else None
+    return {STAND_IN_PLUGIN: StandInProvider(wire_format or next(iter(spoken), DEFAULT_FORMAT))}
 
 
-def vendor_of(orders: Orders, registry: Registry, providers: list[ProviderSpec]) -> MockVendor:
+def build_vendor(
+    options: ChildOptions, registry: Registry, providers: list[ProviderSpec]
+) -> MockVendor:
     """Answers as these providers' vendors would, where they all speak one format."""
-    dialect = _named(orders.wire, registry) or _only(registry, providers)
-    answering = Answering(dialect=dialect, content=SAYINGS[orders.says], fault=orders.fault)
-    return _Forgetful(answering)
+    dialect = _named(options.wire, registry) or _only(registry, providers)
+    answering = DialectScript(dialect=dialect, content=CONTENTS[options.says], fault=options.fault)
+    return _ForgetfulVendor(answering)
 
 
-class _Forgetful(MockVendor):
+class _ForgetfulVendor(MockVendor):
     """Keeps no request, because it may serve for days."""
 
-    def __init__(self, answering: Answering) -> None:
+    def __init__(self, answering: DialectScript) -> None:
         super().__init__(self._answer)
         self._answering = answering
 
-    def _answer(self, asked: Asked) -> Said:
+    def _answer(self, request: ReceivedRequest) -> MockResponse:
         self.asked.clear()
-        return self._answering(asked)
+        return self._answering(request)
 
 
 def _named(wire: str | None, registry: Registry) -> Dialect | None:
@@ -78,7 +88,7 @@ def _only(registry: Registry, providers: list[ProviderSpec]) -> Dialect | None:
 
 
 def _dialect(wire: WireFormat) -> Dialect | None:
-    return DIALECTS.get(wire.id) or spoken_by(wire)
+    return DIALECTS.get(wire.id) or dialect_from_format(wire)
 
 
 def chat_models(spec: ProviderSpec) -> list[Model]:

@@ -6,12 +6,12 @@ without it.
 
 from typing import TYPE_CHECKING, Any
 
-from .suite import Suite
+from .suite import ExtensionSuite
 
 if TYPE_CHECKING:
     from .pytest_cases import extension_cases
 
-__all__ = ["Suite", "extension_cases"]
+__all__ = ["ExtensionSuite", "extension_cases"]
 
 
 def __getattr__(name: str) -> Any:

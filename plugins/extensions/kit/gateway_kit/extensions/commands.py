@@ -7,57 +7,61 @@ import click
 from click.testing import CliRunner
 
 from gateway_core.cli.main import cli
-from gateway_kit.case import Case, Unmet, expect, none_of
-from gateway_kit.hook_calls import said
+from gateway_kit.case import Case, CaseFailed, expect, expect_none
+from gateway_kit.hook_calls import call_hook
 
-from .harness import Bench
-from .subject import Subject
+from .harness import ExtensionHarness
+from .subject import ExtensionUnderTest
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def commanding(subject: Subject) -> Iterator[Case]:
+def command_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     name = f"{subject.module}: commands"
 
-    async def own(bench: Bench) -> None:
+    async def own_names(bench: ExtensionHarness) -> None:
         root = _root()
         before = dict(_commands(root))
         _register(subject, root)
         after = dict(_commands(root))
-        none_of(f"{n} was there before" for n, each in before.items() if after.get(n) is not each)
+        expect_none(
+            f"{n} was there before" for n, command in before.items() if after.get(n) is not command
+        )
         new = after.keys() - before.keys()
         expect(new, "it adds no command")
-        last = {each: each.rpartition(" ")[2] for each in sorted(new)}
-        none_of(f"{path!r} is no name" for path, word in last.items() if not _NAME.fullmatch(word))
+        last_words = {path: path.rpartition(" ")[2] for path in sorted(new)}
+        expect_none(
+            f"{path!r} is no name" for path, word in last_words.items() if not _NAME.fullmatch(word)
+        )
 
-    async def helpful(bench: Bench) -> None:
+    async def help_texts(bench: ExtensionHarness) -> None:
         root = _root()
-        known = dict(_commands(root))
+        before = dict(_commands(root))
         _register(subject, root)
-        none_of(
-            told
+        expect_none(
+            fault
             for path, command in _commands(root)
-            if path not in known
-            for told in _help_faults(root, path, command)
+            if path not in before
+            for fault in _help_faults(root, path, command)
         )
 
     yield Case(
         name=f"{name}: own names",
         advice="Add commands with cli.add_command under names that nobody has.",
-        run=own,
+        run=own_names,
     )
     yield Case(
         name=f"{name}: help",
         advice="Give every command a docstring, and do nothing before it is run.",
-        run=helpful,
+        run=help_texts,
     )
 
 
-def _register(subject: Subject, root: click.Group) -> None:
+def _register(subject: ExtensionUnderTest, root: click.Group) -> None:
     try:
-        said(subject.plugin, "register_commands", {"cli": root})
+        call_hook(subject.plugin, "register_commands", {"cli": root})
     except (Exception, SystemExit) as error:  # whatever the plugin's own code raises
-        raise Unmet(f"register_commands raises {type(error).__name__}: {error}") from error
+        raise CaseFailed(f"register_commands raises {type(error).__name__}: {error}") from error
 
 
 def _root() -> click.Group:
@@ -82,9 +86,9 @@ def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click
 
 
 def _help_faults(root: click.Group, path: str, command: click.Command) -> Iterator[str]:
-    ended = CliRunner().invoke(root, [*path.split(), "--help"])
-    if ended.exit_code != 0:
-        last = (ended.output.strip().splitlines() or [repr(ended.exception)])[-1]
-        yield f"{path} --help ends with {ended.exit_code}: {last}"
+    result = CliRunner().invoke(root, [*path.split(), "--help"])
+    if result.exit_code != 0:
+        last = (result.output.strip().splitlines() or [repr(result.exception)])[-1]
+        yield f"{path} --help ends with {result.exit_code}: {last}"
     if not (command.help or "").strip():
         yield f"{path} does not say what it does"

@@ -8,28 +8,28 @@ import msgspec
 from gateway_core.plugins import load, settings_of
 from gateway_core.plugins.setting_fields import declared as settings_declared
 from gateway_core.plugins.settings import PluginSettings
-from gateway_kit.case import Case, expect, none_of
-from gateway_kit.hook_calls import said
+from gateway_kit.case import Case, expect, expect_none
+from gateway_kit.hook_calls import call_hook
 from gateway_providers.testing import docstring_faults
 
-from .harness import Bench
-from .subject import EXTENDING, Subject
+from .harness import ExtensionHarness
+from .subject import EXTENDING, ExtensionUnderTest
 
 SETTINGS = "register_settings"
 
-Faults = Callable[[Subject], Iterator[str]]
+Faults = Callable[[ExtensionUnderTest], Iterator[str]]
 
 
-def declared(subject: Subject) -> Iterator[Case]:
+def declaration_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     name = subject.module
 
-    async def accepted(bench: Bench) -> None:
-        none_of(bench.warnings.told)
+    async def accepted(bench: ExtensionHarness) -> None:
+        expect_none(bench.warnings.messages)
         expect(subject.hooks & EXTENDING, "it implements no hook of an extension")
 
-    async def documented(bench: Bench) -> None:
-        said = getattr(subject.plugin, "__doc__", None)
-        none_of(told for told in docstring_faults(said) if "links" not in told)
+    async def documented(bench: ExtensionHarness) -> None:
+        docstring = getattr(subject.plugin, "__doc__", None)
+        expect_none(fault for fault in docstring_faults(docstring) if "links" not in fault)
 
     yield Case(
         name=f"{name}: accepted",
@@ -45,7 +45,7 @@ def declared(subject: Subject) -> Iterator[Case]:
         yield from _settings(subject)
 
 
-def _settings(subject: Subject) -> Iterator[Case]:
+def _settings(subject: ExtensionUnderTest) -> Iterator[Case]:
     for name, (advice, faults) in _SETTINGS.items():
         yield Case(
             name=f"{subject.module}: settings: {name}",
@@ -54,32 +54,32 @@ def _settings(subject: Subject) -> Iterator[Case]:
         )
 
 
-async def _without(faults: Faults, subject: Subject, bench: Bench) -> None:
-    none_of(faults(subject))
+async def _without(faults: Faults, subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
+    expect_none(faults(subject))
 
 
-def _form_faults(subject: Subject) -> Iterator[str]:
+def _form_faults(subject: ExtensionUnderTest) -> Iterator[str]:
     try:
-        settings_declared(subject.module, said(subject.plugin, SETTINGS))
+        settings_declared(subject.module, call_hook(subject.plugin, SETTINGS))
     except ValueError as error:
         yield str(error)
 
 
-def _word_faults(subject: Subject) -> Iterator[str]:
+def _word_faults(subject: ExtensionUnderTest) -> Iterator[str]:
     for field in _in_force(subject, {}).fields(subject.module):
         if not field.description:
             yield f"{field.name} has no description"
 
 
-def _in_force(subject: Subject, variables: dict[str, str]) -> PluginSettings:
+def _in_force(subject: ExtensionUnderTest, variables: dict[str, str]) -> PluginSettings:
     """The settings that the gateway takes with these variables. Raises Unmet."""
     loaded = load(entry_points=False, extra={subject.module: subject.plugin})
     settings = settings_of(loaded, variables)
-    none_of(problem.message for problem in settings.problems)
+    expect_none(problem.message for problem in settings.problems)
     return settings
 
 
-def _variable_faults(subject: Subject) -> Iterator[str]:
+def _variable_faults(subject: ExtensionUnderTest) -> Iterator[str]:
     """Each default is put into its own variable and has to come out again."""
     usual = _in_force(subject, {})
     value = msgspec.to_builtins(usual.current(subject.module))
@@ -88,12 +88,12 @@ def _variable_faults(subject: Subject) -> Iterator[str]:
         if default is None:
             continue  # a setting that takes text takes the word null as such
         text = default if isinstance(default, str) else msgspec.json.encode(default).decode()
-        found = _in_force(subject, {field.variable: text}).current(subject.module)
-        if msgspec.to_builtins(found) != value:
+        read_back = _in_force(subject, {field.variable: text}).current(subject.module)
+        if msgspec.to_builtins(read_back) != value:
             yield f"{field.variable}={text} is read as another value than the default"
 
 
-def _secret_faults(subject: Subject) -> Iterator[str]:
+def _secret_faults(subject: ExtensionUnderTest) -> Iterator[str]:
     for field in _in_force(subject, {}).fields(subject.module):
         if field.secret and field.default:
             yield f"the secret {field.name} has a default"

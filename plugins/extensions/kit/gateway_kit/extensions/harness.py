@@ -14,13 +14,13 @@ from gateway_core.http.operations import Guarded
 from gateway_core.http.plugin_sandbox import fenced
 from gateway_core.identity.credentials import CLI_HEADER, COOKIE
 from gateway_core.pipeline.plugin_host import Hosts
-from gateway_kit.hook_calls import said
-from gateway_kit.installed_formats import TO_INSTALL, USUAL, registry_of
-from gateway_kit.providers.asgi_client import HERE, Answer, Asking
-from gateway_kit.providers.harness import Bench as Calls
-from gateway_kit.providers.subject import Subject as Vendor
+from gateway_kit.hook_calls import call_hook
+from gateway_kit.installed_formats import DEFAULT_FORMAT, INSTALL_DEFAULT_FORMAT, build_registry
+from gateway_kit.providers import harness as provider_harness
+from gateway_kit.providers.asgi_client import HERE, ClientAnswer, ClientCall
+from gateway_kit.providers.subject import ProviderUnderTest
 
-from .subject import Subject
+from .subject import ExtensionUnderTest
 
 PATIENCE = 3.0
 """Seconds that any one request may take."""
@@ -28,7 +28,7 @@ STREAM = 0.3
 """Seconds after which an answer that has begun is taken for one without an end."""
 
 
-class _Vendor:
+class _VendorPlugin:
     """A plugin with one vendor of chat completions, so that there is something to call."""
 
     @hookimpl
@@ -48,13 +48,13 @@ class Warnings(logging.Handler):
 
     def __init__(self, plugin: str) -> None:
         super().__init__(logging.WARNING)
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self._plugin = plugin
 
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
         if self._plugin in message:
-            self.told.append(message.partition("\n")[0])
+            self.messages.append(message.partition("\n")[0])
 
     def __enter__(self) -> "Warnings":
         logging.getLogger("gateway_core").addHandler(self)
@@ -64,28 +64,32 @@ class Warnings(logging.Handler):
         logging.getLogger("gateway_core").removeHandler(self)
 
 
-class Bench:
+class ExtensionHarness:
     """Opened once for an extension."""
 
-    def __init__(self, subject: Subject, formats: Mapping[str, object], desk: object) -> None:
+    def __init__(
+        self, subject: ExtensionUnderTest, formats: Mapping[str, object], admin: object
+    ) -> None:
         """Raises LookupError where the format is not installed that calls are made in."""
         self._subject = subject
         self.formats = formats
-        self._admin = desk
+        self._admin = admin
         self._stack = AsyncExitStack()
         self._is_open = False
-        vendor = _Vendor()
+        vendor = _VendorPlugin()
         self.plugins = {**formats, "kit-vendor": vendor, subject.module: subject.plugin}
-        registry = registry_of({**formats, "kit-vendor": vendor})
-        if USUAL not in registry.formats:
-            raise LookupError(f"an extension is tried with chat completions: {TO_INSTALL}")
-        self.vendor = Vendor(
+        registry = build_registry({**formats, "kit-vendor": vendor})
+        if DEFAULT_FORMAT not in registry.formats:
+            raise LookupError(
+                f"an extension is tried with chat completions: {INSTALL_DEFAULT_FORMAT}"
+            )
+        self.vendor = ProviderUnderTest(
             module="kit-vendor",
             plugin=vendor,
             spec=registry.providers["kit-vendor"],
             registry=registry,
         )
-        self.calls = Calls(self.plugins, [self.vendor])
+        self.calls = provider_harness.ProviderHarness(self.plugins, [self.vendor])
         self.warnings = Warnings(subject.module)
         self.folder: Path
         self.app: App
@@ -105,48 +109,48 @@ class Bench:
             await self.aclose()
             await self._open(folder)
         if self._is_open:
-            self.calls.begin()
+            self.calls.reset()
 
     async def _open(self, folder: Path) -> None:
         self._stack.enter_context(self.warnings)
-        self.calls = Calls(self.plugins, [self.vendor])
+        self.calls = provider_harness.ProviderHarness(self.plugins, [self.vendor])
         await self.calls.open(folder / "data")
         self._stack.push_async_callback(self.calls.aclose)
         self._is_open = True
         self.app = self.gateway.app if self._subject.trusted else self._fenced()
 
     def _fenced(self) -> App:
-        given = given_by(self.gateway, self._subject.module)
+        arguments = read_conformance_options(self.gateway, self._subject.module)
         try:
-            told = list(said(self._subject.plugin, "register_routes", given))
+            routes = list(call_hook(self._subject.plugin, "register_routes", arguments))
         except Exception:  # a case of its own tells of it
             return self.gateway.app
-        found = [each for each in told if isinstance(each, Guarded)]
-        return App(self.gateway.core, [fenced(self._subject.module, each) for each in found])
+        guarded = [each for each in routes if isinstance(each, Guarded)]
+        return App(self.gateway.core, [fenced(self._subject.module, each) for each in guarded])
 
     async def aclose(self) -> None:
         self._is_open = False
         await self._stack.aclose()
 
     async def ask(
-        self, method: str, path: str, body: bytes = b"", *, client: str = HERE, **more: str
-    ) -> Answer:
+        self, method: str, path: str, body: bytes = b"", *, client: str = HERE, **headers: str
+    ) -> ClientAnswer:
         """As a stranger, unless ``more`` names headers. Raises TimeoutError.
 
         The client hangs up on an answer that has begun and does not end.
         """
-        asking = Asking(self.app, path, body, more, method=method, client=client)
-        running = asyncio.create_task(asking.run())
+        call = ClientCall(self.app, path, body, headers, method=method, client=client)
+        running = asyncio.create_task(call.run())
         try:
             await asyncio.wait((running,), timeout=STREAM)
-            if asking.answer.status and not running.done():
-                asking.leave()
+            if call.answer.status and not running.done():
+                call.leave()
             async with asyncio.timeout(PATIENCE):
                 return await running
         except OSError:
-            if not asking.has_left:
+            if not call.has_left:
                 raise
-            return asking.answer
+            return call.answer
         finally:
             running.cancel()
 
@@ -163,18 +167,18 @@ class Bench:
     async def others(self) -> list[Guarded]:
         """The routes that an installation has without the extension."""
         plain = {**self.formats, "dashboard": self._admin} if self._admin else self.formats
-        async with opened(plain, self.folder / "others") as gateway:
+        async with open_gateway(plain, self.folder / "others") as gateway:
             return list(gateway.app.routes)
 
 
-def given_by(gateway: Gateway, plugin: str) -> Mapping[str, object]:
+def read_conformance_options(gateway: Gateway, plugin: str) -> Mapping[str, object]:
     """What the hooks of a plugin that is not trusted may take."""
     hosts = Hosts(gateway.core, frozenset())
     return {"gateway": hosts.gateway(plugin), "host": hosts.of(plugin)}
 
 
 @asynccontextmanager
-async def opened(plugins: Mapping[str, object], folder: Path) -> AsyncIterator[Gateway]:
+async def open_gateway(plugins: Mapping[str, object], folder: Path) -> AsyncIterator[Gateway]:
     """A gateway with these plugins and no others."""
     environment = from_environ({"DATA_DIR": str(folder)})
     async with Gateway.open(environment, extra_plugins=plugins, installed_plugins=False) as gateway:

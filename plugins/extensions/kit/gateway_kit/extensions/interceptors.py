@@ -7,15 +7,15 @@ from typing import Any
 
 from gateway_core import BadRequest, Call, GatewayError
 from gateway_core.pipeline.json_body import members_of
-from gateway_kit.case import Case, Unmet, expect
-from gateway_kit.hook_calls import said
-from gateway_kit.mock_vendor import Scene
-from gateway_kit.providers.chat_requests import question
+from gateway_kit.case import Case, CaseFailed, expect
+from gateway_kit.hook_calls import call_hook
+from gateway_kit.mock_vendor import MockAnswer
+from gateway_kit.providers.chat_requests import build_request
 
-from .harness import Bench
-from .sample_calls import mark, marked, odd, records, usual
-from .subject import Subject
-from .timing import LONGEST, timely
+from .harness import ExtensionHarness
+from .sample_calls import mark, marked_call, odd_calls, ordinary_calls, sample_records
+from .subject import ExtensionUnderTest
+from .timing import LONGEST, expect_prompt
 
 REFUSED = object()
 """Stands for the call that an interceptor refused properly."""
@@ -23,11 +23,11 @@ REFUSED = object()
 AT_ONCE = 16
 """How many calls are on their way at the same time."""
 
-Check = Callable[[Bench, Any], Awaitable[None]]
+Check = Callable[[ExtensionHarness, Any], Awaitable[None]]
 """Of one interceptor."""
 
 
-def intercepting(subject: Subject) -> Iterator[Case]:
+def interceptor_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     """What holds of every interceptor that the extension brings."""
     for name, (advice, check) in _CHECKS.items():
         yield Case(
@@ -40,80 +40,88 @@ def intercepting(subject: Subject) -> Iterator[Case]:
     )
 
 
-def _each(subject: Subject, check: Check) -> Callable[[Bench], Any]:
-    async def run(bench: Bench) -> None:
-        found = list(said(subject.plugin, "register_interceptors"))
-        expect(found, "it registers no interceptor")
-        for interceptor in found:
+def _each(subject: ExtensionUnderTest, check: Check) -> Callable[[ExtensionHarness], Any]:
+    async def run(bench: ExtensionHarness) -> None:
+        interceptors = list(call_hook(subject.plugin, "register_interceptors"))
+        expect(interceptors, "it registers no interceptor")
+        for interceptor in interceptors:
             await check(bench, interceptor)
 
     return run
 
 
-async def _ordered(bench: Bench, interceptor: Any) -> None:
+async def _ordered(bench: ExtensionHarness, interceptor: Any) -> None:
     order, required = interceptor.order, interceptor.required
     expect(type(order) is int, f"order is {order!r}")
     expect(type(required) is bool, f"required is {required!r}")
 
 
-async def _gives(bench: Bench, interceptor: Any) -> None:
-    for about, call in usual(bench.vendor):
-        given = await _before(interceptor, call, about)
-        if given is not REFUSED:
-            expect(isinstance(given, Call), f"{about}: before() gives {type(given).__name__}")
-            same = (given.kind, given.format, given.stream) == (call.kind, call.format, call.stream)
+async def _gives(bench: ExtensionHarness, interceptor: Any) -> None:
+    for about, call in ordinary_calls(bench.vendor):
+        result = await _before(interceptor, call, about)
+        if result is not REFUSED:
+            expect(isinstance(result, Call), f"{about}: before() gives {type(result).__name__}")
+            same = (result.kind, result.format, result.stream) == (
+                call.kind,
+                call.format,
+                call.stream,
+            )
             expect(same, f"{about}: it changes what the client waits for")
 
 
-async def _agrees(bench: Bench, interceptor: Any) -> None:
-    for about, call in usual(bench.vendor):
-        given = await _before(interceptor, call, about)
-        if isinstance(given, Call):
-            expect(_members(given.body) == dict(given.members), f"{about}: members and body differ")
+async def _agrees(bench: ExtensionHarness, interceptor: Any) -> None:
+    for about, call in ordinary_calls(bench.vendor):
+        result = await _before(interceptor, call, about)
+        if isinstance(result, Call):
+            expect(
+                _members(result.body) == dict(result.members), f"{about}: members and body differ"
+            )
 
 
-async def _holds(bench: Bench, interceptor: Any) -> None:
-    for about, call in usual(bench.vendor):
-        await timely(partial(_before, interceptor, call, about), f"{about}: before()")
-    for record in records():
-        await timely(partial(_after, interceptor, record), "after()")
+async def _holds(bench: ExtensionHarness, interceptor: Any) -> None:
+    for about, call in ordinary_calls(bench.vendor):
+        await expect_prompt(partial(_before, interceptor, call, about), f"{about}: before()")
+    for record in sample_records():
+        await expect_prompt(partial(_after, interceptor, record), "after()")
 
 
-async def _takes_odd(bench: Bench, interceptor: Any) -> None:
-    for about, call in odd():
-        given = await _before(interceptor, call, about)
-        is_sound = given is REFUSED or isinstance(given, Call)
-        expect(is_sound, f"{about}: before() gives {type(given).__name__}")
+async def _takes_odd(bench: ExtensionHarness, interceptor: Any) -> None:
+    for about, call in odd_calls():
+        result = await _before(interceptor, call, about)
+        is_sound = result is REFUSED or isinstance(result, Call)
+        expect(is_sound, f"{about}: before() gives {type(result).__name__}")
 
 
-async def _apart(bench: Bench, interceptor: Any) -> None:
-    asked = (_before(interceptor, marked(each), "many at once") for each in range(AT_ONCE))
-    for number, given in enumerate(await asyncio.gather(*asked)):
+async def _apart(bench: ExtensionHarness, interceptor: Any) -> None:
+    request = (_before(interceptor, marked_call(each), "many at once") for each in range(AT_ONCE))
+    for number, result in enumerate(await asyncio.gather(*request)):
         others = [mark(each) for each in range(AT_ONCE) if each != number]
-        mixed = isinstance(given, Call) and any(each in given.body for each in others)
+        mixed = isinstance(result, Call) and any(each in result.body for each in others)
         expect(not mixed, "a call goes on with the words of another one")
 
 
-async def _records(bench: Bench, interceptor: Any) -> None:
-    for record in records():
-        kept = dict(record)
+async def _records(bench: ExtensionHarness, interceptor: Any) -> None:
+    for record in sample_records():
+        copy = dict(record)
         await _after(interceptor, record)
-        expect(record == kept, "after() changes the record, which others look at too")
+        expect(record == copy, "after() changes the record, which others look at too")
         await _after(interceptor, {**record, "a_member_of_a_later_version": 1})
 
 
-async def _served(bench: Bench) -> None:
+async def _served(bench: ExtensionHarness) -> None:
     """Every client format through a whole gateway."""
     for route in bench.vendor.routes():
         for stream in (False, True):
-            scene = Scene(dialect=route.dialect, model=route.model.id, stream=stream)
-            asked = question(bench.vendor, route, stream=stream)
-            before = len(bench.warnings.told)
-            answer = await bench.calls.ask(asked, scene.said())
-            told = f"{route.client} is answered with {answer.status}: {answer.text[:200]}"
-            expect(answer.status < 500, told)
+            scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=stream)
+            request = build_request(bench.vendor, route, stream=stream)
+            before = len(bench.warnings.messages)
+            answer = await bench.calls.ask(request, scene.response())
+            message = f"{route.client} is answered with {answer.status}: {answer.text[:200]}"
+            expect(answer.status < 500, message)
             await bench.gateway.core.ledger.flush()
-            expect(len(bench.warnings.told) == before, "; ".join(bench.warnings.told[before:]))
+            expect(
+                len(bench.warnings.messages) == before, "; ".join(bench.warnings.messages[before:])
+            )
 
 
 async def _before(interceptor: Any, call: Call, about: str) -> Any:
@@ -122,13 +130,13 @@ async def _before(interceptor: Any, call: Call, about: str) -> Any:
         async with asyncio.timeout(LONGEST):
             return await interceptor.before(call)
     except TimeoutError:
-        raise Unmet(f"{about}: before() is not done after {LONGEST:g} seconds") from None
+        raise CaseFailed(f"{about}: before() is not done after {LONGEST:g} seconds") from None
     except GatewayError as error:
         sound = 400 <= error.status < 600 and bool(error.message)
         expect(sound, f"{about}: it refuses with status {error.status} and {error.message!r}")
         return REFUSED
     except Exception as error:  # whatever the plugin's own code raises is what is looked for
-        raise Unmet(f"{about}: {type(error).__name__}: {error}") from error
+        raise CaseFailed(f"{about}: {type(error).__name__}: {error}") from error
 
 
 async def _after(interceptor: Any, record: Any) -> None:
@@ -136,9 +144,9 @@ async def _after(interceptor: Any, record: Any) -> None:
         async with asyncio.timeout(LONGEST):
             await interceptor.after(record)
     except TimeoutError:
-        raise Unmet(f"after() is not done after {LONGEST:g} seconds") from None
+        raise CaseFailed(f"after() is not done after {LONGEST:g} seconds") from None
     except Exception as error:  # whatever the plugin's own code raises is what is looked for
-        raise Unmet(f"after() raises {type(error).__name__}: {error}") from error
+        raise CaseFailed(f"after() raises {type(error).__name__}: {error}") from error
 
 
 def _members(body: bytes) -> dict[str, Any]:

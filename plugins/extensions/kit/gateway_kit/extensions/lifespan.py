@@ -7,19 +7,19 @@ from functools import partial
 from itertools import count
 
 from gateway_core.contracts.errors import Forbidden
-from gateway_kit.case import Case, Run, Unmet, expect, none_of
-from gateway_kit.hook_calls import said
+from gateway_kit.case import Case, CaseFailed, Run, expect, expect_none
+from gateway_kit.hook_calls import call_hook
 
-from .harness import Bench, given_by, opened
-from .open_resources import held, left_since
-from .subject import Subject
-from .timing import timely
+from .harness import ExtensionHarness, open_gateway, read_conformance_options
+from .open_resources import count_open, find_leaks
+from .subject import ExtensionUnderTest
+from .timing import expect_prompt
 
 LONGEST = 1.0
 """Seconds to close a gateway that has nothing else to do, on a busy machine."""
 
 
-def living(subject: Subject) -> Iterator[Case]:
+def lifespan_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     """What holds of an extension's life, whatever hooks it implements."""
     for name, (advice, run) in _CASES.items():
         yield _case(subject, name, advice, run)
@@ -31,52 +31,52 @@ def living(subject: Subject) -> Iterator[Case]:
         yield _case(subject, "untrusted", advice, partial(_untrusted, subject))
 
 
-def _case(subject: Subject, name: str, advice: str, run: Run) -> Case:
+def _case(subject: ExtensionUnderTest, name: str, advice: str, run: Run) -> Case:
     return Case(name=f"{subject.module}: life: {name}", advice=advice, run=run, alone=True)
 
 
-async def _quick(bench: Bench) -> None:
+async def _quick(bench: ExtensionHarness) -> None:
     tries = count()
     async with AsyncExitStack() as stack:
 
-        def opening() -> Awaitable[object]:
+        def open_one() -> Awaitable[object]:
             folder = bench.folder / f"quick-{next(tries)}"
-            return stack.enter_async_context(opened(bench.plugins, folder))
+            return stack.enter_async_context(open_gateway(bench.plugins, folder))
 
-        await timely(opening, "opening a gateway")
-        begun = time.monotonic()
-    took = time.monotonic() - begun
+        await expect_prompt(open_one, "opening a gateway")
+        opened_at = time.monotonic()
+    took = time.monotonic() - opened_at
     expect(took < LONGEST, f"a gateway takes {took:.1f} seconds to close")
 
 
-async def _again(bench: Bench) -> None:
+async def _again(bench: ExtensionHarness) -> None:
     for number in ("first", "second", "third"):
-        told = len(bench.warnings.told)
-        async with opened(bench.plugins, bench.folder / "again"):
+        warnings = len(bench.warnings.messages)
+        async with open_gateway(bench.plugins, bench.folder / "again"):
             pass
-        none_of(f"the {number} time: {each}" for each in bench.warnings.told[told:])
+        expect_none(f"the {number} time: {each}" for each in bench.warnings.messages[warnings:])
 
 
-async def _nothing_left(bench: Bench) -> None:
-    async with opened(bench.plugins, bench.folder / "left"):
+async def _nothing_left(bench: ExtensionHarness) -> None:
+    async with open_gateway(bench.plugins, bench.folder / "left"):
         pass
-    before = held()
-    async with opened(bench.plugins, bench.folder / "left"):
+    before = count_open()
+    async with open_gateway(bench.plugins, bench.folder / "left"):
         pass
-    none_of(await left_since(before))
+    expect_none(await find_leaks(before))
 
 
-async def _untrusted(subject: Subject, bench: Bench) -> None:
+async def _untrusted(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
     """Its hooks are content with what a plugin gets that nobody trusts."""
-    async with opened(bench.formats, bench.folder / "untrusted") as gateway:
-        given = given_by(gateway, subject.module)
+    async with open_gateway(bench.formats, bench.folder / "untrusted") as gateway:
+        arguments = read_conformance_options(gateway, subject.module)
         try:
-            said(subject.plugin, "register_routes", given)
+            call_hook(subject.plugin, "register_routes", arguments)
             if "lifespan" in subject.hooks:
-                async with said(subject.plugin, "lifespan", given):
+                async with call_hook(subject.plugin, "lifespan", arguments):
                     pass
         except Forbidden as error:
-            raise Unmet(error.message) from error
+            raise CaseFailed(error.message) from error
 
 
 _CASES: dict[str, tuple[str, Run]] = {

@@ -14,41 +14,41 @@ SETTLE = 0.5
 _HANDLES = ("/proc/self/fd", "/dev/fd")
 
 
-class Held(Struct, frozen=True):
+class OpenResources(Struct, frozen=True):
     tasks: frozenset[int]
     threads: frozenset[int]
     handles: int
     """Open files and sockets; 0 where the system does not tell."""
 
 
-def held() -> Held:
+def count_open() -> OpenResources:
     """What is held now."""
     gc.collect()
-    return Held(
+    return OpenResources(
         frozenset(map(id, asyncio.all_tasks())),
         frozenset(each.ident or 0 for each in threading.enumerate()),
         _handles(),
     )
 
 
-async def left_since(before: Held) -> list[str]:
+async def find_leaks(before: OpenResources) -> list[str]:
     """What has come since and does not go, in sentences."""
     deadline = time.monotonic() + SETTLE
-    while (found := list(_left(before))) and time.monotonic() < deadline:
+    while (leaks := list(_leaks(before))) and time.monotonic() < deadline:
         await asyncio.sleep(0.02)
-    return found
+    return leaks
 
 
-def _left(before: Held) -> Iterator[str]:
+def _leaks(before: OpenResources) -> Iterator[str]:
     for task in asyncio.all_tasks():
         if id(task) not in before.tasks:
             yield f"the task {task.get_coro()} still runs"
     for thread in threading.enumerate():
         if thread.ident not in before.threads:
             yield f"the thread {thread.name} still runs"
-    more = _handles() - before.handles
-    if more > 0:
-        yield f"{more} files or sockets are still open"
+    files = _handles() - before.handles
+    if files > 0:
+        yield f"{files} files or sockets are still open"
 
 
 def _handles() -> int:

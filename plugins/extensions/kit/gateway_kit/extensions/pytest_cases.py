@@ -8,7 +8,7 @@ import pytest
 
 from gateway_kit.case import Case
 
-from .suite import Suite
+from .suite import ExtensionSuite
 
 TestFunction = Callable[..., None]
 
@@ -22,7 +22,7 @@ def extension_cases(
     its routes that are meant for everybody. ``trusted`` says that it needs the whole gateway,
     which an operator has to grant it. Raises what importing the plugin raises.
     """
-    suite = Suite(plugin, public=public, trusted=trusted)
+    suite = ExtensionSuite(plugin, public=public, trusted=trusted)
 
     @pytest.mark.parametrize("case", suite.cases(), ids=lambda case: case.name)
     def test_extension(case: Case, request: pytest.FixtureRequest) -> None:
@@ -33,7 +33,7 @@ def extension_cases(
     return test_extension
 
 
-def _data_dir(suite: Suite, request: pytest.FixtureRequest) -> Path:
+def _data_dir(suite: ExtensionSuite, request: pytest.FixtureRequest) -> Path:
     """The module's own folder; its end closes the suite."""
     if suite.data_dir is None:
         factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")

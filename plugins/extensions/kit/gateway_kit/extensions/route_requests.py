@@ -14,11 +14,11 @@ JUNK_BODIES = (
 )
 JUNK_WORDS = ("0", "-1", "x" * 300, "%F0%9F%8C%8D", "null", "%27", "a%20b", "1.5e9")
 JUNK_QUERIES = ("limit=-1&page=x&id=%00", "=&&=%ff", "limit=1&limit=2&a[]=1", "limit=1e9")
-_PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
+_PARAMETER = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _FITTING = {"int": "1", "float": "1.5", "uuid": "00000000-0000-4000-8000-000000000000"}
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ReceivedRequest(Struct, frozen=True, kw_only=True):
     """A method of a route."""
 
     guarded: Guarded
@@ -30,25 +30,25 @@ class Asked(Struct, frozen=True, kw_only=True):
         return f"{self.method} {self.template}"
 
     @property
-    def has_places(self) -> bool:
-        return bool(_PLACE.search(self.template))
+    def has_parameters(self) -> bool:
+        return bool(_PARAMETER.search(self.template))
 
     @property
     def path(self) -> str:
         """A path that the route serves."""
-        return _PLACE.sub(lambda found: _FITTING.get(found[2] or "", "one"), self.template)
+        return _PARAMETER.sub(lambda match: _FITTING.get(match[2] or "", "one"), self.template)
 
-    def filled(self, word: str) -> str:
+    def fill_path(self, word: str) -> str:
         """The path with this word in every place."""
-        return _PLACE.sub(lambda _: word, self.template)
+        return _PARAMETER.sub(lambda _: word, self.template)
 
 
-def asked(guarded: Guarded) -> Iterator[Asked]:
+def route_methods(guarded: Guarded) -> Iterator[ReceivedRequest]:
     """Each method that is served, HEAD apart; none of a socket or a mounted application."""
     path, methods = (getattr(guarded.route, name, None) for name in ("path", "methods"))
     if path is not None and methods:
         for method in sorted(methods - {"HEAD"}):
-            yield Asked(guarded=guarded, method=method, template=path)
+            yield ReceivedRequest(guarded=guarded, method=method, template=path)
 
 
 def matches(guarded: Guarded, method: str, path: str) -> bool:

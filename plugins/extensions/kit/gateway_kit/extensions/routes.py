@@ -7,27 +7,34 @@ import msgspec
 
 from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.access import Access
-from gateway_kit.case import Case, Unmet, expect
-from gateway_kit.providers.asgi_client import ELSEWHERE, Answer
+from gateway_kit.case import Case, CaseFailed, expect
+from gateway_kit.providers.asgi_client import ELSEWHERE, ClientAnswer
 
-from .harness import Bench
-from .route_requests import JUNK_BODIES, JUNK_QUERIES, JUNK_WORDS, Asked, asked, matches
-from .subject import Subject
-from .timing import timely
+from .harness import ExtensionHarness
+from .route_requests import (
+    JUNK_BODIES,
+    JUNK_QUERIES,
+    JUNK_WORDS,
+    ReceivedRequest,
+    matches,
+    route_methods,
+)
+from .subject import ExtensionUnderTest
+from .timing import expect_prompt
 
 OPEN = frozenset({Access.PUBLIC, Access.ISOLATED})
 
 
-def routing(subject: Subject) -> Iterator[Case]:
+def route_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     name = f"{subject.module}: routes"
 
-    async def shut(bench: Bench) -> None:
-        for each in _asked(bench):
-            if each.guarded.access not in OPEN:
-                await _refused(bench, each)
+    async def shut(bench: ExtensionHarness) -> None:
+        for route in _route_methods(bench):
+            if route.guarded.access not in OPEN:
+                await _refused(bench, route)
             elif subject.public is not None:
-                is_meant = each.template in subject.public
-                expect(is_meant, f"{each} is open to everybody")
+                is_meant = route.template in subject.public
+                expect(is_meant, f"{route} is open to everybody")
 
     yield Case(name=f"{name}: free", advice="Choose paths of your own, each once.", run=_free)
     yield Case(
@@ -53,63 +60,67 @@ def routing(subject: Subject) -> Iterator[Case]:
     )
 
 
-def _asked(bench: Bench) -> list[Asked]:
-    found = [each for guarded in bench.routes() for each in asked(guarded)]
-    expect(found, "it registers no route that is served")
-    return found
+def _route_methods(bench: ExtensionHarness) -> list[ReceivedRequest]:
+    methods = [route for guarded in bench.routes() for route in route_methods(guarded)]
+    expect(methods, "it registers no route that is served")
+    return methods
 
 
-async def _free(bench: Bench) -> None:
+async def _free(bench: ExtensionHarness) -> None:
     others, seen = await bench.others(), set[tuple[str, str]]()
     endpoints = Endpoints(bench.vendor.registry.formats.values())
-    for each in _asked(bench):
-        taken = any(matches(other, each.method, each.path) for other in others)
-        expect(not taken, f"{each} is the gateway's own")
-        expect(endpoints.find(each.path) is None, f"{each} is where clients ask models")
-        expect((each.method, each.path) not in seen, f"{each} is registered twice")
-        seen.add((each.method, each.path))
+    for route in _route_methods(bench):
+        taken = any(matches(other, route.method, route.path) for other in others)
+        expect(not taken, f"{route} is the gateway's own")
+        expect(endpoints.find(route.path) is None, f"{route} is where clients ask models")
+        expect((route.method, route.path) not in seen, f"{route} is registered twice")
+        seen.add((route.method, route.path))
 
 
-async def _refused(bench: Bench, each: Asked) -> None:
-    answer = await bench.ask(each.method, each.path, b"{}", client=ELSEWHERE)
-    expect(answer.status in (401, 403), f"{each} answers a stranger with {answer.status}")
+async def _refused(bench: ExtensionHarness, route: ReceivedRequest) -> None:
+    answer = await bench.ask(route.method, route.path, b"{}", client=ELSEWHERE)
+    expect(answer.status in (401, 403), f"{route} answers a stranger with {answer.status}")
 
 
-async def _answers(bench: Bench) -> None:
-    for each in _asked(bench):
-        await timely(partial(_sound, bench, each.method, each.path, b"{}"), str(each))
+async def _answers(bench: ExtensionHarness) -> None:
+    for route in _route_methods(bench):
+        await expect_prompt(
+            partial(_expect_sound, bench, route.method, route.path, b"{}"), str(route)
+        )
 
 
-async def _junk(bench: Bench) -> None:
-    for each in _asked(bench):
-        for word in JUNK_WORDS if each.has_places else ():
-            await _sound(bench, each.method, each.filled(word))
+async def _junk(bench: ExtensionHarness) -> None:
+    for route in _route_methods(bench):
+        for word in JUNK_WORDS if route.has_parameters else ():
+            await _expect_sound(bench, route.method, route.fill_path(word))
         for query in JUNK_QUERIES:
-            await _sound(bench, each.method, f"{each.path}?{query}")
-        for body in JUNK_BODIES if each.method != "GET" else ():
-            await _sound(bench, each.method, each.path, body)
+            await _expect_sound(bench, route.method, f"{route.path}?{query}")
+        for body in JUNK_BODIES if route.method != "GET" else ():
+            await _expect_sound(bench, route.method, route.path, body)
 
 
-async def _about(bench: Bench) -> None:
-    for each in _asked(bench):
-        await _sound(bench, "OPTIONS", each.path)
-        if each.method == "GET":
-            got = await _sound(bench, "GET", each.path)
-            head = await _sound(bench, "HEAD", each.path)
-            expect(head.status == got.status, f"HEAD {each.path} answers {head.status}")
+async def _about(bench: ExtensionHarness) -> None:
+    for route in _route_methods(bench):
+        await _expect_sound(bench, "OPTIONS", route.path)
+        if route.method == "GET":
+            get = await _expect_sound(bench, "GET", route.path)
+            head = await _expect_sound(bench, "HEAD", route.path)
+            expect(head.status == get.status, f"HEAD {route.path} answers {head.status}")
 
 
-async def _sound(bench: Bench, method: str, path: str, body: bytes = b"") -> Answer:
+async def _expect_sound(
+    bench: ExtensionHarness, method: str, path: str, body: bytes = b""
+) -> ClientAnswer:
     """The operator's answer. Raises Unmet when the extension has failed."""
     try:
         answer = await bench.ask(method, path, body, **bench.operator())
     except TimeoutError:
-        raise Unmet(f"{method} {path[:80]} does not end") from None
+        raise CaseFailed(f"{method} {path[:80]} does not end") from None
     except Exception as error:  # whatever the plugin's own code raises is what is looked for
-        told = f"{method} {path[:80]} raises {type(error).__name__}: {error}"
-        raise Unmet(told) from error
-    told = f"{method} {path[:80]} with the body {body[:40]!r} answers {answer.status}"
-    expect(answer.status not in (0, 500), told)
+        message = f"{method} {path[:80]} raises {type(error).__name__}: {error}"
+        raise CaseFailed(message) from error
+    message = f"{method} {path[:80]} with the body {body[:40]!r} answers {answer.status}"
+    expect(answer.status not in (0, 500), message)
     if answer.body and "json" in answer.headers.get("content-type", ""):
         expect(_is_json(answer.body), f"{method} {path[:80]} answers JSON that is none")
     elif answer.body:

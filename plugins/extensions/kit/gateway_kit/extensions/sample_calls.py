@@ -8,8 +8,8 @@ from msgspec.structs import asdict
 from gateway_core import BadRequest, Call, Kind
 from gateway_core.pipeline.json_body import members_of
 from gateway_core.storage.stores.usage import UsageRecord
-from gateway_kit.providers.chat_requests import question
-from gateway_kit.providers.subject import Subject as Vendor
+from gateway_kit.providers.chat_requests import build_request
+from gateway_kit.providers.subject import ProviderUnderTest
 
 HEADERS = {"content-type": "application/json", "user-agent": "kit"}
 ODD: Mapping[str, bytes] = {
@@ -24,16 +24,16 @@ ODD: Mapping[str, bytes] = {
 }
 
 
-def usual(vendor: Vendor) -> Iterator[tuple[str, Call]]:
+def ordinary_calls(vendor: ProviderUnderTest) -> Iterator[tuple[str, Call]]:
     """A question in each client format, whole and streamed."""
     for route in vendor.routes():
         for stream in (False, True):
-            asked = question(vendor, route, stream=stream)
-            call = _call(asked.client, asked.body, stream=stream)
+            request = build_request(vendor, route, stream=stream)
+            call = _call(request.client, request.body, stream=stream)
             yield f"{route.client}-{'stream' if stream else 'whole'}", call
 
 
-def odd() -> Iterator[tuple[str, Call]]:
+def odd_calls() -> Iterator[tuple[str, Call]]:
     """Bodies that a client may send and nobody expects."""
     for about, body in ODD.items():
         yield about, _call("openai", body, stream=False)
@@ -43,7 +43,7 @@ def odd() -> Iterator[tuple[str, Call]]:
     )
 
 
-def marked(number: int) -> Call:
+def marked_call(number: int) -> Call:
     """A question that can be told from others."""
     body = b'{"model":"kit-vendor/large","messages":[{"role":"user","content":"%s"}]}'
     return _call("openai", body % mark(number), stream=False)
@@ -53,24 +53,24 @@ def mark(number: int) -> bytes:
     return b"question-%04d" % number
 
 
-def records() -> Iterator[Mapping[str, Any]]:
+def sample_records() -> Iterator[Mapping[str, Any]]:
     """A call that went well, one that failed before it had a vendor, and one that was given up."""
-    told: dict[str, Any] = {
+    members: dict[str, Any] = {
         "request_id": "req-1",
         "started_at": "2026-10-21T07:28:00.000Z",
         "finished_at": "2026-10-21T07:28:01.000Z",
         "model_asked": "kit-vendor/large",
         "endpoint": "/v1/chat/completions",
     }
-    sent: dict[str, Any] = {
+    target: dict[str, Any] = {
         "provider": "kit-vendor",
         "model_sent": "large",
         "input_tokens": 12,
         "cost": 40,
     }
-    yield asdict(UsageRecord(**told, **sent, output_tokens=7, ttft_ms=12, duration_ms=80))
-    yield asdict(UsageRecord(**told, status="error", http_status=429, error_code="rate_limited"))
-    yield asdict(UsageRecord(**told, **sent, status="client_gone", stream=True))
+    yield asdict(UsageRecord(**members, **target, output_tokens=7, ttft_ms=12, duration_ms=80))
+    yield asdict(UsageRecord(**members, status="error", http_status=429, error_code="rate_limited"))
+    yield asdict(UsageRecord(**members, **target, status="client_gone", stream=True))
 
 
 def _call(client: str, body: bytes, *, stream: bool) -> Call:

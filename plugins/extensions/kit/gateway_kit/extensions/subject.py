@@ -6,7 +6,7 @@ EXTENDING = frozenset({"lifespan", "register_commands", "register_interceptors",
 """The hooks that make a plugin an extension."""
 
 
-class Subject(Struct, frozen=True, kw_only=True):
+class ExtensionUnderTest(Struct, frozen=True, kw_only=True):
     """One extension."""
 
     module: str

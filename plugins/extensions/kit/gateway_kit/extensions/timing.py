@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from gateway_kit.case import Unmet, expect
+from gateway_kit.case import CaseFailed, expect
 
 T = TypeVar("T")
 
@@ -16,7 +16,7 @@ LONGEST_STOP = 0.2
 BEAT = 0.01
 
 
-async def timely(work: Callable[[], Awaitable[T]], what: str) -> T:
+async def expect_prompt(work: Callable[[], Awaitable[T]], what: str) -> T:
     """Raises Unmet when it does not come back in time, or keeps everything else from running.
 
     A second try has to confirm that, for the machine may be busy.
@@ -30,25 +30,25 @@ async def timely(work: Callable[[], Awaitable[T]], what: str) -> T:
 
 
 async def _timed(work: Callable[[], Awaitable[T]], what: str) -> tuple[T, float, float]:
-    stops = _Stops()
-    beating = asyncio.create_task(stops.watch())
+    pauses = _PauseWatch()
+    beating = asyncio.create_task(pauses.watch())
     await asyncio.sleep(0)
-    begun = time.monotonic()
+    started = time.monotonic()
     try:
         async with asyncio.timeout(2 * LONGEST):
             result = await work()
         await asyncio.sleep(0)
     except TimeoutError:
-        raise Unmet(f"{what} is not done after {2 * LONGEST:g} seconds") from None
+        raise CaseFailed(f"{what} is not done after {2 * LONGEST:g} seconds") from None
     finally:
-        seconds = time.monotonic() - begun
-        stops.note()
+        seconds = time.monotonic() - started
+        pauses.note()
         beating.cancel()
         await asyncio.gather(beating, return_exceptions=True)
-    return result, seconds, stops.longest
+    return result, seconds, pauses.longest
 
 
-class _Stops:
+class _PauseWatch:
     """Counts how long nothing else could run."""
 
     def __init__(self) -> None:

@@ -17,10 +17,10 @@ from collections.abc import Mapping
 from gateway_core import WireFormat
 
 from . import declarations, errors, relays, replies, requests, streams
-from .case import Broken, Case, Law
-from .harness import Bench, RecordedError, Samples
+from .case import FormatCase, Law, LawBroken
+from .harness import FormatHarness, RecordedError, Samples
 
-__all__ = ["LAWS", "Broken", "Case", "Law", "RecordedError", "Samples", "format_cases"]
+__all__ = ["LAWS", "FormatCase", "Law", "LawBroken", "RecordedError", "Samples", "format_cases"]
 
 LAWS: tuple[Law, ...] = (
     *declarations.LAWS,
@@ -40,7 +40,7 @@ def format_cases(
     options: Mapping[str, str | bool] | None = None,
     examples: int = 20,
     simplify: bool = True,
-) -> list[Case]:
+) -> list[FormatCase]:
     """A case for each law that applies to what ``wire`` declares.
 
     ``samples`` are checked beside what is generated; a format without a client
@@ -49,7 +49,7 @@ def format_cases(
     ``examples`` bounds how many values of each strategy a law is tried with; with
     ``simplify`` the one that breaks it is made as small as possible before it is shown.
     """
-    bench = Bench(
+    bench = FormatHarness(
         wire,
         samples or Samples(),
         model=model,
@@ -57,4 +57,4 @@ def format_cases(
         examples=examples,
         simplify=simplify,
     )
-    return [Case(law, bench) for law in LAWS if law.needs(wire)]
+    return [FormatCase(law, bench) for law in LAWS if law.needs(wire)]

@@ -10,15 +10,15 @@ from msgspec import Struct
 
 from gateway_core import WireFormat
 
-from .harness import Bench
+from .harness import FormatHarness
 
-Check = Callable[[Bench], None]
+Check = Callable[[FormatHarness], None]
 Needs = Callable[[WireFormat], bool]
 
 _SHOWN = 600
 
 
-class Broken(AssertionError):
+class LawBroken(AssertionError):
     """A format does not keep a law; the message says which, and what to do."""
 
 
@@ -35,11 +35,11 @@ class Law(Struct, frozen=True):
 
 
 @dataclass(frozen=True, repr=False)
-class Case:
+class FormatCase:
     """One law and one format."""
 
     law: Law
-    bench: Bench
+    bench: FormatHarness
 
     def __repr__(self) -> str:
         return self.law.id
@@ -49,11 +49,11 @@ class Case:
         __tracebackhide__ = True  # what the author sees is the test and the sentence
         try:
             self.law.check(self.bench)
-        except Broken as broken:
-            raise Broken(f"{self._sentence()} ({broken})") from None
+        except LawBroken as error:
+            raise LawBroken(f"{self._sentence()} ({error})") from None
         except Exception as error:
             name = type(error).__name__
-            raise Broken(f"{self._sentence()} ({name} escaped: {error})") from error
+            raise LawBroken(f"{self._sentence()} ({name} escaped: {error})") from error
 
     def _sentence(self) -> str:
         return f"{self.bench.wire.id} breaks a law: {self.law.claim}; {self.law.remedy}."
@@ -64,18 +64,22 @@ def law(id: str, claim: str, remedy: str, needs: Needs) -> Callable[[Check], Law
     return lambda check: Law(id, claim, remedy, needs, check)
 
 
-def expect(kept: bool, *seen: object) -> None:
+def expect(condition: bool, *seen: object) -> None:
     """Raises Broken, which tells what was seen."""
-    if not kept:
-        raise Broken("; ".join(_short(each) for each in seen))
+    if not condition:
+        raise LawBroken("; ".join(_short(check_each) for check_each in seen))
 
 
-def same(got: object, wanted: object, about: str = "") -> None:
+def expect_equal(actual: object, expected: object, about: str = "") -> None:
     """Raises Broken when two values differ."""
-    expect(got == wanted, f"{about} got {_short(got)}".strip(), f"wanted {_short(wanted)}")
+    expect(
+        actual == expected, f"{about} got {_short(actual)}".strip(), f"wanted {_short(expected)}"
+    )
 
 
-def each(bench: Bench, strategy: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None:
+def check_each(
+    bench: FormatHarness, strategy: st.SearchStrategy[Any], check: Callable[[Any], None]
+) -> None:
     """Check some values of a strategy, always the same ones."""
     phases = (Phase.generate, Phase.shrink) if bench.simplify else (Phase.generate,)
     bounds = settings(
@@ -91,8 +95,8 @@ def each(bench: Bench, strategy: st.SearchStrategy[Any], check: Callable[[Any], 
 
 
 def _short(value: object) -> str:
-    said = value if isinstance(value, str) else repr(value)
-    return said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def has_client(wire: WireFormat) -> bool:

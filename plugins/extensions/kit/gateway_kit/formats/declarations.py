@@ -14,8 +14,8 @@ import gateway_core
 from gateway_core import BadRequest, Counting, Endpoint, Intake, WireFormat
 
 from . import format_modules, sample_values
-from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
-from .harness import Bench, members_of
+from .case import Law, check_each, expect, expect_equal, has_both, has_client, has_vendor, law
+from .harness import FormatHarness, members_of
 
 _RAWS = (b"null", b"7", b'""', b'"m"', b"[]", b"{}", b"true", b"[[]]", b'"\\u0000"', b"")
 _JSON = msgspec.json.Decoder(Any)
@@ -40,12 +40,12 @@ def always(wire: WireFormat) -> bool:
     "and at least one side",
     always,
 )
-def declared(bench: Bench) -> None:
+def facts(bench: FormatHarness) -> None:
     wire = bench.wire
     expect(bool(wire.id and wire.dialect), wire.id, wire.dialect)
     expect(wire.client is not None or wire.vendor is not None, "no side")
     names = (*wire.forward, *wire.headers, wire.auth_header)
-    same(names, tuple(name.lower() for name in names), "header names:")
+    expect_equal(names, tuple(name.lower() for name in names), "header names:")
     expect(not (wire.base_url or "").endswith("/"), wire.base_url)
     expect("/" in wire.stream_type, wire.stream_type)
 
@@ -56,12 +56,12 @@ def declared(bench: Bench) -> None:
     "declare words and a pattern that a stream of rubbish does not match",
     has_client,
 )
-def grammar(bench: Bench) -> None:
-    declared = bench.wire.grammar
-    assert declared is not None, "a client side needs a grammar"
-    said = " ".join([*declared.words(b"no frame at all \xff"), ""])
+def grammar(bench: FormatHarness) -> None:
+    facts = bench.wire.grammar
+    assert facts is not None, "a client side needs a grammar"
+    members = " ".join([*facts.words(b"no frame at all \xff"), ""])
 
-    expect(re.fullmatch(declared.pattern, said) is None, said)
+    expect(re.fullmatch(facts.pattern, members) is None, members)
 
 
 @law(
@@ -70,11 +70,11 @@ def grammar(bench: Bench) -> None:
     "let it end as the frames of your streams do",
     lambda wire: wire.keep_alive is not None,
 )
-def keep_alive(bench: Bench) -> None:
-    declared = bench.wire.keep_alive
-    assert declared is not None
-    expect(bench.is_whole(declared.frame), declared.frame)
-    expect(declared.every is None or declared.every > 0, declared.every)
+def keep_alive(bench: FormatHarness) -> None:
+    facts = bench.wire.keep_alive
+    assert facts is not None
+    expect(bench.is_whole(facts.frame), facts.frame)
+    expect(facts.every is None or facts.every > 0, facts.every)
 
 
 @law(
@@ -83,7 +83,7 @@ def keep_alive(bench: Bench) -> None:
     "begin it with a slash, and name the model in it where the body does not",
     has_vendor,
 )
-def paths(bench: Bench) -> None:
+def paths(bench: FormatHarness) -> None:
     for stream in (False, True):
         path = bench.vendor.path("kit-model", stream)
         expect(path.startswith("/") and " " not in path, path)
@@ -96,7 +96,7 @@ def paths(bench: Bench) -> None:
     "read them from the path, the headers or the body's members, as your clients send them",
     lambda wire: has_both(wire) and has_endpoints(wire),
 )
-def endpoints_read(bench: Bench) -> None:
+def endpoints_read(bench: FormatHarness) -> None:
     for endpoint in bench.wire.endpoints:
         for request in bench.requests:
             _finds_the_model(bench, endpoint, request)
@@ -104,18 +104,20 @@ def endpoints_read(bench: Bench) -> None:
             _finds_the_wish(bench, endpoint, stream)
 
 
-def _finds_the_model(bench: Bench, endpoint: Endpoint, request: bytes) -> None:
+def _finds_the_model(bench: FormatHarness, endpoint: Endpoint, request: bytes) -> None:
     named = {"model": "kit-path-model"} if "{model}" in endpoint.path else {}
     intake = endpoint.read(named, {}, members_of(request))
     if named or "model" in members_of(request):
-        same(intake.model, named.get("model") or bench.read_request(request).model, "model:")
+        expect_equal(
+            intake.model, named.get("model") or bench.read_request(request).model, "model:"
+        )
 
 
-def _finds_the_wish(bench: Bench, endpoint: Endpoint, stream: bool) -> None:
+def _finds_the_wish(bench: FormatHarness, endpoint: Endpoint, stream: bool) -> None:
     """An endpoint whose path names the model may say in its path whether it streams."""
     if "{model}" not in endpoint.path:
-        body, _ = bench.write_request(replace(bench.own(sample_values.PLAIN), stream=stream))
-        same(endpoint.read({}, {}, members_of(body)).stream, stream, "stream:")
+        body, _ = bench.write_request(replace(bench.for_target(sample_values.PLAIN), stream=stream))
+        expect_equal(endpoint.read({}, {}, members_of(body)).stream, stream, "stream:")
 
 
 @law(
@@ -124,10 +126,10 @@ def _finds_the_wish(bench: Bench, endpoint: Endpoint, stream: bool) -> None:
     "begin it with a slash, and declare each path once",
     has_endpoints,
 )
-def endpoint_paths(bench: Bench) -> None:
-    declared = [endpoint.path for endpoint in bench.wire.endpoints]
-    expect(all(path.startswith("/") for path in declared), declared)
-    same(len(set(declared)), len(declared), "paths:")
+def endpoint_paths(bench: FormatHarness) -> None:
+    facts = [endpoint.path for endpoint in bench.wire.endpoints]
+    expect(all(path.startswith("/") for path in facts), facts)
+    expect_equal(len(set(facts)), len(facts), "paths:")
 
 
 @law(
@@ -136,20 +138,20 @@ def endpoint_paths(bench: Bench) -> None:
     "check what you read, and raise BadRequest, which names the member",
     has_endpoints,
 )
-def endpoints_take_anything(bench: Bench) -> None:
+def endpoints_take_anything(bench: FormatHarness) -> None:
     names = ("model", "stream", "messages", "input", "contents", "prompt")
     raws = st.sampled_from(_RAWS[:-1]).map(Raw)
     members = st.dictionaries(st.sampled_from(names), raws)
 
-    def check(said: Mapping[str, Raw]) -> None:
+    def check(members: Mapping[str, Raw]) -> None:
         for endpoint in bench.wire.endpoints:
             try:
-                intake = endpoint.read({"model": "m"}, {}, said)
+                intake = endpoint.read({"model": "m"}, {}, members)
             except BadRequest:
                 continue
             expect(isinstance(intake, Intake), intake)
 
-    each(bench, members, check)
+    check_each(bench, members, check)
 
 
 @law(
@@ -158,7 +160,7 @@ def endpoints_take_anything(bench: Bench) -> None:
     "count characters with gateway_formats.estimate and encode the whole answer's body",
     lambda wire: has_both(wire) and has_counting(wire),
 )
-def estimates(bench: Bench) -> None:
+def estimates(bench: FormatHarness) -> None:
     for counting in _counting(bench):
         expect(counting.path("m").startswith("/"), counting.path("m"))
         for request in bench.requests:
@@ -174,7 +176,7 @@ def estimates(bench: Bench) -> None:
     "count what makes no sense as nothing, or raise BadRequest",
     has_counting,
 )
-def estimates_of_rubbish(bench: Bench) -> None:
+def estimates_of_rubbish(bench: FormatHarness) -> None:
     for counting in _counting(bench):
         for body in (b"", b"{", b"[]", b"null", b'{"messages":7}', b"\xff"):
             try:
@@ -189,9 +191,9 @@ def estimates_of_rubbish(bench: Bench) -> None:
     "import only from gateway_core itself, not from the modules inside it",
     always,
 )
-def public_door(bench: Bench) -> None:
+def public_door(bench: FormatHarness) -> None:
     public = {id(getattr(gateway_core, name)) for name in gateway_core.__all__}
-    for module in format_modules.of(bench.wire):
+    for module in format_modules.modules_of(bench.wire):
         taken = {name: value for name, value in vars(module).items() if _is_kernels(value)}
         private = sorted(name for name, value in taken.items() if id(value) not in public)
         expect(not private, f"{module.__name__} holds {private}")
@@ -203,10 +205,10 @@ def public_door(bench: Bench) -> None:
     "leave network, files, processes, threads and clocks to the gateway, and do nothing at import",
     always,
 )
-def pure(bench: Bench) -> None:
-    for module in format_modules.of(bench.wire):
+def pure(bench: FormatHarness) -> None:
+    for module in format_modules.modules_of(bench.wire):
         doors = sorted(
-            name for name, value in vars(module).items() if format_modules.is_door(value)
+            name for name, value in vars(module).items() if format_modules.is_side_effect(value)
         )
         expect(not doors, f"{module.__name__} holds {doors}")
 
@@ -219,8 +221,12 @@ def _is_kernels(value: object) -> bool:
     return str(value.__module__).startswith("gateway_core.")
 
 
-def _counting(bench: Bench) -> list[Counting]:
-    return [each.counting for each in bench.wire.endpoints if each.counting is not None]
+def _counting(bench: FormatHarness) -> list[Counting]:
+    return [
+        check_each.counting
+        for check_each in bench.wire.endpoints
+        if check_each.counting is not None
+    ]
 
 
 def _numbers(body: bytes) -> list[int]:
@@ -236,7 +242,7 @@ def _found(value: Any) -> Iterator[int]:
 
 
 LAWS: tuple[Law, ...] = (
-    declared,
+    facts,
     grammar,
     keep_alive,
     paths,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from gateway_core import BadRequest, GatewayError, ReplyFailed, UpstreamError
 
-from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
-from .harness import Bench
+from .case import Law, check_each, expect, expect_equal, has_both, has_client, has_vendor, law
+from .harness import FormatHarness
 from .strategies import rubbish
 
 REQUEST_ID = "req-kit-4711"
@@ -29,7 +29,7 @@ def conditions() -> tuple[GatewayError, ...]:
     "write the error's message where clients of your dialect look for it",
     has_client,
 )
-def written(bench: Bench) -> None:
+def written(bench: FormatHarness) -> None:
     for error in conditions():
         body = bench.client.write_error(error, REQUEST_ID)
         expect(isinstance(msgspec.json.decode(body), dict | list) and WORDS.encode() in body, body)
@@ -41,11 +41,11 @@ def written(bench: Bench) -> None:
     "pass the status on to UpstreamError and take the message from your dialect's own place",
     has_both,
 )
-def statuses(bench: Bench) -> None:
+def statuses(bench: FormatHarness) -> None:
     for error in conditions():
         body = bench.client.write_error(error, REQUEST_ID)
-        found = bench.vendor.read_error(error.status, HEADERS, body)
-        same((found.status, WORDS in found.message), (error.status, True), found.message)
+        parsed = bench.vendor.read_error(error.status, HEADERS, body)
+        expect_equal((parsed.status, WORDS in parsed.message), (error.status, True), parsed.message)
 
 
 @law(
@@ -54,12 +54,12 @@ def statuses(bench: Bench) -> None:
     "pass the status of the answer on to UpstreamError, whatever the body is",
     has_vendor,
 )
-def status_of_the_answer(bench: Bench) -> None:
+def status_of_the_answer(bench: FormatHarness) -> None:
     for body in (b"", b"{}", b"<html>no</html>"):
         for status in STATUSES:
-            found = bench.vendor.read_error(status, {}, body)
-            same(found.status, status, "status:")
-            expect(bool(found.message), "an error without words")
+            error = bench.vendor.read_error(status, {}, body)
+            expect_equal(error.status, status, "status:")
+            expect(bool(error.message), "an error without words")
 
 
 @law(
@@ -68,10 +68,10 @@ def status_of_the_answer(bench: Bench) -> None:
     "take it with gateway_formats.hints.retry_after(headers)",
     has_vendor,
 )
-def retry_after(bench: Bench) -> None:
-    for said, wanted in (("7", 7.0), ("1.5", 1.5), ("soon", None)):
-        found = bench.vendor.read_error(429, {"retry-after": said}, b"{}")
-        same(found.retry_after, wanted, f"Retry-After {said}:")
+def retry_after(bench: FormatHarness) -> None:
+    for value, expected in (("7", 7.0), ("1.5", 1.5), ("soon", None)):
+        error = bench.vendor.read_error(429, {"retry-after": value}, b"{}")
+        expect_equal(error.retry_after, expected, f"Retry-After {value}:")
 
 
 @law(
@@ -80,17 +80,19 @@ def retry_after(bench: Bench) -> None:
     "read it into UpstreamError.kind and write that one before your own word",
     has_both,
 )
-def kinds(bench: Bench) -> None:
+def kinds(bench: FormatHarness) -> None:
     for status in STATUSES:
         error = UpstreamError(WORDS, status=status)
         body = bench.client.write_error(error, REQUEST_ID)
-        once = bench.vendor.read_error(status, {}, body)
-        body = bench.client.write_error(once, REQUEST_ID)
-        again = bench.vendor.read_error(status, {}, body)
-        same((again.kind, again.code, again.message), (once.kind, once.code, once.message))
+        first = bench.vendor.read_error(status, {}, body)
+        body = bench.client.write_error(first, REQUEST_ID)
+        second = bench.vendor.read_error(status, {}, body)
+        expect_equal(
+            (second.kind, second.code, second.message), (first.kind, first.code, first.message)
+        )
         body = bench.client.write_error(UpstreamError(WORDS, status=status, kind=KIND), REQUEST_ID)
         if KIND.encode() in body:
-            same(bench.vendor.read_error(status, {}, body).kind, KIND, "kind:")
+            expect_equal(bench.vendor.read_error(status, {}, body).kind, KIND, "kind:")
 
 
 @law(
@@ -99,7 +101,7 @@ def kinds(bench: Bench) -> None:
     "read that word into UpstreamError.kind",
     has_both,
 )
-def words_for_conditions(bench: Bench) -> None:
+def words_for_conditions(bench: FormatHarness) -> None:
     errors = [UpstreamError(WORDS, status=status) for status in STATUSES]
     bodies = [bench.client.write_error(error, REQUEST_ID) for error in errors]
     kinds = {bench.vendor.read_error(400, {}, body).kind for body in bodies}
@@ -113,7 +115,7 @@ def words_for_conditions(bench: Bench) -> None:
     "look for your dialect's error object before the answer, and raise UpstreamError",
     has_both,
 )
-def inside_a_200(bench: Bench) -> None:
+def inside_a_200(bench: FormatHarness) -> None:
     body = bench.client.write_error(UpstreamError(WORDS, status=503), REQUEST_ID)
     try:
         reply = bench.vendor.read_reply(body)
@@ -129,7 +131,7 @@ def inside_a_200(bench: Bench) -> None:
     "let late_error frame an error body as streams of your dialect end with one",
     has_both,
 )
-def late(bench: Bench) -> None:
+def late(bench: FormatHarness) -> None:
     body = bench.client.write_error(UpstreamError(WORDS, status=503), REQUEST_ID)
     stream = bench.wire.late_error(body)
     events = bench.read_stream(stream)
@@ -144,12 +146,12 @@ def late(bench: Bench) -> None:
     "pass the status on to UpstreamError and take the message from your dialect's own place",
     has_vendor,
 )
-def recorded(bench: Bench) -> None:
+def recorded(bench: FormatHarness) -> None:
     for error in bench.samples.errors:
-        found = bench.vendor.read_error(error.status, error.headers, error.body)
+        parsed = bench.vendor.read_error(error.status, error.headers, error.body)
         # A format may know better than 400, such as 401 for a key that is not valid.
-        same(found.status // 100, error.status // 100, "hundreds of the status:")
-        expect(bool(found.message), error.body)
+        expect_equal(parsed.status // 100, error.status // 100, "hundreds of the status:")
+        expect(bool(parsed.message), error.body)
 
 
 @law(
@@ -158,18 +160,18 @@ def recorded(bench: Bench) -> None:
     "let read_error give an UpstreamError for any bytes",
     has_vendor,
 )
-def bodies_of_rubbish(bench: Bench) -> None:
+def bodies_of_rubbish(bench: FormatHarness) -> None:
     headers = st.dictionaries(
         st.sampled_from(["retry-after", "retry-after-ms", "date", "x-request-id"]),
         st.sampled_from(["", "-1", "nan", "1e400", "Mon, 99 Foo", "\u00e9"]),
     )
 
-    def check(found: tuple[bytes, dict[str, str]]) -> None:
-        body, said = found
-        error = bench.vendor.read_error(500, said, body)
+    def check(example: tuple[bytes, dict[str, str]]) -> None:
+        body, value = example
+        error = bench.vendor.read_error(500, value, body)
         expect(error.retry_after is None or 0 <= error.retry_after < 1e12, error.retry_after)
 
-    each(bench, st.tuples(rubbish, headers), check)
+    check_each(bench, st.tuples(rubbish, headers), check)
 
 
 LAWS: tuple[Law, ...] = (

@@ -16,16 +16,16 @@ from gateway_core import (
 )
 
 
-class _Order:
+class _OrderCheck:
     """What may come next."""
 
     def __init__(self) -> None:
-        self.begun = self.failed = False
+        self.has_started = self.failed = False
         self.started: dict[int, int] = {}
         self.open: set[tuple[int, int]] = set()
         self.ended: set[int] = set()
 
-    def takes(self, event: StreamEvent) -> bool:
+    def accepts(self, event: StreamEvent) -> bool:
         if self.failed:
             return False
         match event:
@@ -33,30 +33,30 @@ class _Order:
                 self.failed = True
                 return True
             case ReplyStarted():
-                was, self.begun = self.begun, True
+                was, self.has_started = self.has_started, True
                 return not was
             case UsageReported():
-                return self.begun
+                return self.has_started
             case ChoiceEnded():
-                return self._ends(event.choice)
+                return self._end_choice(event.choice)
             case PartStarted():
-                return self._starts(event)
+                return self._start_part(event)
             case PartGrew() | PartSealed() | CitationAdded() | PartEnded():
-                return self._goes_on(event)
+                return self._continue_part(event)
 
-    def _ends(self, choice: int) -> bool:
+    def _end_choice(self, choice: int) -> bool:
         is_open = any(of == choice for of, _ in self.open)
         was_ended = choice in self.ended
         self.ended.add(choice)
-        return self.begun and not is_open and not was_ended
+        return self.has_started and not is_open and not was_ended
 
-    def _starts(self, event: PartStarted) -> bool:
+    def _start_part(self, event: PartStarted) -> bool:
         index = self.started.get(event.choice, 0)
         self.started[event.choice] = index + 1
         self.open.add((event.choice, event.index))
-        return self.begun and event.index == index and event.choice not in self.ended
+        return self.has_started and event.index == index and event.choice not in self.ended
 
-    def _goes_on(self, event: PartGrew | PartSealed | CitationAdded | PartEnded) -> bool:
+    def _continue_part(self, event: PartGrew | PartSealed | CitationAdded | PartEnded) -> bool:
         place = (event.choice, event.index)
         is_open = place in self.open
         if isinstance(event, PartEnded):
@@ -64,10 +64,10 @@ class _Order:
         return is_open
 
 
-def disorder(events: Sequence[StreamEvent]) -> str | None:
+def find_disorder(events: Sequence[StreamEvent]) -> str | None:
     """What is out of order in a whole stream's events, or ``None``."""
-    order = _Order()
+    order = _OrderCheck()
     for place, event in enumerate(events):
-        if not order.takes(event):
+        if not order.accepts(event):
             return f"event {place} may not stand there: {event!r}"
     return None if order.failed or order.ended else "no ChoiceEnded and no ReplyFailed"

@@ -6,7 +6,7 @@ from types import FunctionType, GeneratorType, ModuleType
 
 from gateway_core import WireFormat
 
-DOORS = frozenset(
+SIDE_EFFECTS = frozenset(
     {
         *("socket", "ssl", "_ssl", "_socket", "http", "urllib.request", "requests", "httpx"),
         *("httpx2", "aiohttp", "sqlite3", "apsw", "subprocess", "threading", "_thread"),
@@ -17,16 +17,16 @@ DOORS = frozenset(
 """Modules that lead to the outside, to other threads, to chance or to a clock."""
 
 
-def of(wire: WireFormat) -> list[ModuleType]:
+def modules_of(wire: WireFormat) -> list[ModuleType]:
     """The modules of the format's own package that its sides reach, in no special order."""
-    found: dict[str, ModuleType] = {}
-    waiting = [type(side).__module__ for side in (wire.client, wire.vendor) if side is not None]
-    while waiting:
-        name = waiting.pop()
-        if name not in found and name in sys.modules:
-            found[name] = sys.modules[name]
-            waiting += _neighbours(found[name])
-    return list(found.values())
+    modules: dict[str, ModuleType] = {}
+    names = [type(side).__module__ for side in (wire.client, wire.vendor) if side is not None]
+    while names:
+        name = names.pop()
+        if name not in modules and name in sys.modules:
+            modules[name] = sys.modules[name]
+            names += _neighbours(modules[name])
+    return list(modules.values())
 
 
 def _neighbours(module: ModuleType) -> Iterator[str]:
@@ -42,7 +42,7 @@ def _neighbours(module: ModuleType) -> Iterator[str]:
             yield name
 
 
-def is_door(value: object) -> bool:
+def is_side_effect(value: object) -> bool:
     """Whether a module's value leads out, or is something that runs."""
     if isinstance(value, ModuleType):
         return _leads_out(value.__name__)
@@ -54,4 +54,4 @@ def is_door(value: object) -> bool:
 
 
 def _leads_out(name: str) -> bool:
-    return name in DOORS or name.partition(".")[0] in DOORS
+    return name in SIDE_EFFECTS or name.partition(".")[0] in SIDE_EFFECTS

@@ -51,7 +51,7 @@ class Samples(Struct, frozen=True, kw_only=True):
     errors: Sequence[RecordedError] = ()
 
 
-class Bench:
+class FormatHarness:
     """The verbs of one format, ready to be called."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Bench:
         self.examples, self.simplify = examples, simplify
         provider = ProviderSpec(id=PROVIDER, name="Kit", format=wire.id, options=options)
         self.target = Target(provider, Model(model))
-        self.asked = Conversation(model=model, stream=True)
+        self.request = Conversation(model=model, stream=True)
 
     @property
     def client(self) -> ClientSide:
@@ -85,7 +85,7 @@ class Bench:
         """Recorded requests, and one of each generated conversation."""
         written: tuple[bytes, ...] = ()
         if self.wire.vendor is not None:
-            written = (self.write_request(self.own(sample_values.PLAIN))[0],)
+            written = (self.write_request(self.for_target(sample_values.PLAIN))[0],)
         return (*self.samples.requests, *written)
 
     @cached_property
@@ -106,7 +106,7 @@ class Bench:
         )
         return (*self.samples.streams, *written)
 
-    def own(self, conversation: Conversation) -> Conversation:
+    def for_target(self, conversation: Conversation) -> Conversation:
         """The conversation as asked of this bench's model in this dialect."""
         return msgspec.structs.replace(
             conversation, model=self.target.model.id, dialect=self.wire.dialect
@@ -132,11 +132,11 @@ class Bench:
 
     def write_reply(self, reply: Reply) -> tuple[bytes, Losses]:
         losses = Losses()
-        return self.client.write_reply(reply, self.asked, losses), losses
+        return self.client.write_reply(reply, self.request, losses), losses
 
     def write_stream(self, batches: Sequence[Sequence[StreamEvent]]) -> tuple[bytes, Losses]:
         losses = Losses()
-        writer = self.client.stream_writer(self.asked, losses)
+        writer = self.client.stream_writer(self.request, losses)
         return b"".join(writer.feed(batch) for batch in batches) + writer.close(), losses
 
     def read_stream(self, *chunks: bytes) -> list[StreamEvent]:
@@ -148,8 +148,10 @@ class Bench:
         """A pass-through that a client began who wants usage too."""
         body = b"{}"
         if self.wire.vendor is not None:
-            wish = msgspec.structs.replace(self.own(sample_values.PLAIN), stream=stream)
-            body = self.write_request(wish)[0]
+            conversation = msgspec.structs.replace(
+                self.for_target(sample_values.PLAIN), stream=stream
+            )
+            body = self.write_request(conversation)[0]
         return self.vendor.relay(
             self.call(body, stream=stream), self.target, dict(members_of(body))
         )

@@ -8,10 +8,10 @@ from gateway_core import PartGrew, PartStarted, Refusal, Relay, ReplyFailed, Str
 from gateway_formats.grammar import violation
 
 from . import normal_form
-from .case import Law, each, expect, has_vendor, law, same
-from .harness import Bench, cut
+from .case import Law, check_each, expect, expect_equal, has_vendor, law
+from .harness import FormatHarness, cut
 from .strategies import cuts, places_in, rubbish
-from .streams import has_failed, said
+from .streams import choices, has_failed
 
 
 @law(
@@ -20,18 +20,18 @@ from .streams import has_failed, said
     "give back each whole frame as it came",
     has_vendor,
 )
-def identity(bench: Bench) -> None:
-    def check(found: tuple[int, list[int]]) -> None:
-        stream, places = bench.streams[found[0]], found[1]
+def identity(bench: FormatHarness) -> None:
+    def check(example: tuple[int, list[int]]) -> None:
+        stream, places = bench.streams[example[0]], example[1]
         relay = bench.relay(stream=True)
         passed = _pass(relay, *cut(stream, places))
-        same(passed[: len(stream)], stream)
+        expect_equal(passed[: len(stream)], stream)
         # The line ends that a vendor left out after its last frame may be added.
-        same(passed[len(stream) :].strip(), b"", "at the end:")
-        same((relay.ended, relay.failure), (True, None), "ended and failure:")
+        expect_equal(passed[len(stream) :].strip(), b"", "at the end:")
+        expect_equal((relay.ended, relay.failure), (True, None), "ended and failure:")
 
     if bench.streams:
-        each(bench, st.tuples(places_in(bench.streams), cuts()), check)
+        check_each(bench, st.tuples(places_in(bench.streams), cuts()), check)
 
 
 @law(
@@ -40,11 +40,11 @@ def identity(bench: Bench) -> None:
     "give a frame as soon as its last byte has come",
     has_vendor,
 )
-def at_once(bench: Bench) -> None:
+def at_once(bench: FormatHarness) -> None:
     for stream in bench.streams:
         relay = bench.relay(stream=True)
         for frame in filter(bench.is_whole, bench.frames(stream)):
-            same(relay.feed(frame), frame)
+            expect_equal(relay.feed(frame), frame)
 
 
 @law(
@@ -53,7 +53,7 @@ def at_once(bench: Bench) -> None:
     "keep an unfinished frame until its rest has come",
     has_vendor,
 )
-def whole_frames(bench: Bench) -> None:
+def whole_frames(bench: FormatHarness) -> None:
     for stream in bench.streams:
         relay = bench.relay(stream=True)
         passed = relay.feed(stream[: len(stream) // 2])
@@ -66,14 +66,14 @@ def whole_frames(bench: Bench) -> None:
     "hold it in feed and give it in close, as gateway_formats.relay.WholeRelay does",
     has_vendor,
 )
-def whole_answers(bench: Bench) -> None:
+def whole_answers(bench: FormatHarness) -> None:
     for body in bench.replies:
         relay = bench.relay(stream=False)
-        same(relay.feed(body[:9]) + relay.feed(body[9:]), b"")
-        same(relay.close(), body)
-        same(relay.failure, None, "failure:")
+        expect_equal(relay.feed(body[:9]) + relay.feed(body[9:]), b"")
+        expect_equal(relay.close(), body)
+        expect_equal(relay.failure, None, "failure:")
         usage = bench.vendor.read_reply(body).usage
-        same(_counts(relay.usage), _counts(usage), "usage:")
+        expect_equal(_token_counts(relay.usage), _token_counts(usage), "usage:")
 
 
 @law(
@@ -82,12 +82,14 @@ def whole_answers(bench: Bench) -> None:
     "take usage from the same members in the same way as stream_reader",
     has_vendor,
 )
-def usage(bench: Bench) -> None:
+def usage(bench: FormatHarness) -> None:
     for stream in bench.streams:
         relay = bench.relay(stream=True)
         _pass(relay, stream)
         reports = [event.usage for event in bench.read_stream(stream) if hasattr(event, "usage")]
-        same(_counts(relay.usage), _counts(reports[-1] if reports else None), "usage:")
+        expect_equal(
+            _token_counts(relay.usage), _token_counts(reports[-1] if reports else None), "usage:"
+        )
 
 
 @law(
@@ -96,7 +98,7 @@ def usage(bench: Bench) -> None:
     "add the lengths of text, thinking and tool arguments as they pass, and set started",
     has_vendor,
 )
-def characters(bench: Bench) -> None:
+def characters(bench: FormatHarness) -> None:
     for stream in bench.streams:
         relay = bench.relay(stream=True)
         _pass(relay, stream)
@@ -111,7 +113,7 @@ def characters(bench: Bench) -> None:
     "let close() end it with an error frame unless its proper end has passed",
     has_vendor,
 )
-def cut_short(bench: Bench) -> None:
+def cut_short(bench: FormatHarness) -> None:
     for stream in bench.streams:
         # Where frames cannot be told apart, padding may follow the end from early on.
         place = min(len(bench.frames(stream)[0]), len(stream) // 4)
@@ -119,13 +121,13 @@ def cut_short(bench: Bench) -> None:
         passed = _pass(relay, stream[:place])
         expect(relay.failure is not None and not relay.ended, passed)
         _is_grammatical(bench, passed)
-        for begun in bench.beginnings(stream):
+        for prefix in bench.beginnings(stream):
             relay = bench.relay(stream=True)
-            passed = _pass(relay, begun)
+            passed = _pass(relay, prefix)
             if relay.failure is None:
-                told = f"cut at byte {len(begun)} of {len(stream)}:"
-                expect(not has_failed(bench.read_stream(passed)), f"{told} no failure is told")
-                same(said(bench, passed), said(bench, stream), told)
+                message = f"cut at byte {len(prefix)} of {len(stream)}:"
+                expect(not has_failed(bench.read_stream(passed)), f"{message} no failure is told")
+                expect_equal(choices(bench, passed), choices(bench, stream), message)
 
 
 @law(
@@ -134,7 +136,7 @@ def cut_short(bench: Bench) -> None:
     "let fail() give one error frame, and give nothing after it",
     has_vendor,
 )
-def fail(bench: Bench) -> None:
+def fail(bench: FormatHarness) -> None:
     failure = ReplyFailed("out of luck4711", status=503)
     for stream in bench.streams:
         first = bench.frames(stream)[0] if bench.frame_end else b""
@@ -142,7 +144,7 @@ def fail(bench: Bench) -> None:
         head = relay.feed(first) if first != stream else b""
         passed = head + relay.fail(failure)
         expect(relay.failure == failure and b"luck4711" in passed, passed)
-        same(relay.feed(stream) + relay.fail(failure) + relay.close(), b"")
+        expect_equal(relay.feed(stream) + relay.fail(failure) + relay.close(), b"")
         _is_grammatical(bench, passed)
 
 
@@ -152,22 +154,22 @@ def fail(bench: Bench) -> None:
     "end the stream with an error frame at the first frame that makes no sense",
     has_vendor,
 )
-def rubbish_in_relays(bench: Bench) -> None:
-    known = (*bench.streams, b"")
+def rubbish_in_relays(bench: FormatHarness) -> None:
+    streams = (*bench.streams, b"")
 
-    def check(found: tuple[bytes, int]) -> None:
-        head, stream = found[0], known[found[1]]
+    def check(example: tuple[bytes, int]) -> None:
+        head, stream = example[0], streams[example[1]]
         place = len(stream) // 2
         _pass(bench.relay(stream=True), head, stream)
         _pass(bench.relay(stream=True), stream[:place], head, stream[place:])
         _pass(bench.relay(stream=False), head)
 
-    each(bench, st.tuples(rubbish, places_in(known)), check)
+    check_each(bench, st.tuples(rubbish, places_in(streams)), check)
     for stream in bench.streams:
         _stops_at_rubbish(bench, stream)
 
 
-def _stops_at_rubbish(bench: Bench, stream: bytes) -> None:
+def _stops_at_rubbish(bench: FormatHarness, stream: bytes) -> None:
     if bench.frame_end is None:
         return
     broken = b"data: {" if bench.frame_end == b"\n\n" else b"{"
@@ -180,7 +182,11 @@ def _stops_at_rubbish(bench: Bench, stream: bytes) -> None:
 def _says_much(events: Sequence[StreamEvent]) -> bool:
     """More than a refusal, or the two braces that some dialects add to a call."""
     started = [event for event in events if isinstance(event, PartStarted)]
-    refused = {(each.choice, each.index) for each in started if isinstance(each.part, Refusal)}
+    refused = {
+        (check_each.choice, check_each.index)
+        for check_each in started
+        if isinstance(check_each.part, Refusal)
+    }
     grown = [event for event in events if isinstance(event, PartGrew)]
     return any(
         len(event.text) > 2 and (event.choice, event.index) not in refused for event in grown
@@ -191,12 +197,12 @@ def _pass(relay: Relay, *chunks: bytes) -> bytes:
     return b"".join(map(relay.feed, chunks)) + relay.close()
 
 
-def _counts(usage: Usage | None) -> tuple[int, ...]:
+def _token_counts(usage: Usage | None) -> tuple[int, ...]:
     parts = (usage.cached_tokens, usage.cache_write_tokens) if usage else (0, 0)
-    return (*normal_form.of_usage(usage), *parts)
+    return (*normal_form.usage_counts(usage), *parts)
 
 
-def _is_grammatical(bench: Bench, stream: bytes) -> None:
+def _is_grammatical(bench: FormatHarness, stream: bytes) -> None:
     grammar = bench.wire.grammar
     if grammar is not None:
         expect(violation(grammar, stream) is None, violation(grammar, stream), stream)

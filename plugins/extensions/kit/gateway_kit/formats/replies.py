@@ -9,8 +9,8 @@ from gateway_core import (
 )
 
 from . import normal_form, sample_values
-from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
-from .harness import Bench
+from .case import Law, check_each, expect, expect_equal, has_both, has_client, has_vendor, law
+from .harness import FormatHarness
 from .strategies import replies, rubbish
 
 MARKS = (seal("", "")[:-1].encode(), seal_base64("", "x")[:8].encode())
@@ -23,13 +23,16 @@ MARKS = (seal("", "")[:-1].encode(), seal_base64("", "x")[:8].encode())
     "make write_reply and read_reply agree on text, reasoning, tool calls, finish and usage",
     has_both,
 )
-def written_and_read(bench: Bench) -> None:
+def written_and_read(bench: FormatHarness) -> None:
     def check(reply: Reply) -> None:
         body, losses = bench.write_reply(reply)
         expect(not losses, f"losses {list(losses.names)}")
-        same(normal_form.of_reply(bench.vendor.read_reply(body)), normal_form.of_reply(reply))
+        expect_equal(
+            normal_form.normalize_reply(bench.vendor.read_reply(body)),
+            normal_form.normalize_reply(reply),
+        )
 
-    each(bench, replies(), check)
+    check_each(bench, replies(), check)
 
 
 @law(
@@ -38,13 +41,13 @@ def written_and_read(bench: Bench) -> None:
     "give every call an id of its own, and keep the one it has",
     has_both,
 )
-def tool_ids(bench: Bench) -> None:
+def tool_ids(bench: FormatHarness) -> None:
     body, _ = bench.write_reply(sample_values.REPLIES["text and tool calls"])
     ids = normal_form.call_ids(bench.vendor.read_reply(body))
 
     expect(len(set(ids)) == 2 and all(ids), ids)
     if sample_values.FIRST.id.encode() in body:
-        same(ids, [sample_values.FIRST.id, sample_values.SECOND.id], "ids:")
+        expect_equal(ids, [sample_values.FIRST.id, sample_values.SECOND.id], "ids:")
 
 
 @law(
@@ -53,7 +56,7 @@ def tool_ids(bench: Bench) -> None:
     "seal it into your dialect's own slot or into a tool call's id, or name it in losses",
     has_client,
 )
-def signatures(bench: Bench) -> None:
+def signatures(bench: FormatHarness) -> None:
     body, losses = bench.write_reply(sample_values.REPLIES["signed reasoning"])
 
     expect(any(mark in body for mark in MARKS) or bool(losses), body)
@@ -65,13 +68,13 @@ def signatures(bench: Bench) -> None:
     "input_tokens holds cached and cache-write tokens, output_tokens holds reasoning tokens",
     has_both,
 )
-def parts_of_usage(bench: Bench) -> None:
+def parts_of_usage(bench: FormatHarness) -> None:
     for name in ("parts of usage", "cache writes"):
         body, _ = bench.write_reply(sample_values.REPLIES[name])
-        got, wanted = bench.vendor.read_reply(body).usage, sample_values.REPLIES[name].usage
-        assert wanted is not None
-        same(normal_form.of_usage(got), normal_form.of_usage(wanted), "usage:")
-        expect(got is not None and _is_part(got, wanted), got, wanted)
+        actual, expected = bench.vendor.read_reply(body).usage, sample_values.REPLIES[name].usage
+        assert expected is not None
+        expect_equal(normal_form.usage_counts(actual), normal_form.usage_counts(expected), "usage:")
+        expect(actual is not None and _is_part(actual, expected), actual, expected)
 
 
 @law(
@@ -80,7 +83,7 @@ def parts_of_usage(bench: Bench) -> None:
     "read every member that vendors send; unknown ones are skipped or kept in extra",
     has_vendor,
 )
-def recorded(bench: Bench) -> None:
+def recorded(bench: FormatHarness) -> None:
     for body in bench.samples.replies:
         reply = bench.vendor.read_reply(body)
         expect(bool(reply.choices), body)
@@ -93,7 +96,7 @@ def recorded(bench: Bench) -> None:
     "catch what your decoder raises and raise UpstreamError",
     has_vendor,
 )
-def bodies_of_rubbish(bench: Bench) -> None:
+def bodies_of_rubbish(bench: FormatHarness) -> None:
     def check(body: bytes) -> None:
         try:
             reply = bench.vendor.read_reply(body)
@@ -101,13 +104,13 @@ def bodies_of_rubbish(bench: Bench) -> None:
             return
         expect(isinstance(reply, Reply), reply)
 
-    each(bench, rubbish, check)
+    check_each(bench, rubbish, check)
 
 
-def _is_part(got: Usage, wanted: Usage) -> bool:
+def _is_part(actual: Usage, expected: Usage) -> bool:
     """A dialect may not have the part's count, but it may not have another one."""
     names = ("cached_tokens", "cache_write_tokens", "reasoning_tokens")
-    return all(getattr(got, name) in (0, getattr(wanted, name)) for name in names)
+    return all(getattr(actual, name) in (0, getattr(expected, name)) for name in names)
 
 
 def adds_up(usage: Usage) -> bool:
@@ -126,11 +129,14 @@ def feature(name: str, reply: Reply) -> Law:
         "write it as your clients read it, or name it in losses",
         has_both,
     )
-    def kept(bench: Bench) -> None:
+    def kept(bench: FormatHarness) -> None:
         body, losses = bench.write_reply(reply)
-        found = bench.vendor.read_reply(body)
+        actual = bench.vendor.read_reply(body)
         expect(
-            bool(losses) or normal_form.of_reply(found) == normal_form.of_reply(reply), found, reply
+            bool(losses)
+            or normal_form.normalize_reply(actual) == normal_form.normalize_reply(reply),
+            actual,
+            reply,
         )
 
     return kept

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from gateway_core import BadRequest, Conversation, Reasoning, Text, Turn
 
 from . import normal_form, sample_values
-from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
-from .harness import PROVIDER, Bench, members_of
+from .case import Law, check_each, expect, expect_equal, has_both, has_client, has_vendor, law
+from .harness import PROVIDER, FormatHarness, members_of
 from .strategies import conversations, rubbish, strange_conversations
 
 _ODD: tuple[Any, ...] = (None, True, 7, -1, 0.5, "", "odd", [], {}, [None], [[]], [{}], {"a": None})
@@ -23,17 +23,17 @@ _ODD: tuple[Any, ...] = (None, True, 7, -1, 0.5, "", "odd", [], {}, [None], [[]]
     "make read_request and write_request take the same members for the same meaning",
     has_both,
 )
-def written_and_read(bench: Bench) -> None:
+def written_and_read(bench: FormatHarness) -> None:
     def check(conversation: Conversation) -> None:
-        conversation = bench.own(conversation)
+        conversation = bench.for_target(conversation)
         body, losses = bench.write_request(conversation)
         expect(not losses, f"losses {list(losses.names)}")
-        same(
-            normal_form.of_conversation(bench.read_request(body)),
-            normal_form.of_conversation(conversation),
+        expect_equal(
+            normal_form.normalize_conversation(bench.read_request(body)),
+            normal_form.normalize_conversation(conversation),
         )
 
-    each(bench, conversations(), check)
+    check_each(bench, conversations(), check)
 
 
 @law(
@@ -42,7 +42,7 @@ def written_and_read(bench: Bench) -> None:
     "write what can be said, name the rest in losses, and raise nothing but BadRequest",
     has_vendor,
 )
-def any_conversation(bench: Bench) -> None:
+def any_conversation(bench: FormatHarness) -> None:
     def check(conversation: Conversation) -> None:
         try:
             body, _ = bench.write_request(replace(conversation, model=bench.target.model.id))
@@ -50,7 +50,7 @@ def any_conversation(bench: Bench) -> None:
             return
         expect(isinstance(msgspec.json.decode(body), dict), body)
 
-    each(bench, strange_conversations, check)
+    check_each(bench, strange_conversations, check)
 
 
 @law(
@@ -59,9 +59,11 @@ def any_conversation(bench: Bench) -> None:
     "write its words somewhere, or name it in losses",
     has_vendor,
 )
-def orphaned_results(bench: Bench) -> None:
-    orphan = sample_values.result(sample_values.FIRST, sample_values.WORD)
-    body, losses = bench.write_request(bench.own(sample_values.turned(sample_values.user(orphan))))
+def orphaned_results(bench: FormatHarness) -> None:
+    orphan = sample_values.tool_result(sample_values.FIRST, sample_values.WORD)
+    body, losses = bench.write_request(
+        bench.for_target(sample_values.with_turns(sample_values.user_turn(orphan)))
+    )
 
     expect(sample_values.WORD.encode() in body or bool(losses), body)
 
@@ -72,13 +74,13 @@ def orphaned_results(bench: Bench) -> None:
     "write that it failed, if need be in words, or name it in losses",
     has_vendor,
 )
-def failed_results(bench: Bench) -> None:
+def failed_results(bench: FormatHarness) -> None:
     def written(failed: bool) -> tuple[bytes, bool]:
-        results = sample_values.user(
-            sample_values.result(sample_values.FIRST, sample_values.WORD, failed=failed)
+        results = sample_values.user_turn(
+            sample_values.tool_result(sample_values.FIRST, sample_values.WORD, failed=failed)
         )
-        wish = sample_values.turned(Turn("assistant", (sample_values.FIRST,)), results)
-        body, losses = bench.write_request(bench.own(wish))
+        conversation = sample_values.with_turns(Turn("assistant", (sample_values.FIRST,)), results)
+        body, losses = bench.write_request(bench.for_target(conversation))
         return body, bool(losses)
 
     body, is_said = written(True)
@@ -91,13 +93,13 @@ def failed_results(bench: Bench) -> None:
     "write it as an empty string, or leave the part out",
     has_vendor,
 )
-def empty_texts(bench: Bench) -> None:
-    def nulls(said: str) -> int:
-        results = sample_values.user(sample_values.result(sample_values.FIRST, said))
-        wish = sample_values.turned(Turn("assistant", (sample_values.FIRST,)), results)
-        return bench.write_request(bench.own(wish))[0].count(b"null")
+def empty_texts(bench: FormatHarness) -> None:
+    def nulls(text: str) -> int:
+        results = sample_values.user_turn(sample_values.tool_result(sample_values.FIRST, text))
+        conversation = sample_values.with_turns(Turn("assistant", (sample_values.FIRST,)), results)
+        return bench.write_request(bench.for_target(conversation))[0].count(b"null")
 
-    same(nulls(""), nulls("x"), "nulls:")
+    expect_equal(nulls(""), nulls("x"), "nulls:")
 
 
 @law(
@@ -106,11 +108,13 @@ def empty_texts(bench: Bench) -> None:
     "write it where readable_by(origin, provider, dialect) is true, or name it in losses",
     has_vendor,
 )
-def signatures(bench: Bench) -> None:
+def signatures(bench: FormatHarness) -> None:
     signed = Reasoning(text="pondering", signature=sample_values.SIGNATURE, origin=PROVIDER)
-    results = sample_values.user(sample_values.result(sample_values.FIRST, "one"))
-    wish = sample_values.turned(Turn("assistant", (signed, sample_values.FIRST)), results)
-    body, losses = bench.write_request(bench.own(wish))
+    results = sample_values.user_turn(sample_values.tool_result(sample_values.FIRST, "one"))
+    conversation = sample_values.with_turns(
+        Turn("assistant", (signed, sample_values.FIRST)), results
+    )
+    body, losses = bench.write_request(bench.for_target(conversation))
 
     expect(sample_values.SIGNATURE.encode() in body or bool(losses), body)
 
@@ -121,11 +125,13 @@ def signatures(bench: Bench) -> None:
     "send one only where readable_by(origin, provider, dialect) is true",
     has_vendor,
 )
-def strangers_signatures(bench: Bench) -> None:
+def strangers_signatures(bench: FormatHarness) -> None:
     signed = Reasoning(text="pondering", signature=sample_values.SIGNATURE, origin="stranger")
-    results = sample_values.user(sample_values.result(sample_values.FIRST, "one"))
-    wish = sample_values.turned(Turn("assistant", (signed, sample_values.FIRST)), results)
-    body, _ = bench.write_request(bench.own(wish))
+    results = sample_values.user_turn(sample_values.tool_result(sample_values.FIRST, "one"))
+    conversation = sample_values.with_turns(
+        Turn("assistant", (signed, sample_values.FIRST)), results
+    )
+    body, _ = bench.write_request(bench.for_target(conversation))
 
     expect(sample_values.SIGNATURE.encode() not in body, body)
 
@@ -136,10 +142,10 @@ def strangers_signatures(bench: Bench) -> None:
     "keep it in extra when reading and put it back when writing, or name it in losses",
     has_both,
 )
-def unknown_members(bench: Bench) -> None:
+def unknown_members(bench: FormatHarness) -> None:
     for request in bench.requests:
-        asked = bench.read_request(_with(request, b"kit_unknown", b'{"a":[1.50]}'))
-        body, losses = bench.write_request(asked)
+        conversation = bench.read_request(_with(request, b"kit_unknown", b'{"a":[1.50]}'))
+        body, losses = bench.write_request(conversation)
         kept = bytes(members_of(body).get("kit_unknown", b""))
         expect(kept == b'{"a":[1.50]}' or "kit_unknown" in losses.names, body)
 
@@ -150,10 +156,10 @@ def unknown_members(bench: Bench) -> None:
     "compare the conversation's dialect with your own, and give other extras to losses.add_extra",
     has_vendor,
 )
-def strangers_members(bench: Bench) -> None:
+def strangers_members(bench: FormatHarness) -> None:
     extra = {"kit_unknown": Raw(b'"stranger4711"')}
-    wish = replace(bench.own(sample_values.PLAIN), dialect="stranger", extra=extra)
-    body, losses = bench.write_request(wish)
+    conversation = replace(bench.for_target(sample_values.PLAIN), dialect="stranger", extra=extra)
+    body, losses = bench.write_request(conversation)
 
     expect(b"stranger4711" not in body and "kit_unknown" in losses.names, body, list(losses.names))
 
@@ -164,8 +170,8 @@ def strangers_members(bench: Bench) -> None:
     "catch what your decoder raises and raise BadRequest, which names the member",
     has_client,
 )
-def bodies_of_rubbish(bench: Bench) -> None:
-    each(bench, rubbish, lambda body: _refused_or_read(bench, body))
+def bodies_of_rubbish(bench: FormatHarness) -> None:
+    check_each(bench, rubbish, lambda body: _refused_or_read(bench, body))
 
 
 @law(
@@ -174,7 +180,7 @@ def bodies_of_rubbish(bench: Bench) -> None:
     "check each member's type as you read it and raise BadRequest, which names it",
     has_client,
 )
-def odd_members(bench: Bench) -> None:
+def odd_members(bench: FormatHarness) -> None:
     for request in bench.requests:
         for odd in _odd(msgspec.json.decode(request)):
             _refused_or_read(bench, msgspec.json.encode(odd))
@@ -186,17 +192,17 @@ def odd_members(bench: Bench) -> None:
     "read every member that clients send; what has no neutral name belongs in extra",
     has_client,
 )
-def recorded(bench: Bench) -> None:
+def recorded(bench: FormatHarness) -> None:
     for request in bench.samples.requests:
-        asked = bench.read_request(request)
+        conversation = bench.read_request(request)
         if bench.wire.vendor is None:
             continue
-        body, losses = bench.write_request(asked)
+        body, losses = bench.write_request(conversation)
         if not losses:
-            wanted = normal_form.of_conversation(asked)["turns"]
-            found = normal_form.of_conversation(bench.read_request(body))["turns"]
+            expected = normal_form.normalize_conversation(conversation)["turns"]
+            actual = normal_form.normalize_conversation(bench.read_request(body))["turns"]
             # A vendor may insist on a turn of the user's at the end.
-            same(found[: len(wanted)], wanted)
+            expect_equal(actual[: len(expected)], expected)
 
 
 def _with(body: bytes, name: bytes, value: bytes) -> bytes:
@@ -204,7 +210,7 @@ def _with(body: bytes, name: bytes, value: bytes) -> bytes:
     return b'{"%b":%b%b%b' % (name, value, b"" if rest.strip() == b"}" else b",", rest)
 
 
-def _refused_or_read(bench: Bench, body: bytes) -> None:
+def _refused_or_read(bench: FormatHarness, body: bytes) -> None:
     try:
         bench.read_request(body)
     except BadRequest as refusal:
@@ -222,7 +228,7 @@ def _odd(value: Any) -> Iterator[Any]:
             yield from ([*value[:place], odd, *value[place + 1 :]] for odd in _odd(inner))
 
 
-def feature(name: str, conversation: Conversation) -> Law:
+def feature_law(name: str, conversation: Conversation) -> Law:
     """A law of one feature: it is there when read back, or losses name it."""
 
     @law(
@@ -231,21 +237,21 @@ def feature(name: str, conversation: Conversation) -> Law:
         "write it as your vendor wants it, or name it in losses",
         has_both,
     )
-    def kept(bench: Bench) -> None:
-        body, losses = bench.write_request(bench.own(conversation))
-        found = normal_form.of_conversation(bench.read_request(body))
-        wanted = normal_form.of_conversation(conversation)
-        expect(bool(losses) or _says(found, wanted), f"got {found}", f"wanted {wanted}")
+    def kept(bench: FormatHarness) -> None:
+        body, losses = bench.write_request(bench.for_target(conversation))
+        actual = normal_form.normalize_conversation(bench.read_request(body))
+        expected = normal_form.normalize_conversation(conversation)
+        expect(bool(losses) or _holds(actual, expected), f"got {actual}", f"wanted {expected}")
 
     return kept
 
 
-def _says(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    more = {**found, "sampling": {**found["sampling"], **wanted["sampling"]}}
-    return more == wanted and found["sampling"].items() >= wanted["sampling"].items()
+def _holds(actual: dict[str, Any], expected: dict[str, Any]) -> bool:
+    more = {**actual, "sampling": {**actual["sampling"], **expected["sampling"]}}
+    return more == expected and actual["sampling"].items() >= expected["sampling"].items()
 
 
-def carried(name: str, conversation: Conversation) -> Law:
+def order_law(name: str, conversation: Conversation) -> Law:
     """The same for a vendor whose requests nobody reads back: its words are sent in order."""
 
     @law(
@@ -254,8 +260,8 @@ def carried(name: str, conversation: Conversation) -> Law:
         "write each text, call and result where it stands, or name it in losses",
         has_vendor,
     )
-    def sent(bench: Bench) -> None:
-        body, losses = bench.write_request(bench.own(conversation))
+    def sent(bench: FormatHarness) -> None:
+        body, losses = bench.write_request(bench.for_target(conversation))
         plain = msgspec.json.encode(msgspec.json.decode(body)).decode()
         places = [plain.find(word) for word in _words(conversation)]
         expect(bool(losses) or (-1 not in places and places == sorted(places)), plain)
@@ -265,8 +271,8 @@ def carried(name: str, conversation: Conversation) -> Law:
 
 def _words(conversation: Conversation) -> list[str]:
     """The words of the turns that are easy to find, in their order."""
-    told = (part for turn in conversation.turns for part in turn.parts)
-    return [part.text for part in told if isinstance(part, Text) and part.text.endswith("4711")]
+    parts = (part for turn in conversation.turns for part in turn.parts)
+    return [part.text for part in parts if isinstance(part, Text) and part.text.endswith("4711")]
 
 
 LAWS: tuple[Law, ...] = (
@@ -282,6 +288,10 @@ LAWS: tuple[Law, ...] = (
     bodies_of_rubbish,
     odd_members,
     recorded,
-    *(feature(name, wish) for name, wish in sample_values.REQUESTS.items()),
-    *(carried(name, wish) for name, wish in sample_values.REQUESTS.items() if _words(wish)),
+    *(feature_law(name, conversation) for name, conversation in sample_values.REQUESTS.items()),
+    *(
+        order_law(name, conversation)
+        for name, conversation in sample_values.REQUESTS.items()
+        if _words(conversation)
+    ),
 )

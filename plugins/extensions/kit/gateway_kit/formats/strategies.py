@@ -38,8 +38,8 @@ ALPHABET = 'abc {}[]"\\\n:,é日🦓\u2028'
 """Letters of one to four bytes, and what JSON and frames are made of."""
 
 words = st.text(ALPHABET, max_size=12)
-said = st.text(ALPHABET, min_size=1, max_size=12).filter(str.strip)
-texts = st.builds(Text, text=said)
+spoken_text = st.text(ALPHABET, min_size=1, max_size=12).filter(str.strip)
+texts = st.builds(Text, text=spoken_text)
 objects = st.dictionaries(
     st.sampled_from(["city", "when", "größe"]),
     st.none() | st.booleans() | st.integers(-9, 9) | words | st.lists(words, max_size=2),
@@ -69,17 +69,20 @@ def calls(numbers: Sequence[int]) -> st.SearchStrategy[tuple[ToolCall, ...]]:
 @st.composite
 def rounds(draw: st.DrawFn, number: int) -> list[Turn]:
     """An answer, the results of its calls where it has any, and the next question."""
-    made = draw(calls(range(number * 10, number * 10 + draw(st.integers(0, 2)))))
-    spoken = draw(st.lists(texts, min_size=0 if made else 1, max_size=1))
-    results = tuple(sample_values.result(call, draw(said)) for call in made)
+    tool_calls = draw(calls(range(number * 10, number * 10 + draw(st.integers(0, 2)))))
+    texts_of_turn = draw(st.lists(texts, min_size=0 if tool_calls else 1, max_size=1))
+    results = tuple(sample_values.tool_result(call, draw(spoken_text)) for call in tool_calls)
     answers = [Turn("user", results)] if results else []
-    return [Turn("assistant", (*spoken, *made)), *(answers or [sample_values.user(draw(texts))])]
+    return [
+        Turn("assistant", (*texts_of_turn, *tool_calls)),
+        *(answers or [sample_values.user_turn(draw(texts))]),
+    ]
 
 
 @st.composite
 def conversations(draw: st.DrawFn) -> Conversation:
     """What every dialect with tools can say: nothing in it may be lost."""
-    turns = [sample_values.user(draw(texts))]
+    turns = [sample_values.user_turn(draw(texts))]
     for number in range(draw(st.integers(0, 2))):
         turns += draw(rounds(number))
     return Conversation(
@@ -101,7 +104,7 @@ strange_parts: st.SearchStrategy[AnyPart] = st.one_of(
     st.just(Media(kind="audio", media_type="audio/wav", data="AAAA")),
     st.just(Media(kind="document", text="Milk", name="list")),
     st.just(Media(kind="document", file_id="file-1", origin="stranger")),
-    st.builds(ToolCall, id=words, name=said, arguments=words, custom=st.booleans()),
+    st.builds(ToolCall, id=words, name=spoken_text, arguments=words, custom=st.booleans()),
     st.builds(ToolResult, call_id=words, content=st.lists(texts, max_size=2).map(tuple)),
     st.just(Foreign(dialect="stranger", type="server_tool", raw=msgspec.Raw(b"{}"))),
 )
@@ -124,27 +127,27 @@ strange_conversations = st.builds(
 @st.composite
 def replies(draw: st.DrawFn) -> Reply:
     """What every dialect with tools can say, in its usual order."""
-    thoughts = draw(st.lists(st.builds(Reasoning, text=said), max_size=1))
-    made = draw(calls(range(draw(st.integers(0, 3)))))
-    spoken = draw(st.lists(texts, min_size=0 if made else 1, max_size=1))
-    finish: Finish = "tool_calls" if made else draw(st.sampled_from(["stop", "length"]))
-    choice = Choice(parts=(*thoughts, *spoken, *made), finish=finish)
-    return replace(sample_values.reply(), choices=(choice,), usage=draw(usages))
+    thoughts = draw(st.lists(st.builds(Reasoning, text=spoken_text), max_size=1))
+    tool_calls = draw(calls(range(draw(st.integers(0, 3)))))
+    texts_of_turn = draw(st.lists(texts, min_size=0 if tool_calls else 1, max_size=1))
+    finish: Finish = "tool_calls" if tool_calls else draw(st.sampled_from(["stop", "length"]))
+    choice = Choice(parts=(*thoughts, *texts_of_turn, *tool_calls), finish=finish)
+    return replace(sample_values.build_reply(), choices=(choice,), usage=draw(usages))
 
 
 def _life(part: AnyPart, index: int, pieces: Sequence[str]) -> list[StreamEvent]:
     """One part from its start to its end."""
-    grown = (PartGrew(index, piece) for piece in pieces)
-    return [PartStarted(index, part), *grown, PartEnded(index)]
+    pieces_added = (PartGrew(index, piece) for piece in pieces)
+    return [PartStarted(index, part), *pieces_added, PartEnded(index)]
 
 
 def pieces(text: str, sizes: Sequence[int]) -> list[str]:
     """The text in pieces, some of them empty."""
-    found, place = [], 0
+    cut_pieces, place = [], 0
     for size in sizes:
-        found.append(text[place : place + size])
+        cut_pieces.append(text[place : place + size])
         place += size
-    return [*found, text[place:]]
+    return [*cut_pieces, text[place:]]
 
 
 @st.composite
@@ -154,10 +157,10 @@ def streams(draw: st.DrawFn) -> list[StreamEvent]:
     lives = []
     for index, part in enumerate(reply.choices[0].parts):
         first, *rest = unfold(replace(reply, choices=(Choice(parts=(part,)),), usage=None))[1:-2]
-        grown = "".join(event.text for event in rest if isinstance(event, PartGrew))
+        pieces_added = "".join(event.text for event in rest if isinstance(event, PartGrew))
         assert isinstance(first, PartStarted)
         sizes = draw(st.lists(st.integers(0, 4), max_size=3))
-        lives.append(_life(first.part, index, pieces(grown, sizes)))
+        lives.append(_life(first.part, index, pieces(pieces_added, sizes)))
     order = draw(st.permutations([place for place, life in enumerate(lives) for _ in life]))
     events: list[StreamEvent] = [ReplyStarted(reply.id, reply.model, reply.created)]
     events += _shuffled(lives, order)
@@ -168,9 +171,9 @@ def streams(draw: st.DrawFn) -> list[StreamEvent]:
 def _shuffled(lives: list[list[StreamEvent]], order: Sequence[int]) -> list[StreamEvent]:
     """Parts start and end in the order of their indices, and grow by turns."""
     left = [iter(life[1:-1]) for life in lives]
-    grown = (next(left[place], None) for place in order)
+    pieces_added = (next(left[place], None) for place in order)
     starts, ends = [life[0] for life in lives], [life[-1] for life in lives]
-    return [*starts, *(event for event in grown if event is not None), *ends]
+    return [*starts, *(event for event in pieces_added if event is not None), *ends]
 
 
 def cuts(most: int = 6) -> st.SearchStrategy[list[int]]:
@@ -178,9 +181,9 @@ def cuts(most: int = 6) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(0, 1 << 16), max_size=most)
 
 
-def places_in(found: Sequence[bytes]) -> st.SearchStrategy[int]:
+def places_in(cut_pieces: Sequence[bytes]) -> st.SearchStrategy[int]:
     """Where one of them stands: a recording itself is too long to be shown."""
-    return st.integers(0, len(found) - 1)
+    return st.integers(0, len(cut_pieces) - 1)
 
 
 rubbish = st.one_of(

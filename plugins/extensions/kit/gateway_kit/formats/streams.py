@@ -20,9 +20,9 @@ from gateway_formats.fold import gather, unfold
 from gateway_formats.grammar import violation
 
 from . import normal_form, sample_values
-from .case import Law, each, expect, has_both, has_client, has_vendor, law, same
-from .event_order import disorder
-from .harness import Bench, cut
+from .case import Law, check_each, expect, expect_equal, has_both, has_client, has_vendor, law
+from .event_order import find_disorder
+from .harness import FormatHarness, cut
 from .replies import adds_up
 from .strategies import cuts, places_in, replies, rubbish, streams
 
@@ -33,13 +33,16 @@ from .strategies import cuts, places_in, replies, rubbish, streams
     "let both come from one place: write the streamed side and fold it for the other",
     has_both,
 )
-def folded(bench: Bench) -> None:
+def folded(bench: FormatHarness) -> None:
     def check(reply: Reply) -> None:
         stream, _ = bench.write_stream([unfold(reply)])
         whole = bench.vendor.read_reply(bench.write_reply(reply)[0])
-        same(normal_form.of_reply(gather(bench.read_stream(stream))), normal_form.of_reply(whole))
+        expect_equal(
+            normal_form.normalize_reply(gather(bench.read_stream(stream))),
+            normal_form.normalize_reply(whole),
+        )
 
-    each(bench, replies(), check)
+    check_each(bench, replies(), check)
 
 
 @law(
@@ -48,19 +51,19 @@ def folded(bench: Bench) -> None:
     "tell parts apart by their index, add up their pieces, and let the last usage count",
     has_both,
 )
-def written_and_read(bench: Bench) -> None:
-    def check(found: tuple[list[StreamEvent], list[int]]) -> None:
-        events, places = found
+def written_and_read(bench: FormatHarness) -> None:
+    def check(actual: tuple[list[StreamEvent], list[int]]) -> None:
+        events, places = actual
         places = sorted(place % (len(events) + 1) for place in places)
         bounds = [0, *places, len(events)]
         batches = [events[a:b] for a, b in pairwise(bounds)]
         stream, _ = bench.write_stream(batches)
-        same(
-            normal_form.of_reply(gather(bench.read_stream(stream))),
-            normal_form.of_reply(gather(events)),
+        expect_equal(
+            normal_form.normalize_reply(gather(bench.read_stream(stream))),
+            normal_form.normalize_reply(gather(events)),
         )
 
-    each(bench, st.tuples(streams(), cuts(3)), check)
+    check_each(bench, st.tuples(streams(), cuts(3)), check)
 
 
 @law(
@@ -69,11 +72,11 @@ def written_and_read(bench: Bench) -> None:
     "open, fill and close each part in turn and end once, or correct the declared grammar",
     has_client,
 )
-def grammatical(bench: Bench) -> None:
+def grammatical(bench: FormatHarness) -> None:
     def check(events: list[StreamEvent]) -> None:
         _is_grammatical(bench, bench.write_stream([[event] for event in events])[0])
 
-    each(bench, streams(), check)
+    check_each(bench, streams(), check)
     for reply in sample_values.REPLIES.values():
         _is_grammatical(bench, bench.write_stream([unfold(reply)])[0])
 
@@ -84,9 +87,9 @@ def grammatical(bench: Bench) -> None:
     "write one error frame with the failure's message, and nothing after it",
     has_client,
 )
-def failures(bench: Bench) -> None:
-    def check(found: tuple[list[StreamEvent], int]) -> None:
-        events, place = found
+def failures(bench: FormatHarness) -> None:
+    def check(actual: tuple[list[StreamEvent], int]) -> None:
+        events, place = actual
         place %= len(events)
         failed = ReplyFailed("out of luck4711", status=529, retry_after=7)
         broken = [*events[:place], failed]
@@ -97,7 +100,7 @@ def failures(bench: Bench) -> None:
             last = bench.read_stream(stream)[-1]
             expect(isinstance(last, ReplyFailed) and "luck4711" in last.message, last)
 
-    each(bench, st.tuples(streams(), st.integers(0, 99)), check)
+    check_each(bench, st.tuples(streams(), st.integers(0, 99)), check)
 
 
 @law(
@@ -106,11 +109,11 @@ def failures(bench: Bench) -> None:
     "name in losses what the stream does not carry, as for the whole answer",
     has_both,
 )
-def losses_are_named(bench: Bench) -> None:
+def losses_are_named(bench: FormatHarness) -> None:
     for name, reply in sample_values.REPLIES.items():
         stream, losses = bench.write_stream([unfold(reply)])
-        found = normal_form.of_reply(gather(bench.read_stream(stream)))
-        expect(bool(losses) or found == normal_form.of_reply(reply), name, found, reply)
+        actual = normal_form.normalize_reply(gather(bench.read_stream(stream)))
+        expect(bool(losses) or actual == normal_form.normalize_reply(reply), name, actual, reply)
 
 
 @law(
@@ -119,17 +122,19 @@ def losses_are_named(bench: Bench) -> None:
     "keep the bytes of an unfinished frame until the rest has come, and decode whole frames only",
     has_vendor,
 )
-def any_cut(bench: Bench) -> None:
+def any_cut(bench: FormatHarness) -> None:
     for stream in bench.streams:
         whole = bench.read_stream(stream)
-        same(bench.read_stream(*_bytes(stream)), whole, "byte by byte:")
+        expect_equal(bench.read_stream(*_bytes(stream)), whole, "byte by byte:")
 
-    def check(found: tuple[int, list[int]]) -> None:
-        stream, places = bench.streams[found[0]], found[1]
-        same(bench.read_stream(*cut(stream, places)), bench.read_stream(stream), f"{places}:")
+    def check(actual: tuple[int, list[int]]) -> None:
+        stream, places = bench.streams[actual[0]], actual[1]
+        expect_equal(
+            bench.read_stream(*cut(stream, places)), bench.read_stream(stream), f"{places}:"
+        )
 
     if bench.streams:
-        each(bench, st.tuples(places_in(bench.streams), cuts()), check)
+        check_each(bench, st.tuples(places_in(bench.streams), cuts()), check)
 
 
 @law(
@@ -138,10 +143,10 @@ def any_cut(bench: Bench) -> None:
     "keep the order at the top of gateway_core/contracts/events.py whatever the vendor sends",
     has_vendor,
 )
-def ordered(bench: Bench) -> None:
+def ordered(bench: FormatHarness) -> None:
     for stream in bench.streams:
         events = bench.read_stream(stream)
-        expect(disorder(events) is None, disorder(events), events)
+        expect(find_disorder(events) is None, find_disorder(events), events)
 
 
 @law(
@@ -150,7 +155,7 @@ def ordered(bench: Bench) -> None:
     "read every frame that vendors send; frames of unknown types are skipped",
     has_vendor,
 )
-def recorded(bench: Bench) -> None:
+def recorded(bench: FormatHarness) -> None:
     for stream in bench.samples.streams:
         events = bench.read_stream(stream)
         expect(not isinstance(events[-1], ReplyFailed), events[-1])
@@ -164,16 +169,16 @@ def recorded(bench: Bench) -> None:
     "let close() give ReplyFailed unless the frame that properly ends a stream has come",
     has_vendor,
 )
-def cut_short(bench: Bench) -> None:
+def cut_short(bench: FormatHarness) -> None:
     for stream in bench.streams:
         first = len(bench.frames(stream)[0]) - 1
         for place in {0, 1, first // 2}:
             events = bench.read_stream(stream[:place])
             expect(has_failed(events), stream[:place], events)
-        for begun in bench.beginnings(stream):
-            if not has_failed(bench.read_stream(begun)):
-                told = f"cut at byte {len(begun)} of {len(stream)}:"
-                same(said(bench, begun), said(bench, stream), told)
+        for prefix in bench.beginnings(stream):
+            if not has_failed(bench.read_stream(prefix)):
+                message = f"cut at byte {len(prefix)} of {len(stream)}:"
+                expect_equal(choices(bench, prefix), choices(bench, stream), message)
 
 
 @law(
@@ -182,7 +187,7 @@ def cut_short(bench: Bench) -> None:
     "read frames with gateway_formats.sse, which follows the rules of event streams",
     has_vendor,
 )
-def comments(bench: Bench) -> None:
+def comments(bench: FormatHarness) -> None:
     if bench.frame_end is None:
         return
     is_lines = bench.frame_end == b"\n"
@@ -193,8 +198,8 @@ def comments(bench: Bench) -> None:
         silences = [b"\n"] if is_lines else [b": kept alive\n\n"]
         silences += [bench.wire.keep_alive.frame] if bench.wire.keep_alive else []
         for silence in silences:
-            same(bench.read_stream(silence.join([b"", *frames])), whole, f"{silence!r}:")
-        same(bench.read_stream(returned), whole, "CRLF:")
+            expect_equal(bench.read_stream(silence.join([b"", *frames])), whole, f"{silence!r}:")
+        expect_equal(bench.read_stream(returned), whole, "CRLF:")
 
 
 @law(
@@ -203,18 +208,18 @@ def comments(bench: Bench) -> None:
     "let a reader catch what its decoder raises and give ReplyFailed",
     has_vendor,
 )
-def rubbish_in_streams(bench: Bench) -> None:
-    known = (*bench.streams, b"")
+def rubbish_in_streams(bench: FormatHarness) -> None:
+    streams_and_nothing = (*bench.streams, b"")
 
-    def check(found: tuple[bytes, int, bytes]) -> None:
-        head, stream, tail = found[0], known[found[1]], found[2]
+    def check(actual: tuple[bytes, int, bytes]) -> None:
+        head, stream, tail = actual[0], streams_and_nothing[actual[1]], actual[2]
         bench.read_stream(head, stream, tail)
         place = len(stream) // 2
         bench.read_stream(stream[:place] + head + stream[place:])
         events = bench.read_stream(head)
         expect(bool(events) and isinstance(events[-1], ReplyFailed), head, events)
 
-    each(bench, st.tuples(rubbish, places_in(known), rubbish), check)
+    check_each(bench, st.tuples(rubbish, places_in(streams_and_nothing), rubbish), check)
 
 
 @law(
@@ -223,14 +228,14 @@ def rubbish_in_streams(bench: Bench) -> None:
     "let a later report replace an earlier one",
     has_both,
 )
-def repeated_usage(bench: Bench) -> None:
+def repeated_usage(bench: FormatHarness) -> None:
     first, last = Usage(input_tokens=70, output_tokens=1), Usage(input_tokens=70, output_tokens=52)
     start, *parts, _, end = unfold(sample_values.REPLIES["text"])
     reports = [UsageReported(first), *parts, UsageReported(first), UsageReported(last)]
     for events in ([start, *reports, end], [start, *parts, end, UsageReported(last)]):
         stream, _ = bench.write_stream([events])
         usage = gather(bench.read_stream(stream)).usage
-        same(normal_form.of_usage(usage), (70, 52), "usage:")
+        expect_equal(normal_form.usage_counts(usage), (70, 52), "usage:")
 
 
 @law(
@@ -239,15 +244,15 @@ def repeated_usage(bench: Bench) -> None:
     "tell choices apart by their index, or name candidates in losses",
     has_both,
 )
-def several_answers(bench: Bench) -> None:
+def several_answers(bench: FormatHarness) -> None:
     reply = sample_values.REPLIES["several answers"]
     events: Sequence[StreamEvent] = unfold(reply)
     mixed = sorted(events[1:], key=lambda event: isinstance(event, ChoiceEnded | UsageReported))
     stream, losses = bench.write_stream([[event] for event in (events[0], *mixed)])
-    found = normal_form.of_reply(gather(bench.read_stream(stream)))["choices"]
-    wanted = normal_form.of_reply(reply)["choices"]
+    actual = normal_form.normalize_reply(gather(bench.read_stream(stream)))["choices"]
+    expected = normal_form.normalize_reply(reply)["choices"]
 
-    same(found, wanted[:1] if losses else wanted)
+    expect_equal(actual, expected[:1] if losses else expected)
 
 
 @law(
@@ -256,7 +261,7 @@ def several_answers(bench: Bench) -> None:
     "write the frames that begin and end an answer even when nothing was said",
     has_client,
 )
-def nothing_said(bench: Bench) -> None:
+def nothing_said(bench: FormatHarness) -> None:
     _is_grammatical(bench, bench.write_stream([[ReplyStarted("r", "m"), ChoiceEnded("stop")]])[0])
 
 
@@ -266,10 +271,13 @@ def nothing_said(bench: Bench) -> None:
     "make a new reader and a new writer for each answer, with no state outside them",
     has_both,
 )
-def fresh(bench: Bench) -> None:
-    one, two = sample_values.reply(Text(text="one4711")), sample_values.reply(Text(text="two4711"))
+def fresh(bench: FormatHarness) -> None:
+    one, two = (
+        sample_values.build_reply(Text(text="one4711")),
+        sample_values.build_reply(Text(text="two4711")),
+    )
     alone = bench.write_stream([unfold(two)])[0]
-    writer = bench.client.stream_writer(bench.asked, Losses())
+    writer = bench.client.stream_writer(bench.request, Losses())
     writer.feed(unfold(one)[:3])
     expect(facts_of(bench, bench.write_stream([unfold(two)])[0]) == facts_of(bench, alone), alone)
 
@@ -278,16 +286,16 @@ def has_failed(events: Sequence[StreamEvent]) -> bool:
     return bool(events) and isinstance(events[-1], ReplyFailed)
 
 
-def said(bench: Bench, stream: bytes) -> object:
+def choices(bench: FormatHarness, stream: bytes) -> object:
     """What a stream says, whatever was counted. Raises UpstreamError for one that fails."""
-    return normal_form.of_reply(gather(bench.read_stream(stream)))["choices"]
+    return normal_form.normalize_reply(gather(bench.read_stream(stream)))["choices"]
 
 
-def facts_of(bench: Bench, stream: bytes) -> object:
-    return normal_form.of_reply(gather(bench.read_stream(stream)))
+def facts_of(bench: FormatHarness, stream: bytes) -> object:
+    return normal_form.normalize_reply(gather(bench.read_stream(stream)))
 
 
-def _is_grammatical(bench: Bench, stream: bytes) -> None:
+def _is_grammatical(bench: FormatHarness, stream: bytes) -> None:
     grammar = bench.wire.grammar
     if grammar is not None:
         expect(violation(grammar, stream) is None, violation(grammar, stream), stream)

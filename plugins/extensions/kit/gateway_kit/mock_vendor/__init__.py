@@ -1,29 +1,29 @@
 """A vendor on loopback for tests and for trying things out, in good health or with a fault."""
 
-from .answer import Scene
-from .content import SAYINGS, Called, Content, Counted
-from .dialect_script import Answering
+from .answer import MockAnswer
+from .content import CONTENTS, Content, TokenCounts, ToolUse
+from .dialect_script import DialectScript
 from .dialects import DIALECTS
-from .faults import MENU, Fault, UnknownFault, spoil
+from .faults import MENU, Fault, UnknownFault, apply_fault
 from .frames import Dialect, Frame
-from .server import Asked, MockVendor, Said, Script
+from .server import MockResponse, MockVendor, ReceivedRequest, Script
 
 __all__ = [
+    "CONTENTS",
     "DIALECTS",
     "MENU",
-    "SAYINGS",
-    "Answering",
-    "Asked",
-    "Called",
     "Content",
-    "Counted",
     "Dialect",
+    "DialectScript",
     "Fault",
     "Frame",
+    "MockAnswer",
+    "MockResponse",
     "MockVendor",
-    "Said",
-    "Scene",
+    "ReceivedRequest",
     "Script",
+    "TokenCounts",
+    "ToolUse",
     "UnknownFault",
-    "spoil",
+    "apply_fault",
 ]

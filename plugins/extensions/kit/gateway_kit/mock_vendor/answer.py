@@ -6,12 +6,12 @@ from msgspec import Struct
 
 from .content import TEXT, Content
 from .frames import Dialect, Frame
-from .server import Said
+from .server import MockResponse
 
 JSON = "application/json"
 
 
-class Scene(Struct, frozen=True, kw_only=True):
+class MockAnswer(Struct, frozen=True, kw_only=True):
     """An answer of a vendor in good health."""
 
     dialect: Dialect
@@ -30,14 +30,14 @@ class Scene(Struct, frozen=True, kw_only=True):
     def body(self) -> bytes:
         return b"".join(self.pieces())
 
-    def said(self, pieces: Sequence[bytes] | None = None) -> Said:
+    def response(self, pieces: Sequence[bytes] | None = None) -> MockResponse:
         """The answer as it is, or made of other pieces."""
-        told = self.pieces() if pieces is None else pieces
+        body = self.pieces() if pieces is None else pieces
         if self.stream:
-            return Said.stream(*told, content_type=self.dialect.media_type)
-        return Said(told)
+            return MockResponse.stream(*body, content_type=self.dialect.media_type)
+        return MockResponse(body)
 
-    def refusal(self, status: int, told: str, **headers: str) -> Said:
+    def refusal(self, status: int, body: str, **headers: str) -> MockResponse:
         """An error status with the dialect's body; ``_`` in names of headers stands for ``-``."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return Said((self.dialect.refusal(told, status),), status, headers=named)
+        return MockResponse((self.dialect.refusal(body, status),), status, headers=named)

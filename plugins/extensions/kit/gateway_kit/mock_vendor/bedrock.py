@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .content import Content, Counted
-from .frames import Dialect, Does, Frame, encode, halves, message
+from .content import Content, TokenCounts
+from .frames import Dialect, Frame, FrameRole, binary_message, encode, halves
 
 _SIGNATURE = "c2lnbmVk"
 
 
 def whole(content: Content, model: str) -> bytes:
-    said = {"role": "assistant", "content": _blocks(content)}
-    answer = {"output": {"message": said}, "stopReason": _stop(content)}
+    message_body = {"role": "assistant", "content": _blocks(content)}
+    answer = {"output": {"message": message_body}, "stopReason": _stop(content)}
     return encode({**answer, **_usage(content.usage)})
 
 
@@ -29,10 +29,10 @@ def _blocks(content: Content) -> list[dict[str, Any]]:
 
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
-    return [Frame(does, message(name, event)) for does, name, event in _events(content)]
+    return [Frame(does, binary_message(name, event)) for does, name, event in _events(content)]
 
 
-def _events(content: Content) -> Iterator[tuple[Does, str, dict[str, Any]]]:
+def _events(content: Content) -> Iterator[tuple[FrameRole, str, dict[str, Any]]]:
     yield "start", "messageStart", {"role": "assistant"}
     for index, (does, start, deltas) in enumerate(_streamed(content)):
         place = {"contentBlockIndex": index}
@@ -45,12 +45,12 @@ def _events(content: Content) -> Iterator[tuple[Does, str, dict[str, Any]]]:
     yield "end", "metadata", _usage(content.usage)
 
 
-def _streamed(content: Content) -> Iterator[tuple[Does, Any, list[dict[str, Any]]]]:
+def _streamed(content: Content) -> Iterator[tuple[FrameRole, Any, list[dict[str, Any]]]]:
     if content.thinking:
-        grown: list[dict[str, Any]] = [
+        deltas: list[dict[str, Any]] = [
             {"reasoningContent": {"text": piece}} for piece in content.thinking
         ]
-        yield "thinking", None, [*grown, {"reasoningContent": {"signature": _SIGNATURE}}]
+        yield "thinking", None, [*deltas, {"reasoningContent": {"signature": _SIGNATURE}}]
     if content.text:
         yield "text", None, [{"text": piece} for piece in content.text]
     for call in content.calls:
@@ -63,7 +63,7 @@ def _stop(content: Content) -> str:
     return "tool_use" if content.calls else "end_turn"
 
 
-def _usage(usage: Counted | None) -> dict[str, Any]:
+def _usage(usage: TokenCounts | None) -> dict[str, Any]:
     if usage is None:
         return {}
     # The vendor does not count cached tokens inside inputTokens.
@@ -76,12 +76,12 @@ def _usage(usage: Counted | None) -> dict[str, Any]:
     return {"usage": counts}
 
 
-def refusal(told: str, status: int) -> bytes:
-    return encode({"message": told})
+def refusal(text: str, status: int) -> bytes:
+    return encode({"message": text})
 
 
-def broken(told: str) -> bytes:
-    return message("internalServerException", {"message": told}, kind="exception")
+def broken(text: str) -> bytes:
+    return binary_message("internalServerException", {"message": text}, kind="exception")
 
 
 BEDROCK = Dialect(

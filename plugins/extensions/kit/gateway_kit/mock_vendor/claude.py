@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .content import Content, Counted
-from .frames import Dialect, Does, Frame, encode, halves, named
+from .content import Content, TokenCounts
+from .frames import Dialect, Frame, FrameRole, encode, halves, named_event
 
 _MESSAGE = {"id": "msg_1", "type": "message", "role": "assistant"}
 _SIGNATURE = "c2lnbmVk"
 
-Block = tuple[Does, dict[str, Any], dict[str, Any], list[dict[str, Any]]]
+Block = tuple[FrameRole, dict[str, Any], dict[str, Any], list[dict[str, Any]]]
 """What it does, the block as it begins, the block as it ends and its deltas."""
 
 
@@ -27,13 +27,13 @@ def whole(content: Content, model: str) -> bytes:
 
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
-    return [Frame(does, named(event)) for does, event in _events(content, model)]
+    return [Frame(does, named_event(event)) for does, event in _events(content, model)]
 
 
-def _events(content: Content, model: str) -> Iterator[tuple[Does, Mapping[str, Any]]]:
+def _events(content: Content, model: str) -> Iterator[tuple[FrameRole, Mapping[str, Any]]]:
     unfinished: dict[str, Any] = {"content": [], "stop_reason": None, "stop_sequence": None}
-    begun = {**_usage(content.usage), "output_tokens": 1} if content.usage else {}
-    message = {**_MESSAGE, "model": model, **unfinished, "usage": begun}
+    first_usage = {**_usage(content.usage), "output_tokens": 1} if content.usage else {}
+    message = {**_MESSAGE, "model": model, **unfinished, "usage": first_usage}
     yield "start", {"type": "message_start", "message": message}
     yield "start", {"type": "ping"}
     for index, (does, first, _, deltas) in enumerate(_blocks(content)):
@@ -42,8 +42,8 @@ def _events(content: Content, model: str) -> Iterator[tuple[Does, Mapping[str, A
             yield does, {"type": "content_block_delta", "index": index, "delta": delta}
         yield does, {"type": "content_block_stop", "index": index}
     stop = {"stop_reason": _stop(content), "stop_sequence": None}
-    counted = {"usage": _usage(content.usage)}
-    yield "finish", {"type": "message_delta", "delta": stop, **counted}
+    usage = {"usage": _usage(content.usage)}
+    yield "finish", {"type": "message_delta", "delta": stop, **usage}
     yield "end", {"type": "message_stop"}
 
 
@@ -51,17 +51,17 @@ def _blocks(content: Content) -> Iterator[Block]:
     if content.thinking:
         empty = {"type": "thinking", "thinking": "", "signature": ""}
         full = {**empty, "thinking": "".join(content.thinking), "signature": _SIGNATURE}
-        grown = [{"type": "thinking_delta", "thinking": piece} for piece in content.thinking]
+        deltas = [{"type": "thinking_delta", "thinking": piece} for piece in content.thinking]
         sealed = {"type": "signature_delta", "signature": _SIGNATURE}
-        yield "thinking", empty, full, [*grown, sealed]
+        yield "thinking", empty, full, [*deltas, sealed]
     if content.text:
-        grown = [{"type": "text_delta", "text": piece} for piece in content.text]
-        yield "text", _text(""), _text(content.words), grown
+        deltas = [{"type": "text_delta", "text": piece} for piece in content.text]
+        yield "text", _text(""), _text(content.words), deltas
     for call in content.calls:
         use = {"type": "tool_use", "id": call.id, "name": call.name}
         pieces = halves(encode(call.arguments).decode())
-        grown = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
-        yield "call", {**use, "input": {}}, {**use, "input": call.arguments}, grown
+        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
+        yield "call", {**use, "input": {}}, {**use, "input": call.arguments}, deltas
 
 
 def _text(words: str) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _stop(content: Content) -> str:
     return "tool_use" if content.calls else "end_turn"
 
 
-def _usage(usage: Counted | None) -> dict[str, Any]:
+def _usage(usage: TokenCounts | None) -> dict[str, Any]:
     if usage is None:
         return {}
     # The vendor does not count cached tokens inside input_tokens.
@@ -84,17 +84,17 @@ def _usage(usage: Counted | None) -> dict[str, Any]:
     }
 
 
-def _error(told: str, kind: str) -> dict[str, Any]:
-    return {"type": "error", "error": {"type": kind, "message": told}}
+def _error(text: str, kind: str) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "message": text}}
 
 
-def refusal(told: str, status: int) -> bytes:
+def refusal(text: str, status: int) -> bytes:
     kinds = {401: "authentication_error", 429: "rate_limit_error"}
-    return encode(_error(told, kinds.get(status, "api_error")))
+    return encode(_error(text, kinds.get(status, "api_error")))
 
 
-def broken(told: str) -> bytes:
-    return named(_error(told, "overloaded_error"))
+def broken(text: str) -> bytes:
+    return named_event(_error(text, "overloaded_error"))
 
 
 CLAUDE = Dialect(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .content import Called, Content, Counted
-from .frames import Dialect, Does, Frame, encode, halves, named
+from .content import Content, TokenCounts, ToolUse
+from .frames import Dialect, Frame, FrameRole, encode, halves, named_event
 
 
 def whole(content: Content, model: str) -> bytes:
@@ -21,15 +21,15 @@ def whole(content: Content, model: str) -> bytes:
 
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
-    return [Frame(does, named(event)) for does, event in _events(content)]
+    return [Frame(does, named_event(event)) for does, event in _events(content)]
 
 
-def _events(content: Content) -> Iterator[tuple[Does, Mapping[str, Any]]]:
+def _events(content: Content) -> Iterator[tuple[FrameRole, Mapping[str, Any]]]:
     yield "start", {"type": "message-start", "id": "c-1", **_delta(role="assistant")}
     index = 0
     for kind, pieces in (("thinking", content.thinking), ("text", content.text)):
         if pieces:
-            does: Does = "thinking" if kind == "thinking" else "text"
+            does: FrameRole = "thinking" if kind == "thinking" else "text"
             place = {"index": index}
             empty = {"type": kind, kind: ""}
             yield does, {"type": "content-start", **place, **_delta(content=empty)}
@@ -43,12 +43,12 @@ def _events(content: Content) -> Iterator[tuple[Does, Mapping[str, Any]]]:
     yield "finish", {"type": "message-end", "delta": finish}
 
 
-def _call_events(index: int, call: Called) -> Iterator[tuple[Does, Mapping[str, Any]]]:
+def _call_events(index: int, call: ToolUse) -> Iterator[tuple[FrameRole, Mapping[str, Any]]]:
     place = {"index": index}
     yield "call", {"type": "tool-call-start", **place, **_delta(tool_calls=_call(call, ""))}
     for half in halves(_arguments(call)):
-        grown = {"function": {"arguments": half}}
-        yield "call", {"type": "tool-call-delta", **place, **_delta(tool_calls=grown)}
+        delta = {"function": {"arguments": half}}
+        yield "call", {"type": "tool-call-delta", **place, **_delta(tool_calls=delta)}
     yield "call", {"type": "tool-call-end", **place}
 
 
@@ -56,12 +56,12 @@ def _delta(**message: Any) -> dict[str, Any]:
     return {"delta": {"message": message}}
 
 
-def _call(call: Called, arguments: str) -> dict[str, Any]:
+def _call(call: ToolUse, arguments: str) -> dict[str, Any]:
     function = {"name": call.name, "arguments": arguments}
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _arguments(call: Called) -> str:
+def _arguments(call: ToolUse) -> str:
     return encode(call.arguments).decode()
 
 
@@ -69,20 +69,20 @@ def _finish(content: Content) -> str:
     return "TOOL_CALL" if content.calls else "COMPLETE"
 
 
-def _usage(usage: Counted | None) -> dict[str, Any]:
+def _usage(usage: TokenCounts | None) -> dict[str, Any]:
     if usage is None:
         return {}
     tokens = {"input_tokens": usage.input, "output_tokens": usage.output}
     return {"usage": {"tokens": tokens, "cached_tokens": usage.cached}}
 
 
-def refusal(told: str, status: int) -> bytes:
-    return encode({"id": "c-1", "message": told})
+def refusal(text: str, status: int) -> bytes:
+    return encode({"id": "c-1", "message": text})
 
 
-def broken(told: str) -> bytes:
-    failed = {"finish_reason": "ERROR", "error": told}
-    return named({"type": "message-end", "delta": failed})
+def broken(text: str) -> bytes:
+    failed = {"finish_reason": "ERROR", "error": text}
+    return named_event({"type": "message-end", "delta": failed})
 
 
 COHERE = Dialect(

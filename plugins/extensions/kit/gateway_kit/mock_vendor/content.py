@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 
-class Counted(Struct, frozen=True, kw_only=True):
+class TokenCounts(Struct, frozen=True, kw_only=True):
     """Tokens: ``cached`` are part of ``input``, ``reasoning`` part of ``output``."""
 
     input: int = 12
@@ -15,7 +15,7 @@ class Counted(Struct, frozen=True, kw_only=True):
     reasoning: int = 0
 
 
-class Called(Struct, frozen=True):
+class ToolUse(Struct, frozen=True):
     """A tool call."""
 
     id: str
@@ -29,8 +29,8 @@ class Content(Struct, frozen=True, kw_only=True):
     text: tuple[str, ...] = ()
     """Text, in the pieces in which it is streamed."""
     thinking: tuple[str, ...] = ()
-    calls: tuple[Called, ...] = ()
-    usage: Counted | None = Counted()  # frozen
+    calls: tuple[ToolUse, ...] = ()
+    usage: TokenCounts | None = TokenCounts()  # frozen
 
     @property
     def words(self) -> str:
@@ -40,13 +40,15 @@ class Content(Struct, frozen=True, kw_only=True):
 WORDS = ("Grüße, ", "世界 ", "🌍🏽", "!")
 """Characters of two, three and four bytes, so that a careless cut shows."""
 TEXT = Content(text=WORDS)
-THINKING = Content(thinking=("Let me ", "see."), text=WORDS, usage=Counted(output=9, reasoning=4))
-CACHED = Content(text=WORDS, usage=Counted(input=40, cached=32))
-TOOL = Content(calls=(Called("call_a1", "look_up", {"city": "Zürich"}),))
+THINKING = Content(
+    thinking=("Let me ", "see."), text=WORDS, usage=TokenCounts(output=9, reasoning=4)
+)
+CACHED = Content(text=WORDS, usage=TokenCounts(input=40, cached=32))
+TOOL = Content(calls=(ToolUse("call_a1", "look_up", {"city": "Zürich"}),))
 TOOLS = Content(
     calls=(
-        Called("call_a1", "look_up", {"city": "Zürich"}),
-        Called("call_b2", "look_up", {"city": "東京", "days": [1, 2]}),
+        ToolUse("call_a1", "look_up", {"city": "Zürich"}),
+        ToolUse("call_b2", "look_up", {"city": "東京", "days": [1, 2]}),
     )
 )
-SAYINGS = {"text": TEXT, "thinking": THINKING, "cached": CACHED, "tool": TOOL, "tools": TOOLS}
+CONTENTS = {"text": TEXT, "thinking": THINKING, "cached": CACHED, "tool": TOOL, "tools": TOOLS}

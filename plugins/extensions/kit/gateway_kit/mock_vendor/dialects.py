@@ -8,7 +8,7 @@ from .gemini import GEMINI
 from .ollama import OLLAMA
 from .openai import OPENAI
 from .responses import RESPONSES
-from .server import Asked
+from .server import ReceivedRequest
 
 DIALECTS = {
     dialect.id: dialect for dialect in (OPENAI, RESPONSES, CLAUDE, GEMINI, OLLAMA, BEDROCK, COHERE)
@@ -26,14 +26,14 @@ _ENDS = {
 }
 
 
-def dialect_of(asked: Asked) -> Dialect:
+def find_dialect(request: ReceivedRequest) -> Dialect:
     """By the end of the path; chat completions where that says nothing."""
-    return next((said for end, said in _ENDS.items() if asked.path.endswith(end)), OPENAI)
+    return next((dialect for end, dialect in _ENDS.items() if request.path.endswith(end)), OPENAI)
 
 
-def wants_stream(asked: Asked) -> bool:
+def wants_stream(request: ReceivedRequest) -> bool:
     """Whether the request asks for a stream, in any dialect."""
-    if asked.path.endswith((":streamGenerateContent", "/converse-stream")):
+    if request.path.endswith((":streamGenerateContent", "/converse-stream")):
         return True
-    usual = asked.path.endswith("/api/chat")
-    return bool(asked.members().get("stream", usual))
+    default = request.path.endswith("/api/chat")
+    return bool(request.members().get("stream", default))

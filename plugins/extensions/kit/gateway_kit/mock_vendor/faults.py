@@ -3,25 +3,25 @@
 from msgspec import Struct
 
 from . import faulty_answers
-from .answer import Scene
+from .answer import MockAnswer
 from .quirks import ODD
-from .refusals import REFUSALS, Spoil
-from .server import Said
+from .refusals import REFUSALS, FaultFunction
+from .server import MockResponse
 
 
 class Fault(Struct, frozen=True):
     """``apply`` gives the spoiled answer; its number is a byte, a size or seconds, 0 for usual."""
 
     name: str
-    told: str
-    apply: Spoil
+    description: str
+    apply: FaultFunction
 
 
 class UnknownFault(ValueError):
     """No fault of the menu has this name."""
 
 
-_SPOILED: dict[str, tuple[str, Spoil]] = {
+_SPOILED: dict[str, tuple[str, FaultFunction]] = {
     "slow": ("the first byte comes after N seconds (5)", faulty_answers.slow),
     "cut": ("the connection breaks at byte N (half of the answer)", faulty_answers.cut),
     "stall": ("nothing comes after byte N (half of the answer)", faulty_answers.stall),
@@ -41,10 +41,12 @@ _SPOILED: dict[str, tuple[str, Spoil]] = {
     "quota-headers": ("headers tell what is left of a quota", faulty_answers.quota_headers),
 }
 _ALL = {**_SPOILED, **REFUSALS, **ODD}
-MENU = {name: Fault(name, told, spoil) for name, (told, spoil) in _ALL.items()}
+MENU = {
+    name: Fault(name, description, apply_fault) for name, (description, apply_fault) in _ALL.items()
+}
 
 
-def spoil(scene: Scene, order: str) -> Said:
+def apply_fault(scene: MockAnswer, order: str) -> MockResponse:
     """The answer with a fault, ordered as ``name`` or ``name:number``. Raises UnknownFault."""
     name, _, number = order.partition(":")
     if name not in MENU or (number and not number.isdecimal()):

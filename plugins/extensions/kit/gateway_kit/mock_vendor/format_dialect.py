@@ -21,15 +21,15 @@ from gateway_core import (
 )
 from gateway_formats.fold import unfold
 
-from .content import THINKING, Content, Counted
-from .frames import Dialect, Does, Frame, encode
+from .content import THINKING, Content, TokenCounts
+from .frames import Dialect, Frame, FrameRole, encode
 
 
-def spoken_by(wire: WireFormat) -> Dialect | None:
+def dialect_from_format(wire: WireFormat) -> Dialect | None:
     """The dialect of an installed format; ``None`` when only vendors can speak it."""
     if wire.client is None:
         return None
-    speaker = _Speaker(wire.client)
+    speaker = _FormatSpeaker(wire.client)
     return Dialect(
         id=wire.id,
         framing="lines" if "ndjson" in wire.stream_type else "sse",
@@ -41,7 +41,7 @@ def spoken_by(wire: WireFormat) -> Dialect | None:
     )
 
 
-class _Speaker:
+class _FormatSpeaker:
     def __init__(self, client: ClientSide) -> None:
         self._client = client
 
@@ -51,7 +51,8 @@ class _Speaker:
     def stream(self, content: Content, model: str) -> Sequence[Frame]:
         writer = self._client.stream_writer(Conversation(stream=True, model=model), Losses())
         frames = [
-            Frame(_does(event), writer.feed((event,))) for event in unfold(_reply(content, model))
+            Frame(_frame_role(event), writer.feed((event,)))
+            for event in unfold(_reply(content, model))
         ]
         return [frame for frame in [*frames, Frame("end", writer.close())] if frame.data]
 
@@ -62,12 +63,12 @@ class _Speaker:
         except Exception:  # the format's own cases tell of what its code raises
             return True
 
-    def refusal(self, told: str, status: int) -> bytes:
-        return self._client.write_error(UpstreamError(told, status=status), "r-1")
+    def refusal(self, text: str, status: int) -> bytes:
+        return self._client.write_error(UpstreamError(text, status=status), "r-1")
 
-    def broken(self, told: str) -> bytes:
+    def broken(self, text: str) -> bytes:
         writer = self._client.stream_writer(Conversation(stream=True), Losses())
-        return writer.feed((ReplyFailed(told),)) or encode({"error": told})
+        return writer.feed((ReplyFailed(text),)) or encode({"error": text})
 
 
 def _reply(content: Content, model: str) -> Reply:
@@ -84,7 +85,7 @@ def _reply(content: Content, model: str) -> Reply:
     return Reply(id="r-1", model=model, choices=(choice,), usage=_usage(content.usage))
 
 
-def _usage(usage: Counted | None) -> Usage | None:
+def _usage(usage: TokenCounts | None) -> Usage | None:
     if usage is None:
         return None
     return Usage(
@@ -95,5 +96,5 @@ def _usage(usage: Counted | None) -> Usage | None:
     )
 
 
-def _does(event: StreamEvent) -> Does:
+def _frame_role(event: StreamEvent) -> FrameRole:
     return "finish" if isinstance(event, ChoiceEnded) else "text"

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from .content import Content
 
-Does = Literal["start", "thinking", "text", "call", "finish", "usage", "end"]
+FrameRole = Literal["start", "thinking", "text", "call", "finish", "usage", "end"]
 Framing = Literal["sse", "lines", "binary"]
 encode = msgspec.json.Encoder().encode
 
@@ -18,7 +18,7 @@ encode = msgspec.json.Encoder().encode
 class Frame(Struct, frozen=True):
     """One frame, and what it is for: a fault needs to know which to drop or to repeat."""
 
-    does: Does
+    role: FrameRole
     data: bytes
 
 
@@ -52,7 +52,7 @@ def data(event: Any) -> bytes:
     return b"data: %b\n\n" % encode(event)
 
 
-def named(event: Mapping[str, Any]) -> bytes:
+def named_event(event: Mapping[str, Any]) -> bytes:
     """A server-sent event that is named after its type."""
     return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), encode(event))
 
@@ -61,7 +61,7 @@ def line(event: Any) -> bytes:
     return encode(event) + b"\n"
 
 
-def message(name: str, event: Any, *, kind: str = "event") -> bytes:
+def binary_message(name: str, event: Any, *, kind: str = "event") -> bytes:
     """A message of a binary event stream."""
     payload = encode(event)
     headers = b"".join(
@@ -73,8 +73,8 @@ def message(name: str, event: Any, *, kind: str = "event") -> bytes:
         )
     )
     prelude = struct.pack(">II", 16 + len(headers) + len(payload), len(headers))
-    told = prelude + struct.pack(">I", zlib.crc32(prelude)) + headers + payload
-    return told + struct.pack(">I", zlib.crc32(told))
+    text = prelude + struct.pack(">I", zlib.crc32(prelude)) + headers + payload
+    return text + struct.pack(">I", zlib.crc32(text))
 
 
 def halves(text: str) -> tuple[str, str]:

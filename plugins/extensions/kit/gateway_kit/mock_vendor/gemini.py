@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .content import Called, Content, Counted
+from .content import Content, TokenCounts, ToolUse
 from .frames import Dialect, Frame, data, encode
 
 _STATUSES = {401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}
@@ -39,11 +39,11 @@ def _thought(text: str) -> dict[str, Any]:
     return {"text": text, "thought": True}
 
 
-def _call(call: Called) -> dict[str, Any]:
+def _call(call: ToolUse) -> dict[str, Any]:
     return {"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}}
 
 
-def _usage(usage: Counted | None) -> dict[str, Any]:
+def _usage(usage: TokenCounts | None) -> dict[str, Any]:
     if usage is None:
         return {}
     # The vendor does not count thoughts among the candidates' tokens.
@@ -57,17 +57,17 @@ def _usage(usage: Counted | None) -> dict[str, Any]:
     return {"usageMetadata": counts}
 
 
-def _error(told: str, status: int) -> dict[str, Any]:
-    named = _STATUSES.get(status, "INTERNAL")
-    return {"error": {"code": status, "message": told, "status": named}}
+def _error(text: str, status: int) -> dict[str, Any]:
+    name = _STATUSES.get(status, "INTERNAL")
+    return {"error": {"code": status, "message": text, "status": name}}
 
 
-def refusal(told: str, status: int) -> bytes:
-    return encode(_error(told, status))
+def refusal(text: str, status: int) -> bytes:
+    return encode(_error(text, status))
 
 
-def broken(told: str) -> bytes:
-    return data(_error(told, 503))
+def broken(text: str) -> bytes:
+    return data(_error(text, 503))
 
 
 GEMINI = Dialect(id="gemini", whole=whole, stream=stream, refusal=refusal, broken=broken)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .content import Called, Content, Counted
-from .frames import Dialect, Does, Frame, data, encode, halves
+from .content import Content, TokenCounts, ToolUse
+from .frames import Dialect, Frame, FrameRole, data, encode, halves
 
 _ID = {"id": "chatcmpl-1", "created": 1_700_000_000}
 
@@ -33,7 +33,7 @@ def stream(content: Content, model: str) -> Sequence[Frame]:
     return [*frames, Frame("end", b"data: [DONE]\n\n")]
 
 
-def _deltas(content: Content) -> Iterator[tuple[Does, dict[str, Any]]]:
+def _deltas(content: Content) -> Iterator[tuple[FrameRole, dict[str, Any]]]:
     yield "start", {"role": "assistant", "content": ""}
     for piece in content.thinking:
         yield "thinking", {"reasoning_content": piece}
@@ -49,12 +49,12 @@ def _choice(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
     return {"index": 0, "delta": delta, "finish_reason": finish}
 
 
-def _call(call: Called, arguments: str) -> dict[str, Any]:
+def _call(call: ToolUse, arguments: str) -> dict[str, Any]:
     function = {"name": call.name, "arguments": arguments}
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _arguments(call: Called) -> str:
+def _arguments(call: ToolUse) -> str:
     return encode(call.arguments).decode()
 
 
@@ -62,7 +62,7 @@ def _finish(content: Content) -> str:
     return "tool_calls" if content.calls else "stop"
 
 
-def _usage(usage: Counted | None) -> dict[str, Any]:
+def _usage(usage: TokenCounts | None) -> dict[str, Any]:
     if usage is None:
         return {}
     return {
@@ -76,12 +76,12 @@ def _usage(usage: Counted | None) -> dict[str, Any]:
     }
 
 
-def refusal(told: str, status: int) -> bytes:
-    return encode({"error": {"message": told, "type": "refused", "param": None, "code": None}})
+def refusal(text: str, status: int) -> bytes:
+    return encode({"error": {"message": text, "type": "refused", "param": None, "code": None}})
 
 
-def broken(told: str) -> bytes:
-    return data({"error": {"message": told, "type": "server_error", "code": 500}})
+def broken(text: str) -> bytes:
+    return data({"error": {"message": text, "type": "server_error", "code": 500}})
 
 
 OPENAI = Dialect(id="openai", whole=whole, stream=stream, refusal=refusal, broken=broken)

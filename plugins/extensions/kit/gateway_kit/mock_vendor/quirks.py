@@ -5,27 +5,27 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from .answer import Scene
-from .frames import data, encode, named
-from .refusals import Spoil
-from .server import Said
+from .answer import MockAnswer
+from .frames import data, encode, named_event
+from .refusals import FaultFunction
+from .server import MockResponse
 
-Says = Literal["text", "call", "nothing"]
+QuirkContent = Literal["text", "call", "nothing"]
 TEXT = "Hello"
 CALL = ("look_up", {"city": "Bonn"})
 _ARGUMENTS = ('{"city":', '"Bonn"}')
 
 
-class Habit(Struct, frozen=True, kw_only=True):
+class Quirk(Struct, frozen=True, kw_only=True):
     """One answer in one format. It says ``TEXT``, makes the ``CALL`` or says nothing at all."""
 
-    told: str
+    description: str
     feature: str
     """What recordings of it are marked with."""
     wire: str
     stream: bool
     body: bytes
-    says: Says = "text"
+    content: QuirkContent = "text"
 
 
 _CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
@@ -42,33 +42,49 @@ _TEXT = (_chunk({"content": "Hel"}), _chunk({"content": "lo"}))
 _STOP = _chunk({}, "stop")
 
 
-def _chat(told: str, feature: str, *frames: bytes, says: Says = "text") -> Habit:
+def _chat(description: str, feature: str, *frames: bytes, content: QuirkContent = "text") -> Quirk:
     """A stream of chat completions."""
     body = b"".join((*frames, _END))
-    return Habit(told=told, feature=feature, wire="openai", stream=True, body=body, says=says)
+    return Quirk(
+        description=description,
+        feature=feature,
+        wire="openai",
+        stream=True,
+        body=body,
+        content=content,
+    )
 
 
-def _pieces(told: str, feature: str, head: dict[str, Any], tail: dict[str, Any]) -> Habit:
+def _pieces(description: str, feature: str, head: dict[str, Any], tail: dict[str, Any]) -> Quirk:
     """A streamed tool call whose pieces name it as these members do."""
     first, second = _ARGUMENTS
-    begun = {**head, "type": "function", "function": {"name": CALL[0], "arguments": first}}
-    grown = {**tail, "function": {"arguments": second}}
+    first_piece = {**head, "type": "function", "function": {"name": CALL[0], "arguments": first}}
+    next_piece = {**tail, "function": {"arguments": second}}
     frames = (
-        _chunk({"role": "assistant", "content": None, "tool_calls": [begun]}),
-        _chunk({"tool_calls": [grown]}),
+        _chunk({"role": "assistant", "content": None, "tool_calls": [first_piece]}),
+        _chunk({"tool_calls": [next_piece]}),
         _chunk({}, "tool_calls"),
     )
-    return _chat(told, feature, *frames, says="call")
+    return _chat(description, feature, *frames, content="call")
 
 
 def _whole(
-    told: str, feature: str, message: dict[str, Any], choice: dict[str, Any], says: Says = "text"
-) -> Habit:
+    description: str,
+    feature: str,
+    message: dict[str, Any],
+    choice: dict[str, Any],
+    content: QuirkContent = "text",
+) -> Quirk:
     """A whole chat completion."""
-    said = {"index": 0, "message": {"role": "assistant", **message}, **choice}
-    answer = {**_CHUNK, "object": "chat.completion", "choices": [said], "usage": _USAGE}
-    return Habit(
-        told=told, feature=feature, wire="openai", stream=False, body=encode(answer), says=says
+    choice_body = {"index": 0, "message": {"role": "assistant", **message}, **choice}
+    answer = {**_CHUNK, "object": "chat.completion", "choices": [choice_body], "usage": _USAGE}
+    return Quirk(
+        description=description,
+        feature=feature,
+        wire="openai",
+        stream=False,
+        body=encode(answer),
+        content=content,
     )
 
 
@@ -149,26 +165,26 @@ _MESSAGE: Mapping[str, Any] = {
     "stop_reason": None, "stop_sequence": None,
     "usage": {"input_tokens": 3, "output_tokens": 1},
 }  # fmt: skip
-_START = named({"type": "message_start", "message": _MESSAGE})
-_PING = named({"type": "ping"})
+_START = named_event({"type": "message_start", "message": _MESSAGE})
+_PING = named_event({"type": "ping"})
 
 
 def _block(index: int, block: dict[str, Any], *deltas: dict[str, Any]) -> bytes:
     """A block of a stream of messages, from its start to its stop."""
     place = {"index": index}
     return b"".join((
-        named({"type": "content_block_start", **place, "content_block": block}),
-        *(named({"type": "content_block_delta", **place, "delta": each}) for each in deltas),
-        named({"type": "content_block_stop", **place}),
+        named_event({"type": "content_block_start", **place, "content_block": block}),
+        *(named_event({"type": "content_block_delta", **place, "delta": each}) for each in deltas),
+        named_event({"type": "content_block_stop", **place}),
     ))  # fmt: skip
 
 
-def _messages(told: str, feature: str, *frames: bytes) -> Habit:
+def _messages(description: str, feature: str, *frames: bytes) -> Quirk:
     """A stream of messages; its end is added."""
     stop = {"delta": {"stop_reason": "end_turn", "stop_sequence": None}}
-    end = named({"type": "message_delta", **stop, "usage": {"output_tokens": 2}})
-    body = b"".join((*frames, end, named({"type": "message_stop"})))
-    return Habit(told=told, feature=feature, wire="claude", stream=True, body=body)
+    end = named_event({"type": "message_delta", **stop, "usage": {"output_tokens": 2}})
+    body = b"".join((*frames, end, named_event({"type": "message_stop"})))
+    return Quirk(description=description, feature=feature, wire="claude", stream=True, body=body)
 
 
 _SAID = ({"type": "text", "text": ""}, {"type": "text_delta", "text": TEXT})
@@ -198,10 +214,10 @@ def _parts(*texts: str) -> dict[str, Any]:
 _COUNTS = {"promptTokenCount": 3, "candidatesTokenCount": 2, "totalTokenCount": 5}
 
 
-def _content(told: str, feature: str, *answers: Mapping[str, Any]) -> Habit:
+def _content(description: str, feature: str, *answers: Mapping[str, Any]) -> Quirk:
     """A stream of generated content."""
     body = b"".join(map(data, answers))
-    return Habit(told=told, feature=feature, wire="gemini", stream=True, body=body)
+    return Quirk(description=description, feature=feature, wire="gemini", stream=True, body=body)
 
 
 _GEMINI = {
@@ -213,32 +229,32 @@ _GEMINI = {
         "a part with an empty text", "empty_text_part", _candidate(_parts(TEXT)),
         {**_candidate(_parts(""), finishReason="STOP"), "usageMetadata": _COUNTS},
     ),
-    "odd-whole-no-parts": Habit(
-        told="an answer whose content has no parts", feature="no_parts", wire="gemini",
-        stream=False, says="nothing",
+    "odd-whole-no-parts": Quirk(
+        description="an answer whose content has no parts", feature="no_parts", wire="gemini",
+        stream=False, content="nothing",
         body=encode({**_candidate({"role": "model"}, finishReason="MAX_TOKENS"),
                      "usageMetadata": _COUNTS}),
     ),
 }  # fmt: skip
 
-HABITS: Mapping[str, Habit] = {**_CHAT, **_CLAUDE, **_GEMINI}
+QUIRKS: Mapping[str, Quirk] = {**_CHAT, **_CLAUDE, **_GEMINI}
 """Each by the name it is ordered by."""
 
 
-def habits_of(wire: str) -> Sequence[tuple[str, Habit]]:
+def find_quirks(wire: str) -> Sequence[tuple[str, Quirk]]:
     """The habits of vendors of one format, with their names."""
-    return [(name, habit) for name, habit in HABITS.items() if habit.wire == wire]
+    return [(name, habit) for name, habit in QUIRKS.items() if habit.wire == wire]
 
 
-def _spoiling(habit: Habit) -> Spoil:
-    def said(scene: Scene, _: int) -> Said:
+def _spoiling(habit: Quirk) -> FaultFunction:
+    def choice_body(scene: MockAnswer, _: int) -> MockResponse:
         same = (scene.dialect.id, scene.stream) == (habit.wire, habit.stream)
-        return scene.said([habit.body]) if same else scene.said()
+        return scene.response([habit.body]) if same else scene.response()
 
-    return said
+    return choice_body
 
 
-ODD: Mapping[str, tuple[str, Spoil]] = {
-    name: (f"odd but real: {habit.told}", _spoiling(habit)) for name, habit in HABITS.items()
+ODD: Mapping[str, tuple[str, FaultFunction]] = {
+    name: (f"odd but real: {habit.description}", _spoiling(habit)) for name, habit in QUIRKS.items()
 }
 """Habits as faults; an answer in another format is as it should be."""

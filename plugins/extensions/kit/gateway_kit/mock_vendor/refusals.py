@@ -2,58 +2,61 @@
 
 from collections.abc import Callable
 
-from .answer import Scene
-from .server import Said
+from .answer import MockAnswer
+from .server import MockResponse
 
 WAIT = 37
 """Seconds that each hint asks for."""
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 LATER = "Wed, 21 Oct 2026 07:28:37 GMT"
-CROWDED = "Slow down"
+TOO_MANY = "Slow down"
 
-Spoil = Callable[[Scene, int], Said]
-
-
-def status(code: int, told: str) -> Spoil:
-    return lambda scene, _: scene.refusal(code, told)
+FaultFunction = Callable[[MockAnswer, int], MockResponse]
 
 
-def unauthorized(scene: Scene, _: int) -> Said:
+def status(code: int, text: str) -> FaultFunction:
+    return lambda scene, _: scene.refusal(code, text)
+
+
+def unauthorized(scene: MockAnswer, _: int) -> MockResponse:
     return scene.refusal(401, "Incorrect API key provided")
 
 
-def hinted(**headers: str) -> Spoil:
+def with_headers(**headers: str) -> FaultFunction:
     """429 with these headers."""
-    return lambda scene, _: scene.refusal(429, CROWDED, **headers)
+    return lambda scene, _: scene.refusal(429, TOO_MANY, **headers)
 
 
-def in_words(scene: Scene, _: int) -> Said:
-    return scene.refusal(429, f"{CROWDED}. Please try again in {WAIT}s.")
+def hint_in_message(scene: MockAnswer, _: int) -> MockResponse:
+    return scene.refusal(429, f"{TOO_MANY}. Please try again in {WAIT}s.")
 
 
-def page(scene: Scene, _: int) -> Said:
+def page(scene: MockAnswer, _: int) -> MockResponse:
     """What a proxy in between answers."""
-    said = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
-    return Said((said,), 502, content_type="text/html")
+    html = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+    return MockResponse((html,), 502, content_type="text/html")
 
 
-REFUSALS: dict[str, tuple[str, Spoil]] = {
+REFUSALS: dict[str, tuple[str, FaultFunction]] = {
     "401": ("the key is refused", unauthorized),
     "403": ("the account may not use the model", status(403, "Not permitted")),
     "404": ("there is no such model", status(404, "The model does not exist")),
-    "429": ("too many requests, without a hint", status(429, CROWDED)),
-    "429-seconds": ("too many requests, Retry-After in seconds", hinted(retry_after=str(WAIT))),
+    "429": ("too many requests, without a hint", status(429, TOO_MANY)),
+    "429-seconds": (
+        "too many requests, Retry-After in seconds",
+        with_headers(retry_after=str(WAIT)),
+    ),
     "429-date": (
         "too many requests, Retry-After as a date",
-        hinted(retry_after=LATER, date=DATE),
+        with_headers(retry_after=LATER, date=DATE),
     ),
     "429-ms": (
         "too many requests, retry-after-ms in thousandths",
-        hinted(retry_after_ms=str(WAIT * 1000)),
+        with_headers(retry_after_ms=str(WAIT * 1000)),
     ),
     "429-reset": (
         "too many requests, with the vendor's reset headers and Retry-After",
-        hinted(
+        with_headers(
             retry_after=str(WAIT),
             x_ratelimit_remaining_requests="0",
             x_ratelimit_reset_requests=f"{WAIT}s",
@@ -62,7 +65,7 @@ REFUSALS: dict[str, tuple[str, Spoil]] = {
     ),
     "429-reset-alone": (
         "too many requests, with the vendor's reset headers alone",
-        hinted(
+        with_headers(
             date=DATE,
             x_ratelimit_remaining_requests="0",
             x_ratelimit_reset_requests=f"{WAIT}s",
@@ -70,7 +73,7 @@ REFUSALS: dict[str, tuple[str, Spoil]] = {
             anthropic_ratelimit_requests_reset="2026-10-21T07:28:37Z",
         ),
     ),
-    "429-body": ("too many requests, the wait told in the message", in_words),
+    "429-body": ("too many requests, the wait told in the message", hint_in_message),
     "500": ("the vendor fails", status(500, "Internal error")),
     "502-page": ("a proxy answers with a page", page),
     "503": ("the vendor is overloaded", status(503, "Overloaded")),

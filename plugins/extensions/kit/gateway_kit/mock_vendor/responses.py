@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .content import Called, Content, Counted
-from .frames import Dialect, Does, Frame, data, encode, halves, named
+from .content import Content, TokenCounts, ToolUse
+from .frames import Dialect, Frame, FrameRole, data, encode, halves, named_event
 
-Told = tuple[Does, dict[str, Any]]
+TypedEvent = tuple[FrameRole, dict[str, Any]]
 
 
 def whole(content: Content, model: str) -> bytes:
@@ -15,7 +15,7 @@ def whole(content: Content, model: str) -> bytes:
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
     return [
-        Frame(does, named({**event, "sequence_number": number}))
+        Frame(does, named_event({**event, "sequence_number": number}))
         for number, (does, event) in enumerate(_events(content, model))
     ]
 
@@ -53,16 +53,16 @@ def _part(text: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": []}
 
 
-def _call(call: Called, arguments: str, status: str) -> dict[str, Any]:
+def _call(call: ToolUse, arguments: str, status: str) -> dict[str, Any]:
     named_call = {"call_id": call.id, "name": call.name, "arguments": arguments}
     return {"type": "function_call", "id": f"fc_{call.id}", "status": status, **named_call}
 
 
-def _events(content: Content, model: str) -> Iterator[Told]:
+def _events(content: Content, model: str) -> Iterator[TypedEvent]:
     done = _response(content, model)
-    begun = {**done, "status": "in_progress", "output": [], "usage": None}
-    yield "start", {"type": "response.created", "response": begun}
-    yield "start", {"type": "response.in_progress", "response": begun}
+    unfinished = {**done, "status": "in_progress", "output": [], "usage": None}
+    yield "start", {"type": "response.created", "response": unfinished}
+    yield "start", {"type": "response.in_progress", "response": unfinished}
     for index, item in enumerate(_items(content)):
         place = {"item_id": item["id"], "output_index": index}
         yield from _item_events(content, item, place)
@@ -71,7 +71,7 @@ def _events(content: Content, model: str) -> Iterator[Told]:
 
 def _item_events(
     content: Content, item: Mapping[str, Any], place: Mapping[str, Any]
-) -> Iterator[Told]:
+) -> Iterator[TypedEvent]:
     index = {"output_index": place["output_index"]}
     if item["type"] == "reasoning":
         does, empty, inner = "thinking", {**item, "summary": []}, _thinking(content, place)
@@ -81,7 +81,7 @@ def _item_events(
     else:
         empty = {**item, "status": "in_progress", "arguments": ""}
         does, inner = "call", _arguments(item["arguments"], place)
-    kind: Does = does  # type: ignore[assignment]
+    kind: FrameRole = does  # type: ignore[assignment]
     yield kind, {"type": "response.output_item.added", **index, "item": empty}
     for event in inner:
         yield kind, event
@@ -116,7 +116,7 @@ def _arguments(arguments: str, place: Mapping[str, Any]) -> Iterator[dict[str, A
     yield {"type": f"{kind}.done", **place, "arguments": arguments}
 
 
-def _usage(usage: Counted | None) -> dict[str, Any] | None:
+def _usage(usage: TokenCounts | None) -> dict[str, Any] | None:
     if usage is None:
         return None
     return {
@@ -128,12 +128,12 @@ def _usage(usage: Counted | None) -> dict[str, Any] | None:
     }
 
 
-def refusal(told: str, status: int) -> bytes:
-    return encode({"error": {"message": told, "type": "refused", "param": None, "code": None}})
+def refusal(text: str, status: int) -> bytes:
+    return encode({"error": {"message": text, "type": "refused", "param": None, "code": None}})
 
 
-def broken(told: str) -> bytes:
-    return data({"type": "error", "code": "server_error", "message": told, "param": None})
+def broken(text: str) -> bytes:
+    return data({"type": "error", "code": "server_error", "message": text, "param": None})
 
 
 RESPONSES = Dialect(

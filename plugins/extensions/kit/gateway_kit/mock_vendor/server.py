@@ -9,7 +9,7 @@ import msgspec
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     """A request as the vendor received it."""
 
     method: str
@@ -37,7 +37,7 @@ class Asked:
 
 
 @dataclass
-class Said:
+class MockResponse:
     """An answer: whole when ``chunked`` is false, else one HTTP chunk for each piece."""
 
     pieces: Sequence[bytes] = (b"{}",)
@@ -59,7 +59,7 @@ class Said:
         return cls(pieces, content_type=content_type, chunked=True, **more)
 
 
-Script = Callable[[Asked], Said]
+Script = Callable[[ReceivedRequest], MockResponse]
 
 
 class MockVendor:
@@ -67,7 +67,7 @@ class MockVendor:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.gone = 0
         self.port = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -93,10 +93,10 @@ class MockVendor:
         self._tasks.add(task)
         try:
             while True:
-                asked = await _read(reader)
-                self.asked.append(asked)
-                await self._say(self.script(asked), reader, writer)
-        except (asyncio.IncompleteReadError, ConnectionError, _Cut):
+                request = await _read(reader)
+                self.asked.append(request)
+                await self._send(self.script(request), reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError, _Dropped):
             pass
         except asyncio.CancelledError:
             pass
@@ -104,22 +104,22 @@ class MockVendor:
             self._tasks.discard(task)
             writer.close()
 
-    async def _say(
-        self, said: Said, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    async def _send(
+        self, response: MockResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         watch = asyncio.create_task(reader.read(1))
         try:
-            await self._pause(said.delay, watch)
-            writer.write(_head(said))
-            for piece in said.pieces:
-                await self._pause(said.pause, watch)
-                writer.write(b"%x\r\n%b\r\n" % (len(piece), piece) if said.chunked else piece)
+            await self._pause(response.delay, watch)
+            writer.write(_head(response))
+            for piece in response.pieces:
+                await self._pause(response.pause, watch)
+                writer.write(b"%x\r\n%b\r\n" % (len(piece), piece) if response.chunked else piece)
                 await writer.drain()
-            while said.hang:
+            while response.hang:
                 await self._pause(0.05, watch)
-            if said.cut:
-                raise _Cut
-            if said.chunked:
+            if response.cut:
+                raise _Dropped
+            if response.chunked:
                 writer.write(b"0\r\n\r\n")
             await writer.drain()
         finally:
@@ -132,38 +132,38 @@ class MockVendor:
             await asyncio.wait((watch,), timeout=seconds)
             if watch.done():
                 self.gone += 1
-                raise _Cut
+                raise _Dropped
 
 
-class _Cut(Exception):
+class _Dropped(Exception):
     pass
 
 
-def _head(said: Said) -> bytes:
-    lines = [f"HTTP/1.1 {said.status} Said", f"content-type: {said.content_type}"]
-    lines += [f"{name}: {value}" for name, value in said.headers.items()]
-    size = sum(map(len, said.pieces)) + (1 if said.cut or said.hang else 0)
-    lines.append("transfer-encoding: chunked" if said.chunked else f"content-length: {size}")
+def _head(response: MockResponse) -> bytes:
+    lines = [f"HTTP/1.1 {response.status} Said", f"content-type: {response.content_type}"]
+    lines += [f"{name}: {value}" for name, value in response.headers.items()]
+    size = sum(map(len, response.pieces)) + (1 if response.cut or response.hang else 0)
+    lines.append("transfer-encoding: chunked" if response.chunked else f"content-length: {size}")
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-async def _read(reader: asyncio.StreamReader) -> Asked:
+async def _read(reader: asyncio.StreamReader) -> ReceivedRequest:
     """Raises _Cut for what is no request."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, target, _ = head[0].split(" ", 2)
         return await _read_rest(reader, method, target, head[1:])
     except (ValueError, asyncio.LimitOverrunError):
-        raise _Cut from None
+        raise _Dropped from None
 
 
 async def _read_rest(
     reader: asyncio.StreamReader, method: str, target: str, lines: Sequence[str]
-) -> Asked:
+) -> ReceivedRequest:
     """Raises ValueError."""
     fields = [line.partition(":") for line in lines if line]
     names = [name.lower() for name, _, _ in fields]
     headers = {name.lower(): value.strip() for name, _, value in fields}
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     repeated = tuple(sorted({name for name in names if names.count(name) > 1}))
-    return Asked(method, target, headers, body, repeated)
+    return ReceivedRequest(method, target, headers, body, repeated)

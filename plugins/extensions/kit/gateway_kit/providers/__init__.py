@@ -10,7 +10,7 @@ from gateway_kit.case import Case
 
 from .service_samples import SAMPLES, ServiceSample
 from .subject import Account
-from .suite import Suite
+from .suite import ProviderSuite
 
 if TYPE_CHECKING:
     from .pytest_cases import live_provider_cases, provider_cases
@@ -19,8 +19,8 @@ __all__ = [
     "SAMPLES",
     "Account",
     "Case",
+    "ProviderSuite",
     "ServiceSample",
-    "Suite",
     "live_provider_cases",
     "provider_cases",
 ]

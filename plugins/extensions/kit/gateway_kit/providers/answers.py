@@ -7,14 +7,21 @@ from itertools import pairwise
 from typing import Any
 
 from gateway_core import UpstreamError
-from gateway_kit.case import Case, Run, Unmet, expect, none_of
-from gateway_kit.mock_vendor import SAYINGS, Asked, Content, Said, Scene, spoil
+from gateway_kit.case import Case, CaseFailed, Run, expect, expect_none
+from gateway_kit.mock_vendor import (
+    CONTENTS,
+    Content,
+    MockAnswer,
+    MockResponse,
+    ReceivedRequest,
+    apply_fault,
+)
 
-from .asgi_client import Answer
-from .chat_requests import TOOL, question
-from .exchanges import Heard, carried, cuts, heard
-from .harness import Bench
-from .subject import Route, Subject
+from .asgi_client import ClientAnswer
+from .chat_requests import TOOL, build_request
+from .exchanges import ParsedAnswer, choose_cuts, feed_all, parse_answer
+from .harness import ProviderHarness
+from .subject import ProviderUnderTest, Route
 
 GAP = 0.004
 """Seconds between pieces, so that the network does not join them."""
@@ -22,10 +29,10 @@ SOON = 2.0
 """Seconds within which the vendor must learn that the client has gone."""
 
 
-def answers(subject: Subject, route: Route, *, stream: bool) -> Iterator[Case]:
+def answer_cases(subject: ProviderUnderTest, route: Route, *, stream: bool) -> Iterator[Case]:
     """Each thing that an answer may say."""
     where = f"{subject.spec.id}: {route}-{'stream' if stream else 'whole'}"
-    for name, content in SAYINGS.items():
+    for name, content in CONTENTS.items():
         if name == "cached" or (name == "thinking" and not route.dialect.thinks):
             continue
         yield Case(
@@ -43,23 +50,29 @@ _ADVICE = {
 }
 
 
-def _saying(subject: Subject, route: Route, content: Content, *, stream: bool) -> Run:
-    async def run(bench: Bench) -> None:
-        scene = Scene(dialect=route.dialect, content=content, model=route.model.id, stream=stream)
-        asked = question(subject, route, stream=stream, tools=bool(content.calls))
-        answer = await bench.ask_scene(asked, scene)
-        check(content, read(subject, route, answer, stream=stream))
+def _saying(subject: ProviderUnderTest, route: Route, content: Content, *, stream: bool) -> Run:
+    async def run(bench: ProviderHarness) -> None:
+        scene = MockAnswer(
+            dialect=route.dialect, content=content, model=route.model.id, stream=stream
+        )
+        request = build_request(subject, route, stream=stream, tools=bool(content.calls))
+        answer = await bench.ask_scene(request, scene)
+        expect_content(content, read_answer(subject, route, answer, stream=stream))
         if content.calls:
-            none_of(_tool_faults(subject, route, scene, bench.asked()[-1], answer))
+            expect_none(_tool_faults(subject, route, scene, bench.received()[-1], answer))
 
     return run
 
 
 def _tool_faults(
-    subject: Subject, route: Route, scene: Scene, asked: Asked, answer: Answer
+    subject: ProviderUnderTest,
+    route: Route,
+    scene: MockAnswer,
+    request: ReceivedRequest,
+    answer: ClientAnswer,
 ) -> Iterator[str]:
     """Whether the vendor knows the tool, and the client the calls by which it answers them."""
-    if "tools" not in {*subject.spec.drop, *route.model.unsupported} and TOOL not in asked.text:
+    if "tools" not in {*subject.spec.drop, *route.model.unsupported} and TOOL not in request.text:
         yield "the vendor is not told of the tool that the client offers"
     if route.passes_through:
         for id in (call.id for call in scene.content.calls):
@@ -67,62 +80,67 @@ def _tool_faults(
                 yield f"the id {id} of a call is lost"
 
 
-def read(subject: Subject, route: Route, answer: Answer, *, stream: bool) -> Heard:
+def read_answer(
+    subject: ProviderUnderTest, route: Route, answer: ClientAnswer, *, stream: bool
+) -> ParsedAnswer:
     """What the client heard. Raises Unmet for anything but a sound answer."""
     expect(answer.status == 200, f"status {answer.status}: {answer.text[:200]}")
     try:
-        return heard(subject, route, answer.body, stream=stream)
+        return parse_answer(subject, route, answer.body, stream=stream)
     except UpstreamError as error:
-        raise Unmet(f"the client's answer cannot be read: {error.message}") from error
+        raise CaseFailed(f"the client's answer cannot be read: {error.message}") from error
 
 
-def check(content: Content, said: Heard) -> None:
+def expect_content(content: Content, parsed: ParsedAnswer) -> None:
     """Whether the client heard what the vendor said."""
-    expect(said.text == content.words, f"the text {said.text!r} instead of {content.words!r}")
-    wanted = tuple((call.name, dict(call.arguments)) for call in content.calls)
-    expect(said.calls == wanted, f"the calls {said.calls} instead of {wanted}")
-    thought = "".join(content.thinking)
-    expect(said.thinking == thought, f"the thinking {said.thinking!r} instead of {thought!r}")
+    expect(parsed.text == content.words, f"the text {parsed.text!r} instead of {content.words!r}")
+    expected = tuple((call.name, dict(call.arguments)) for call in content.calls)
+    expect(parsed.calls == expected, f"the calls {parsed.calls} instead of {expected}")
+    thinking_text = "".join(content.thinking)
+    expect(
+        parsed.thinking == thinking_text,
+        f"the thinking {parsed.thinking!r} instead of {thinking_text!r}",
+    )
     finish = "tool_calls" if content.calls else "stop"
-    expect(said.finish == finish, f"it ends with {said.finish} instead of {finish}")
+    expect(parsed.finish == finish, f"it ends with {parsed.finish} instead of {finish}")
 
 
-def _at_every_cut(subject: Subject, route: Route, scene: Scene) -> Run:
-    asked = question(subject, route, stream=True)
+def _at_every_cut(subject: ProviderUnderTest, route: Route, scene: MockAnswer) -> Run:
+    request = build_request(subject, route, stream=True)
 
-    async def run(bench: Bench) -> None:
-        def said(*pieces: bytes) -> Heard:
-            exchange = bench.exchange(subject, asked)
-            return heard(subject, route, carried(exchange, pieces), stream=True)
+    async def run(bench: ProviderHarness) -> None:
+        def parsed(*pieces: bytes) -> ParsedAnswer:
+            exchange = bench.exchange(subject, request)
+            return parse_answer(subject, route, feed_all(exchange, pieces), stream=True)
 
         body, frames = scene.body(), [frame.data for frame in scene.frames()]
-        wanted = said(body)
-        for at in cuts(body, frames, every=subject.thorough):
-            found = said(body[:at], body[at:])
-            expect(found == wanted, f"cut at byte {at}, the answer says {found}")
+        expected = parsed(body)
+        for at in choose_cuts(body, frames, every=subject.thorough):
+            actual = parsed(body[:at], body[at:])
+            expect(actual == expected, f"cut at byte {at}, the answer says {actual}")
 
     return run
 
 
-def streams(subject: Subject, route: Route) -> Iterator[Case]:
+def stream_cases(subject: ProviderUnderTest, route: Route) -> Iterator[Case]:
     """What only a stream can get wrong."""
     where = f"{subject.spec.id}: {route}-stream"
-    scene = Scene(
-        dialect=route.dialect, content=SAYINGS["thinking"], model=route.model.id, stream=True
+    scene = MockAnswer(
+        dialect=route.dialect, content=CONTENTS["thinking"], model=route.model.id, stream=True
     )
-    asked = question(subject, route, stream=True)
+    request = build_request(subject, route, stream=True)
 
-    async def in_crumbs(bench: Bench) -> None:
+    async def in_crumbs(bench: ProviderHarness) -> None:
         body = scene.body()
         torn = [at for at in range(1, len(body)) if 0x80 <= body[at] < 0xC0][:3]
         ends = pairwise([0, *(torn or [len(body) // 3]), len(body) - 5, len(body)])
-        pieces = scene.said([body[start:end] for start, end in ends])
-        answer = await bench.ask(asked, changed(pieces, pause=GAP))
-        check(scene.content, read(subject, route, answer, stream=True))
+        pieces = scene.response([body[start:end] for start, end in ends])
+        answer = await bench.ask(request, changed(pieces, pause=GAP))
+        expect_content(scene.content, read_answer(subject, route, answer, stream=True))
 
-    async def given_up(bench: Bench) -> None:
-        failed = changed(spoil(scene, "error-mid-stream"), hang=True)
-        await bench.ask(asked, failed)
+    async def given_up(bench: ProviderHarness) -> None:
+        failed = changed(apply_fault(scene, "error-mid-stream"), hang=True)
+        await bench.ask(request, failed)
         await _in_time(_gone(bench), "the vendor is still kept busy after its stream has failed")
 
     yield Case(
@@ -142,14 +160,14 @@ def streams(subject: Subject, route: Route) -> Iterator[Case]:
     )
 
 
-def leaving(subject: Subject, route: Route) -> Case:
+def early_leave_case(subject: ProviderUnderTest, route: Route) -> Case:
     """The first words come while the vendor still speaks, and a client may go then."""
-    scene = Scene(dialect=route.dialect, model=route.model.id, stream=True)
+    scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=True)
 
-    async def run(bench: Bench) -> None:
+    async def run(bench: ProviderHarness) -> None:
         pieces = scene.pieces()
-        first = max(at for at, frame in enumerate(scene.frames()) if frame.does == "text")
-        waiting = changed(scene.said(pieces[: first + 1]), hang=True)
+        first = max(at for at, frame in enumerate(scene.frames()) if frame.role == "text")
+        waiting = changed(scene.response(pieces[: first + 1]), hang=True)
         await _leave_early(bench, subject, route, waiting)
 
     return Case(
@@ -160,28 +178,30 @@ def leaving(subject: Subject, route: Route) -> Case:
     )
 
 
-async def _leave_early(bench: Bench, subject: Subject, route: Route, said: Said) -> None:
+async def _leave_early(
+    bench: ProviderHarness, subject: ProviderUnderTest, route: Route, parsed: MockResponse
+) -> None:
     """The client sees the first words while the vendor still speaks, and hangs up."""
-    bench.vendor.script = lambda asked: said
-    asking = bench.asking(question(subject, route, stream=True))
-    running = asyncio.create_task(asking.run())
+    bench.vendor.script = lambda request: parsed
+    call = bench.call(build_request(subject, route, stream=True))
+    running = asyncio.create_task(call.run())
     try:
-        await _in_time(asking.seen(b"Gr"), "the client sees nothing of a slow answer")
-        asking.leave()
+        await _in_time(call.seen(b"Gr"), "the client sees nothing of a slow answer")
+        call.leave()
         await _in_time(_gone(bench), "the vendor is still kept busy after the client has left")
     finally:
-        asking.leave()
+        call.leave()
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def _gone(bench: Bench) -> None:
+async def _gone(bench: ProviderHarness) -> None:
     while not bench.vendor.gone:
         await asyncio.sleep(0.01)
 
 
-async def _in_time(work: Coroutine[Any, Any, None], told: str) -> None:
+async def _in_time(work: Coroutine[Any, Any, None], message: str) -> None:
     try:
         await asyncio.wait_for(work, SOON)
     except TimeoutError:
-        raise Unmet(f"{told}, {SOON:g} seconds on") from None
+        raise CaseFailed(f"{message}, {SOON:g} seconds on") from None

@@ -16,7 +16,7 @@ ELSEWHERE = "203.0.113.9"
 """The address of a client on another machine."""
 
 
-class Answer(Struct):
+class ClientAnswer(Struct):
     """What the client got so far."""
 
     status: int = 0
@@ -28,7 +28,7 @@ class Answer(Struct):
         return self.body.decode("utf-8", "replace")
 
 
-class Asking:
+class ClientCall:
     """One request on its way; ``answer`` grows while it runs."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Asking:
         method: str = "POST",
         client: str = HERE,
     ) -> None:
-        self.answer = Answer()
+        self.answer = ClientAnswer()
         self._app = app
         self._scope = _scope(path, body, headers, method, client)
         self._body = body
@@ -49,7 +49,7 @@ class Asking:
         self._left = asyncio.Event()
         self._grown = asyncio.Condition()
 
-    async def run(self) -> Answer:
+    async def run(self) -> ClientAnswer:
         await self._app(self._scope, self._receive, self._send)
         return self.answer
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from gateway_core import UpstreamError
-from gateway_kit.case import Case, Run, Unmet, expect
-from gateway_kit.mock_vendor import Scene, spoil
+from gateway_kit.case import Case, CaseFailed, Run, expect
+from gateway_kit.mock_vendor import MockAnswer, apply_fault
 from gateway_kit.mock_vendor.faulty_answers import TROUBLE
 
-from .chat_requests import question
-from .exchanges import heard
-from .harness import Bench
-from .subject import Route, Subject
+from .chat_requests import build_request
+from .exchanges import parse_answer
+from .harness import ProviderHarness
+from .subject import ProviderUnderTest, Route
 
 FAULTS = ("cut", "broken-json", "error-in-200", "error-mid-stream")
 BREAKS = (
@@ -21,7 +21,9 @@ SILENT = ("stall",)
 ODD = ("comments", "crlf", "bom", "no-end", "finish-twice", "quota-headers", "split:1")
 
 
-def broken(subject: Subject, route: Route, *, stream: bool, slow: bool) -> Iterator[Case]:
+def broken_answer_cases(
+    subject: ProviderUnderTest, route: Route, *, stream: bool, slow: bool
+) -> Iterator[Case]:
     """``slow`` adds the faults that take half a second."""
     where = f"{subject.spec.id}: {route}-{'stream' if stream else 'whole'}"
     for fault in (*FAULTS, *(SILENT if slow else ())):
@@ -34,10 +36,10 @@ def broken(subject: Subject, route: Route, *, stream: bool, slow: bool) -> Itera
         yield cut_between(subject, route)
 
 
-def cut_between(subject: Subject, route: Route) -> Case:
+def cut_between(subject: ProviderUnderTest, route: Route) -> Case:
     """A stream that breaks where a frame ends looks whole to whoever does not mind its end."""
-    scene = Scene(dialect=route.dialect, model=route.model.id, stream=True)
-    kept = [frame.data for frame in scene.frames() if frame.does in ("start", "text")]
+    scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=True)
+    kept = [frame.data for frame in scene.frames() if frame.role in ("start", "text")]
     return Case(
         name=f"{subject.spec.id}: {route}-stream: cut between frames",
         advice=BREAKS,
@@ -45,21 +47,21 @@ def cut_between(subject: Subject, route: Route) -> Case:
     )
 
 
-def odd(subject: Subject, route: Route) -> Iterator[Case]:
+def odd_framing_cases(subject: ProviderUnderTest, route: Route) -> Iterator[Case]:
     """What vendors really send, and clients never notice."""
 
-    async def run(bench: Bench) -> None:
-        scene = Scene(dialect=route.dialect, model=route.model.id, stream=True)
+    async def run(bench: ProviderHarness) -> None:
+        scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=True)
         for fault in ODD:
-            bench.begin()
-            asked = question(subject, route, stream=True)
-            answer = await bench.ask(asked, spoil(scene, fault))
+            bench.reset()
+            request = build_request(subject, route, stream=True)
+            answer = await bench.ask(request, apply_fault(scene, fault))
             expect(answer.status == 200, f"{fault}: status {answer.status}")
             try:
-                said = heard(subject, route, answer.body, stream=True)
+                parsed = parse_answer(subject, route, answer.body, stream=True)
             except UpstreamError as error:
-                raise Unmet(f"{fault}: the answer cannot be read: {error.message}") from error
-            expect(said.text == scene.content.words, f"{fault}: the text is {said.text!r}")
+                raise CaseFailed(f"{fault}: the answer cannot be read: {error.message}") from error
+            expect(parsed.text == scene.content.words, f"{fault}: the text is {parsed.text!r}")
 
     yield Case(
         name=f"{subject.spec.id}: {route}: odd framing",
@@ -69,12 +71,12 @@ def odd(subject: Subject, route: Route) -> Iterator[Case]:
     )
 
 
-def _breaking(subject: Subject, route: Route, fault: str, *, stream: bool) -> Run:
-    async def run(bench: Bench) -> None:
-        scene = Scene(dialect=route.dialect, model=route.model.id, stream=stream)
-        asked = question(subject, route, stream=stream)
-        answer = await bench.ask(asked, spoil(scene, fault))
-        row = await bench.row()
+def _breaking(subject: ProviderUnderTest, route: Route, fault: str, *, stream: bool) -> Run:
+    async def run(bench: ProviderHarness) -> None:
+        scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=stream)
+        request = build_request(subject, route, stream=stream)
+        answer = await bench.ask(request, apply_fault(scene, fault))
+        row = await bench.read_usage_row()
         is_vendors = TROUBLE in answer.text or answer.status != 500
         expect(is_vendors, "the plugin's code raised something that the gateway cannot foresee")
         expect(row.status != "ok", f"the ledger calls it {row.status}")
@@ -85,9 +87,9 @@ def _breaking(subject: Subject, route: Route, fault: str, *, stream: bool) -> Ru
     return run
 
 
-def _expect_failure(subject: Subject, route: Route, body: bytes) -> None:
+def _expect_failure(subject: ProviderUnderTest, route: Route, body: bytes) -> None:
     try:
-        heard(subject, route, body, stream=True)
+        parse_answer(subject, route, body, stream=True)
     except UpstreamError:
         return
-    raise Unmet("the stream ends as if it were whole")
+    raise CaseFailed("the stream ends as if it were whole")

@@ -5,19 +5,19 @@ from typing import Any
 
 import msgspec
 
-from .subject import Route, Subject
+from .subject import ProviderUnderTest, Route
 
 WORDS = "Say hello"
 TOOL = "look_up"
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}
 _FUNCTION = {"name": TOOL, "description": "Looks up a city"}
 _OPENAI_TOOL = {"type": "function", "function": {**_FUNCTION, "parameters": SCHEMA}}
-_SAID = {"messages": [{"role": "user", "content": WORDS}]}
+_MESSAGES = {"messages": [{"role": "user", "content": WORDS}]}
 _PLAIN: dict[str, dict[str, Any]] = {
-    "openai": {**_SAID},
-    "claude": {"max_tokens": 64, **_SAID},
+    "openai": {**_MESSAGES},
+    "claude": {"max_tokens": 64, **_MESSAGES},
     "gemini": {"contents": [{"role": "user", "parts": [{"text": WORDS}]}]},
-    "ollama": {**_SAID},
+    "ollama": {**_MESSAGES},
     "openai-responses": {"input": WORDS},
 }
 _TOOLS: dict[str, list[dict[str, Any]]] = {
@@ -35,7 +35,7 @@ _PATHS = {
 }
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A client's request, ready to be sent to the gateway."""
 
     path: str
@@ -44,17 +44,17 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     stream: bool
 
 
-def question(
-    subject: Subject,
+def build_request(
+    subject: ProviderUnderTest,
     route: Route,
     *,
     stream: bool,
     tools: bool = False,
-    more: Mapping[str, Any] = {},
-) -> Question:
+    extra_members: Mapping[str, Any] = {},
+) -> ChatRequest:
     """Ask for the route's model in the route's client format."""
     client, model = route.client, f"{subject.spec.id}/{route.model.id}"
-    members = {**_PLAIN[client], **({"tools": _TOOLS[client]} if tools else {}), **more}
+    members = {**_PLAIN[client], **({"tools": _TOOLS[client]} if tools else {}), **extra_members}
     if client == "gemini":
         verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
         path = f"/v1beta/models/{model}:{verb}"
@@ -62,4 +62,4 @@ def question(
         path, members = _PATHS[client], {"model": model, "stream": stream, **members}
     if client == "openai" and stream:
         members["stream_options"] = {"include_usage": True}
-    return Question(path=path, body=msgspec.json.encode(members), client=client, stream=stream)
+    return ChatRequest(path=path, body=msgspec.json.encode(members), client=client, stream=stream)

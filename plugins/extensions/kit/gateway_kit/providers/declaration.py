@@ -6,21 +6,23 @@ from urllib.parse import urlsplit
 
 from gateway_core.plugins import manifest
 from gateway_core.plugins.registry import Registry
-from gateway_kit.case import Case, Unmet, expect
-from gateway_kit.hook_calls import said
+from gateway_kit.case import Case, CaseFailed, expect
+from gateway_kit.hook_calls import call_hook
 from gateway_providers.testing import docstring_faults, variable_faults
 
-from .harness import Bench
-from .subject import Subject
+from .harness import ProviderHarness
+from .subject import ProviderUnderTest
 
 
-def accepted(module: str, registry: Registry, plugins: set[str], *, found: bool) -> Case:
+def accepted_case(
+    module: str, registry: Registry, plugins: set[str], *, has_providers: bool
+) -> Case:
     """The gateway takes everything that the plugins bring."""
 
-    async def run(bench: Bench) -> None:
-        told = [each.message for each in registry.problems if each.plugin in plugins]
-        expect(not told, "; ".join(told))
-        expect(found, "the plugin registers no provider")
+    async def run(bench: ProviderHarness) -> None:
+        messages = [each.message for each in registry.problems if each.plugin in plugins]
+        expect(not messages, "; ".join(messages))
+        expect(has_providers, "the plugin registers no provider")
 
     return Case(
         name=f"{module}: accepted",
@@ -29,20 +31,20 @@ def accepted(module: str, registry: Registry, plugins: set[str], *, found: bool)
     )
 
 
-def declared(subject: Subject) -> Iterator[Case]:
+def declaration_cases(subject: ProviderUnderTest) -> Iterator[Case]:
     """What one vendor's declaration keeps to."""
     name = subject.spec.id
 
-    async def documented(bench: Bench) -> None:
+    async def documented(bench: ProviderHarness) -> None:
         _none(docstring_faults(getattr(subject.plugin, "__doc__", None)))
 
-    async def variables(bench: Bench) -> None:
+    async def variables(bench: ProviderHarness) -> None:
         _none(variable_faults(subject.spec))
 
-    async def addresses(bench: Bench) -> None:
+    async def addresses(bench: ProviderHarness) -> None:
         _none(_address_faults(subject))
 
-    async def listed(bench: Bench) -> None:
+    async def listed(bench: ProviderHarness) -> None:
         _none(_manifest_faults(subject))
 
     yield Case(
@@ -68,12 +70,12 @@ def declared(subject: Subject) -> Iterator[Case]:
 
 
 def _none(faults: Iterator[str]) -> None:
-    told = list(faults)
-    if told:
-        raise Unmet("; ".join(told))
+    messages = list(faults)
+    if messages:
+        raise CaseFailed("; ".join(messages))
 
 
-def _address_faults(subject: Subject) -> Iterator[str]:
+def _address_faults(subject: ProviderUnderTest) -> Iterator[str]:
     spec = subject.spec
     urls = {"base_url": spec.base_url, "responses_url": spec.responses_url}
     urls |= {f"other_formats[{name}]": url for name, url in spec.other_formats.items()}
@@ -89,13 +91,15 @@ def _address_faults(subject: Subject) -> Iterator[str]:
         yield f"chat_path {spec.chat_path!r} does not begin with a slash"
 
 
-def _manifest_faults(subject: Subject) -> Iterator[str]:
-    first = manifest.document([subject.spec])
-    [entry] = json.loads(first)["providers"]
+def _manifest_faults(subject: ProviderUnderTest) -> Iterator[str]:
+    document = manifest.document([subject.spec])
+    [entry] = json.loads(document)["providers"]
     if entry["id"] != subject.spec.id:
         yield f"the manifest names {entry['id']!r}"
-    again = [
-        spec for spec in said(subject.plugin, "register_providers") if spec.id == subject.spec.id
+    specs = [
+        spec
+        for spec in call_hook(subject.plugin, "register_providers")
+        if spec.id == subject.spec.id
     ]
-    if again and manifest.entry(again[0]).endpoints != manifest.entry(subject.spec).endpoints:
+    if specs and manifest.entry(specs[0]).endpoints != manifest.entry(subject.spec).endpoints:
         yield "asked twice, the plugin declares two different things"

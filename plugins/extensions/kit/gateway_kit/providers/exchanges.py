@@ -21,35 +21,37 @@ from gateway_core.pipeline.json_body import members_of
 from gateway_core.pipeline.translation import Translation
 from gateway_formats.fold import gather
 
-from .chat_requests import Question
-from .subject import Route, Subject
+from .chat_requests import ChatRequest
+from .subject import ProviderUnderTest, Route
 
 
-def opened(subject: Subject, question: Question, account: Credential) -> Exchange:
+def open_exchange(
+    subject: ProviderUnderTest, request: ChatRequest, account: Credential
+) -> Exchange:
     """The exchange that the gateway would begin for this question."""
-    members = members_of(question.body)
-    model = _model_of(question)
+    members = members_of(request.body)
+    model = _model_of(request)
     call = Call(
         kind=Kind.LLM,
-        format=question.client,
+        format=request.client,
         model=model,
-        stream=question.stream,
-        body=question.body,
+        stream=request.stream,
+        body=request.body,
         members=members,
     )
-    own = model.partition("/")[2]
-    found = next(each for each in subject.models() if each.id == own)
-    asked = Translation(call, subject.registry.formats)
-    return asked.open(Target(subject.spec, found), account)
+    model_id = model.partition("/")[2]
+    places = next(place for place in subject.models() if place.id == model_id)
+    translation = Translation(call, subject.registry.formats)
+    return translation.open(Target(subject.spec, places), account)
 
 
-def _model_of(question: Question) -> str:
-    if question.client == "gemini":
-        return question.path.partition("/models/")[2].rpartition(":")[0]
-    return str(msgspec.json.decode(question.body)["model"])
+def _model_of(request: ChatRequest) -> str:
+    if request.client == "gemini":
+        return request.path.partition("/models/")[2].rpartition(":")[0]
+    return str(msgspec.json.decode(request.body)["model"])
 
 
-class Heard(msgspec.Struct, frozen=True):
+class ParsedAnswer(msgspec.Struct, frozen=True):
     """What an answer says, whatever its format."""
 
     text: str
@@ -60,11 +62,13 @@ class Heard(msgspec.Struct, frozen=True):
     """Why it ended, in the hub's words."""
 
 
-def heard(subject: Subject, route: Route, body: bytes, *, stream: bool) -> Heard:
+def parse_answer(
+    subject: ProviderUnderTest, route: Route, body: bytes, *, stream: bool
+) -> ParsedAnswer:
     """Read a client's answer. Raises UpstreamError when it is none or has failed."""
     vendor = subject.registry.formats[route.client].vendor
     assert vendor is not None, "every client format of the kit has a vendor side"
-    return _said(_streamed(vendor.stream_reader(), body) if stream else _whole(vendor, body))
+    return _parse_reply(_streamed(vendor.stream_reader(), body) if stream else _whole(vendor, body))
 
 
 def _whole(vendor: VendorSide, body: bytes) -> Reply:
@@ -75,9 +79,9 @@ def _streamed(reader: StreamReader, body: bytes) -> Reply:
     return gather([*reader.feed(body), *reader.close()])
 
 
-def _said(reply: Reply) -> Heard:
+def _parse_reply(reply: Reply) -> ParsedAnswer:
     parts = [part for choice in reply.choices for part in choice.parts]
-    return Heard(
+    return ParsedAnswer(
         text="".join(part.text for part in parts if isinstance(part, Text)),
         thinking="".join(part.text for part in parts if isinstance(part, Reasoning)),
         calls=tuple(_call(part) for part in parts if isinstance(part, ToolCall)),
@@ -89,18 +93,18 @@ def _call(part: ToolCall) -> tuple[str, object]:
     return part.name, msgspec.json.decode(part.arguments or "{}")
 
 
-def carried(exchange: Exchange, pieces: Iterable[bytes]) -> bytes:
+def feed_all(exchange: Exchange, pieces: Iterable[bytes]) -> bytes:
     """What the client gets when the vendor's bytes come in these pieces."""
     return b"".join(exchange.feed(piece) for piece in pieces) + exchange.close()
 
 
-def cuts(body: bytes, frames: Sequence[bytes], *, every: bool) -> list[int]:
+def choose_cuts(body: bytes, frames: Sequence[bytes], *, every: bool) -> list[int]:
     """Where to cut: everywhere, or round the ends of frames and inside of characters."""
     if every:
         return list(range(1, len(body)))
-    found, at = set[int](), 0
+    places, at = set[int](), 0
     for frame in frames:
         at += len(frame)
-        found |= {at - 2, at - 1, at, at + 1}
-    found |= {at for at in range(1, len(body)) if 0x80 <= body[at] < 0xC0}
-    return sorted(each for each in found if 0 < each < len(body))
+        places |= {at - 2, at - 1, at, at + 1}
+    places |= {at for at in range(1, len(body)) if 0x80 <= body[at] < 0xC0}
+    return sorted(place for place in places if 0 < place < len(body))

@@ -14,14 +14,14 @@ from gateway_core.routing.cooldowns import Cooldown
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
 from gateway_core.storage.stores.keys import KeyChange
 from gateway_core.storage.stores.usage import UsageRow
-from gateway_kit.mock_vendor import Asked, MockVendor, Said, Scene
+from gateway_kit.mock_vendor import MockAnswer, MockResponse, MockVendor, ReceivedRequest
 
-from .asgi_client import Answer, Asking
-from .chat_requests import Question
-from .exchanges import opened
-from .log_capture import Overheard
-from .redirected_network import Diverted
-from .subject import Route, Subject
+from .asgi_client import ClientAnswer, ClientCall
+from .chat_requests import ChatRequest
+from .exchanges import open_exchange
+from .log_capture import LogCapture
+from .redirected_network import RedirectedNetwork
+from .subject import ProviderUnderTest, Route
 
 A_WEEK_AND_MORE = 10 * 24 * 3600.0
 START = 1_790_000_000.0
@@ -30,10 +30,12 @@ PATIENCE = 10.0
 """Seconds that any one request may take."""
 
 
-class Bench:
+class ProviderHarness:
     """Opened once for a suite. Each case begins with a healthy vendor and rested accounts."""
 
-    def __init__(self, plugins: Mapping[str, object], subjects: Iterable[Subject]) -> None:
+    def __init__(
+        self, plugins: Mapping[str, object], subjects: Iterable[ProviderUnderTest]
+    ) -> None:
         self._plugins = plugins
         self._subjects = tuple(subjects)
         self._stack = AsyncExitStack()
@@ -42,14 +44,14 @@ class Bench:
         self.client_key = ""
         self.logged = ""
         """What was logged while the vendor was asked last."""
-        self.vendor = MockVendor(lambda asked: Said())
-        self.network: Diverted
+        self.vendor = MockVendor(lambda received: MockResponse())
+        self.network: RedirectedNetwork
         self.gateway: Gateway
 
     async def open(self, data_dir: Path) -> None:
         await self.vendor.open()
         self._stack.push_async_callback(self.vendor.aclose)
-        self.network = Diverted(self.vendor.url)
+        self.network = RedirectedNetwork(self.vendor.url)
         self._stack.push_async_callback(self.network.aclose)
         self.gateway = await self._stack.enter_async_context(
             Gateway.open(
@@ -67,63 +69,65 @@ class Bench:
     async def aclose(self) -> None:
         await self._stack.aclose()
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Forget what the case before has done."""
         self._now += A_WEEK_AND_MORE
         self.vendor.asked.clear()
         self.vendor.gone = 0
         self.network.sent.clear()
 
-    async def ask(self, question: Question, said: Said, **headers: str) -> Answer:
+    async def ask(
+        self, request: ChatRequest, response: MockResponse, **headers: str
+    ) -> ClientAnswer:
         """The client's answer when the vendor answers this. Raises TimeoutError."""
-        self.vendor.script = lambda asked: said
-        with Overheard() as overheard:
+        self.vendor.script = lambda received: response
+        with LogCapture() as log:
             try:
                 async with asyncio.timeout(PATIENCE):
-                    return await self.asking(question, **headers).run()
+                    return await self.call(request, **headers).run()
             finally:
-                self.logged = overheard.text
+                self.logged = log.text
 
-    async def ask_scene(self, question: Question, scene: Scene) -> Answer:
-        return await self.ask(question, scene.said())
+    async def ask_scene(self, request: ChatRequest, answer: MockAnswer) -> ClientAnswer:
+        return await self.ask(request, answer.response())
 
-    def asking(self, question: Question, **headers: str) -> Asking:
+    def call(self, request: ChatRequest, **headers: str) -> ClientCall:
         """A request that has not begun, with the client's own key."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         own = {"authorization": f"Bearer {self.client_key}", **named}
-        return Asking(self.gateway.app, question.path, question.body, own)
+        return ClientCall(self.gateway.app, request.path, request.body, own)
 
-    async def row(self) -> UsageRow:
+    async def read_usage_row(self) -> UsageRow:
         """The newest row of the ledger."""
         core = self.gateway.core
         await core.ledger.flush()
         page = await core.stores.usage.page(limit=1)
         return page.rows[0]
 
-    def rest(self, subject: Subject, route: Route) -> Cooldown | None:
+    def cooldown(self, subject: ProviderUnderTest, route: Route) -> Cooldown | None:
         """How the account rests after the last answer."""
-        account = self._accounts.get(subject.spec.id) or self._standing(subject)
+        account = self._accounts.get(subject.spec.id) or self._first_account(subject)
         return self.gateway.core.cooldowns.find(account, route.model.id)
 
-    def waits(self, rest: Cooldown) -> float:
+    def seconds_left(self, cooldown: Cooldown) -> float:
         """Seconds from now."""
-        return rest.until - self._now
+        return cooldown.until - self._now
 
-    def exchange(self, subject: Subject, question: Question) -> Exchange:
+    def exchange(self, subject: ProviderUnderTest, request: ChatRequest) -> Exchange:
         """The same call without the network."""
         account = Credential(
             connection_id="kit", secret=subject.account.secret, data=subject.account.data
         )
-        return opened(subject, question, account)
+        return open_exchange(subject, request, account)
 
-    def asked(self) -> list[Asked]:
+    def received(self) -> list[ReceivedRequest]:
         return self.vendor.asked
 
     def sent(self) -> list[UpstreamRequest]:
         """What the plugin sent, to where it meant it to go."""
         return self.network.sent
 
-    def _standing(self, subject: Subject) -> str:
+    def _first_account(self, subject: ProviderUnderTest) -> str:
         return self.gateway.core.snapshot.accounts[subject.spec.id][0].id
 
     async def _add_accounts(self) -> None:
@@ -134,8 +138,8 @@ class Bench:
             if subject.account.secret is not None:
                 data["apiKey"] = subject.account.secret
             new = NewConnection(provider=subject.spec.id, name="kit", data=data)
-            row = await self.gateway.core.stores.connections.create(new)
-            self._accounts[subject.spec.id] = row.id
+            read_usage_row = await self.gateway.core.stores.connections.create(new)
+            self._accounts[subject.spec.id] = read_usage_row.id
 
     async def _add_key(self) -> None:
         core = self.gateway.core

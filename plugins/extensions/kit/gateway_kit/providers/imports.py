@@ -5,8 +5,8 @@ from typing import Any
 
 from gateway_kit.case import Case, expect
 
-from .harness import Bench
-from .import_probe import imported
+from .harness import ProviderHarness
+from .import_probe import import_in_process
 from .source_imports import import_faults
 
 LONGEST = 0.5
@@ -14,25 +14,25 @@ LONGEST = 0.5
 HEAVY = {"botocore", "boto3", "google.auth", "cryptography", "numpy", "torch", "openai"}
 
 
-def importing(module: str, together: tuple[str, ...]) -> Iterator[Case]:
+def import_cases(module: str, together: tuple[str, ...]) -> Iterator[Case]:
     """``together`` are the plugins that are imported in one process, this one among them."""
 
-    def seen() -> dict[str, Any]:
-        found: dict[str, Any] = imported(together)[module]
-        return found
+    def read_report() -> dict[str, Any]:
+        report: dict[str, Any] = import_in_process(together)[module]
+        return report
 
-    async def quiet(bench: Bench) -> None:
-        expect(seen()["trouble"] is None, str(seen()["trouble"]))
+    async def quiet(bench: ProviderHarness) -> None:
+        expect(read_report()["trouble"] is None, str(read_report()["trouble"]))
 
-    async def quick(bench: Bench) -> None:
+    async def quick(bench: ProviderHarness) -> None:
         for what in ("work", "idle"):
-            expect(seen()[what] < LONGEST, f"{seen()[what]:.2f} seconds of {what}")
-        heavy = sorted(HEAVY.intersection(seen()["new"]))
+            expect(read_report()[what] < LONGEST, f"{read_report()[what]:.2f} seconds of {what}")
+        heavy = sorted(HEAVY.intersection(read_report()["new"]))
         expect(not heavy, f"it imports {', '.join(heavy)}")
 
-    async def own(bench: Bench) -> None:
-        told = list(import_faults(module))
-        expect(not told, "; ".join(told))
+    async def own(bench: ProviderHarness) -> None:
+        faults = list(import_faults(module))
+        expect(not faults, "; ".join(faults))
 
     yield Case(
         name=f"{module}: imports in peace",

@@ -4,14 +4,14 @@ import logging
 from typing import Self
 
 
-class Overheard(logging.Handler):
+class LogCapture(logging.Handler):
     """Keeps every line that is logged inside its block, however unimportant."""
 
     def __init__(self) -> None:
         super().__init__(logging.NOTSET)
         self._lines: list[str] = []
         self._root = logging.getLogger()
-        self._usual = self._root.level
+        self._level = self._root.level
 
     @property
     def text(self) -> str:
@@ -21,11 +21,11 @@ class Overheard(logging.Handler):
         self._lines.append(self.format(record))
 
     def __enter__(self) -> Self:
-        self._usual = self._root.level
+        self._level = self._root.level
         self._root.setLevel(logging.DEBUG)
         self._root.addHandler(self)
         return self
 
     def __exit__(self, *error: object) -> None:
         self._root.removeHandler(self)
-        self._root.setLevel(self._usual)
+        self._root.setLevel(self._level)

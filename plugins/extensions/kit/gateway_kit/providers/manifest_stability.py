@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from gateway_core import ProviderSpec
 from gateway_core.plugins import manifest
 from gateway_kit.case import Case, expect
-from gateway_kit.hook_calls import said
+from gateway_kit.hook_calls import call_hook
 
-from .harness import Bench
-from .import_probe import imported
-from .subject import Subject
+from .harness import ProviderHarness
+from .import_probe import import_in_process
+from .subject import ProviderUnderTest
 
 
-def manifest_again(subject: Subject, together: tuple[str, ...]) -> Iterator[Case]:
-    async def run(bench: Bench) -> None:
-        said = imported(together)[subject.module]["said"].get(subject.spec.id)
-        here = json.loads(manifest.document([_as_registered(subject)]))
-        expect(said == here, "another process has another entry in its manifest")
+def manifest_cases(subject: ProviderUnderTest, together: tuple[str, ...]) -> Iterator[Case]:
+    async def run(bench: ProviderHarness) -> None:
+        elsewhere = import_in_process(together)[subject.module]["said"].get(subject.spec.id)
+        own_entry = json.loads(manifest.document([_as_registered(subject)]))
+        expect(elsewhere == own_entry, "another process has another entry in its manifest")
 
     yield Case(
         name=f"{subject.spec.id}: the same everywhere",
@@ -26,9 +26,9 @@ def manifest_again(subject: Subject, together: tuple[str, ...]) -> Iterator[Case
     )
 
 
-def _as_registered(subject: Subject) -> ProviderSpec:
+def _as_registered(subject: ProviderUnderTest) -> ProviderSpec:
     """The vendor as its plugin says it, before the gateway has mended anything."""
-    told: dict[str, ProviderSpec] = {
-        spec.id: spec for spec in said(subject.plugin, "register_providers")
+    specs: dict[str, ProviderSpec] = {
+        spec.id: spec for spec in call_hook(subject.plugin, "register_providers")
     }
-    return told.get(subject.spec.id, subject.spec)
+    return specs.get(subject.spec.id, subject.spec)

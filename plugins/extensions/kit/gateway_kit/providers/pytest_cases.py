@@ -13,8 +13,8 @@ from gateway_kit.mock_vendor import Dialect
 
 from .live import ask_live, has_key, live_routes
 from .service_samples import ServiceSample
-from .subject import Account, Route, Subject
-from .suite import Suite
+from .subject import Account, ProviderUnderTest, Route
+from .suite import ProviderSuite
 
 TestFunction = Callable[..., None]
 
@@ -38,7 +38,7 @@ def provider_cases(
     and ``samples`` what their services besides chat answer.
     Raises what importing a plugin raises.
     """
-    suite = Suite(
+    suite = ProviderSuite(
         plugins,
         accounts=accounts,
         thorough=thorough if isinstance(thorough, bool) else frozenset(thorough),
@@ -59,12 +59,12 @@ def provider_cases(
 
 def live_provider_cases(plugin: str | object) -> TestFunction:
     """A test that asks the real vendor; skipped without ``--live`` and a key in the environment."""
-    suite = Suite((plugin,))
-    asked = [(each, *way) for each in suite.subjects for way in live_routes(each)]
+    suite = ProviderSuite((plugin,))
+    routes_to_ask = [(each, *way) for each in suite.subjects for way in live_routes(each)]
 
-    @pytest.mark.parametrize(("subject", "route", "stream"), asked, ids=str)
+    @pytest.mark.parametrize(("subject", "route", "stream"), routes_to_ask, ids=str)
     def test_live(
-        subject: Subject,
+        subject: ProviderUnderTest,
         route: Route,
         stream: bool,
         request: pytest.FixtureRequest,
@@ -79,7 +79,7 @@ def live_provider_cases(plugin: str | object) -> TestFunction:
     return test_live
 
 
-def _data_dir(suite: Suite, request: pytest.FixtureRequest) -> Path:
+def _data_dir(suite: ProviderSuite, request: pytest.FixtureRequest) -> Path:
     """The module's own folder; its end closes the suite."""
     if suite.data_dir is None:
         factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")

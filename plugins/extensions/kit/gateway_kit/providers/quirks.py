@@ -3,34 +3,34 @@
 from collections.abc import Iterator
 
 from gateway_kit.case import Case, expect
-from gateway_kit.mock_vendor import Scene
-from gateway_kit.mock_vendor.quirks import CALL, TEXT, Habit, habits_of
+from gateway_kit.mock_vendor import MockAnswer
+from gateway_kit.mock_vendor.quirks import CALL, TEXT, Quirk, find_quirks
 
-from .answers import read
-from .chat_requests import question
-from .harness import Bench
-from .subject import Route, Subject
+from .answers import read_answer
+from .chat_requests import build_request
+from .harness import ProviderHarness
+from .subject import ProviderUnderTest, Route
 
-SAID = {"text": (TEXT, ()), "call": ("", (CALL,)), "nothing": ("", ())}
+EXPECTED = {"text": (TEXT, ()), "call": ("", (CALL,)), "nothing": ("", ())}
 
 
-def habits(subject: Subject, route: Route) -> Iterator[Case]:
+def quirk_cases(subject: ProviderUnderTest, route: Route) -> Iterator[Case]:
     """For a vendor of a format in which such habits were seen."""
-    for name, habit in habits_of(route.wire.id):
-        yield _habit(subject, route, name, habit)
+    for name, quirk in find_quirks(route.wire.id):
+        yield _quirk_case(subject, route, name, quirk)
 
 
-def _habit(subject: Subject, route: Route, name: str, habit: Habit) -> Case:
-    async def run(bench: Bench) -> None:
-        scene = Scene(dialect=route.dialect, stream=habit.stream)
-        asked = question(subject, route, stream=habit.stream, tools=habit.says == "call")
-        answer = await bench.ask(asked, scene.said([habit.body]))
-        found = read(subject, route, answer, stream=habit.stream)
-        heard = (found.text, found.calls)
-        expect(heard == SAID[habit.says], f"the client heard {found}")
+def _quirk_case(subject: ProviderUnderTest, route: Route, name: str, quirk: Quirk) -> Case:
+    async def run(bench: ProviderHarness) -> None:
+        scene = MockAnswer(dialect=route.dialect, stream=quirk.stream)
+        request = build_request(subject, route, stream=quirk.stream, tools=quirk.content == "call")
+        answer = await bench.ask(request, scene.response([quirk.body]))
+        parsed = read_answer(subject, route, answer, stream=quirk.stream)
+        content = (parsed.text, parsed.calls)
+        expect(content == EXPECTED[quirk.content], f"the client heard {parsed}")
 
     return Case(
-        name=f"{subject.spec.id}: {route}: {name}, {habit.told}",
+        name=f"{subject.spec.id}: {route}: {name}, {quirk.description}",
         advice="Do not insist on members that vendors leave out, repeat or spell otherwise.",
         run=run,
     )

@@ -12,7 +12,7 @@ SILENCE = 0.5
 """Seconds after which a vendor that says nothing more is given up."""
 
 
-class Diverted(Network):
+class RedirectedNetwork(Network):
     """Keeps each request as the plugin meant it, and sends it to another origin."""
 
     def __init__(self, origin: str) -> None:
@@ -27,11 +27,11 @@ class Diverted(Network):
         policy: AddressPolicy = AddressPolicy.OPERATOR,
         http2: bool = False,
     ) -> Transport:
-        return _Turned(super().transport(), self)
+        return _RedirectedTransport(super().transport(), self)
 
 
-class _Turned:
-    def __init__(self, inner: Transport, network: Diverted) -> None:
+class _RedirectedTransport:
+    def __init__(self, inner: Transport, network: RedirectedNetwork) -> None:
         self._inner = inner
         self._network = network
 

@@ -32,10 +32,12 @@ class ServiceSample(Struct, frozen=True, kw_only=True):
     """Words that the client's answer has to hold, in their order."""
 
 
-def _told(reply: Any, *shown: str, usage: Usage | None = None, **asked: Any) -> ServiceSample:
+def _json_sample(
+    reply: Any, *shown: str, usage: Usage | None = None, **members: Any
+) -> ServiceSample:
     """A sample whose question and answer are JSON."""
     return ServiceSample(
-        request=msgspec.json.encode({"model": "MODEL", **asked}),
+        request=msgspec.json.encode({"model": "MODEL", **members}),
         reply=msgspec.json.encode(reply),
         usage=usage,
         shown=tuple(word.encode() for word in shown),
@@ -55,37 +57,37 @@ def _form(**fields: str) -> bytes:
 
 
 _VECTOR = {"object": "embedding", "index": 0, "embedding": [0.25, -0.5]}
-_COUNTED = {"prompt_tokens": 12, "total_tokens": 12}
-_DRAWN = {"input_tokens": 12, "output_tokens": 70, "total_tokens": 82}
-_FOUND = {"title": "Köln", "url": "https://example.com/1", "content": "A city"}
-_RANKED = [{"index": 1, "relevance_score": 0.875}, {"index": 0, "relevance_score": 0.125}]
-_JUDGED = {"flagged": True, "categories": {"violence": True}, "category_scores": {"violence": 0.5}}
+_TOKENS = {"prompt_tokens": 12, "total_tokens": 12}
+_IMAGE_TOKENS = {"input_tokens": 12, "output_tokens": 70, "total_tokens": 82}
+_SEARCH_RESULT = {"title": "Köln", "url": "https://example.com/1", "content": "A city"}
+_RANKING = [{"index": 1, "relevance_score": 0.875}, {"index": 0, "relevance_score": 0.125}]
+_VERDICT = {"flagged": True, "categories": {"violence": True}, "category_scores": {"violence": 0.5}}
 
 SAMPLES: Mapping[Kind, ServiceSample] = {
-    Kind.EMBEDDING: _told(
-        {"object": "list", "data": [_VECTOR], "model": "m", "usage": _COUNTED},
+    Kind.EMBEDDING: _json_sample(
+        {"object": "list", "data": [_VECTOR], "model": "m", "usage": _TOKENS},
         "0.25",
         "-0.5",
         usage=Usage(input_tokens=12),
         input="Say hello",
     ),
-    Kind.RERANK: _told(
-        {"id": "r-1", "results": _RANKED},
+    Kind.RERANK: _json_sample(
+        {"id": "r-1", "results": _RANKING},
         "0.875",
         "0.125",
         query="city",
         documents=["A dog", "Köln"],
     ),
-    Kind.MODERATION: _told(
-        {"id": "m-1", "model": "m", "results": [_JUDGED]}, "violence", input="Say hello"
+    Kind.MODERATION: _json_sample(
+        {"id": "m-1", "model": "m", "results": [_VERDICT]}, "violence", input="Say hello"
     ),
-    Kind.IMAGE: _told(
-        {"created": 1, "data": [{"b64_json": "aGVsbG8="}], "usage": _DRAWN},
+    Kind.IMAGE: _json_sample(
+        {"created": 1, "data": [{"b64_json": "aGVsbG8="}], "usage": _IMAGE_TOKENS},
         "aGVsbG8=",
         usage=Usage(input_tokens=12, output_tokens=70),
         prompt="A hello",
     ),
-    Kind.IMAGE_TO_TEXT: _told(
+    Kind.IMAGE_TO_TEXT: _json_sample(
         {"text": "Grüße"}, "Gr", image="data:image/png;base64,aGVsbG8=", prompt="What is this?"
     ),
     Kind.SPEECH: ServiceSample(
@@ -100,12 +102,12 @@ SAMPLES: Mapping[Kind, ServiceSample] = {
         reply='{"text":"Grüße, 世界"}'.encode(),
         shown=("Grüße, 世界".encode(),),
     ),
-    Kind.MUSIC: _told({"id": "m-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
-    Kind.AUDIO: _told({"id": "a-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
-    Kind.VIDEO: _told({"id": "v-1", "status": "queued"}, "v-1", "queued", prompt="A hello"),
-    Kind.SEARCH: _told({"results": [_FOUND]}, "https://example.com/1", query="Köln"),
-    Kind.FETCH: _told({"content": "Grüße"}, "Gr", url="https://example.com/1"),
-    Kind.DOCUMENT_PARSING: _told(
+    Kind.MUSIC: _json_sample({"id": "m-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
+    Kind.AUDIO: _json_sample({"id": "a-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
+    Kind.VIDEO: _json_sample({"id": "v-1", "status": "queued"}, "v-1", "queued", prompt="A hello"),
+    Kind.SEARCH: _json_sample({"results": [_SEARCH_RESULT]}, "https://example.com/1", query="Köln"),
+    Kind.FETCH: _json_sample({"content": "Grüße"}, "Gr", url="https://example.com/1"),
+    Kind.DOCUMENT_PARSING: _json_sample(
         {"pages": [{"index": 0, "markdown": "Grüße"}]}, "Gr", document="https://example.com/1"
     ),
 }

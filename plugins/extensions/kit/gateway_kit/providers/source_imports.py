@@ -16,15 +16,15 @@ OURS = {"gateway_core", "gateway_formats", "gateway_providers"}
 
 def import_faults(package: str) -> Iterator[str]:
     """Imports of a plugin that a later version of the gateway may break, or that dial out."""
-    for module, text in _texts(package):
+    for module, text in _read_sources(package):
         for node in ast.walk(ast.parse(text)):
-            for origin, name in _taken(node):
-                told = _fault(package, origin, name)
-                if told:
-                    yield f"{module} line {node.lineno}: {told}"  # type: ignore[attr-defined]
+            for origin, name in _imported_names(node):
+                fault = _fault(package, origin, name)
+                if fault:
+                    yield f"{module} line {node.lineno}: {fault}"  # type: ignore[attr-defined]
 
 
-def _texts(package: str) -> Iterator[tuple[str, str]]:
+def _read_sources(package: str) -> Iterator[tuple[str, str]]:
     spec = importlib.util.find_spec(package)
     if spec is None:
         return
@@ -35,14 +35,14 @@ def _texts(package: str) -> Iterator[tuple[str, str]]:
             for each in pkgutil.walk_packages(spec.submodule_search_locations, f"{package}.")
         ]
     for name in names:
-        found = importlib.util.find_spec(name)
-        source = getattr(found.loader, "get_source", None) if found else None
+        module = importlib.util.find_spec(name)
+        source = getattr(module.loader, "get_source", None) if module else None
         text = source(name) if source else None
         if text:
             yield name, text
 
 
-def _taken(node: ast.AST) -> Iterator[tuple[str, str]]:
+def _imported_names(node: ast.AST) -> Iterator[tuple[str, str]]:
     if isinstance(node, ast.Import):
         yield from ((alias.name, "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and not node.level:

@@ -9,7 +9,7 @@ from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat
 from gateway_core.plugins.registry import Registry
 from gateway_core.upstream.endpoints import spoken
 from gateway_kit.mock_vendor import DIALECTS, Dialect
-from gateway_kit.mock_vendor.format_dialect import spoken_by
+from gateway_kit.mock_vendor.format_dialect import dialect_from_format
 
 from .service_samples import ServiceSample
 
@@ -41,7 +41,7 @@ class Route(Struct, frozen=True, kw_only=True):
         return f"{self.client}-to-{self.wire.id}"
 
 
-class Subject(Struct, frozen=True, kw_only=True):
+class ProviderUnderTest(Struct, frozen=True, kw_only=True):
     """One vendor of a plugin."""
 
     module: str
@@ -68,10 +68,10 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     def routes(self) -> list[Route]:
         """Each way in, the ones that are passed through first."""
-        found = sorted(self._routes(), key=lambda route: not route.passes_through)
+        routes = sorted(self._routes(), key=lambda route: not route.passes_through)
         if self.every_client:
-            return found
-        kinds = {(route.wire.id, route.passes_through): route for route in reversed(found)}
+            return routes
+        kinds = {(route.wire.id, route.passes_through): route for route in reversed(routes)}
         return [*kinds.values()][::-1]
 
     def main(self) -> Route | None:
@@ -84,7 +84,7 @@ class Subject(Struct, frozen=True, kw_only=True):
                 if client not in formats:
                     continue
                 wire = spoken(formats[client], Target(self.spec, model), formats)
-                known = {**DIALECTS, **self.dialects}
-                dialect = known.get(wire.id) or spoken_by(wire)
+                dialects = {**DIALECTS, **self.dialects}
+                dialect = dialects.get(wire.id) or dialect_from_format(wire)
                 if dialect is not None:
                     yield Route(client=client, model=model, dialect=dialect, wire=wire)

@@ -8,18 +8,18 @@ from gateway_core import Kind, ProviderSpec
 from gateway_core.plugins import State
 from gateway_core.plugins.registry import Registry
 from gateway_core.plugins.tiers import Tier
-from gateway_kit.case import Case, ranked
-from gateway_kit.installed_formats import format_plugins, named, registry_of
+from gateway_kit.case import Case, with_tier
+from gateway_kit.installed_formats import build_registry, format_plugins, import_plugin
 from gateway_kit.mock_vendor import Dialect
 
-from .case_list import collected
-from .declaration import accepted
-from .harness import Bench
+from .case_list import build_cases
+from .declaration import accepted_case
+from .harness import ProviderHarness
 from .service_samples import ServiceSample
-from .subject import Account, Subject
+from .subject import Account, ProviderUnderTest
 
 
-class Suite:
+class ProviderSuite:
     """``bench`` is opened by the first case that runs and closed by whoever opened it."""
 
     def __init__(
@@ -33,17 +33,17 @@ class Suite:
         dialects: Mapping[str, Dialect] = {},
         samples: Mapping[Kind, ServiceSample] = {},
     ) -> None:
-        self._tested = dict(map(named, plugins))
+        self._tested = dict(map(import_plugin, plugins))
         self.modules = tuple(each for each in plugins if isinstance(each, str))
-        beside = {
+        other_formats = {
             name: plugin
             for name, plugin in format_plugins().items()
             if plugin not in self._tested.values()
         }
-        self.plugins = {**beside, **self._tested}
-        self.registry = registry_of(self.plugins)
+        self.plugins = {**other_formats, **self._tested}
+        self.registry = build_registry(self.plugins)
         self.subjects = [
-            Subject(
+            ProviderUnderTest(
                 module=module,
                 plugin=self._tested[module],
                 spec=spec,
@@ -60,22 +60,22 @@ class Suite:
         self.data_dir: Path | None = None
         """Where the bench keeps its gateway's data, once it has been opened."""
         self._runner: asyncio.Runner | None = None
-        self._bench: Bench | None = None
+        self._bench: ProviderHarness | None = None
         self._cases: list[Case] = []
 
     def cases(self) -> list[Case]:
         """Every case, in a fixed order."""
         if not self._cases:
-            self._cases = self._collected()
+            self._cases = self._build_cases()
         return self._cases
 
-    def _collected(self) -> list[Case]:
-        found = {subject.module for subject in self.subjects}
+    def _build_cases(self) -> list[Case]:
+        modules_with_providers = {subject.module for subject in self.subjects}
         first = [
-            accepted(name, self.registry, {name}, found=name in found)
+            accepted_case(name, self.registry, {name}, has_providers=name in modules_with_providers)
             for name in sorted(self._tested)
         ]
-        return [*ranked(Tier.BRONZE, first), *collected(self.subjects, self.modules)]
+        return [*with_tier(Tier.BRONZE, first), *build_cases(self.subjects, self.modules)]
 
     def cases_of(self, module: str) -> list[Case]:
         """The cases of one plugin among several."""
@@ -86,8 +86,8 @@ class Suite:
     def run(self, case: Case, data_dir: Path) -> str | None:
         """Run a case; the message of its failure, or ``None``."""
         try:
-            runner, bench = self._opened(data_dir)
-            bench.begin()
+            runner, bench = self._open(data_dir)
+            bench.reset()
             runner.run(case.run(bench))
         except (Exception, asyncio.CancelledError, SystemExit) as error:
             return case.failure(error)
@@ -100,9 +100,12 @@ class Suite:
             self._runner.close()
         self._runner = self._bench = self.data_dir = None
 
-    def _opened(self, data_dir: Path) -> tuple[asyncio.Runner, Bench]:
+    def _open(self, data_dir: Path) -> tuple[asyncio.Runner, ProviderHarness]:
         if self._runner is None or self._bench is None:
-            self._runner, self._bench = asyncio.Runner(), Bench(self.plugins, self.subjects)
+            self._runner, self._bench = (
+                asyncio.Runner(),
+                ProviderHarness(self.plugins, self.subjects),
+            )
             self._runner.run(self._bench.open(data_dir))
         return self._runner, self._bench
 

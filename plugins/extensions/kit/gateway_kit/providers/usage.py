@@ -4,40 +4,42 @@ from collections.abc import Iterator
 
 from gateway_core.storage.stores.usage import UsageRow
 from gateway_kit.case import Case, expect
-from gateway_kit.mock_vendor import SAYINGS, Content, Scene, spoil
+from gateway_kit.mock_vendor import CONTENTS, Content, MockAnswer, apply_fault
 
-from .chat_requests import question
-from .harness import Bench
-from .subject import Route, Subject
+from .chat_requests import build_request
+from .harness import ProviderHarness
+from .subject import ProviderUnderTest, Route
 
 ONCE = "Report what the vendor reported last, once: do not add counts up, and do not invent any."
 
 
-def counting(subject: Subject, route: Route, *, stream: bool) -> Iterator[Case]:
+def usage_cases(subject: ProviderUnderTest, route: Route, *, stream: bool) -> Iterator[Case]:
     where = f"{subject.spec.id}: {route}-{'stream' if stream else 'whole'}"
 
-    async def _row(bench: Bench, content: Content, fault: str | None = None) -> UsageRow:
-        scene = Scene(dialect=route.dialect, content=content, model=route.model.id, stream=stream)
-        said = spoil(scene, fault) if fault else scene.said()
-        answer = await bench.ask(question(subject, route, stream=stream), said)
+    async def _row(bench: ProviderHarness, content: Content, fault: str | None = None) -> UsageRow:
+        scene = MockAnswer(
+            dialect=route.dialect, content=content, model=route.model.id, stream=stream
+        )
+        response = apply_fault(scene, fault) if fault else scene.response()
+        answer = await bench.ask(build_request(subject, route, stream=stream), response)
         expect(answer.status == 200, f"status {answer.status}: {answer.text[:200]}")
-        return await bench.row()
+        return await bench.read_usage_row()
 
-    async def exact(bench: Bench) -> None:
+    async def exact(bench: ProviderHarness) -> None:
         for name in ("text", "thinking", "cached"):
-            _same(await _row(bench, SAYINGS[name]), SAYINGS[name], route)
+            _expect_usage(await _row(bench, CONTENTS[name]), CONTENTS[name], route)
 
-    async def odd(bench: Bench) -> None:
+    async def odd(bench: ProviderHarness) -> None:
         for fault in ("usage-repeated", "finish-twice"):
-            _same(await _row(bench, SAYINGS["cached"], fault), SAYINGS["cached"], route)
-        late = await _row(bench, SAYINGS["cached"], "usage-late")
+            _expect_usage(await _row(bench, CONTENTS["cached"], fault), CONTENTS["cached"], route)
+        late = await _row(bench, CONTENTS["cached"], "usage-late")
         if not late.estimated:
-            _same(late, SAYINGS["cached"], route)
-        wrong = await _row(bench, SAYINGS["text"], "usage-wrong")
+            _expect_usage(late, CONTENTS["cached"], route)
+        wrong = await _row(bench, CONTENTS["text"], "usage-wrong")
         expect(wrong.status == "ok", "impossible counts make a sound answer fail")
 
-    async def missing(bench: Bench) -> None:
-        row = await _row(bench, SAYINGS["text"], "usage-missing")
+    async def missing(bench: ProviderHarness) -> None:
+        row = await _row(bench, CONTENTS["text"], "usage-missing")
         expect(row.estimated, "nothing was reported and the row does not say that it is estimated")
         expect(row.input_tokens > 0, "nothing was reported and nothing is estimated")
 
@@ -50,19 +52,22 @@ def counting(subject: Subject, route: Route, *, stream: bool) -> Iterator[Case]:
     )
 
 
-def _same(row: UsageRow, content: Content, route: Route) -> None:
-    told, kinds = content.usage, route.dialect.counts
-    assert told is not None, "these answers report usage"
-    wanted = {
-        "input": (row.input_tokens, told.input),
-        "output": (row.output_tokens, told.output),
-        "cached": (row.cached_tokens, told.cached if "cached" in kinds else row.cached_tokens),
+def _expect_usage(row: UsageRow, content: Content, route: Route) -> None:
+    reported, kinds = content.usage, route.dialect.counts
+    assert reported is not None, "these answers report usage"
+    counts = {
+        "input": (row.input_tokens, reported.input),
+        "output": (row.output_tokens, reported.output),
+        "cached": (row.cached_tokens, reported.cached if "cached" in kinds else row.cached_tokens),
         "reasoning": (
             row.reasoning_tokens,
-            told.reasoning if "reasoning" in kinds else row.reasoning_tokens,
+            reported.reasoning if "reasoning" in kinds else row.reasoning_tokens,
         ),
     }
-    for name, (found, due) in wanted.items():
-        expect(found == due, f"the row has {found} {name} tokens, the vendor reported {due}")
+    for name, (actual, expected) in counts.items():
+        expect(
+            actual == expected,
+            f"the row has {actual} {name} tokens, the vendor reported {expected}",
+        )
     expect(row.cached_tokens <= row.input_tokens, "more cached than input tokens")
     expect(not row.estimated, "the row is estimated although the vendor reported usage")

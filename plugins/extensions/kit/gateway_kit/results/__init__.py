@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .case_run import Progress, check
     from .lookup import NotFound, find
     from .outcome import Failure, Results
-    from .records import record, shown_to_gateway
+    from .records import record, to_record
 
 __all__ = [
     "Failure",
@@ -26,7 +26,7 @@ __all__ = [
     "check",
     "find",
     "record",
-    "shown_to_gateway",
+    "to_record",
 ]
 
 _HOMES = {
@@ -37,7 +37,7 @@ _HOMES = {
     "check": "case_run",
     "find": "lookup",
     "record": "records",
-    "shown_to_gateway": "records",
+    "to_record": "records",
 }
 
 

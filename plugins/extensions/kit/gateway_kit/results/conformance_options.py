@@ -11,11 +11,11 @@ NAME = "CONFORMANCE"
 """The plugin's own name for it: a plain dictionary with these members."""
 
 
-class BadGiven(ValueError):
+class BadConformanceOptions(ValueError):
     """A plugin says it wrongly. The message says how."""
 
 
-class Given(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ConformanceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of one plugin."""
 
     accounts: Mapping[str, Account] = {}
@@ -29,14 +29,14 @@ class Given(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 BUNDLED = {
-    "gateway_format_openai_responses": Given(other_work=("openai-responses-compact",)),
-    "gateway_provider_azure_openai": Given(
+    "gateway_format_openai_responses": ConformanceOptions(other_work=("openai-responses-compact",)),
+    "gateway_provider_azure_openai": ConformanceOptions(
         accounts={
             "azure-openai": Account(data={"azureEndpoint": "https://resource.openai.azure.com"})
         }
     ),
-    "gateway_provider_echo": Given(answers_itself=("echo",)),
-    "gateway_provider_vertex": Given(
+    "gateway_provider_echo": ConformanceOptions(answers_itself=("echo",)),
+    "gateway_provider_vertex": ConformanceOptions(
         accounts={
             "vertex": Account(secret="AIza-kit-0123456789abcdef", data={"project": "project-1"})
         }
@@ -45,12 +45,12 @@ BUNDLED = {
 """Of the plugins that come with the gateway, by module."""
 
 
-def given_by(module: str, plugin: object) -> Given:
+def read_conformance_options(module: str, plugin: object) -> ConformanceOptions:
     """Raises BadGiven."""
-    said = getattr(plugin, NAME, None)
-    if said is None:
-        return BUNDLED.get(module, Given())
+    value = getattr(plugin, NAME, None)
+    if value is None:
+        return BUNDLED.get(module, ConformanceOptions())
     try:
-        return msgspec.convert(said, Given)
+        return msgspec.convert(value, ConformanceOptions)
     except msgspec.ValidationError as error:
-        raise BadGiven(f"its {NAME} is not what the kit reads: {error}") from None
+        raise BadConformanceOptions(f"its {NAME} is not what the kit reads: {error}") from None

@@ -26,11 +26,11 @@ def find(plugin: str, folder: PluginFolder | None = None) -> Found:
     if path.is_file() and path.name in ("__init__.py", "pyproject.toml"):
         path = path.parent
     if path.suffix == ".py" and path.is_file():
-        return _file(path)
+        return _find_file(path)
     if path.is_dir() and (len(path.parts) > 1 or not find_spec_of(plugin)):
-        return _folder(path)
-    known = find_all(lambda name, told: None, folder=folder)
-    return _named(plugin, known) or _module(plugin, known)
+        return _find_folder(path)
+    known = find_all(lambda name, message: None, folder=folder)
+    return _find_by_name(plugin, known) or _find_module(plugin, known)
 
 
 def find_spec_of(module: str) -> bool:
@@ -41,11 +41,11 @@ def find_spec_of(module: str) -> bool:
         return False
 
 
-def _named(plugin: str, known: Iterable[Found]) -> Found | None:
+def _find_by_name(plugin: str, known: Iterable[Found]) -> Found | None:
     return next((each for each in known if plugin in (each.name, each.module)), None)
 
 
-def _module(name: str, known: Iterable[Found]) -> Found:
+def _find_module(name: str, known: Iterable[Found]) -> Found:
     try:
         is_there = find_spec(name) is not None
     except (ImportError, ValueError):
@@ -57,7 +57,7 @@ def _module(name: str, known: Iterable[Found]) -> Found:
     return _of_module(name, name)
 
 
-def _file(path: Path) -> Found:
+def _find_file(path: Path) -> Found:
     """A file that could be dropped into the folder of plugins."""
     home = PluginFolder(path.resolve().parent)
     found = next((each for each in dropins(home) if each.path == path.resolve()), None)
@@ -66,18 +66,18 @@ def _file(path: Path) -> Found:
     return found
 
 
-def _folder(path: Path) -> Found:
+def _find_folder(path: Path) -> Found:
     """A package's project, or the package itself."""
     path = path.resolve()
     if (path / "__init__.py").is_file():
-        _reach(path.parent)
+        _add_to_path(path.parent)
         return _of_module(path.name, path.name)
-    name, module = _entry(path)
-    _reach(path / "src" if (path / "src").is_dir() else path)
+    name, module = _read_entry_point(path)
+    _add_to_path(path / "src" if (path / "src").is_dir() else path)
     return _of_module(name, module)
 
 
-def _entry(path: Path) -> tuple[str, str]:
+def _read_entry_point(path: Path) -> tuple[str, str]:
     """The first plugin that a project declares. Raises NotFound."""
     try:
         text = (path / "pyproject.toml").read_text("utf-8")
@@ -87,8 +87,8 @@ def _entry(path: Path) -> tuple[str, str]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise NotFound(f"{path / 'pyproject.toml'} cannot be read: {error}") from None
     except (OSError, LookupError, AttributeError, TypeError, StopIteration):
-        told = f"{path} holds neither a package nor a pyproject.toml with a plugin of {GROUP}."
-        raise NotFound(told) from None
+        message = f"{path} holds neither a package nor a pyproject.toml with a plugin of {GROUP}."
+        raise NotFound(message) from None
     return name, str(value).partition(":")[0].strip()
 
 
@@ -101,6 +101,6 @@ def _of_module(name: str, module: str) -> Found:
     )
 
 
-def _reach(place: Path) -> None:
+def _add_to_path(place: Path) -> None:
     if str(place) not in sys.path:
         sys.path.insert(0, str(place))

@@ -45,7 +45,7 @@ class Results(Struct, frozen=True, kw_only=True, rename="camel"):
         return self.cases - len(self.failures)
 
 
-def reached(cases: Collection[Tier], failed: Collection[Tier], *, live: bool) -> Tier:
+def reached_tier(cases: Collection[Tier], failed: Collection[Tier], *, live: bool) -> Tier:
     """The tier of a plugin by the tiers of its cases and of those that failed.
 
     One of which it has no case is not reached by it.

@@ -17,12 +17,12 @@ def record(folder: PluginFolder, results: Results) -> Result:
     That the real vendor was asked is remembered for as long as the files stay the same.
     """
     before = recorded(folder)
-    kept = _with_live(shown_to_gateway(results), before.get(results.plugin))
+    kept = _keep_live(to_record(results), before.get(results.plugin))
     folder.write_json(FILE, Document(plugins={**before, results.plugin: kept}))
     return kept
 
 
-def shown_to_gateway(results: Results) -> Result:
+def to_record(results: Results) -> Result:
     """As much of the results as tiers are made of."""
     return Result(
         digest=results.digest,
@@ -37,16 +37,16 @@ def shown_to_gateway(results: Results) -> Result:
     )
 
 
-def document(every: Mapping[str, Result]) -> bytes:
+def build_document(results_by_name: Mapping[str, Result]) -> bytes:
     """The file that the kit comes with: nothing in it depends on when and where it was made."""
     plugins = {
         name: replace(result, kit="", seconds=0.0, checked_at="")
-        for name, result in sorted(every.items())
+        for name, result in sorted(results_by_name.items())
     }
     return msgspec.json.format(msgspec.json.encode(Document(plugins=plugins)), indent=2) + b"\n"
 
 
-def _with_live(new: Result, old: Result | None) -> Result:
+def _keep_live(new: Result, old: Result | None) -> Result:
     was_live = old is not None and old.live and old.digest == new.digest
     if new.live or not was_live:
         return new

@@ -10,18 +10,23 @@ from msgspec import Struct
 from gateway_core import WireFormat
 from gateway_core.plugins.registry import Registry
 from gateway_core.plugins.tiers import Tier
-from gateway_kit.extensions import Suite as ExtensionSuite
+from gateway_kit.extensions import ExtensionSuite
 from gateway_kit.extensions.subject import EXTENDING
-from gateway_kit.installed_formats import TO_INSTALL, USUAL, format_plugins, registry_of
-from gateway_kit.providers import Suite as ProviderSuite
+from gateway_kit.installed_formats import (
+    DEFAULT_FORMAT,
+    INSTALL_DEFAULT_FORMAT,
+    build_registry,
+    format_plugins,
+)
+from gateway_kit.providers import ProviderSuite
 
-from .conformance_options import Given
+from .conformance_options import ConformanceOptions
 
 _ANY_WORK = ("code/", "declared/facts")
 _BRONZE, _SILVER = ("declared", "code"), ("requests", "replies", "errors")
 
 
-class Lacking(Exception):
+class MissingRequirement(Exception):
     """The cases need a package that is not installed; the message says how to install it."""
 
 
@@ -33,46 +38,50 @@ class Step(Struct, frozen=True, kw_only=True):
     run: Callable[[], str | None]
 
 
-def steps(
-    module: str, plugin: object, given: Given, folder: Path, closing: ExitStack
+def build_steps(
+    module: str, plugin: object, options: ConformanceOptions, folder: Path, closing: ExitStack
 ) -> Iterator[Step]:
     """Every case of a plugin; ``folder`` is for what gateways write, ``closing`` closes them.
 
     Raises Lacking.
     """
-    beside = {name: other for name, other in format_plugins().items() if other is not plugin}
-    registry = registry_of({**beside, module: plugin})
-    usual = registry_of(beside).problems
-    refused = [each.message for each in registry.problems if each not in usual]
+    other_formats = {name: other for name, other in format_plugins().items() if other is not plugin}
+    registry = build_registry({**other_formats, module: plugin})
+    known_problems = build_registry(other_formats).problems
+    refused = [each.message for each in registry.problems if each not in known_problems]
     hooks = {hook for each in registry.plugins if each.name == module for hook in each.hooks}
     if "register_providers" in hooks or not hooks & {*EXTENDING, "register_formats"}:
-        yield from _of_providers(module, given, folder / "providers", closing)
+        yield from _provider_steps(module, options, folder / "providers", closing)
     if "register_formats" in hooks:
-        yield from _of_formats(module, given, registry, refused)
+        yield from _format_steps(module, options, registry, refused)
     if hooks & EXTENDING:
-        if USUAL not in registry.formats:
-            raise Lacking(TO_INSTALL)
-        yield from _of_extension(module, given, folder / "extension", closing)
+        if DEFAULT_FORMAT not in registry.formats:
+            raise MissingRequirement(INSTALL_DEFAULT_FORMAT)
+        yield from _extension_steps(module, options, folder / "extension", closing)
 
 
-def _of_providers(module: str, given: Given, folder: Path, closing: ExitStack) -> Iterator[Step]:
+def _provider_steps(
+    module: str, options: ConformanceOptions, folder: Path, closing: ExitStack
+) -> Iterator[Step]:
     suite = ProviderSuite(
-        (module,), accounts=given.accounts, answers_itself=frozenset(given.answers_itself)
+        (module,), accounts=options.accounts, answers_itself=frozenset(options.answers_itself)
     )
     closing.callback(suite.close)
     for case in suite.cases():
         yield Step(name=case.name, tier=case.tier, run=partial(suite.run, case, folder))
 
 
-def _of_extension(module: str, given: Given, folder: Path, closing: ExitStack) -> Iterator[Step]:
-    suite = ExtensionSuite(module, public=given.public)
+def _extension_steps(
+    module: str, options: ConformanceOptions, folder: Path, closing: ExitStack
+) -> Iterator[Step]:
+    suite = ExtensionSuite(module, public=options.public)
     closing.callback(suite.close)
     for case in suite.cases():
         yield Step(name=case.name, tier=case.tier, run=partial(suite.run, case, folder))
 
 
-def _of_formats(
-    module: str, given: Given, registry: Registry, refused: list[str]
+def _format_steps(
+    module: str, options: ConformanceOptions, registry: Registry, refused: list[str]
 ) -> Iterator[Step]:
     """``refused`` tells what the gateway does not take, of the plugin or because of it."""
     from gateway_kit.formats import format_cases
@@ -80,19 +89,19 @@ def _of_formats(
     own = [id for id, plugin in registry.format_plugins.items() if plugin == module]
     if not own or refused:
         name = f"{module}: accepted"
-        seen = "; ".join(refused) or "none of its formats is taken"
-        told = f"{name}: Correct what the gateway refuses of register_formats. Seen: {seen}"
-        yield Step(name=name, tier=Tier.BRONZE, run=lambda: told)
+        reason = "; ".join(refused) or "none of its formats is taken"
+        message = f"{name}: Correct what the gateway refuses of register_formats. Seen: {reason}"
+        yield Step(name=name, tier=Tier.BRONZE, run=lambda: message)
     for id in own:
         wire: WireFormat = registry.formats[id]
         for case in format_cases(wire):
-            if id in given.other_work and not str(case).startswith(_ANY_WORK):
+            if id in options.other_work and not str(case).startswith(_ANY_WORK):
                 continue
             name = f"{id}: {case}"
-            yield Step(name=name, tier=_tier_of(str(case)), run=partial(_kept, case.check))
+            yield Step(name=name, tier=_tier_of(str(case)), run=partial(_check_law, case.check))
 
 
-def _kept(check: Callable[[], None]) -> str | None:
+def _check_law(check: Callable[[], None]) -> str | None:
     try:
         check()
     except Exception as error:  # a law tells what is broken, whatever the plugin raised

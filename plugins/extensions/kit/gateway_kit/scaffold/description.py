@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 KINDS = ("provider", "format", "extension")
-USUAL = "openai"
+DEFAULT_FORMAT = "openai"
 """The format that a vendor speaks unless something else is said, and extensions are tried with."""
 LONGEST_NAME = 30
 """Letters; longer names would break the lines that hold them."""
@@ -16,22 +16,22 @@ _PRINTED = re.compile(r"[!#-&(-;=?-\[\]_a-z~]+")
 """What may stand in an address, and between quotes as it is."""
 
 
-_MEANT = frozenset({"CONFORMANCE", "GATEWAY_PROTOCOL"})
+_RESERVED = frozenset({"CONFORMANCE", "GATEWAY_PROTOCOL"})
 """Names in a plugin's module that the gateway and the kit read."""
 
 
-class BadOrder(ValueError):
+class BadDescription(ValueError):
     """Something cannot be written as it is wanted. The message says what and why."""
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class PluginDescription(Struct, frozen=True, kw_only=True):
     """A plugin that is wanted. Raises BadOrder when its names or addresses cannot be."""
 
     kind: str
     """One of KINDS."""
     name: str
     """Of the vendor, the format or the extension: ``acme``."""
-    wire: str = USUAL
+    wire: str = DEFAULT_FORMAT
     """The format that a provider's vendor speaks."""
     base_url: str = ""
     """A provider's; empty for one to be filled in."""
@@ -42,18 +42,22 @@ class Order(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise BadOrder(f"There is no kind {self.kind!r}; choose {', '.join(KINDS)}")
+            raise BadDescription(f"There is no kind {self.kind!r}; choose {', '.join(KINDS)}")
         if len(self.name) > LONGEST_NAME or not _NAME.fullmatch(self.name):
-            raise BadOrder(
+            raise BadDescription(
                 f"{self.name!r} cannot be a plugin's name: it is to begin with a small letter, to "
                 f"hold small letters, digits and single hyphens, at most {LONGEST_NAME} of them"
             )
-        if self.kind != "provider" and (self.base_url or self.variable or self.wire != USUAL):
-            raise BadOrder("--format, --base-url and --variable are for providers only")
+        if self.kind != "provider" and (
+            self.base_url or self.variable or self.wire != DEFAULT_FORMAT
+        ):
+            raise BadDescription("--format, --base-url and --variable are for providers only")
         if self.base_url:
             _check_url(self.base_url)
         if self.variable and not _VARIABLE.fullmatch(self.variable):
-            raise BadOrder(f"{self.variable!r} is no name of a process variable: ACME_API_KEY is")
+            raise BadDescription(
+                f"{self.variable!r} is no name of a process variable: ACME_API_KEY is"
+            )
 
     @property
     def plugin(self) -> str:
@@ -79,8 +83,8 @@ class Order(Struct, frozen=True, kw_only=True):
     def constant(self) -> str:
         """What its value is called in the code, where no other constant has the name."""
         ending = "_FORMAT" if self.kind == "format" else ""
-        name = self._loud + ending
-        return f"{name}_PLUGIN" if name in _MEANT else name
+        name = self._upper_name + ending
+        return f"{name}_PLUGIN" if name in _RESERVED else name
 
     @property
     def place(self) -> str:
@@ -111,25 +115,25 @@ class Order(Struct, frozen=True, kw_only=True):
         return "" if self.kind == "format" else f"model-gateway-format-{self.wire}"
 
     def _description(self) -> str:
-        says = {
+        texts = {
             "provider": f"{self.title} for the model gateway",
             "format": f"The wire format {self.title} for the model gateway",
             "extension": f"{self.title}: an extension of the model gateway",
         }
-        return says[self.kind]
+        return texts[self.kind]
 
     @property
     def key_variable(self) -> str:
         """The process variable of a provider's key."""
-        return self.variable or f"{self._loud}_API_KEY"
+        return self.variable or f"{self._upper_name}_API_KEY"
 
     @property
-    def _loud(self) -> str:
+    def _upper_name(self) -> str:
         return self.name.replace("-", "_").upper()
 
     def _use(self) -> str:
         name = self.name
-        says = {
+        texts = {
             "provider": f"Set `{self.key_variable}` or add a connection; then call "
             f"`{name}/{name}-large` in any client format.",
             "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
@@ -137,17 +141,17 @@ class Order(Struct, frozen=True, kw_only=True):
             "extension": f"`GET /api/extensions/{name}/calls` tells how often each model was "
             "called.",
         }
-        return says[self.kind]
+        return texts[self.kind]
 
 
 def _check_url(url: str) -> None:
     """Raises BadOrder."""
     try:
         parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        sound = False
+        is_sound = False
     else:
-        sound = sound and not (parts.query or parts.fragment or "@" in parts.netloc)
-    if not sound or not _PRINTED.fullmatch(url):
-        raise BadOrder(f"{url!r} is no base URL: https://api.acme.example/v1 is")
+        is_sound = is_sound and not (parts.query or parts.fragment or "@" in parts.netloc)
+    if not is_sound or not _PRINTED.fullmatch(url):
+        raise BadDescription(f"{url!r} is no base URL: https://api.acme.example/v1 is")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-class AlreadyThere(FileExistsError):
+class FilesExist(FileExistsError):
     """What is to be written is there already. The message says what."""
 
 
@@ -14,10 +14,10 @@ def write(home: Path, files: Mapping[str, str], *, force: bool = False) -> list[
     With ``force`` files of the same names are replaced; others stay as they are.
     """
     places = {home / path: text for path, text in files.items()}
-    standing = [place for place in places if place.exists()]
-    if standing and not force:
-        others = f", and so do {len(standing) - 1} others" if len(standing) > 1 else ""
-        raise AlreadyThere(f"{standing[0]} exists already{others}; --force replaces files")
+    existing = [place for place in places if place.exists()]
+    if existing and not force:
+        others = f", and so do {len(existing) - 1} others" if len(existing) > 1 else ""
+        raise FilesExist(f"{existing[0]} exists already{others}; --force replaces files")
     for place, text in places.items():
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, "utf-8", newline="\n")

@@ -7,24 +7,24 @@ adapter opens: what it asks of the vendor, and what it makes of the answer.
 from collections.abc import Iterator
 
 from gateway_core.plugins.tiers import Tier
-from gateway_kit.case import Case, ranked
+from gateway_kit.case import Case, with_tier
 
 from ..service_samples import SAMPLES, ServiceSample
-from ..subject import Subject
-from .answers import answers, torn
-from .junk import junk
-from .refusals import refusals
-from .requests import requests
-from .service_call import each_service
+from ..subject import ProviderUnderTest
+from .answers import answer_cases, torn_answer_cases
+from .junk import junk_cases
+from .refusals import refusal_cases
+from .requests import request_cases
+from .service_call import service_calls
 
-__all__ = ["SAMPLES", "ServiceSample", "services"]
+__all__ = ["SAMPLES", "ServiceSample", "service_cases"]
 
 
-def services(subject: Subject) -> Iterator[Case]:
+def service_cases(subject: ProviderUnderTest) -> Iterator[Case]:
     """Every case of the services that a vendor declares."""
-    for asking in each_service(subject):
-        yield from ranked(Tier.SILVER, requests(asking))
-        yield from ranked(Tier.SILVER, answers(asking))
-        yield from ranked(Tier.SILVER, refusals(asking))
-        yield from ranked(Tier.GOLD, torn(asking))
-        yield from ranked(Tier.GOLD, junk(asking))
+    for call in service_calls(subject):
+        yield from with_tier(Tier.SILVER, request_cases(call))
+        yield from with_tier(Tier.SILVER, answer_cases(call))
+        yield from with_tier(Tier.SILVER, refusal_cases(call))
+        yield from with_tier(Tier.GOLD, torn_answer_cases(call))
+        yield from with_tier(Tier.GOLD, junk_cases(call))

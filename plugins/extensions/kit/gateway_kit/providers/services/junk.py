@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from gateway_core import TransportError
-from gateway_kit.case import Case, Unmet, expect
+from gateway_kit.case import Case, CaseFailed, expect
 
-from ..harness import Bench
-from .service_call import Asking, carried
+from ..harness import ProviderHarness
+from .service_call import ServiceCall, feed_all
 
 NOT_JSON: Mapping[str, bytes] = {
     "nothing at all": b"",
@@ -26,49 +26,49 @@ ODD_JSON: Mapping[str, bytes] = {
 }
 
 
-def junk(asking: Asking) -> Iterator[Case]:
-    sample = asking.sample
+def junk_cases(call: ServiceCall) -> Iterator[Case]:
+    sample = call.sample
 
-    async def quiet(bench: Bench) -> None:
+    async def quiet(bench: ProviderHarness) -> None:
         for about, body in {**NOT_JSON, **ODD_JSON}.items():
-            _carry(asking, body, about)
+            _carry(call, body, about)
 
-    async def unfinished(bench: Bench) -> None:
+    async def unfinished(bench: ProviderHarness) -> None:
         for at in range(0, len(sample.reply) - 1, max(1, len(sample.reply) // 16)):
-            _expect_failure(asking, sample.reply[:at], f"the first {at} bytes of an answer")
+            _expect_failure(call, sample.reply[:at], f"the first {at} bytes of an answer")
         for about, body in {**NOT_JSON, "an error": ODD_JSON["an error"]}.items():
-            _expect_failure(asking, body, about)
+            _expect_failure(call, body, about)
 
-    async def breaks_off(bench: Bench) -> None:
-        exchange = asking.open()
+    async def breaks_off(bench: ProviderHarness) -> None:
+        exchange = call.open()
         exchange.feed(sample.reply[: len(sample.reply) // 2])
         exchange.fail(TransportError("The vendor broke off"))
         expect(exchange.failure is not None, "after fail() the exchange knows no failure")
 
-    yield asking.case(
+    yield call.case(
         "odd answers",
         "Never raise for what a vendor sent: put an UpstreamError into failure.",
         quiet,
     )
     if sample.is_json:
-        yield asking.case(
+        yield call.case(
             "no answer",
             "Put an UpstreamError into failure when an answer is broken.",
             unfinished,
         )
-    yield asking.case(
+    yield call.case(
         "broken off", "Keep the error that fail() is given as the exchange's failure.", breaks_off
     )
 
 
-def _carry(asking: Asking, body: bytes, about: str) -> bool:
+def _carry(call: ServiceCall, body: bytes, about: str) -> bool:
     """Whether it is taken for a failure. Raises Unmet."""
     try:
-        said = carried(asking.open(), (body[: len(body) // 2], body[len(body) // 2 :]))
+        result = feed_all(call.open(), (body[: len(body) // 2], body[len(body) // 2 :]))
     except Exception as error:  # whatever the plugin's own code raises is what is looked for
-        raise Unmet(f"{about}: {type(error).__name__}: {error}") from error
-    return said.exchange.failure is not None
+        raise CaseFailed(f"{about}: {type(error).__name__}: {error}") from error
+    return result.exchange.failure is not None
 
 
-def _expect_failure(asking: Asking, body: bytes, about: str) -> None:
-    expect(_carry(asking, body, about), f"{about}: it passes for a whole answer")
+def _expect_failure(call: ServiceCall, body: bytes, about: str) -> None:
+    expect(_carry(call, body, about), f"{about}: it passes for a whole answer")

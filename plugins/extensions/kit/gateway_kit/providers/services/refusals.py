@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from gateway_core import UpstreamError
-from gateway_kit.case import Case, Unmet, expect
+from gateway_kit.case import Case, CaseFailed, expect
 from gateway_kit.mock_vendor.refusals import DATE, LATER, WAIT
 
-from ..harness import Bench
-from .service_call import Asking
+from ..harness import ProviderHarness
+from .service_call import ServiceCall
 
 WORDS = "Slow down"
 STATUSES = (400, 401, 403, 404, 429, 500, 503, 529)
@@ -31,45 +31,47 @@ HINTS: tuple[Mapping[str, str], ...] = (
 )
 
 
-def refusals(asking: Asking) -> Iterator[Case]:
-    async def told(bench: Bench) -> None:
+def refusal_cases(call: ServiceCall) -> Iterator[Case]:
+    async def keeps_words(bench: ProviderHarness) -> None:
         for status in STATUSES:
-            error = _refused(asking, status, {}, BODIES["chat's shape"])
+            error = _read_refusal(call, status, {}, BODIES["chat's shape"])
             expect(error.status == status, f"a {status} is read as {error.status}")
             expect(WORDS in error.message, f"the vendor's words are lost: {error.message!r}")
 
-    async def odd(bench: Bench) -> None:
+    async def odd(bench: ProviderHarness) -> None:
         for about, body in {**ODD, **BODIES}.items():
-            error = _refused(asking, 502, {}, body, about)
+            error = _read_refusal(call, 502, {}, body, about)
             expect(error.status == 502, f"{about}: a 502 is read as {error.status}")
             expect("<html" not in error.message, f"{about}: a page is quoted")
 
-    async def waits(bench: Bench) -> None:
+    async def waits(bench: ProviderHarness) -> None:
         for hint in HINTS:
-            error = _refused(asking, 429, hint, BODIES["chat's shape"])
-            found = error.retry_after
-            expect(found is not None and abs(found - WAIT) <= 1, f"after {hint} it waits {found}")
-        error = _refused(asking, 429, {}, BODIES["chat's shape"])
+            error = _read_refusal(call, 429, hint, BODIES["chat's shape"])
+            wait = error.retry_after
+            expect(wait is not None and abs(wait - WAIT) <= 1, f"after {hint} it waits {wait}")
+        error = _read_refusal(call, 429, {}, BODIES["chat's shape"])
         expect(error.retry_after is None, f"without a hint it waits {error.retry_after}")
 
-    yield asking.case("refusals", "Keep the status and the words of a refusal.", told)
-    yield asking.case(
+    yield call.case("refusals", "Keep the status and the words of a refusal.", keeps_words)
+    yield call.case(
         "odd refusals", "Read a refusal whatever its body is, and never raise for it.", odd
     )
-    yield asking.case(
+    yield call.case(
         "retry hints", "Take the wait with gateway_formats.hints.retry_after(headers).", waits
     )
 
 
-def _refused(
-    asking: Asking, status: int, headers: Mapping[str, str], body: bytes, about: str = ""
+def _read_refusal(
+    call: ServiceCall, status: int, headers: Mapping[str, str], body: bytes, about: str = ""
 ) -> UpstreamError:
     try:
-        error: object = asking.open().refusal(status, headers, body)
+        error: object = call.open().refusal(status, headers, body)
     except Exception as raised:  # whatever the plugin's own code raises is what is looked for
-        raise Unmet(f"{about or status}: it raises {type(raised).__name__}: {raised}") from raised
+        raise CaseFailed(
+            f"{about or status}: it raises {type(raised).__name__}: {raised}"
+        ) from raised
     if not isinstance(error, UpstreamError):
-        raise Unmet(f"a refusal is read as {type(error).__name__}")
-    secret = asking.subject.account.secret
+        raise CaseFailed(f"a refusal is read as {type(error).__name__}")
+    secret = call.subject.account.secret
     expect(not secret or secret not in error.message, "the message tells the account's key")
     return error

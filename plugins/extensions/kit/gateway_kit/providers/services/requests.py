@@ -11,29 +11,29 @@ from gateway_core.plugins.manifest import auth_type
 from gateway_core.upstream.allowed_hosts import allowed_hosts, is_named
 from gateway_core.upstream.transport import MalformedUrl
 from gateway_core.upstream.transport.urls import parse
-from gateway_kit.case import Case, none_of
+from gateway_kit.case import Case, expect_none
 
-from ..harness import Bench
+from ..harness import ProviderHarness
 from ..service_samples import JSON
-from .service_call import CLIENT_KEY, COOKIE, Asking
+from .service_call import CLIENT_KEY, COOKIE, ServiceCall
 
 METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
 
-Check = Callable[[Asking, UpstreamRequest], Iterable[str]]
+Check = Callable[[ServiceCall, UpstreamRequest], Iterable[str]]
 
 
-def requests(asking: Asking) -> Iterator[Case]:
+def request_cases(call: ServiceCall) -> Iterator[Case]:
     def case(name: str, advice: str, check: Check) -> Case:
-        async def run(bench: Bench) -> None:
-            none_of(check(asking, asking.request()))
+        async def run(bench: ProviderHarness) -> None:
+            expect_none(check(call, call.request()))
 
-        return asking.case(name, advice, run)
+        return call.case(name, advice, run)
 
     yield case(
         "one request",
         "Open an exchange whose request has a method, header names in lower case, a body "
         "of the type that content-type names, and what the client said.",
-        lambda asking, request: [*head_faults(asking, request), *words_faults(asking, request)],
+        lambda call, request: [*head_faults(call, request), *words_faults(call, request)],
     )
     yield case(
         "address",
@@ -47,11 +47,11 @@ def requests(asking: Asking) -> Iterator[Case]:
     yield case(
         "asked twice",
         "Make each exchange anew from its call: keep nothing of one call for another.",
-        lambda asking, first: [] if asking.request() == first else ["two equal calls differ"],
+        lambda call, first: [] if call.request() == first else ["two equal calls differ"],
     )
 
 
-def head_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+def head_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     if request.method not in METHODS:
         yield f"the method is {request.method!r}"
     yield from (f"the header {n} is not in lower case" for n in request.headers if n != n.lower())
@@ -64,11 +64,11 @@ def head_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
         yield f"the body is not divided as {media} says"
 
 
-def words_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+def words_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     """Whether anything at all that the client said is asked; vendors may spell it their own way."""
-    if asking.sample.request_type != JSON:
+    if call.sample.request_type != JSON:
         return
-    asked = msgspec.json.decode(asking.sample.request)
+    asked = msgspec.json.decode(call.sample.request)
     words = [word for word in _words(asked) if word != "MODEL"]
     told = [unquote_plus(request.url), *_told(request.body)]
     if words and not any(word in each for word in words for each in told):
@@ -92,18 +92,18 @@ def _told(body: bytes) -> Iterator[str]:
         yield body.decode("utf-8", "replace")
 
 
-def address_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+def address_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     parts = urlsplit(request.url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         yield f"{request.url} is no absolute URL"
-    elif not is_declared(request.url, asking):
+    elif not is_declared(request.url, call):
         yield f"{parts.netloc} is none of the hosts that the ProviderSpec declares"
     if "//" in parts.path or "{" in unquote(parts.path):
         yield f"the path {parts.path} has an empty step or an unfilled place"
 
 
-def model_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
-    model, prefixed = asking.model.id, f"{asking.subject.spec.id}/{asking.model.id}"
+def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
+    model, prefixed = call.model.id, f"{call.subject.spec.id}/{call.model.id}"
     said = request.body.decode("utf-8", "replace") + unquote(request.url)
     said = said.replace("\\/", "/")
     if prefixed in said:
@@ -112,26 +112,26 @@ def model_faults(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
         yield f"neither the URL nor the body names the model {model}"
 
 
-def keys(asking: Asking, request: UpstreamRequest) -> Iterator[str]:
+def keys(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     """Where the account's key stands, and whether anything of the client's came along."""
     told = {**request.headers, "the address": unquote(request.url)}
     told["the body"] = request.body.decode("utf-8", "replace")
     for word in (CLIENT_KEY, COOKIE):
         yield from (f"the client's secret is in {name}" for name in told if word in told[name])
-    secret = asking.subject.account.secret
+    secret = call.subject.account.secret
     places = [name for name in told if secret and secret in told[name]]
-    wanted = 0 if secret is None or auth_type(asking.subject.spec) == "none" else 1
+    wanted = 0 if secret is None or auth_type(call.subject.spec) == "none" else 1
     if len(places) != wanted or any(place.startswith("the ") for place in places):
         yield f"the key is in {', '.join(places) or 'no header at all'}"
 
 
-def is_declared(url: str, asking: Asking) -> bool:
+def is_declared(url: str, call: ServiceCall) -> bool:
     """By the gateway's own rule for what a plugin may call."""
     try:
         found = parse(url)
     except MalformedUrl:
         return False
-    spec, data = asking.subject.spec, asking.subject.account.data
+    spec, data = call.subject.spec, call.subject.account.data
     return allowed_hosts(spec).covers(found.origin) or is_named(found, data)
 
 

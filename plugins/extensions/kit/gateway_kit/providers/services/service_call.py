@@ -19,16 +19,16 @@ from gateway_core.pipeline.json_body import members_of
 from gateway_kit.case import Case, Run, expect
 
 from ..service_samples import SAMPLES, ServiceSample
-from ..subject import Subject
+from ..subject import ProviderUnderTest
 
 CLIENT_KEY = "sk-client-7733"
 COOKIE = "client-cookie-7733"
 
 
-class Asking(Struct, frozen=True, kw_only=True):
+class ServiceCall(Struct, frozen=True, kw_only=True):
     """One service of a vendor, a model of its kind, and what is asked and answered."""
 
-    subject: Subject
+    subject: ProviderUnderTest
     service: Service
     model: Model
     sample: ServiceSample
@@ -75,29 +75,29 @@ class Asking(Struct, frozen=True, kw_only=True):
         return request
 
 
-class Carried(Struct, frozen=True):
+class ServiceResult(Struct, frozen=True):
     """What became of an answer."""
 
     body: bytes
     exchange: Exchange
 
 
-def carried(exchange: Exchange, pieces: Iterable[bytes]) -> Carried:
+def feed_all(exchange: Exchange, pieces: Iterable[bytes]) -> ServiceResult:
     """The vendor's bytes in these pieces, to their end. Raises Unmet for anything but bytes."""
-    given: list[object] = [exchange.feed(piece) for piece in pieces]
-    given.append(exchange.close())
-    for each in given:
+    outputs: list[object] = [exchange.feed(piece) for piece in pieces]
+    outputs.append(exchange.close())
+    for each in outputs:
         expect(isinstance(each, bytes), f"feed or close gave {type(each).__name__}, not bytes")
-    return Carried(b"".join(each for each in given if isinstance(each, bytes)), exchange)
+    return ServiceResult(b"".join(each for each in outputs if isinstance(each, bytes)), exchange)
 
 
-def each_service(subject: Subject) -> Iterator[Asking]:
+def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
     """The services whose kind can be asked in one request."""
     samples: Mapping[Kind, ServiceSample] = {**SAMPLES, **subject.samples}
     for service in subject.spec.services:
         if service.kind in samples:
             models = [each for each in subject.spec.models if each.kind is service.kind]
-            yield Asking(
+            yield ServiceCall(
                 subject=subject,
                 service=service,
                 model=models[0] if models else Model("maker/model-1", kind=service.kind),
