@@ -113,14 +113,20 @@ async def _serve(
     )
     async with opening as gateway:
         registry = gateway.core.snapshot.registry
-        providers = _own(registry, found_plugin.name)
+        owners = registry.provider_plugins
+        providers = [
+            spec
+            for id, spec in registry.providers.items()
+            if owners[id] in (found_plugin.name, STAND_IN_PLUGIN)
+        ]
         vendor = build_vendor(orders, registry, providers)
         await vendor.open()
         network = gateway.core.network = RedirectedNetwork(vendor.url, parent.tell)
         try:
             await _add_accounts(gateway, found_plugin, providers)
             base = f"http://{HERE}:{orders.port}"
-            inside = _inside(orders, base)
+            command = f"model-gateway --data-dir {quoted(orders.data_dir)} api --url {base} GET"
+            inside = f"\nLook inside:\n\n  {command} /api/usage/history\n"
             parent.tell(_greeting(base, found_plugin, registry, providers) + inside, "serving")
             connections = server.Door(server.limits_of(environment), partial(_cut, gateway))
             hurry = asyncio.create_task(_hurry(stop, connections))
@@ -153,14 +159,6 @@ def _cut(gateway: Gateway) -> None:
     gateway.core.state.is_stopping = True
 
 
-def _own(registry: Registry, plugin: str) -> list[ProviderSpec]:
-    """The plugin's vendors, or the one that was made up for it."""
-    owners = registry.provider_plugins
-    return [
-        spec for id, spec in registry.providers.items() if owners[id] in (plugin, STAND_IN_PLUGIN)
-    ]
-
-
 async def _add_accounts(
     gateway: Gateway, found_plugin: Found, providers: list[ProviderSpec]
 ) -> None:
@@ -177,12 +175,6 @@ async def _add_accounts(
         new = NewConnection(provider=spec.id, name="mock vendor", data=data)
         await core.stores.connections.create(new)
     await core.refresh()
-
-
-def _inside(orders: ChildOptions, base: str) -> str:
-    """How to look at the gateway's own figures, and at an extension's routes under /api."""
-    command = f"model-gateway --data-dir {quoted(orders.data_dir)} api --url {base} GET"
-    return f"\nLook inside:\n\n  {command} /api/usage/history\n"
 
 
 def _greeting(

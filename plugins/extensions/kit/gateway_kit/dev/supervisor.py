@@ -113,7 +113,10 @@ class Supervisor:
                     seen = digests
                     await self._replace()
                 elif self._serving is not None and self._serving.has_ended:
-                    await self._report_end()
+                    assert self._serving is not None
+                    await self._serving.stop()
+                    self._serving = None
+                    self._show(f"The gateway has ended. {self._waiting()}")
                 await asyncio.sleep(POLL)
         finally:
             if self._serving is not None:
@@ -147,10 +150,3 @@ class Supervisor:
     def _waiting(self) -> str:
         still = "The plugin as it was is still served. " if self._serving is not None else ""
         return f"{still}Save the source again to go on."
-
-    async def _report_end(self) -> None:
-        """What served has ended by itself."""
-        assert self._serving is not None
-        await self._serving.stop()
-        self._serving = None
-        self._show(f"The gateway has ended. {self._waiting()}")

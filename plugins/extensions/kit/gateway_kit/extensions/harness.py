@@ -107,17 +107,14 @@ class ExtensionHarness:
             self._stack.enter_context(self.warnings)
         elif not self._is_open:
             await self.aclose()
-            await self._open(folder)
+            self._stack.enter_context(self.warnings)
+            self.calls = provider_harness.ProviderHarness(self.plugins, [self.vendor])
+            await self.calls.open(folder / "data")
+            self._stack.push_async_callback(self.calls.aclose)
+            self._is_open = True
+            self.app = self.gateway.app if self._subject.trusted else self._fenced()
         if self._is_open:
             self.calls.reset()
-
-    async def _open(self, folder: Path) -> None:
-        self._stack.enter_context(self.warnings)
-        self.calls = provider_harness.ProviderHarness(self.plugins, [self.vendor])
-        await self.calls.open(folder / "data")
-        self._stack.push_async_callback(self.calls.aclose)
-        self._is_open = True
-        self.app = self.gateway.app if self._subject.trusted else self._fenced()
 
     def _fenced(self) -> App:
         arguments = read_conformance_options(self.gateway, self._subject.module)

@@ -31,7 +31,10 @@ def route_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     async def shut(bench: ExtensionHarness) -> None:
         for route in _route_methods(bench):
             if route.guarded.access not in OPEN:
-                await _refused(bench, route)
+                answer = await bench.ask(route.method, route.path, b"{}", client=ELSEWHERE)
+                expect(
+                    answer.status in (401, 403), f"{route} answers a stranger with {answer.status}"
+                )
             elif subject.public is not None:
                 is_meant = route.template in subject.public
                 expect(is_meant, f"{route} is open to everybody")
@@ -75,11 +78,6 @@ async def _free(bench: ExtensionHarness) -> None:
         expect(endpoints.find(route.path) is None, f"{route} is where clients ask models")
         expect((route.method, route.path) not in seen, f"{route} is registered twice")
         seen.add((route.method, route.path))
-
-
-async def _refused(bench: ExtensionHarness, route: ReceivedRequest) -> None:
-    answer = await bench.ask(route.method, route.path, b"{}", client=ELSEWHERE)
-    expect(answer.status in (401, 403), f"{route} answers a stranger with {answer.status}")
 
 
 async def _answers(bench: ExtensionHarness) -> None:

@@ -64,7 +64,12 @@ class ExtensionSuite:
     def run(self, case: Case, data_dir: Path) -> str | None:
         """Run a case; the message of its failure, or ``None``."""
         try:
-            runner, bench = self._open()
+            if self._runner is None or self._bench is None:
+                self._runner = asyncio.Runner()
+                self._bench = ExtensionHarness(
+                    self.subject, format_plugins(), _dashboard(self.subject.plugin)
+                )
+            runner, bench = self._runner, self._bench
             runner.run(bench.ready(data_dir, alone=case.alone))
             runner.run(case.run(bench))
         except (Exception, asyncio.CancelledError, SystemExit) as error:
@@ -91,14 +96,6 @@ class ExtensionSuite:
             yield from with_tier(Tier.SILVER, command_cases(subject))
         if subject.hooks & SERVING:
             yield from with_tier(Tier.GOLD, lifespan_cases(subject))
-
-    def _open(self) -> tuple[asyncio.Runner, ExtensionHarness]:
-        if self._runner is None or self._bench is None:
-            self._runner = asyncio.Runner()
-            self._bench = ExtensionHarness(
-                self.subject, format_plugins(), _dashboard(self.subject.plugin)
-            )
-        return self._runner, self._bench
 
 
 def _hooks_of(module: str, plugin: object) -> frozenset[str]:

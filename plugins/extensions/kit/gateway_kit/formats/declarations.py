@@ -11,7 +11,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 import gateway_core
-from gateway_core import BadRequest, Counting, Endpoint, Intake, WireFormat
+from gateway_core import BadRequest, Counting, Intake, WireFormat
 
 from . import format_modules, sample_values
 from .case import Law, check_each, expect, expect_equal, has_both, has_client, has_vendor, law
@@ -99,25 +99,18 @@ def paths(bench: FormatHarness) -> None:
 def endpoints_read(bench: FormatHarness) -> None:
     for endpoint in bench.wire.endpoints:
         for request in bench.requests:
-            _finds_the_model(bench, endpoint, request)
+            named = {"model": "kit-path-model"} if "{model}" in endpoint.path else {}
+            intake = endpoint.read(named, {}, members_of(request))
+            if named or "model" in members_of(request):
+                expect_equal(
+                    intake.model, named.get("model") or bench.read_request(request).model, "model:"
+                )
         for stream in (True, False):
-            _finds_the_wish(bench, endpoint, stream)
-
-
-def _finds_the_model(bench: FormatHarness, endpoint: Endpoint, request: bytes) -> None:
-    named = {"model": "kit-path-model"} if "{model}" in endpoint.path else {}
-    intake = endpoint.read(named, {}, members_of(request))
-    if named or "model" in members_of(request):
-        expect_equal(
-            intake.model, named.get("model") or bench.read_request(request).model, "model:"
-        )
-
-
-def _finds_the_wish(bench: FormatHarness, endpoint: Endpoint, stream: bool) -> None:
-    """An endpoint whose path names the model may say in its path whether it streams."""
-    if "{model}" not in endpoint.path:
-        body, _ = bench.write_request(replace(bench.for_target(sample_values.PLAIN), stream=stream))
-        expect_equal(endpoint.read({}, {}, members_of(body)).stream, stream, "stream:")
+            if "{model}" not in endpoint.path:
+                body, _ = bench.write_request(
+                    replace(bench.for_target(sample_values.PLAIN), stream=stream)
+                )
+                expect_equal(endpoint.read({}, {}, members_of(body)).stream, stream, "stream:")
 
 
 @law(

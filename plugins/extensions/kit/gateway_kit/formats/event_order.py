@@ -38,23 +38,17 @@ class _OrderCheck:
             case UsageReported():
                 return self.has_started
             case ChoiceEnded():
-                return self._end_choice(event.choice)
+                is_open = any(of == event.choice for of, _ in self.open)
+                was_ended = event.choice in self.ended
+                self.ended.add(event.choice)
+                return self.has_started and not is_open and not was_ended
             case PartStarted():
-                return self._start_part(event)
+                index = self.started.get(event.choice, 0)
+                self.started[event.choice] = index + 1
+                self.open.add((event.choice, event.index))
+                return self.has_started and event.index == index and event.choice not in self.ended
             case PartGrew() | PartSealed() | CitationAdded() | PartEnded():
                 return self._continue_part(event)
-
-    def _end_choice(self, choice: int) -> bool:
-        is_open = any(of == choice for of, _ in self.open)
-        was_ended = choice in self.ended
-        self.ended.add(choice)
-        return self.has_started and not is_open and not was_ended
-
-    def _start_part(self, event: PartStarted) -> bool:
-        index = self.started.get(event.choice, 0)
-        self.started[event.choice] = index + 1
-        self.open.add((event.choice, event.index))
-        return self.has_started and event.index == index and event.choice not in self.ended
 
     def _continue_part(self, event: PartGrew | PartSealed | CitationAdded | PartEnded) -> bool:
         place = (event.choice, event.index)

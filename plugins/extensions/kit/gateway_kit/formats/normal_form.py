@@ -52,14 +52,10 @@ def normalize_conversation(conversation: Conversation) -> dict[str, Any]:
         "tools": [
             (tool.name, tool.description, parse_schema(tool.schema)) for tool in conversation.tools
         ],
-        "tool_choice": _mode(conversation),
+        "tool_choice": (conversation.tool_choice.mode if conversation.tool_choice else "auto"),
         "sampling": msgspec.to_builtins(conversation.sampling),
         "output": conversation.output and parse_schema(conversation.output.schema),
     }
-
-
-def _mode(conversation: Conversation) -> str:
-    return conversation.tool_choice.mode if conversation.tool_choice else "auto"
 
 
 def _turn_facts(conversation: Conversation) -> Iterable[Fact]:

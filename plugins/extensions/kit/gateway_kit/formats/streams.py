@@ -125,7 +125,11 @@ def losses_are_named(bench: FormatHarness) -> None:
 def any_cut(bench: FormatHarness) -> None:
     for stream in bench.streams:
         whole = bench.read_stream(stream)
-        expect_equal(bench.read_stream(*_bytes(stream)), whole, "byte by byte:")
+        expect_equal(
+            bench.read_stream(*([stream[place : place + 1] for place in range(len(stream))])),
+            whole,
+            "byte by byte:",
+        )
 
     def check(actual: tuple[int, list[int]]) -> None:
         stream, places = bench.streams[actual[0]], actual[1]
@@ -299,10 +303,6 @@ def _is_grammatical(bench: FormatHarness, stream: bytes) -> None:
     grammar = bench.wire.grammar
     if grammar is not None:
         expect(violation(grammar, stream) is None, violation(grammar, stream), stream)
-
-
-def _bytes(stream: bytes) -> list[bytes]:
-    return [stream[place : place + 1] for place in range(len(stream))]
 
 
 LAWS: tuple[Law, ...] = (

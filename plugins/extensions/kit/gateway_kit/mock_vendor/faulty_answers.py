@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from .answer import MockAnswer
 from .content import TokenCounts
-from .frames import Frame, FrameRole
+from .frames import FrameRole
 from .server import MockResponse
 
 TROUBLE = "The model crashed"
@@ -92,7 +92,9 @@ def without_end(answer: MockAnswer, _: int) -> MockResponse:
     """No end marker, in the formats that have one which says nothing."""
     if not answer.stream or answer.dialect.framing != "sse":
         return answer.response()
-    return answer.response([frame.data for frame in answer.frames() if not _is_marker(frame)])
+    return answer.response(
+        [frame.data for frame in answer.frames() if not frame.data.startswith(b"data: [DONE]")]
+    )
 
 
 def comments(answer: MockAnswer, _: int) -> MockResponse:
@@ -114,10 +116,6 @@ def bom(answer: MockAnswer, _: int) -> MockResponse:
 def quota_headers(answer: MockAnswer, _: int) -> MockResponse:
     left = {"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "1"}
     return changed(answer.response(), headers={**left, "x-ratelimit-reset-requests": "12ms"})
-
-
-def _is_marker(frame: Frame) -> bool:
-    return frame.data.startswith(b"data: [DONE]")
 
 
 def _is_sse(answer: MockAnswer) -> bool:

@@ -12,7 +12,6 @@ from gateway_core import (
     Reasoning,
     Reply,
     ReplyFailed,
-    StreamEvent,
     Text,
     ToolCall,
     UpstreamError,
@@ -22,7 +21,7 @@ from gateway_core import (
 from gateway_formats.fold import unfold
 
 from .content import THINKING, Content, TokenCounts
-from .frames import Dialect, Frame, FrameRole, encode
+from .frames import Dialect, Frame, encode
 
 
 def dialect_from_format(wire: WireFormat) -> Dialect | None:
@@ -51,7 +50,7 @@ class _FormatSpeaker:
     def stream(self, content: Content, model: str) -> Sequence[Frame]:
         writer = self._client.stream_writer(Conversation(stream=True, model=model), Losses())
         frames = [
-            Frame(_frame_role(event), writer.feed((event,)))
+            Frame("finish" if isinstance(event, ChoiceEnded) else "text", writer.feed((event,)))
             for event in unfold(_reply(content, model))
         ]
         return [frame for frame in [*frames, Frame("end", writer.close())] if frame.data]
@@ -94,7 +93,3 @@ def _usage(usage: TokenCounts | None) -> Usage | None:
         cached_tokens=usage.cached,
         reasoning_tokens=usage.reasoning,
     )
-
-
-def _frame_role(event: StreamEvent) -> FrameRole:
-    return "finish" if isinstance(event, ChoiceEnded) else "text"

@@ -95,7 +95,28 @@ class MockVendor:
             while True:
                 request = await _read(reader)
                 self.asked.append(request)
-                await self._send(self.script(request), reader, writer)
+                response = self.script(request)
+                watch = asyncio.create_task(reader.read(1))
+                try:
+                    await self._pause(response.delay, watch)
+                    writer.write(_head(response))
+                    for piece in response.pieces:
+                        await self._pause(response.pause, watch)
+                        writer.write(
+                            b"%x\r\n%b\r\n" % (len(piece), piece) if response.chunked else piece
+                        )
+                        await writer.drain()
+                    while response.hang:
+                        await self._pause(0.05, watch)
+                    if response.cut:
+                        raise _Dropped
+                    if response.chunked:
+                        writer.write(b"0\r\n\r\n")
+                    await writer.drain()
+                finally:
+                    watch.cancel()
+                    # A connection that the other side reset is no trouble here.
+                    await asyncio.gather(watch, return_exceptions=True)
         except (asyncio.IncompleteReadError, ConnectionError, _Dropped):
             pass
         except asyncio.CancelledError:
@@ -103,29 +124,6 @@ class MockVendor:
         finally:
             self._tasks.discard(task)
             writer.close()
-
-    async def _send(
-        self, response: MockResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        watch = asyncio.create_task(reader.read(1))
-        try:
-            await self._pause(response.delay, watch)
-            writer.write(_head(response))
-            for piece in response.pieces:
-                await self._pause(response.pause, watch)
-                writer.write(b"%x\r\n%b\r\n" % (len(piece), piece) if response.chunked else piece)
-                await writer.drain()
-            while response.hang:
-                await self._pause(0.05, watch)
-            if response.cut:
-                raise _Dropped
-            if response.chunked:
-                writer.write(b"0\r\n\r\n")
-            await writer.drain()
-        finally:
-            watch.cancel()
-            # A connection that the other side reset is no trouble here.
-            await asyncio.gather(watch, return_exceptions=True)
 
     async def _pause(self, seconds: float, watch: "asyncio.Task[bytes]") -> None:
         if seconds:

@@ -12,7 +12,6 @@ from gateway_kit.mock_vendor import (
     CONTENTS,
     Content,
     MockAnswer,
-    MockResponse,
     ReceivedRequest,
     apply_fault,
 )
@@ -168,7 +167,17 @@ def early_leave_case(subject: ProviderUnderTest, route: Route) -> Case:
         pieces = scene.pieces()
         first = max(at for at, frame in enumerate(scene.frames()) if frame.role == "text")
         waiting = changed(scene.response(pieces[: first + 1]), hang=True)
-        await _leave_early(bench, subject, route, waiting)
+        bench.vendor.script = lambda request: waiting
+        call = bench.call(build_request(subject, route, stream=True))
+        running = asyncio.create_task(call.run())
+        try:
+            await _in_time(call.seen(b"Gr"), "the client sees nothing of a slow answer")
+            call.leave()
+            await _in_time(_gone(bench), "the vendor is still kept busy after the client has left")
+        finally:
+            call.leave()
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
     return Case(
         name=f"{subject.spec.id}: {route}-stream: first words at once, and leaving",
@@ -176,23 +185,6 @@ def early_leave_case(subject: ProviderUnderTest, route: Route) -> Case:
         "CancelledError pass.",
         run=run,
     )
-
-
-async def _leave_early(
-    bench: ProviderHarness, subject: ProviderUnderTest, route: Route, parsed: MockResponse
-) -> None:
-    """The client sees the first words while the vendor still speaks, and hangs up."""
-    bench.vendor.script = lambda request: parsed
-    call = bench.call(build_request(subject, route, stream=True))
-    running = asyncio.create_task(call.run())
-    try:
-        await _in_time(call.seen(b"Gr"), "the client sees nothing of a slow answer")
-        call.leave()
-        await _in_time(_gone(bench), "the vendor is still kept busy after the client has left")
-    finally:
-        call.leave()
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 async def _gone(bench: ProviderHarness) -> None:

@@ -25,7 +25,12 @@ def build_cases(subjects: Iterable[ProviderUnderTest], modules: tuple[str, ...])
     for subject in subjects:
         yield from with_tier(Tier.BRONZE, _declaration_cases(subject, modules))
         if not subject.answers_itself:
-            yield from _call_cases(subject)
+            for number, route in enumerate(subject.routes()):
+                full = subject.every_client or route.passes_through or number == 0
+                yield from with_tier(Tier.SILVER, _ordinary_cases(subject, route, full=full))
+                yield from with_tier(
+                    Tier.GOLD, _fault_cases(subject, route, full=full, slow=number == 0)
+                )
         yield from service_cases(subject)
 
 
@@ -33,13 +38,6 @@ def _declaration_cases(subject: ProviderUnderTest, modules: tuple[str, ...]) -> 
     yield from declaration_cases(subject)
     if subject.module in modules:
         yield from manifest_cases(subject, modules)
-
-
-def _call_cases(subject: ProviderUnderTest) -> Iterator[Case]:
-    for number, route in enumerate(subject.routes()):
-        full = subject.every_client or route.passes_through or number == 0
-        yield from with_tier(Tier.SILVER, _ordinary_cases(subject, route, full=full))
-        yield from with_tier(Tier.GOLD, _fault_cases(subject, route, full=full, slow=number == 0))
 
 
 def _ordinary_cases(subject: ProviderUnderTest, route: Route, *, full: bool) -> Iterator[Case]:

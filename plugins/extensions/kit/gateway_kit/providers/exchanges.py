@@ -15,7 +15,6 @@ from gateway_core import (
     Target,
     Text,
     ToolCall,
-    VendorSide,
 )
 from gateway_core.pipeline.json_body import members_of
 from gateway_core.pipeline.translation import Translation
@@ -68,29 +67,22 @@ def parse_answer(
     """Read a client's answer. Raises UpstreamError when it is none or has failed."""
     vendor = subject.registry.formats[route.client].vendor
     assert vendor is not None, "every client format of the kit has a vendor side"
-    return _parse_reply(_streamed(vendor.stream_reader(), body) if stream else _whole(vendor, body))
-
-
-def _whole(vendor: VendorSide, body: bytes) -> Reply:
-    return vendor.read_reply(body)
-
-
-def _streamed(reader: StreamReader, body: bytes) -> Reply:
-    return gather([*reader.feed(body), *reader.close()])
-
-
-def _parse_reply(reply: Reply) -> ParsedAnswer:
+    reply = _streamed(vendor.stream_reader(), body) if stream else vendor.read_reply(body)
     parts = [part for choice in reply.choices for part in choice.parts]
     return ParsedAnswer(
         text="".join(part.text for part in parts if isinstance(part, Text)),
         thinking="".join(part.text for part in parts if isinstance(part, Reasoning)),
-        calls=tuple(_call(part) for part in parts if isinstance(part, ToolCall)),
+        calls=tuple(
+            (part.name, msgspec.json.decode(part.arguments or "{}"))
+            for part in parts
+            if isinstance(part, ToolCall)
+        ),
         finish=reply.choices[0].finish if reply.choices else "stop",
     )
 
 
-def _call(part: ToolCall) -> tuple[str, object]:
-    return part.name, msgspec.json.decode(part.arguments or "{}")
+def _streamed(reader: StreamReader, body: bytes) -> Reply:
+    return gather([*reader.feed(body), *reader.close()])
 
 
 def feed_all(exchange: Exchange, pieces: Iterable[bytes]) -> bytes:

@@ -62,8 +62,21 @@ class ProviderHarness:
             )
         )
         self.gateway.core.network = self.network
-        await self._add_accounts()
-        await self._add_key()
+        for subject in self._subjects:
+            if auth_type(subject.spec) == "none":
+                continue
+            data: dict[str, Any] = {PROVIDER_DATA: dict(subject.account.data)}
+            if subject.account.secret is not None:
+                data["apiKey"] = subject.account.secret
+            new = NewConnection(provider=subject.spec.id, name="kit", data=data)
+            read_usage_row = await self.gateway.core.stores.connections.create(new)
+            self._accounts[subject.spec.id] = read_usage_row.id
+        core = self.gateway.core
+        mint = core.identity.keys.mint
+        self.client_key = mint.new()
+        digest = mint.digest(self.client_key).hex()
+        change = KeyChange(name="kit")
+        await core.stores.keys.create(self.client_key, digest, mint.machine_id, change)
         await self.gateway.core.refresh()
 
     async def aclose(self) -> None:
@@ -106,7 +119,10 @@ class ProviderHarness:
 
     def cooldown(self, subject: ProviderUnderTest, route: Route) -> Cooldown | None:
         """How the account rests after the last answer."""
-        account = self._accounts.get(subject.spec.id) or self._first_account(subject)
+        account = (
+            self._accounts.get(subject.spec.id)
+            or self.gateway.core.snapshot.accounts[subject.spec.id][0].id
+        )
         return self.gateway.core.cooldowns.find(account, route.model.id)
 
     def seconds_left(self, cooldown: Cooldown) -> float:
@@ -126,25 +142,3 @@ class ProviderHarness:
     def sent(self) -> list[UpstreamRequest]:
         """What the plugin sent, to where it meant it to go."""
         return self.network.sent
-
-    def _first_account(self, subject: ProviderUnderTest) -> str:
-        return self.gateway.core.snapshot.accounts[subject.spec.id][0].id
-
-    async def _add_accounts(self) -> None:
-        for subject in self._subjects:
-            if auth_type(subject.spec) == "none":
-                continue
-            data: dict[str, Any] = {PROVIDER_DATA: dict(subject.account.data)}
-            if subject.account.secret is not None:
-                data["apiKey"] = subject.account.secret
-            new = NewConnection(provider=subject.spec.id, name="kit", data=data)
-            read_usage_row = await self.gateway.core.stores.connections.create(new)
-            self._accounts[subject.spec.id] = read_usage_row.id
-
-    async def _add_key(self) -> None:
-        core = self.gateway.core
-        mint = core.identity.keys.mint
-        self.client_key = mint.new()
-        digest = mint.digest(self.client_key).hex()
-        change = KeyChange(name="kit")
-        await core.stores.keys.create(self.client_key, digest, mint.machine_id, change)

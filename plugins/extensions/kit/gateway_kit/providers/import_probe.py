@@ -57,7 +57,9 @@ def import_in_process(names: tuple[str, ...]) -> Mapping[str, Any]:
     """What importing each of these did, one after the other in one process."""
     process = subprocess.run(
         [sys.executable, "-c", _SCRIPT],
-        input=json.dumps({"names": names, "files": _files(names), "path": _path()}),
+        input=json.dumps(
+            {"names": names, "files": _files(names), "path": ([each for each in sys.path if each])}
+        ),
         capture_output=True,
         text=True,
         timeout=120,
@@ -83,10 +85,6 @@ def _is_importable(name: str) -> bool:
     """Whether it stands on the path; a file's name may hold dots without a package of that name."""
     parent = name.rpartition(".")[0]
     return parent in sys.modules or PathFinder.find_spec(name) is not None
-
-
-def _path() -> list[str]:
-    return [each for each in sys.path if each]
 
 
 _EMPTY_REPORT: dict[str, Any] = {"work": 0.0, "idle": 0.0, "trouble": None, "new": [], "said": {}}

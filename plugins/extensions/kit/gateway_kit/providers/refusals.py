@@ -75,7 +75,9 @@ def _expect_words(subject: ProviderUnderTest, ask: Ask) -> Run:
             answer = await ask(bench, fault)
             expect(answer.status == status, f"{fault} reaches the client as {answer.status}")
             expect(WORDS[fault] in answer.text, f"the vendor's words are lost: {answer.text[:200]}")
-            _expect_no_secret(answer, bench.logged, subject)
+            secret = subject.account.secret
+            expect(not secret or secret not in bench.logged, "the account's key is in the log")
+            expect(not secret or secret not in answer.text, "the client is told the account's key")
             expect(len(bench.received()) == 1, f"on {fault} the vendor is asked again at once")
 
     return run
@@ -107,9 +109,3 @@ def _expect_wait_at_most(subject: ProviderUnderTest, route: Route, ask: Ask) -> 
             expect(not is_exact or seconds >= WAIT - 1, message)
 
     return run
-
-
-def _expect_no_secret(answer: ClientAnswer, logged: str, subject: ProviderUnderTest) -> None:
-    secret = subject.account.secret
-    expect(not secret or secret not in logged, "the account's key is in the log")
-    expect(not secret or secret not in answer.text, "the client is told the account's key")

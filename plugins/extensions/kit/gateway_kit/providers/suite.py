@@ -66,16 +66,18 @@ class ProviderSuite:
     def cases(self) -> list[Case]:
         """Every case, in a fixed order."""
         if not self._cases:
-            self._cases = self._build_cases()
+            modules_with_providers = {subject.module for subject in self.subjects}
+            first = [
+                accepted_case(
+                    name, self.registry, {name}, has_providers=name in modules_with_providers
+                )
+                for name in sorted(self._tested)
+            ]
+            self._cases = [
+                *with_tier(Tier.BRONZE, first),
+                *build_cases(self.subjects, self.modules),
+            ]
         return self._cases
-
-    def _build_cases(self) -> list[Case]:
-        modules_with_providers = {subject.module for subject in self.subjects}
-        first = [
-            accepted_case(name, self.registry, {name}, has_providers=name in modules_with_providers)
-            for name in sorted(self._tested)
-        ]
-        return [*with_tier(Tier.BRONZE, first), *build_cases(self.subjects, self.modules)]
 
     def cases_of(self, module: str) -> list[Case]:
         """The cases of one plugin among several."""
@@ -86,7 +88,13 @@ class ProviderSuite:
     def run(self, case: Case, data_dir: Path) -> str | None:
         """Run a case; the message of its failure, or ``None``."""
         try:
-            runner, bench = self._open(data_dir)
+            if self._runner is None or self._bench is None:
+                self._runner, self._bench = (
+                    asyncio.Runner(),
+                    ProviderHarness(self.plugins, self.subjects),
+                )
+                self._runner.run(self._bench.open(data_dir))
+            runner, bench = self._runner, self._bench
             bench.reset()
             runner.run(case.run(bench))
         except (Exception, asyncio.CancelledError, SystemExit) as error:
@@ -99,15 +107,6 @@ class ProviderSuite:
             self._runner.run(self._bench.aclose())
             self._runner.close()
         self._runner = self._bench = self.data_dir = None
-
-    def _open(self, data_dir: Path) -> tuple[asyncio.Runner, ProviderHarness]:
-        if self._runner is None or self._bench is None:
-            self._runner, self._bench = (
-                asyncio.Runner(),
-                ProviderHarness(self.plugins, self.subjects),
-            )
-            self._runner.run(self._bench.open(data_dir))
-        return self._runner, self._bench
 
 
 def _specs(tested: Mapping[str, object], registry: Registry) -> Iterator[tuple[str, ProviderSpec]]:

@@ -150,7 +150,12 @@ def address_faults(
         yield f"{url} is no absolute URL"
     if "//" in parts.path or "{" in unquote(parts.path):
         yield f"the path {parts.path} has an empty step or an unfilled place"
-    end = _end(spec.chat_path, route, vendor, stream=stream)
+    usual = unquote(_own_path(route, vendor, stream=stream).partition("?")[0])
+    end = (
+        (spec.chat_path or usual).partition("?")[0]
+        if (route.model.format in (None, route.wire.id))
+        else usual
+    )
     path = unquote(parts.path).removesuffix(spec.url_suffix or "")
     if not path.endswith(end):
         yield f"the path {parts.path} does not end with {end}"
@@ -160,15 +165,6 @@ def address_faults(
         expected = _own_path(route, vendor, stream=stream).partition("?")[2]
         if expected not in parts.query:
             yield f"the query of a stream should have {expected}"
-
-
-def _end(chat_path: str | None, route: Route, vendor: VendorSide | None, *, stream: bool) -> str:
-    usual = unquote(_own_path(route, vendor, stream=stream).partition("?")[0])
-    return (chat_path or usual).partition("?")[0] if _is_own(route) else usual
-
-
-def _is_own(route: Route) -> bool:
-    return route.model.format in (None, route.wire.id)
 
 
 def _own_path(route: Route, vendor: VendorSide | None, *, stream: bool) -> str:

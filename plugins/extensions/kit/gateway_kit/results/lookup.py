@@ -30,7 +30,9 @@ def find(plugin: str, folder: PluginFolder | None = None) -> Found:
     if path.is_dir() and (len(path.parts) > 1 or not find_spec_of(plugin)):
         return _find_folder(path)
     known = find_all(lambda name, message: None, folder=folder)
-    return _find_by_name(plugin, known) or _find_module(plugin, known)
+    return next(
+        (each for each in known if plugin in (each.name, each.module)), None
+    ) or _find_module(plugin, known)
 
 
 def find_spec_of(module: str) -> bool:
@@ -39,10 +41,6 @@ def find_spec_of(module: str) -> bool:
         return module.isidentifier() and find_spec(module) is not None
     except (ImportError, ValueError):
         return False
-
-
-def _find_by_name(plugin: str, known: Iterable[Found]) -> Found | None:
-    return next((each for each in known if plugin in (each.name, each.module)), None)
 
 
 def _find_module(name: str, known: Iterable[Found]) -> Found:

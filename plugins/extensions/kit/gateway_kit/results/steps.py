@@ -51,24 +51,20 @@ def build_steps(
     refused = [each.message for each in registry.problems if each not in known_problems]
     hooks = {hook for each in registry.plugins if each.name == module for hook in each.hooks}
     if "register_providers" in hooks or not hooks & {*EXTENDING, "register_formats"}:
-        yield from _provider_steps(module, options, folder / "providers", closing)
+        suite = ProviderSuite(
+            (module,), accounts=options.accounts, answers_itself=frozenset(options.answers_itself)
+        )
+        closing.callback(suite.close)
+        for case in suite.cases():
+            yield Step(
+                name=case.name, tier=case.tier, run=partial(suite.run, case, (folder / "providers"))
+            )
     if "register_formats" in hooks:
         yield from _format_steps(module, options, registry, refused)
     if hooks & EXTENDING:
         if DEFAULT_FORMAT not in registry.formats:
             raise MissingRequirement(INSTALL_DEFAULT_FORMAT)
         yield from _extension_steps(module, options, folder / "extension", closing)
-
-
-def _provider_steps(
-    module: str, options: ConformanceOptions, folder: Path, closing: ExitStack
-) -> Iterator[Step]:
-    suite = ProviderSuite(
-        (module,), accounts=options.accounts, answers_itself=frozenset(options.answers_itself)
-    )
-    closing.callback(suite.close)
-    for case in suite.cases():
-        yield Step(name=case.name, tier=case.tier, run=partial(suite.run, case, folder))
 
 
 def _extension_steps(

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from contextlib import suppress
 
-from gateway_core import ProviderSpec
 from gateway_core.plugins import load
 from gateway_core.plugins.claims import OWN_VARIABLES, SETTINGS
 from gateway_core.plugins.discovery import installed
@@ -30,7 +29,11 @@ def check(order: PluginDescription) -> None:
     registry = build(load())
     if order.kind == "format":
         _check_id(order, registry.format_plugins)
-        _check_path(order, registry)
+        path = f"/v1/{order.name}/chat"
+        for wire in registry.formats.values():
+            owner = registry.format_plugins[wire.id]
+            if owner != order.plugin and any(each.path == path for each in wire.endpoints):
+                raise BadDescription(f"{path} is a path of {owner}; choose another name")
     else:
         _check_id(order, registry.provider_plugins)
         _check_wire(order.wire, registry)
@@ -41,15 +44,6 @@ def _check_id(order: PluginDescription, owners: Mapping[str, str]) -> None:
     owner = owners.get(order.name, order.plugin)
     if owner != order.plugin:
         raise BadDescription(f"Plugin {owner} has a {order.kind} {order.name}; choose another name")
-
-
-def _check_path(order: PluginDescription, registry: Registry) -> None:
-    """Where clients ask in a format, nobody asks in another one."""
-    path = f"/v1/{order.name}/chat"
-    for wire in registry.formats.values():
-        owner = registry.format_plugins[wire.id]
-        if owner != order.plugin and any(each.path == path for each in wire.endpoints):
-            raise BadDescription(f"{path} is a path of {owner}; choose another name")
 
 
 def _check_wire(wire: str, registry: Registry) -> None:
@@ -85,11 +79,7 @@ def _check_variable(order: PluginDescription, registry: Registry) -> None:
         )
     for spec in registry.providers.values():
         owner = registry.provider_plugins[spec.id]
-        if variable in _variables(spec) and owner != order.plugin:
+        if variable in ((*spec.environment, *spec.environment_data)) and owner != order.plugin:
             raise BadDescription(
                 f"{variable} holds the key of {owner}; say another with --variable"
             )
-
-
-def _variables(spec: ProviderSpec) -> tuple[str, ...]:
-    return (*spec.environment, *spec.environment_data)

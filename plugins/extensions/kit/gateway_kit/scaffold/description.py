@@ -53,7 +53,18 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
         ):
             raise BadDescription("--format, --base-url and --variable are for providers only")
         if self.base_url:
-            _check_url(self.base_url)
+            url = self.base_url
+            try:
+                parts = urlsplit(url)
+                is_sound = (
+                    parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+                )
+            except ValueError:
+                is_sound = False
+            else:
+                is_sound = is_sound and not (parts.query or parts.fragment or "@" in parts.netloc)
+            if not is_sound or not _PRINTED.fullmatch(url):
+                raise BadDescription(f"{url!r} is no base URL: https://api.acme.example/v1 is")
         if self.variable and not _VARIABLE.fullmatch(self.variable):
             raise BadDescription(
                 f"{self.variable!r} is no name of a process variable: ACME_API_KEY is"
@@ -142,16 +153,3 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
             "called.",
         }
         return texts[self.kind]
-
-
-def _check_url(url: str) -> None:
-    """Raises BadOrder."""
-    try:
-        parts = urlsplit(url)
-        is_sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_sound = False
-    else:
-        is_sound = is_sound and not (parts.query or parts.fragment or "@" in parts.netloc)
-    if not is_sound or not _PRINTED.fullmatch(url):
-        raise BadDescription(f"{url!r} is no base URL: https://api.acme.example/v1 is")

@@ -25,7 +25,13 @@ def answer_cases(call: ServiceCall) -> Iterator[Case]:
             expect(place >= 0, f"the client is not told {word!r}: {result.body[:200]!r}")
             at = place + len(word)
         if "json" in result.exchange.media_type:
-            _expect_json(result.body)
+            body = result.body
+            try:
+                msgspec.json.decode(body)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                raise CaseFailed(
+                    f"the media type is JSON and the answer is not: {body[:200]!r}"
+                ) from None
 
     async def counts(bench: ProviderHarness) -> None:
         usage = whole(call).exchange.usage
@@ -86,13 +92,6 @@ def _expect_same(
     expect(result.body == expected.body, f"{how}, the answer says {result.body[:200]!r}")
     same = result.exchange.usage == expected.exchange.usage
     expect(same, f"{how}, the usage is {result.exchange.usage}")
-
-
-def _expect_json(body: bytes) -> None:
-    try:
-        msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise CaseFailed(f"the media type is JSON and the answer is not: {body[:200]!r}") from None
 
 
 def _same(usage: Usage | None, expected: Usage | None) -> bool:
