@@ -16,6 +16,8 @@ from gateway_core.config.environment import Environment
 from gateway_core.plugins import IMPORT_LIMIT, Found, PluginFolder
 from gateway_core.plugins.guard import LoadGuard, PluginFailed
 
+from .plugin_argument import find_plugin
+
 if TYPE_CHECKING:
     from gateway_core.plugins.compatibility import Comparison
 
@@ -35,7 +37,7 @@ def check_command(
 ) -> None:
     """Compare a plugin with the gateway's door and run the kit's cases on it."""
     folder = PluginFolder.of(environment.data_path)
-    found = _found(plugin, folder)
+    found = find_plugin(plugin, folder)
     comparison = _compared(found, against)
     if not as_json:
         _tell(_comparison_lines(comparison))
@@ -56,16 +58,6 @@ def check_command(
 def _tell(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(line)
-
-
-def _found(plugin: str, folder: PluginFolder) -> Found:
-    """The plugin that is meant."""
-    from .results import NotFound, find
-
-    try:
-        return find(plugin, folder)
-    except NotFound as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _compared(found: Found, against: str | None) -> "Comparison":

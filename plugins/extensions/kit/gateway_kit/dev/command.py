@@ -11,11 +11,9 @@ import click
 from gateway_core.config.environment import Environment
 
 from ..mock_vendor_options import check_content, check_fault, resolve_dialect
+from ..plugin_argument import find_plugin
 
 if TYPE_CHECKING:
-    from gateway_core.plugins.discovery import Found
-    from gateway_core.plugins.files import PluginFolder
-
     from .messages import ChildOptions
     from .supervisor import ReadDigests, Supervisor
 
@@ -44,7 +42,7 @@ def dev_command(
     check_fault(fault)
     check_content(says)
     folder = PluginFolder.of(environment.data_path)
-    read_digests = partial(hashes_of, _found(plugin, folder))
+    read_digests = partial(hashes_of, find_plugin(plugin, folder))
     with scratch() as data_dir:
         orders = ChildOptions(
             target=plugin,
@@ -68,15 +66,6 @@ def _serve(orders: "ChildOptions", read_digests: "ReadDigests") -> None:
         raise click.ClickException(str(error)) from None
     except (KeyboardInterrupt, asyncio.CancelledError):
         click.echo("Stopped.")
-
-
-def _found(plugin: str, folder: "PluginFolder") -> "Found":
-    from gateway_kit.results import NotFound, find
-
-    try:
-        return find(plugin, folder)
-    except NotFound as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _free(port: int) -> int:

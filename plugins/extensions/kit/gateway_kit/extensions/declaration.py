@@ -20,6 +20,20 @@ SETTINGS = "register_settings"
 Faults = Callable[[ExtensionUnderTest], Iterator[str]]
 
 
+SETTINGS_CASES: dict[str, tuple[str, Faults]] = {}
+"""By the case's name: its advice and what finds the faults."""
+
+
+def settings_case(name: str, advice: str) -> Callable[[Faults], Faults]:
+    """Add a case about settings to SETTINGS_CASES."""
+
+    def add(faults: Faults) -> Faults:
+        SETTINGS_CASES[name] = (advice, faults)
+        return faults
+
+    return add
+
+
 def declaration_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     name = subject.module
 
@@ -46,7 +60,7 @@ def declaration_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
 
 
 def _settings(subject: ExtensionUnderTest) -> Iterator[Case]:
-    for name, (advice, faults) in _SETTINGS.items():
+    for name, (advice, faults) in SETTINGS_CASES.items():
         yield Case(
             name=f"{subject.module}: settings: {name}",
             advice=advice,
@@ -58,14 +72,20 @@ async def _without(faults: Faults, subject: ExtensionUnderTest, bench: Extension
     expect_none(faults(subject))
 
 
-def _form_faults(subject: ExtensionUnderTest) -> Iterator[str]:
+@settings_case(
+    "sound", "Give register_settings a frozen Struct in which every field has a default."
+)
+def form_faults(subject: ExtensionUnderTest) -> Iterator[str]:
     try:
         settings_declared(subject.module, call_hook(subject.plugin, SETTINGS))
     except ValueError as error:
         yield str(error)
 
 
-def _word_faults(subject: ExtensionUnderTest) -> Iterator[str]:
+@settings_case(
+    "described", "Annotate every field with Meta(description=...), which the operator reads."
+)
+def description_faults(subject: ExtensionUnderTest) -> Iterator[str]:
     for field in _in_force(subject, {}).fields(subject.module):
         if not field.description:
             yield f"{field.name} has no description"
@@ -79,7 +99,10 @@ def _in_force(subject: ExtensionUnderTest, variables: dict[str, str]) -> PluginS
     return settings
 
 
-def _variable_faults(subject: ExtensionUnderTest) -> Iterator[str]:
+@settings_case(
+    "variables", "Use types of which a process variable can hold a value, as text or as JSON."
+)
+def variable_faults(subject: ExtensionUnderTest) -> Iterator[str]:
     """Each default is put into its own variable and has to come out again."""
     usual = _in_force(subject, {})
     value = msgspec.to_builtins(usual.current(subject.module))
@@ -93,24 +116,8 @@ def _variable_faults(subject: ExtensionUnderTest) -> Iterator[str]:
             yield f"{field.variable}={text} is read as another value than the default"
 
 
-def _secret_faults(subject: ExtensionUnderTest) -> Iterator[str]:
+@settings_case("secrets", "Give a secret no default: everybody can read it in the code.")
+def secret_faults(subject: ExtensionUnderTest) -> Iterator[str]:
     for field in _in_force(subject, {}).fields(subject.module):
         if field.secret and field.default:
             yield f"the secret {field.name} has a default"
-
-
-_SETTINGS: dict[str, tuple[str, Faults]] = {
-    "sound": (
-        "Give register_settings a frozen Struct in which every field has a default.",
-        _form_faults,
-    ),
-    "described": (
-        "Annotate every field with Meta(description=...), which the operator reads.",
-        _word_faults,
-    ),
-    "variables": (
-        "Use types of which a process variable can hold a value, as text or as JSON.",
-        _variable_faults,
-    ),
-    "secrets": ("Give a secret no default: everybody can read it in the code.", _secret_faults),
-}

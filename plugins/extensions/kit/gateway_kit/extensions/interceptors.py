@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any
 
-from gateway_core import BadRequest, Call, GatewayError
-from gateway_core.pipeline.json_body import members_of
+from gateway_core import Call, GatewayError
 from gateway_kit.case import Case, CaseFailed, expect
 from gateway_kit.hook_calls import call_hook
+from gateway_kit.json_bodies import decode_members
 from gateway_kit.mock_vendor import MockAnswer
 from gateway_kit.providers.chat_requests import build_request
 
@@ -25,11 +25,13 @@ AT_ONCE = 16
 
 Check = Callable[[ExtensionHarness, Any], Awaitable[None]]
 """Of one interceptor."""
+CHECKS: dict[str, tuple[str, Check]] = {}
+"""By the case's name: its advice and the check, in the order in which they run."""
 
 
 def interceptor_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     """What holds of every interceptor that the extension brings."""
-    for name, (advice, check) in _CHECKS.items():
+    for name, (advice, check) in CHECKS.items():
         yield Case(
             name=f"{subject.module}: interceptor: {name}", advice=advice, run=_each(subject, check)
         )
@@ -38,6 +40,16 @@ def interceptor_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
         advice="Let an ordinary call pass, or refuse it with a GatewayError that says why.",
         run=_served,
     )
+
+
+def check(name: str, advice: str) -> Callable[[Check], Check]:
+    """Add a check to CHECKS."""
+
+    def add(function: Check) -> Check:
+        CHECKS[name] = (advice, function)
+        return function
+
+    return add
 
 
 def _each(subject: ExtensionUnderTest, check: Check) -> Callable[[ExtensionHarness], Any]:
@@ -50,13 +62,23 @@ def _each(subject: ExtensionUnderTest, check: Check) -> Callable[[ExtensionHarne
     return run
 
 
-async def _ordered(bench: ExtensionHarness, interceptor: Any) -> None:
+@check("order", "Give order a whole number, and required True or False.")
+async def fields_are_typed(bench: ExtensionHarness, interceptor: Any) -> None:
     order, required = interceptor.order, interceptor.required
     expect(type(order) is int, f"order is {order!r}")
     expect(type(required) is bool, f"required is {required!r}")
 
 
-async def _gives(bench: ExtensionHarness, interceptor: Any) -> None:
+@check("in time", "Await what takes time, and give up soon: every call waits for it.")
+async def finishes_in_time(bench: ExtensionHarness, interceptor: Any) -> None:
+    for about, call in ordinary_calls(bench.vendor):
+        await expect_prompt(partial(_before, interceptor, call, about), f"{about}: before()")
+    for record in sample_records():
+        await expect_prompt(partial(_after, interceptor, record), "after()")
+
+
+@check("gives a call", "Give back from before() the call to go on with.")
+async def returns_a_call(bench: ExtensionHarness, interceptor: Any) -> None:
     for about, call in ordinary_calls(bench.vendor):
         result = await _before(interceptor, call, about)
         if result is not REFUSED:
@@ -69,30 +91,30 @@ async def _gives(bench: ExtensionHarness, interceptor: Any) -> None:
             expect(same, f"{about}: it changes what the client waits for")
 
 
-async def _agrees(bench: ExtensionHarness, interceptor: Any) -> None:
+@check(
+    "body and members",
+    "Change a call with msgspec.structs.replace, its members together with its body.",
+)
+async def body_and_members_agree(bench: ExtensionHarness, interceptor: Any) -> None:
     for about, call in ordinary_calls(bench.vendor):
         result = await _before(interceptor, call, about)
         if isinstance(result, Call):
             expect(
-                _members(result.body) == dict(result.members), f"{about}: members and body differ"
+                decode_members(result.body) == dict(result.members),
+                f"{about}: members and body differ",
             )
 
 
-async def _holds(bench: ExtensionHarness, interceptor: Any) -> None:
-    for about, call in ordinary_calls(bench.vendor):
-        await expect_prompt(partial(_before, interceptor, call, about), f"{about}: before()")
-    for record in sample_records():
-        await expect_prompt(partial(_after, interceptor, record), "after()")
-
-
-async def _takes_odd(bench: ExtensionHarness, interceptor: Any) -> None:
+@check("odd calls", "Raise nothing but a GatewayError, whatever a body holds.")
+async def accepts_odd_calls(bench: ExtensionHarness, interceptor: Any) -> None:
     for about, call in odd_calls():
         result = await _before(interceptor, call, about)
         is_sound = result is REFUSED or isinstance(result, Call)
         expect(is_sound, f"{about}: before() gives {type(result).__name__}")
 
 
-async def _apart(bench: ExtensionHarness, interceptor: Any) -> None:
+@check("apart", "Keep nothing of one call where another call finds it.")
+async def keeps_calls_apart(bench: ExtensionHarness, interceptor: Any) -> None:
     request = (_before(interceptor, marked_call(each), "many at once") for each in range(AT_ONCE))
     for number, result in enumerate(await asyncio.gather(*request)):
         others = [mark(each) for each in range(AT_ONCE) if each != number]
@@ -100,7 +122,8 @@ async def _apart(bench: ExtensionHarness, interceptor: Any) -> None:
         expect(not mixed, "a call goes on with the words of another one")
 
 
-async def _records(bench: ExtensionHarness, interceptor: Any) -> None:
+@check("records", "Take any record in after(): most members may be None.")
+async def accepts_records(bench: ExtensionHarness, interceptor: Any) -> None:
     for record in sample_records():
         copy = dict(record)
         await _after(interceptor, record)
@@ -147,24 +170,3 @@ async def _after(interceptor: Any, record: Any) -> None:
         raise CaseFailed(f"after() is not done after {LONGEST:g} seconds") from None
     except Exception as error:  # whatever the plugin's own code raises is what is looked for
         raise CaseFailed(f"after() raises {type(error).__name__}: {error}") from error
-
-
-def _members(body: bytes) -> dict[str, Any]:
-    try:
-        return dict(members_of(body))
-    except BadRequest:
-        return {}
-
-
-_CHECKS: dict[str, tuple[str, Check]] = {
-    "order": ("Give order a whole number, and required True or False.", _ordered),
-    "in time": ("Await what takes time, and give up soon: every call waits for it.", _holds),
-    "gives a call": ("Give back from before() the call to go on with.", _gives),
-    "body and members": (
-        "Change a call with msgspec.structs.replace, its members together with its body.",
-        _agrees,
-    ),
-    "odd calls": ("Raise nothing but a GatewayError, whatever a body holds.", _takes_odd),
-    "apart": ("Keep nothing of one call where another call finds it.", _apart),
-    "records": ("Take any record in after(): most members may be None.", _records),
-}

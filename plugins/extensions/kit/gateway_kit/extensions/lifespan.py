@@ -1,7 +1,7 @@
 """Cases about a life span: it begins and ends quickly, any number of times, and leaves nothing."""
 
 import time
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from functools import partial
 from itertools import count
@@ -19,9 +19,23 @@ LONGEST = 1.0
 """Seconds to close a gateway that has nothing else to do, on a busy machine."""
 
 
+CASES: dict[str, tuple[str, Run]] = {}
+"""By the case's name: its advice and its check."""
+
+
+def lifespan_case(name: str, advice: str) -> Callable[[Run], Run]:
+    """Add a case to CASES."""
+
+    def add(run: Run) -> Run:
+        CASES[name] = (advice, run)
+        return run
+
+    return add
+
+
 def lifespan_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     """What holds of an extension's life, whatever hooks it implements."""
-    for name, (advice, run) in _CASES.items():
+    for name, (advice, run) in CASES.items():
         yield _case(subject, name, advice, run)
     if not subject.trusted:
         advice = (
@@ -35,7 +49,8 @@ def _case(subject: ExtensionUnderTest, name: str, advice: str, run: Run) -> Case
     return Case(name=f"{subject.module}: life: {name}", advice=advice, run=run, alone=True)
 
 
-async def _quick(bench: ExtensionHarness) -> None:
+@lifespan_case("quick", "Do slow work in a task, so that the gateway opens and closes at once.")
+async def opens_and_closes_quickly(bench: ExtensionHarness) -> None:
     tries = count()
     async with AsyncExitStack() as stack:
 
@@ -49,7 +64,11 @@ async def _quick(bench: ExtensionHarness) -> None:
     expect(took < LONGEST, f"a gateway takes {took:.1f} seconds to close")
 
 
-async def _again(bench: ExtensionHarness) -> None:
+@lifespan_case(
+    "again and again",
+    "Keep nothing at module level that the next gateway in the same process would meet.",
+)
+async def opens_again(bench: ExtensionHarness) -> None:
     for number in ("first", "second", "third"):
         warnings = len(bench.warnings.messages)
         async with open_gateway(bench.plugins, bench.folder / "again"):
@@ -57,7 +76,10 @@ async def _again(bench: ExtensionHarness) -> None:
         expect_none(f"the {number} time: {each}" for each in bench.warnings.messages[warnings:])
 
 
-async def _nothing_left(bench: ExtensionHarness) -> None:
+@lifespan_case(
+    "nothing left", "End every task and thread and close every file when the life span is left."
+)
+async def leaves_nothing(bench: ExtensionHarness) -> None:
     async with open_gateway(bench.plugins, bench.folder / "left"):
         pass
     before = count_open()
@@ -77,16 +99,3 @@ async def _untrusted(subject: ExtensionUnderTest, bench: ExtensionHarness) -> No
                     pass
         except Forbidden as error:
             raise CaseFailed(error.message) from error
-
-
-_CASES: dict[str, tuple[str, Run]] = {
-    "quick": ("Do slow work in a task, so that the gateway opens and closes at once.", _quick),
-    "again and again": (
-        "Keep nothing at module level that the next gateway in the same process would meet.",
-        _again,
-    ),
-    "nothing left": (
-        "End every task and thread and close every file when the life span is left.",
-        _nothing_left,
-    ),
-}

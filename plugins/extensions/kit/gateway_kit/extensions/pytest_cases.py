@@ -1,12 +1,11 @@
 """An extension's suite as a parametrised test function."""
 
 from collections.abc import Callable, Collection
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gateway_kit.case import Case
+from gateway_kit.pytest_folders import open_data_dir
 
 from .suite import ExtensionSuite
 
@@ -26,18 +25,8 @@ def extension_cases(
 
     @pytest.mark.parametrize("case", suite.cases(), ids=lambda case: case.name)
     def test_extension(case: Case, request: pytest.FixtureRequest) -> None:
-        failure = suite.run(case, _data_dir(suite, request))
+        failure = suite.run(case, open_data_dir(suite, request))
         if failure is not None:
             pytest.fail(failure, pytrace=False)
 
     return test_extension
-
-
-def _data_dir(suite: ExtensionSuite, request: pytest.FixtureRequest) -> Path:
-    """The module's own folder; its end closes the suite."""
-    if suite.data_dir is None:
-        factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
-        suite.data_dir = factory.mktemp("gateway-kit")
-        module: Any = request.node.getparent(pytest.Module)
-        module.addfinalizer(suite.close)
-    return suite.data_dir

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from functools import partial
 
-import msgspec
-
 from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.access import Access
 from gateway_kit.case import Case, CaseFailed, expect
+from gateway_kit.json_bodies import is_json
 from gateway_kit.providers.asgi_client import ELSEWHERE, ClientAnswer
 
 from .harness import ExtensionHarness
@@ -120,16 +119,8 @@ async def _expect_sound(
     message = f"{method} {path[:80]} with the body {body[:40]!r} answers {answer.status}"
     expect(answer.status not in (0, 500), message)
     if answer.body and "json" in answer.headers.get("content-type", ""):
-        expect(_is_json(answer.body), f"{method} {path[:80]} answers JSON that is none")
+        expect(is_json(answer.body), f"{method} {path[:80]} answers JSON that is none")
     elif answer.body:
         named = "content-type" in answer.headers
         expect(named, f"{method} {path[:80]} does not say what its answer is")
     return answer
-
-
-def _is_json(body: bytes) -> bool:
-    try:
-        msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return True

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from gateway_core import BadRequest, Call, Kind
-from gateway_core.pipeline.json_body import members_of
+from gateway_core import Call, Kind
 from gateway_core.storage.stores.usage import UsageRecord
+from gateway_kit.json_bodies import decode_members
 from gateway_kit.providers.chat_requests import build_request
 from gateway_kit.providers.subject import ProviderUnderTest
 
@@ -80,14 +80,7 @@ def _call(client: str, body: bytes, *, stream: bool) -> Call:
         model="kit-vendor/large",
         stream=stream,
         body=body,
-        members=_members(body),
+        members=decode_members(body),
         headers=dict(HEADERS),
         path={"model": "kit-vendor/large"} if client == "gemini" else {},
     )
-
-
-def _members(body: bytes) -> dict[str, Any]:
-    try:
-        return dict(members_of(body))
-    except BadRequest:
-        return {}

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gateway_core import Kind
 from gateway_kit.case import Case
 from gateway_kit.mock_vendor import Dialect
+from gateway_kit.pytest_folders import open_data_dir
 
 from .live import ask_live, has_key, live_routes
 from .service_samples import ServiceSample
@@ -50,7 +50,7 @@ def provider_cases(
 
     @pytest.mark.parametrize("case", suite.cases(), ids=lambda case: case.name)
     def test_provider(case: Case, request: pytest.FixtureRequest) -> None:
-        failure = suite.run(case, _data_dir(suite, request))
+        failure = suite.run(case, open_data_dir(suite, request))
         if failure is not None:
             pytest.fail(failure, pytrace=False)
 
@@ -77,13 +77,3 @@ def live_provider_cases(plugin: str | object) -> TestFunction:
         asyncio.run(ask_live(subject, suite.plugins, route, tmp_path, stream=stream))
 
     return test_live
-
-
-def _data_dir(suite: ProviderSuite, request: pytest.FixtureRequest) -> Path:
-    """The module's own folder; its end closes the suite."""
-    if suite.data_dir is None:
-        factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
-        suite.data_dir = factory.mktemp("gateway-kit")
-        module: Any = request.node.getparent(pytest.Module)
-        module.addfinalizer(suite.close)
-    return suite.data_dir

@@ -12,6 +12,7 @@ from gateway_core.upstream.allowed_hosts import allowed_hosts, is_named
 from gateway_core.upstream.transport import MalformedUrl
 from gateway_core.upstream.transport.urls import parse
 from gateway_kit.case import Case, expect_none
+from gateway_kit.json_bodies import is_json
 
 from ..harness import ProviderHarness
 from ..service_samples import JSON
@@ -58,7 +59,7 @@ def head_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
     media = request.headers.get("content-type", "")
     if request.body and not media:
         yield "the body has no content type"
-    if "json" in media and not _is_json(request.body):
+    if "json" in media and not is_json(request.body):
         yield "the content type is JSON and the body is not"
     if media.startswith("multipart/") and not _has_boundary(media, request.body):
         yield f"the body is not divided as {media} says"
@@ -133,14 +134,6 @@ def is_declared(url: str, call: ServiceCall) -> bool:
         return False
     spec, data = call.subject.spec, call.subject.account.data
     return allowed_hosts(spec).covers(found.origin) or is_named(found, data)
-
-
-def _is_json(body: bytes) -> bool:
-    try:
-        msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return True
 
 
 def _has_boundary(media: str, body: bytes) -> bool:

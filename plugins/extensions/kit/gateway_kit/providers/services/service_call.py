@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from gateway_core import (
-    BadRequest,
     Call,
     Credential,
     Exchange,
@@ -15,8 +14,8 @@ from gateway_core import (
     Target,
     UpstreamRequest,
 )
-from gateway_core.pipeline.json_body import members_of
 from gateway_kit.case import Case, Run, expect
+from gateway_kit.json_bodies import decode_members
 
 from ..service_samples import SAMPLES, ServiceSample
 from ..subject import ProviderUnderTest
@@ -52,7 +51,7 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
             model=named,
             stream=self.sample.stream,
             body=body,
-            members=_members(body),
+            members=decode_members(body),
             headers={
                 "content-type": self.sample.request_type,
                 "authorization": f"Bearer {CLIENT_KEY}",
@@ -103,10 +102,3 @@ def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
                 model=models[0] if models else Model("maker/model-1", kind=service.kind),
                 sample=samples[service.kind],
             )
-
-
-def _members(body: bytes) -> dict[str, Raw]:
-    try:
-        return dict(members_of(body))
-    except BadRequest:
-        return {}
