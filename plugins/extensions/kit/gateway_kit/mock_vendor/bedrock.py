@@ -29,20 +29,22 @@ def _blocks(content: Content) -> list[dict[str, Any]]:
 
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
-    return [Frame(does, binary_message(name, event)) for does, name, event in _events(content)]
+    frames: list[Frame] = []
 
+    def add(role: FrameRole, name: str, event: dict[str, Any]) -> None:
+        frames.append(Frame(role, binary_message(name, event)))
 
-def _events(content: Content) -> Iterator[tuple[FrameRole, str, dict[str, Any]]]:
-    yield "start", "messageStart", {"role": "assistant"}
-    for index, (does, start, deltas) in enumerate(_streamed(content)):
+    add("start", "messageStart", {"role": "assistant"})
+    for index, (role, start, deltas) in enumerate(_streamed(content)):
         place = {"contentBlockIndex": index}
         if start is not None:
-            yield does, "contentBlockStart", {**place, "start": start}
+            add(role, "contentBlockStart", {**place, "start": start})
         for delta in deltas:
-            yield does, "contentBlockDelta", {**place, "delta": delta}
-        yield does, "contentBlockStop", place
-    yield "finish", "messageStop", {"stopReason": _stop(content)}
-    yield "end", "metadata", _usage(content.usage)
+            add(role, "contentBlockDelta", {**place, "delta": delta})
+        add(role, "contentBlockStop", place)
+    add("finish", "messageStop", {"stopReason": _stop(content)})
+    add("end", "metadata", _usage(content.usage))
+    return frames
 
 
 def _streamed(content: Content) -> Iterator[tuple[FrameRole, Any, list[dict[str, Any]]]]:

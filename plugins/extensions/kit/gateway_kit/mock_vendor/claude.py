@@ -27,24 +27,25 @@ def whole(content: Content, model: str) -> bytes:
 
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
-    return [Frame(does, named_event(event)) for does, event in _events(content, model)]
+    frames: list[Frame] = []
 
+    def add(role: FrameRole, event: Mapping[str, Any]) -> None:
+        frames.append(Frame(role, named_event(event)))
 
-def _events(content: Content, model: str) -> Iterator[tuple[FrameRole, Mapping[str, Any]]]:
     unfinished: dict[str, Any] = {"content": [], "stop_reason": None, "stop_sequence": None}
     first_usage = {**_usage(content.usage), "output_tokens": 1} if content.usage else {}
     message = {**_MESSAGE, "model": model, **unfinished, "usage": first_usage}
-    yield "start", {"type": "message_start", "message": message}
-    yield "start", {"type": "ping"}
-    for index, (does, first, _, deltas) in enumerate(_blocks(content)):
-        yield does, {"type": "content_block_start", "index": index, "content_block": first}
+    add("start", {"type": "message_start", "message": message})
+    add("start", {"type": "ping"})
+    for index, (role, first, _, deltas) in enumerate(_blocks(content)):
+        add(role, {"type": "content_block_start", "index": index, "content_block": first})
         for delta in deltas:
-            yield does, {"type": "content_block_delta", "index": index, "delta": delta}
-        yield does, {"type": "content_block_stop", "index": index}
+            add(role, {"type": "content_block_delta", "index": index, "delta": delta})
+        add(role, {"type": "content_block_stop", "index": index})
     stop = {"stop_reason": _stop(content), "stop_sequence": None}
-    usage = {"usage": _usage(content.usage)}
-    yield "finish", {"type": "message_delta", "delta": stop, **usage}
-    yield "end", {"type": "message_stop"}
+    add("finish", {"type": "message_delta", "delta": stop, "usage": _usage(content.usage)})
+    add("end", {"type": "message_stop"})
+    return frames
 
 
 def _blocks(content: Content) -> Iterator[Block]:

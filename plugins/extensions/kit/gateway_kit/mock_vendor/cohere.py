@@ -1,6 +1,6 @@
 """Cohere's chat, version 2."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .content import Content, TokenCounts, ToolUse
@@ -21,35 +21,31 @@ def whole(content: Content, model: str) -> bytes:
 
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
-    return [Frame(does, named_event(event)) for does, event in _events(content)]
+    frames: list[Frame] = []
 
+    def add(role: FrameRole, kind: str, **members: Any) -> None:
+        frames.append(Frame(role, named_event({"type": kind, **members})))
 
-def _events(content: Content) -> Iterator[tuple[FrameRole, Mapping[str, Any]]]:
-    yield "start", {"type": "message-start", "id": "c-1", **_delta(role="assistant")}
-    index = 0
-    for kind, pieces in (("thinking", content.thinking), ("text", content.text)):
-        if pieces:
-            does: FrameRole = "thinking" if kind == "thinking" else "text"
-            place = {"index": index}
-            empty = {"type": kind, kind: ""}
-            yield does, {"type": "content-start", **place, **_delta(content=empty)}
-            for piece in pieces:
-                yield does, {"type": "content-delta", **place, **_delta(content={kind: piece})}
-            yield does, {"type": "content-end", **place}
-            index += 1
-    for number, call in enumerate(content.calls):
-        yield from _call_events(number, call)
-    finish = {"finish_reason": _finish(content), **_usage(content.usage)}
-    yield "finish", {"type": "message-end", "delta": finish}
-
-
-def _call_events(index: int, call: ToolUse) -> Iterator[tuple[FrameRole, Mapping[str, Any]]]:
-    place = {"index": index}
-    yield "call", {"type": "tool-call-start", **place, **_delta(tool_calls=_call(call, ""))}
-    for half in halves(_arguments(call)):
-        delta = {"function": {"arguments": half}}
-        yield "call", {"type": "tool-call-delta", **place, **_delta(tool_calls=delta)}
-    yield "call", {"type": "tool-call-end", **place}
+    add("start", "message-start", id="c-1", **_delta(role="assistant"))
+    parts: list[tuple[FrameRole, Sequence[str]]] = [
+        ("thinking", content.thinking),
+        ("text", content.text),
+    ]
+    for index, (kind, pieces) in enumerate(part for part in parts if part[1]):
+        empty = {"type": kind, kind: ""}
+        add(kind, "content-start", index=index, **_delta(content=empty))
+        for piece in pieces:
+            add(kind, "content-delta", index=index, **_delta(content={kind: piece}))
+        add(kind, "content-end", index=index)
+    for index, call in enumerate(content.calls):
+        add("call", "tool-call-start", index=index, **_delta(tool_calls=_call(call, "")))
+        for half in halves(_arguments(call)):
+            grown = {"function": {"arguments": half}}
+            add("call", "tool-call-delta", index=index, **_delta(tool_calls=grown))
+        add("call", "tool-call-end", index=index)
+    end = {"finish_reason": _finish(content), **_usage(content.usage)}
+    add("finish", "message-end", delta=end)
+    return frames
 
 
 def _delta(**message: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Chat completions, as most vendors answer them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .content import Content, TokenCounts, ToolUse
@@ -22,31 +22,25 @@ def whole(content: Content, model: str) -> bytes:
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
     chunk = {**_ID, "object": "chat.completion.chunk", "model": model}
-    frames = [
-        Frame(does, data({**chunk, "choices": [_choice(delta)]}))
-        for does, delta in _deltas(content)
-    ]
-    last = {**chunk, "choices": [_choice({}, _finish(content))]}
-    frames.append(Frame("finish", data(last)))
+    frames: list[Frame] = []
+
+    def add(role: FrameRole, delta: dict[str, Any], finish: str | None = None) -> None:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        frames.append(Frame(role, data({**chunk, "choices": [choice]})))
+
+    add("start", {"role": "assistant", "content": ""})
+    for piece in content.thinking:
+        add("thinking", {"reasoning_content": piece})
+    for piece in content.text:
+        add("text", {"content": piece})
+    for index, call in enumerate(content.calls):
+        add("call", {"tool_calls": [{"index": index, **_call(call, "")}]})
+        for half in halves(_arguments(call)):
+            add("call", {"tool_calls": [{"index": index, "function": {"arguments": half}}]})
+    add("finish", {}, _finish(content))
     if content.usage is not None:
         frames.append(Frame("usage", data({**chunk, "choices": [], **_usage(content.usage)})))
     return [*frames, Frame("end", b"data: [DONE]\n\n")]
-
-
-def _deltas(content: Content) -> Iterator[tuple[FrameRole, dict[str, Any]]]:
-    yield "start", {"role": "assistant", "content": ""}
-    for piece in content.thinking:
-        yield "thinking", {"reasoning_content": piece}
-    for piece in content.text:
-        yield "text", {"content": piece}
-    for index, call in enumerate(content.calls):
-        yield "call", {"tool_calls": [{"index": index, **_call(call, "")}]}
-        for half in halves(_arguments(call)):
-            yield "call", {"tool_calls": [{"index": index, "function": {"arguments": half}}]}
-
-
-def _choice(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-    return {"index": 0, "delta": delta, "finish_reason": finish}
 
 
 def _call(call: ToolUse, arguments: str) -> dict[str, Any]:

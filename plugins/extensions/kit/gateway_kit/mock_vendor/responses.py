@@ -1,12 +1,13 @@
 """Responses: items that are added, grow and are done, and the whole answer at the end."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .content import Content, TokenCounts, ToolUse
 from .frames import Dialect, Frame, FrameRole, data, encode, halves, named_event
 
-TypedEvent = tuple[FrameRole, dict[str, Any]]
+TypedEvent = tuple[str, dict[str, Any]]
+"""An event's type without its prefix, and its own members."""
 
 
 def whole(content: Content, model: str) -> bytes:
@@ -14,10 +15,24 @@ def whole(content: Content, model: str) -> bytes:
 
 
 def stream(content: Content, model: str) -> Sequence[Frame]:
-    return [
-        Frame(does, named_event({**event, "sequence_number": number}))
-        for number, (does, event) in enumerate(_events(content, model))
-    ]
+    frames: list[Frame] = []
+
+    def add(role: FrameRole, kind: str, **members: Any) -> None:
+        event = {"type": f"response.{kind}", **members, "sequence_number": len(frames)}
+        frames.append(Frame(role, named_event(event)))
+
+    done = _response(content, model)
+    unfinished = {**done, "status": "in_progress", "output": [], "usage": None}
+    add("start", "created", response=unfinished)
+    add("start", "in_progress", response=unfinished)
+    for index, item in enumerate(_items(content)):
+        role, empty = _UNFINISHED[item["type"]]
+        add(role, "output_item.added", output_index=index, item={**item, **empty})
+        for kind, members in _ITEM_EVENTS[role](content, item):
+            add(role, kind, item_id=item["id"], output_index=index, **members)
+        add(role, "output_item.done", output_index=index, item=item)
+    add("finish", "completed", response=done)
+    return frames
 
 
 def _response(content: Content, model: str) -> dict[str, Any]:
@@ -58,62 +73,44 @@ def _call(call: ToolUse, arguments: str, status: str) -> dict[str, Any]:
     return {"type": "function_call", "id": f"fc_{call.id}", "status": status, **named_call}
 
 
-def _events(content: Content, model: str) -> Iterator[TypedEvent]:
-    done = _response(content, model)
-    unfinished = {**done, "status": "in_progress", "output": [], "usage": None}
-    yield "start", {"type": "response.created", "response": unfinished}
-    yield "start", {"type": "response.in_progress", "response": unfinished}
-    for index, item in enumerate(_items(content)):
-        place = {"item_id": item["id"], "output_index": index}
-        yield from _item_events(content, item, place)
-    yield "finish", {"type": "response.completed", "response": done}
-
-
-def _item_events(
-    content: Content, item: Mapping[str, Any], place: Mapping[str, Any]
-) -> Iterator[TypedEvent]:
-    index = {"output_index": place["output_index"]}
-    if item["type"] == "reasoning":
-        does, empty, inner = "thinking", {**item, "summary": []}, _thinking(content, place)
-    elif item["type"] == "message":
-        empty = {**item, "status": "in_progress", "content": []}
-        does, inner = "text", _text(content, place)
-    else:
-        empty = {**item, "status": "in_progress", "arguments": ""}
-        does, inner = "call", _arguments(item["arguments"], place)
-    kind: FrameRole = does  # type: ignore[assignment]
-    yield kind, {"type": "response.output_item.added", **index, "item": empty}
-    for event in inner:
-        yield kind, event
-    yield kind, {"type": "response.output_item.done", **index, "item": item}
-
-
-def _thinking(content: Content, place: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    place = {**place, "summary_index": 0}
-    text = "".join(content.thinking)
-    kind = "response.reasoning_summary"
+def thinking_events(content: Content, item: Mapping[str, Any]) -> Iterator[TypedEvent]:
     part = {"type": "summary_text", "text": ""}
-    yield {"type": f"{kind}_part.added", **place, "part": part}
+    text = "".join(content.thinking)
+    kind, place = "reasoning_summary", {"summary_index": 0}
+    yield f"{kind}_part.added", {**place, "part": part}
     for piece in content.thinking:
-        yield {"type": f"{kind}_text.delta", **place, "delta": piece}
-    yield {"type": f"{kind}_text.done", **place, "text": text}
-    yield {"type": f"{kind}_part.done", **place, "part": {**part, "text": text}}
+        yield f"{kind}_text.delta", {**place, "delta": piece}
+    yield f"{kind}_text.done", {**place, "text": text}
+    yield f"{kind}_part.done", {**place, "part": {**part, "text": text}}
 
 
-def _text(content: Content, place: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    place = {**place, "content_index": 0}
-    yield {"type": "response.content_part.added", **place, "part": _part("")}
+def text_events(content: Content, item: Mapping[str, Any]) -> Iterator[TypedEvent]:
+    place = {"content_index": 0}
+    yield "content_part.added", {**place, "part": _part("")}
     for piece in content.text:
-        yield {"type": "response.output_text.delta", **place, "delta": piece}
-    yield {"type": "response.output_text.done", **place, "text": content.words}
-    yield {"type": "response.content_part.done", **place, "part": _part(content.words)}
+        yield "output_text.delta", {**place, "delta": piece}
+    yield "output_text.done", {**place, "text": content.words}
+    yield "content_part.done", {**place, "part": _part(content.words)}
 
 
-def _arguments(arguments: str, place: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    kind = "response.function_call_arguments"
-    for piece in halves(arguments):
-        yield {"type": f"{kind}.delta", **place, "delta": piece}
-    yield {"type": f"{kind}.done", **place, "arguments": arguments}
+def call_events(content: Content, item: Mapping[str, Any]) -> Iterator[TypedEvent]:
+    kind = "function_call_arguments"
+    for piece in halves(item["arguments"]):
+        yield f"{kind}.delta", {"delta": piece}
+    yield f"{kind}.done", {"arguments": item["arguments"]}
+
+
+_UNFINISHED: dict[str, tuple[FrameRole, dict[str, Any]]] = {
+    "reasoning": ("thinking", {"summary": []}),
+    "message": ("text", {"status": "in_progress", "content": []}),
+    "function_call": ("call", {"status": "in_progress", "arguments": ""}),
+}
+"""By an item's type: the role of its frames, and what its first event has instead."""
+_ITEM_EVENTS: dict[FrameRole, Callable[[Content, Mapping[str, Any]], Iterator[TypedEvent]]] = {
+    "thinking": thinking_events,
+    "text": text_events,
+    "call": call_events,
+}
 
 
 def _usage(usage: TokenCounts | None) -> dict[str, Any] | None:
