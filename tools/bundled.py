@@ -67,7 +67,7 @@ def bundled(root: Path = ROOT) -> bytes:
 def write(root: Path = ROOT) -> None:
     """Write the file and the markers below ``root``."""
     for each in folders(root):
-        (each.path / each.module / "py.typed").touch()
+        (each.path / each.module.partition(".")[0] / "py.typed").touch()
     (root / FILE).write_bytes(bundled(root))
     print(f"wrote {FILE}")
 

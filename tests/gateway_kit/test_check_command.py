@@ -1,6 +1,7 @@
 """``plugins check``: does a plugin fit, and does it behave?"""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -189,12 +190,28 @@ def test_the_cases_of_a_vendor_need_neither_pytest_nor_hypothesis(folder: Plugin
     assert "cases pass; tier: bronze." in told.stdout
 
 
-def test_without_hypothesis_a_wire_format_is_only_read(folder: PluginFolder) -> None:
-    told = without(KIT, folder, "format-openai")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plugins", "check", "echo"),
+        ("plugins", "new", "provider", "acme"),
+        ("plugins", "dev", "echo"),
+        ("mock-vendor", "--menu"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_without_the_kit_its_commands_say_what_to_install(words: tuple[str, ...]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "gateway_core", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "GATEWAY_BLOCK_PLUGINS": "kit"},
+    )
 
-    assert told.returncode == 0, told.stderr
-    assert "fits hook protocol 1." in told.stdout
-    assert "pip install 'model-gateway[kit]'" in told.stderr
+    assert ended.returncode == 2
+    assert "needs the kit: pip install 'model-gateway[kit]'" in ended.stderr
 
 
 def test_without_the_usual_format_an_extension_is_only_read(
