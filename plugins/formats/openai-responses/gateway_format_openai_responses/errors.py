@@ -9,8 +9,7 @@ from msgspec import Raw, Struct
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
 from gateway_formats import hints
 
-from .dialect import NULL
-from .members import BROKEN
+from ._dialect import BROKEN, NULL
 
 _STATUSES = {
     "rate_limit_exceeded": 429,
@@ -205,3 +204,7 @@ def _request_id(
 ) -> str | None:
     names = ("upstream_request_id", "request_id")
     return hints.request_id(headers, *(each.get(name) for each in (said, outer) for name in names))
+
+
+def error_frame(failure: ReplyFailed, number: int) -> bytes:
+    return b"event: error\ndata: %b\n\n" % write_failure(failure, number)
