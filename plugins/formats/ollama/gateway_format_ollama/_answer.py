@@ -16,8 +16,8 @@ from gateway_core import (
     UsageReported,
 )
 
-from .arguments import as_text, new_id
-from .lines import (
+from ._arguments import as_text, new_id
+from ._lines import (
     Line,
     Token,
     ToolCallRow,
@@ -27,7 +27,7 @@ from .lines import (
     seed_of,
     usage_of,
 )
-from .media_types import media_type_of
+from ._media_types import media_type_of
 
 FINISHES: dict[str, Finish] = {
     "length": "length",

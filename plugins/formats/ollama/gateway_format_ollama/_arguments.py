@@ -5,7 +5,7 @@ from hashlib import blake2s
 import msgspec
 from msgspec import Raw
 
-from .members import BROKEN
+from ._dialect import BROKEN
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 _raw = msgspec.json.Decoder(Raw)

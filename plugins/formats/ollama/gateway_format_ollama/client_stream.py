@@ -1,4 +1,4 @@
-"""Streams of lines: the server's to events, and any reply's events to lines."""
+"""Write a stream's events for a client, a line each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,62 +27,14 @@ from gateway_core import (
     Usage,
     UsageReported,
 )
-from gateway_formats.ndjson import Lines, lines, one_line
-from gateway_formats.relay import CUT_SHORT, RUBBISH
-from gateway_formats.sse import FrameTooLong
+from gateway_formats.ndjson import one_line
 
-from .answers import Answer
-from .call_rows import call_row, is_signed
-from .lines import decode_line, own_logprobs, time_of
-from .members import BROKEN
-from .replies import ending, note_part
+from ._lines import own_logprobs, time_of
+from .client_replies import call_row, ending, is_signed, note_part
+from .errors import error_line
 
 _encode = msgspec.json.encode
 _STREAM_END = b'},"done":false}\n'
-
-
-class Reader:
-    """The server's lines to events."""
-
-    def __init__(self) -> None:
-        self._lines = Lines()
-        self._answer = Answer()
-
-    def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
-        if self._answer.is_over:
-            return ()
-        try:
-            whole = self._lines.feed(chunk)
-        except FrameTooLong as error:
-            self._answer.is_over = True
-            return (ReplyFailed(str(error)),)
-        return self._read(whole) if whole else ()
-
-    def close(self) -> Sequence[StreamEvent]:
-        """A last line counts without its newline."""
-        if self._answer.is_over:
-            return ()
-        events = self._read(self._lines.close())
-        if not self._answer.is_over:
-            self._answer.is_over = True
-            events.append(ReplyFailed(CUT_SHORT))
-        return events
-
-    def _read(self, whole: bytes) -> list[StreamEvent]:
-        events: list[StreamEvent] = []
-        answer = self._answer
-        for spelled in lines(whole):
-            try:
-                line = decode_line(spelled)
-                if line.message is None and line.error is None and not line.done:
-                    raise msgspec.ValidationError("neither a message nor an end")
-                answer.take(line, spelled, events)
-            except BROKEN:
-                answer.is_over = True
-                events.append(ReplyFailed(RUBBISH))
-            if answer.is_over:
-                break
-        return events
 
 
 class _Open:
@@ -236,7 +188,3 @@ class Writer:
     def _add(self, member: str, rows: list[Any], written: list[bytes]) -> None:
         said = b'"",%b' % _encode({member: rows})[1:-1]
         written.append(self._content + said + _STREAM_END)
-
-
-def error_line(message: str) -> bytes:
-    return one_line(_encode({"error": message})) + b"\n"

@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway_core import Call, Relay, ReplyFailed, Target, Usage
+from gateway_core import Call, Relay, ReplyFailed, Usage
 from gateway_formats.fold import as_error
 from gateway_formats.ndjson import lines, one_line
 from gateway_formats.relay import StreamRelay, WholeRelay
 
-from .lines import failure_of, usage_of
-from .streams import error_line
+from ._lines import failure_of, usage_of
+from .errors import error_line
 
 
 class _Message(Struct):
@@ -37,7 +37,7 @@ class Passing(Struct):
 decode_passing = msgspec.json.Decoder(Passing).decode
 
 
-def relay(call: Call, target: Target, members: dict[str, Raw]) -> Relay:
+def relay_reply(call: Call) -> Relay:
     return LineRelay() if call.stream else WholeRelay(_read_whole)
 
 

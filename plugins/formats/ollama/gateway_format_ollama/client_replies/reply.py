@@ -1,4 +1,4 @@
-"""Whole answers: the server's to a reply, and any reply to this dialect's."""
+"""Write a whole reply for a client."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,37 +15,16 @@ from gateway_core import (
     Reasoning,
     Refusal,
     Reply,
-    StreamEvent,
     Text,
     ToolCall,
-    UpstreamError,
     Usage,
 )
-from gateway_formats.fold import gather
 from gateway_formats.ndjson import one_line
 
-from .answers import Answer
-from .call_rows import call_row, is_signed
-from .lines import decode_line, own_logprobs, time_of
-from .members import BROKEN
-
-UNREADABLE = "The upstream gave an answer that could not be read"
+from .._lines import own_logprobs, time_of
+from .tool_calls import call_row, is_signed
 
 _encode = msgspec.json.encode
-
-
-def read_reply(body: bytes) -> Reply:
-    """Raises UpstreamError for rubbish, and for an error that came with status 200."""
-    events: list[StreamEvent] = []
-    try:
-        line = decode_line(body)
-        if line.message is None and line.error is None:
-            raise UpstreamError(UNREADABLE)
-        line.done = True  # there is no more of it, whatever it says
-        Answer().take(line, body, events)
-    except BROKEN:
-        raise UpstreamError(UNREADABLE) from None
-    return gather(events)
 
 
 def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:

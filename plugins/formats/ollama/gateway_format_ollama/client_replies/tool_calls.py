@@ -9,7 +9,7 @@ from typing import Any
 
 from gateway_core import Reasoning, ToolCall, seal_id
 
-from .arguments import as_object
+from .._arguments import as_object
 
 
 def call_row(call: ToolCall, index: int, thoughts: Sequence[Reasoning]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from msgspec import Raw
 
 from gateway_core import BadRequest
 
+from .._dialect import BROKEN
+
 _T = TypeVar("_T")
 
 _object = msgspec.json.Decoder(dict[str, Raw])
@@ -22,9 +24,6 @@ _whole = msgspec.json.Decoder(int | float)
 _texts = msgspec.json.Decoder(list[str])
 _text_or_texts = msgspec.json.Decoder(str | list[str])
 _encode = msgspec.json.encode
-
-BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding JSON from outside may raise."""
 
 
 class Members:

@@ -20,9 +20,10 @@ from gateway_core import (
     unseal_id,
 )
 
-from .arguments import as_text
-from .media_types import media_type_of, split_data_url
-from .members import BROKEN, Members
+from .._arguments import as_text
+from .._dialect import BROKEN
+from .._media_types import media_type_of, split_data_url
+from .members import Members
 
 _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
     "system": "system",

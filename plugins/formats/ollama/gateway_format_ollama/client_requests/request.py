@@ -4,11 +4,11 @@ from msgspec import Raw
 
 from gateway_core import BadRequest, Call, Conversation, Output, Sampling, Thinking, Tool
 
-from .history import read_messages
+from .._dialect import DIALECT
 from .intake import DEFAULT_MODEL
 from .members import Members
+from .messages import read_messages
 
-DIALECT = "ollama"
 THINK_WORDS = ("low", "medium", "high", "max")
 
 

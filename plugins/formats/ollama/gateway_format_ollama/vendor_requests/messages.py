@@ -25,8 +25,8 @@ from gateway_core import (
     Turn,
 )
 
-from .arguments import as_object
-from .media_types import split_data_url
+from .._arguments import as_object
+from .._media_types import split_data_url
 
 Extra = Mapping[str, Raw]
 Message = dict[str, Any]

@@ -5,21 +5,12 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from gateway_core import (
-    BadRequest,
-    Conversation,
-    Losses,
-    Output,
-    Sampling,
-    Target,
-    Thinking,
-    Tool,
-)
+from gateway_core import BadRequest, Conversation, Losses, Output, Sampling, Target, Thinking, Tool
 from gateway_formats.effort import effort_of
 
-from .arguments import WRAPPER
-from .requests import DIALECT
-from .vendor_messages import extend, write_messages
+from .._arguments import WRAPPER
+from .._dialect import DIALECT
+from .messages import extend, write_messages
 
 _encode = msgspec.json.encode
 
