@@ -33,8 +33,8 @@ from gateway_core import (
     UsageReported,
 )
 
-from .shapes import CitationRow, UsageRow
-from .usage import usage_of
+from ._shapes import CitationRow, UsageRow
+from ._usage import usage_of
 
 DIALECT = "bedrock"
 FINISHES: dict[str, Finish] = {

@@ -4,7 +4,7 @@ from typing import Any
 
 from gateway_core import Usage
 
-from .shapes import UsageRow
+from ._shapes import UsageRow
 
 _MOST = 1_000_000_000
 """A count above this is a mistake."""

@@ -13,7 +13,7 @@ import msgspec
 from gateway_core import UpstreamError
 from gateway_formats.hints import LONGEST_MESSAGE, first_line, request_id, retry_after
 
-from .shapes import BROKEN, Fault
+from ._shapes import BROKEN, Fault
 
 _STATUSES = {
     "throttlingexception": 429,

@@ -6,15 +6,15 @@ from gateway_core import Call, PartGrew, Relay, ReplyFailed, StreamEvent, Usage,
 from gateway_formats.fold import unfold
 from gateway_formats.relay import CUT_SHORT, RUBBISH, WholeRelay
 
-from .answers import AnswerReader
-from .frames import Frames, write_frame
-from .replies import read_reply
-from .streams import take
+from ._answer import AnswerReader
+from ._frames import Frames, write_frame
+from .vendor_replies import read_reply
+from .vendor_stream import take
 
 _encode = msgspec.json.encode
 
 
-def relay(call: Call) -> Relay:
+def relay_reply(call: Call) -> Relay:
     return EventRelay() if call.stream else WholeRelay(_read_whole)
 
 

@@ -8,8 +8,8 @@ from msgspec import Raw
 from gateway_core import Media, Reply, UpstreamError
 from gateway_formats.fold import gather
 
-from .answers import SERVER_TOOL, AnswerReader, foreign
-from .shapes import (
+from ._answer import SERVER_TOOL, AnswerReader, foreign
+from ._shapes import (
     BROKEN,
     Answer,
     CitedText,

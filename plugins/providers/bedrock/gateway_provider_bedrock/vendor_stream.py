@@ -8,10 +8,9 @@ import msgspec
 from gateway_core import ReplyFailed, StreamEvent
 from gateway_formats.relay import CUT_SHORT, RUBBISH
 
-from .answers import SERVER_TOOL, AnswerReader
-from .errors import status_of, text_of
-from .frames import Frame, Frames
-from .shapes import (
+from ._answer import SERVER_TOOL, AnswerReader
+from ._frames import Frame, Frames
+from ._shapes import (
     BROKEN,
     BlockDelta,
     BlockStart,
@@ -22,6 +21,7 @@ from .shapes import (
     ReasoningDelta,
     stop_sequence_of,
 )
+from .errors import status_of, text_of
 
 _start = msgspec.json.Decoder(BlockStart).decode
 _delta = msgspec.json.Decoder(BlockDelta).decode

@@ -26,9 +26,9 @@ from gateway_core import (
     UsageReported,
 )
 
-from .citations import citations_of, is_of_text
-from .shapes import CitationRow, Content, TokenRow, ToolCallRow, UsageRow
-from .usage import usage_of
+from ._citations import citations_of, is_of_text
+from ._shapes import CitationRow, Content, TokenRow, ToolCallRow, UsageRow
+from ._usage import usage_of
 
 FINISHES: dict[str, Finish] = {
     "COMPLETE": "stop",

@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway_core import Citation
 
-from .shapes import CitationRow, Source
+from ._shapes import CitationRow, Source
 
 DOCUMENT_ID = "doc:{}"
 _DOCUMENT_ID = re.compile(r"doc:(\d{1,6})")

@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway_core import Usage
 
-from .shapes import Counts, UsageRow
+from ._shapes import Counts, UsageRow
 
 _MOST = 1_000_000_000
 """A count above this is a mistake."""

@@ -2,28 +2,20 @@
 
 import msgspec
 
-from gateway_core import (
-    Call,
-    PartGrew,
-    Relay,
-    ReplyFailed,
-    StreamEvent,
-    Usage,
-    UsageReported,
-)
+from gateway_core import Call, PartGrew, Relay, ReplyFailed, StreamEvent, Usage, UsageReported
 from gateway_formats.fold import unfold
 from gateway_formats.relay import StreamRelay, WholeRelay
 from gateway_formats.sse import frame
 
-from .answers import AnswerReader
-from .replies import read_reply
-from .shapes import decode_event
-from .streams import DONE, take
+from ._answer import AnswerReader
+from ._shapes import decode_event
+from .vendor_replies import read_reply
+from .vendor_stream import DONE, take
 
 _encode = msgspec.json.encode
 
 
-def relay(call: Call) -> Relay:
+def relay_reply(call: Call) -> Relay:
     return StreamRelay(Watch()) if call.stream else WholeRelay(_read_whole)
 
 

@@ -3,8 +3,8 @@
 from gateway_core import Reply, UpstreamError
 from gateway_formats.fold import as_error, gather
 
-from .answers import AnswerReader, failure_of
-from .shapes import BROKEN, Answer, decode_answer
+from ._answer import AnswerReader, failure_of
+from ._shapes import BROKEN, Answer, decode_answer
 
 
 def read_reply(body: bytes) -> Reply:

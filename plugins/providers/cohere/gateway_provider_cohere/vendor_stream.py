@@ -6,8 +6,8 @@ from gateway_core import ReplyFailed, StreamEvent
 from gateway_formats.relay import CUT_SHORT, RUBBISH
 from gateway_formats.sse import Decoder, FrameTooLong
 
-from .answers import AnswerReader, failure_of
-from .shapes import (
+from ._answer import AnswerReader, failure_of
+from ._shapes import (
     BROKEN,
     CitationRow,
     Content,

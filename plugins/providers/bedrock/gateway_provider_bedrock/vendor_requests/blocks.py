@@ -21,10 +21,10 @@ from gateway_core import (
     readable_by,
 )
 
-from .answers import DIALECT
+from .._answer import DIALECT
+from .._shapes import BROKEN
 from .media import Block, MediaWriter
 from .models import Traits
-from .shapes import BROKEN
 
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 _NOT_IN_RESULTS = {"cachePoint": "cache_control", "audio": "audio"}

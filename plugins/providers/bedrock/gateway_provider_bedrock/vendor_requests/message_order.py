@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from .answers import SERVER_TOOL
+from .._answer import SERVER_TOOL
 from .media import Block
 
 Role = Literal["user", "assistant"]

@@ -7,9 +7,9 @@ from msgspec import Raw
 
 from gateway_core import Losses, Output
 
+from .._shapes import BROKEN
 from .media import Block
 from .models import Traits
-from .shapes import BROKEN
 
 _AS_JSON = "Answer with one JSON object and nothing else."
 _AS_SCHEMA = "Answer with one JSON value and nothing else. It must fit this JSON schema:\n"

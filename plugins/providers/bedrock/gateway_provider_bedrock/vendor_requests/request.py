@@ -19,13 +19,13 @@ from gateway_core import (
     Turn,
 )
 
-from .answers import DIALECT
+from .._answer import DIALECT
 from .blocks import BlockWriter
-from .forms import write_form
-from .history import Message, Role, arranged, limit_cache_points
+from .message_order import Message, Role, arranged, limit_cache_points
 from .models import Traits, traits_of
+from .output import write_form
+from .settings import Plan, plan
 from .tools import write_tools
-from .wishes import Plan, plan
 
 _TIERS = ("priority", "default", "flex", "reserved")
 _MERGED = ("additionalModelRequestFields", "inferenceConfig", "outputConfig")

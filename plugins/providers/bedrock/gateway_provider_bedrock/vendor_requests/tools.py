@@ -7,11 +7,11 @@ from msgspec import Raw
 
 from gateway_core import Conversation, Losses, Tool, ToolChoice
 
+from .._shapes import BROKEN
 from .blocks import BlockWriter
-from .history import Message
 from .media import Block
+from .message_order import Message
 from .models import Traits
-from .shapes import BROKEN
 
 _OBJECT = Raw(b'"object"')
 _NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}}

@@ -26,8 +26,8 @@ from gateway_core import (
     Turn,
 )
 
-from .citations import DOCUMENT_ID
-from .shapes import BROKEN
+from .._citations import DOCUMENT_ID
+from .._shapes import BROKEN
 
 Row = dict[str, Any]
 

@@ -4,21 +4,12 @@ from typing import Any
 
 import msgspec
 
-from gateway_core import (
-    BadRequest,
-    Conversation,
-    Losses,
-    Output,
-    Sampling,
-    Target,
-    Thinking,
-    Tool,
-)
+from gateway_core import BadRequest, Conversation, Losses, Output, Sampling, Target, Thinking, Tool
 from gateway_formats.effort import budget_of
 
+from .._dialect import DIALECT
 from .messages import MessageWriter
 
-DIALECT = "cohere"
 _MOST_STOPS = 5
 _NO_ARGUMENTS = {"type": "object", "properties": {}}
 
