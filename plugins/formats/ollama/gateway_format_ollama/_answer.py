@@ -59,7 +59,11 @@ class Answer:
     def take(self, line: Line, spelled: bytes, events: list[StreamEvent]) -> None:
         """Raises MsgspecError, or UnicodeDecodeError, for what cannot be understood."""
         if not self._seed and line.error is None:
-            self._start(line, spelled, events)
+            self._seed = seed_of(line, spelled)
+            started = ReplyStarted(
+                f"ollama-{self._seed}", line.model or "", seconds_of(line.created_at)
+            )
+            events.append(started)
         if line.logprobs:
             self._tokens += line.logprobs
         message = line.message
@@ -76,14 +80,15 @@ class Answer:
             self.is_over = True
             events.append(failure_of(line.error, line.status_code))
         elif line.done:
-            self._end(line, events)
-
-    def _start(self, line: Line, spelled: bytes, events: list[StreamEvent]) -> None:
-        self._seed = seed_of(line, spelled)
-        started = ReplyStarted(
-            f"ollama-{self._seed}", line.model or "", seconds_of(line.created_at)
-        )
-        events.append(started)
+            if self._tokens and self._growing is not None:
+                self._grow(self._growing, "", events)
+            self._rest(events)
+            usage = usage_of(line.prompt_eval_count, line.eval_count)
+            if usage is not None:
+                events.append(UsageReported(usage))
+            natural: Finish = "tool_calls" if self._calls else "stop"
+            events.append(ChoiceEnded(FINISHES.get(line.done_reason or "", natural)))
+            self.is_over = True
 
     def _grow(self, kind: AnyPart, text: str, events: list[StreamEvent]) -> None:
         if self._growing is not kind:
@@ -119,14 +124,3 @@ class Answer:
         events += (PartStarted(index, call), PartGrew(index, arguments), PartEnded(index))
         self._count += 1
         self._calls += 1
-
-    def _end(self, line: Line, events: list[StreamEvent]) -> None:
-        if self._tokens and self._growing is not None:
-            self._grow(self._growing, "", events)
-        self._rest(events)
-        usage = usage_of(line.prompt_eval_count, line.eval_count)
-        if usage is not None:
-            events.append(UsageReported(usage))
-        natural: Finish = "tool_calls" if self._calls else "stop"
-        events.append(ChoiceEnded(FINISHES.get(line.done_reason or "", natural)))
-        self.is_over = True

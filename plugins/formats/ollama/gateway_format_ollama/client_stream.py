@@ -73,7 +73,29 @@ class Writer:
             if isinstance(event, PartGrew):
                 self._grow(event, written)
             else:
-                self._take(event, written)
+                match event:
+                    case ReplyStarted():
+                        self._model, self._created = event.model or self._model, event.created
+                        self._begin()
+                    case UsageReported(usage):
+                        self._usage = usage
+                    case ReplyFailed():
+                        self._failed = True
+                        written.append(error_line(event.message))
+                    case _ if event.choice:
+                        self._losses.add("candidates")
+                    case PartStarted(index, part):
+                        self._start(index, part, written)
+                    case PartSealed():
+                        self._seal(event)
+                    case PartEnded(index):
+                        self._end(index, written)
+                    case CitationAdded():
+                        self._losses.add("citations")
+                    case ChoiceEnded():
+                        self._finish = event.finish
+                        if event.stop_sequence is not None:
+                            self._losses.add("stop_sequence")
         return one_line(b"".join(written))
 
     def close(self) -> bytes:
@@ -119,31 +141,6 @@ class Writer:
         elif text:
             written.append(head + _encode(text) + _STREAM_END)
 
-    def _take(self, event: StreamEvent, written: list[bytes]) -> None:
-        match event:
-            case ReplyStarted():
-                self._model, self._created = event.model or self._model, event.created
-                self._begin()
-            case UsageReported(usage):
-                self._usage = usage
-            case ReplyFailed():
-                self._failed = True
-                written.append(error_line(event.message))
-            case _ if event.choice:
-                self._losses.add("candidates")
-            case PartStarted(index, part):
-                self._start(index, part, written)
-            case PartSealed():
-                self._seal(event)
-            case PartEnded(index):
-                self._end(index, written)
-            case CitationAdded():
-                self._losses.add("citations")
-            case ChoiceEnded():
-                self._finish = event.finish
-                if event.stop_sequence is not None:
-                    self._losses.add("stop_sequence")
-
     def _start(self, index: int, part: AnyPart, written: list[bytes]) -> None:
         note_part(part, self._losses)
         is_text = isinstance(part, Text | Refusal)
@@ -181,10 +178,7 @@ class Writer:
             if open_calls and min(open_calls) < index:
                 return
             row = call_row(self._ended.pop(index), self._calls, self._thoughts)
-            self._add("tool_calls", [row], written)
+            said = b'"",%b' % _encode({"tool_calls": [row]})[1:-1]
+            written.append(self._content + said + _STREAM_END)
             self._calls += 1
             self._thoughts = []
-
-    def _add(self, member: str, rows: list[Any], written: list[bytes]) -> None:
-        said = b'"",%b' % _encode({member: rows})[1:-1]
-        written.append(self._content + said + _STREAM_END)

@@ -141,7 +141,12 @@ def read_failure(raw: bytes | Raw) -> ReplyFailed:
         said = _failure.decode(said.error)
     kind, code = _word(said.type), _word(said.code)
     kind = None if kind == "error" else kind
-    status = _STATUSES.get(code or "") or _STATUSES.get(kind or "") or _status(said.code) or 502
+    status = (
+        _STATUSES.get(code or "")
+        or _STATUSES.get(kind or "")
+        or (said.code if isinstance(said.code, int) and 400 <= said.code < 600 else None)
+        or 502
+    )
     message = hints.first_line(_word(said.message) or "") or code or _NAMELESS
     return ReplyFailed(message, kind, code, status, hints.wait_in_words(message))
 
@@ -193,10 +198,6 @@ def _word(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     return str(value) or None
-
-
-def _status(code: object) -> int | None:
-    return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
 def _request_id(

@@ -146,7 +146,10 @@ class AnswerReader:
     def end_block(self, at: int) -> None:
         block = self._blocks.pop(at, None)
         if block is None:
-            self._cite_text_before(at)
+            # Give a block of nothing but citations to the text that it follows.
+            cited = self._cited.pop(at, ())
+            if self._lingering is not None:
+                self.events += (CitationAdded(self._lingering, citation) for citation in cited)
         elif block.waits is not None:
             self.add(completed(block.waits, block.pieces))
         elif block.kind is _TEXT:
@@ -188,12 +191,6 @@ class AnswerReader:
         block = self._blocks[at] = OpenBlock(self._count, part, None)
         self._count += 1
         return block
-
-    def _cite_text_before(self, at: int) -> None:
-        """Give a block of nothing but citations to the text that it follows."""
-        cited = self._cited.pop(at, ())
-        if self._lingering is not None:
-            self.events += (CitationAdded(self._lingering, citation) for citation in cited)
 
     def _settle(self) -> None:
         if self._lingering is not None:

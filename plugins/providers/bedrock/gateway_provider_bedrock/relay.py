@@ -2,7 +2,7 @@
 
 import msgspec
 
-from gateway_core import Call, PartGrew, Relay, ReplyFailed, StreamEvent, Usage, UsageReported
+from gateway_core import Call, PartGrew, Relay, ReplyFailed, Usage, UsageReported
 from gateway_formats.fold import unfold
 from gateway_formats.relay import CUT_SHORT, RUBBISH, WholeRelay
 
@@ -42,7 +42,13 @@ class EventRelay:
             if failure is not None:
                 return b"".join(passed) + self.fail(failure)
             passed.append(whole)
-        self._note()
+        events, self._answer.events = self._answer.events, []
+        for event in events:
+            if isinstance(event, PartGrew):
+                self.started = True
+                self.characters += len(event.text)
+            elif isinstance(event, UsageReported):
+                self.usage = event.usage
         broken = self.fail(ReplyFailed(RUBBISH)) if self._frames.is_broken else b""
         return b"".join(passed) + broken
 
@@ -61,18 +67,6 @@ class EventRelay:
             ":message-type": "exception",
         }
         return write_frame(headers, _encode({"message": failure.message}))
-
-    def _note(self) -> None:
-        events, self._answer.events = self._answer.events, []
-        for event in events:
-            self._see(event)
-
-    def _see(self, event: StreamEvent) -> None:
-        if isinstance(event, PartGrew):
-            self.started = True
-            self.characters += len(event.text)
-        elif isinstance(event, UsageReported):
-            self.usage = event.usage
 
 
 def _read_whole(body: bytes) -> tuple[Usage | None, int]:

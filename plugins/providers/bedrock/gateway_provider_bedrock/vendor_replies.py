@@ -31,35 +31,31 @@ def read_reply(body: bytes) -> Reply:
         answer = _answer(body)
         reader.start()
         for at, block in enumerate(answer.output.message.content):
-            _read(at, block, reader)
+            # Read one block; it has one member that says what it is, and now and then a ``type``.
+            if "text" in block:
+                reader.text(at, _as(str, block["text"]))
+            elif "toolUse" in block:
+                _read_call(at, block, reader)
+            elif "reasoningContent" in block:
+                _think(at, _as(ReasoningBlock, block["reasoningContent"]), reader)
+            elif "citationsContent" in block:
+                cited = _as(CitedText, block["citationsContent"])
+                for piece in cited.content or ():
+                    reader.text(at, piece.text)
+                for row in cited.citations or ():
+                    reader.cite(at, row)
+            elif "image" in block:
+                image = _as(ImageBlock, block["image"])
+                data = image.source.bytes if image.source is not None else None
+                reader.add(Media(kind="image", media_type=f"image/{image.format}", data=data))
+            else:
+                reader.add(foreign(next(iter(block), "nothing"), block))
             reader.end_block(at)
     except BROKEN:
         raise UpstreamError("The upstream gave an answer that could not be read") from None
     reader.finish(answer.stopReason, stop_sequence_of(answer.additionalModelResponseFields))
     reader.count(answer.usage)
     return gather(reader.events)
-
-
-def _read(at: int, block: dict[str, Raw], reader: AnswerReader) -> None:
-    """Read one block; it has one member that says what it is, and now and then a ``type``."""
-    if "text" in block:
-        reader.text(at, _as(str, block["text"]))
-    elif "toolUse" in block:
-        _read_call(at, block, reader)
-    elif "reasoningContent" in block:
-        _think(at, _as(ReasoningBlock, block["reasoningContent"]), reader)
-    elif "citationsContent" in block:
-        cited = _as(CitedText, block["citationsContent"])
-        for piece in cited.content or ():
-            reader.text(at, piece.text)
-        for row in cited.citations or ():
-            reader.cite(at, row)
-    elif "image" in block:
-        image = _as(ImageBlock, block["image"])
-        data = image.source.bytes if image.source is not None else None
-        reader.add(Media(kind="image", media_type=f"image/{image.format}", data=data))
-    else:
-        reader.add(foreign(next(iter(block), "nothing"), block))
 
 
 def _read_call(at: int, block: dict[str, Raw], reader: AnswerReader) -> None:

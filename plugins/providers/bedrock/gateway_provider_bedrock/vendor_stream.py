@@ -18,7 +18,6 @@ from ._shapes import (
     Fault,
     MessageStop,
     Metadata,
-    ReasoningDelta,
     stop_sequence_of,
 )
 from .errors import status_of, text_of
@@ -66,7 +65,14 @@ class Reader:
 def take(frame: Frame, answer: AnswerReader) -> ReplyFailed | None:
     """Read one frame; those of unknown types say nothing. The failure, when it is one."""
     if not frame.is_event:
-        return _failure(frame)
+        try:
+            fault = _fault(frame.payload)
+        except BROKEN:
+            fault = Fault()
+        message = text_of(fault) or frame.headers.get(":error-message")
+        kind = frame.name or None
+        status = status_of(kind or "")
+        return ReplyFailed(message or "The upstream broke off its answer", kind=kind, status=status)
     read = _READERS.get(frame.name)
     if read is None or (answer.has_ended and read is not _count):
         return None
@@ -76,17 +82,6 @@ def take(frame: Frame, answer: AnswerReader) -> ReplyFailed | None:
     except BROKEN:
         return ReplyFailed(RUBBISH)
     return None
-
-
-def _failure(frame: Frame) -> ReplyFailed:
-    try:
-        fault = _fault(frame.payload)
-    except BROKEN:
-        fault = Fault()
-    message = text_of(fault) or frame.headers.get(":error-message")
-    kind = frame.name or None
-    status = status_of(kind or "")
-    return ReplyFailed(message or "The upstream broke off its answer", kind=kind, status=status)
 
 
 def _begin(payload: bytes, answer: AnswerReader) -> None:
@@ -116,22 +111,18 @@ def _grow(payload: bytes, answer: AnswerReader) -> None:
     elif delta.toolUse is not None:
         answer.grow_call(at, delta.toolUse.input)
     elif delta.reasoningContent is not None:
-        _think(at, delta.reasoningContent, answer)
+        if delta.reasoningContent.text is not None:
+            answer.think(at, delta.reasoningContent.text)
+        if delta.reasoningContent.signature is not None:
+            answer.sign(at, delta.reasoningContent.signature)
+        if delta.reasoningContent.redactedContent is not None:
+            answer.redact(at, delta.reasoningContent.redactedContent)
     elif delta.citation is not None:
         answer.cite(at, delta.citation)
     elif delta.image is not None and delta.image.source is not None:
         answer.grow_foreign(at, delta.image.source.bytes)
     for piece in delta.toolResult or ():
         answer.grow_foreign(at, piece)
-
-
-def _think(at: int, delta: ReasoningDelta, answer: AnswerReader) -> None:
-    if delta.text is not None:
-        answer.think(at, delta.text)
-    if delta.signature is not None:
-        answer.sign(at, delta.signature)
-    if delta.redactedContent is not None:
-        answer.redact(at, delta.redactedContent)
 
 
 def _end_block(payload: bytes, answer: AnswerReader) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway_core import Usage
 
-from ._shapes import Counts, UsageRow
+from ._shapes import UsageRow
 
 _MOST = 1_000_000_000
 """A count above this is a mistake."""
@@ -20,8 +20,10 @@ def usage_of(row: UsageRow | None) -> Usage | None:
     """Nothing when neither side of the call was counted."""
     if row is None:
         return None
-    counts = next((c for c in (row.tokens, row.billed_units) if c is not None and _counts(c)), None)
-    if counts is None:
+    for counts in filter(None, (row.tokens, row.billed_units)):
+        if _count(counts.input_tokens) or _count(counts.output_tokens):
+            break
+    else:
         return None
     told, written = _count(counts.input_tokens), _count(counts.output_tokens)
     read = told + (_count(counts.image_tokens) if counts is row.tokens else 0)
@@ -31,10 +33,6 @@ def usage_of(row: UsageRow | None) -> Usage | None:
         cached_tokens=min(_count(row.cached_tokens), read),
         reasoning_tokens=min(_count(counts.reasoning_tokens), written),
     )
-
-
-def _counts(counts: Counts) -> bool:
-    return bool(_count(counts.input_tokens) or _count(counts.output_tokens))
 
 
 def _count(number: Any) -> int:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from gateway_core import Call, PartGrew, Relay, ReplyFailed, StreamEvent, Usage, UsageReported
+from gateway_core import Call, PartGrew, Relay, ReplyFailed, Usage, UsageReported
 from gateway_formats.fold import unfold
 from gateway_formats.relay import StreamRelay, WholeRelay
 from gateway_formats.sse import frame
@@ -37,7 +37,11 @@ class Watch:
         for seen in events:
             if isinstance(seen, ReplyFailed):
                 return seen
-            self._note(seen)
+            if isinstance(seen, PartGrew):
+                self.started = True
+                self.characters += len(seen.text)
+            elif isinstance(seen, UsageReported):
+                self.usage = seen.usage
         self.ended = self._answer.is_over
         return True
 
@@ -46,13 +50,6 @@ class Watch:
         delta = {"finish_reason": "ERROR", "usage": {}, "error": failure.message}
         data = _encode({"type": "message-end", "delta": delta})
         return frame(data, b"message-end") + frame(DONE)
-
-    def _note(self, event: StreamEvent) -> None:
-        if isinstance(event, PartGrew):
-            self.started = True
-            self.characters += len(event.text)
-        elif isinstance(event, UsageReported):
-            self.usage = event.usage
 
 
 def _read_whole(body: bytes) -> tuple[Usage | None, int]:

@@ -4,7 +4,7 @@ from gateway_core import Reply, UpstreamError
 from gateway_formats.fold import as_error, gather
 
 from ._answer import AnswerReader, failure_of
-from ._shapes import BROKEN, Answer, decode_answer
+from ._shapes import BROKEN, decode_answer
 
 
 def read_reply(body: bytes) -> Reply:
@@ -17,11 +17,6 @@ def read_reply(body: bytes) -> Reply:
     if failure is not None:
         raise as_error(failure)
     reader = AnswerReader()
-    _read(answer, reader)
-    return gather(reader.events)
-
-
-def _read(answer: Answer, reader: AnswerReader) -> None:
     message = answer.message
     reader.start(answer.id)
     reader.plan(message.tool_plan or "")
@@ -37,3 +32,4 @@ def _read(answer: Answer, reader: AnswerReader) -> None:
         reader.begin_call(index, call)
         reader.end_call(index)
     reader.finish(answer.finish_reason, answer.usage)
+    return gather(reader.events)

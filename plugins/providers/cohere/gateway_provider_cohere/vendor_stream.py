@@ -85,12 +85,8 @@ def take(event: Event, answer: AnswerReader) -> None:
         case "citation-start" if isinstance(message.citations, CitationRow):
             answer.cite(message.citations)
         case "message-end":
-            _end(delta, answer)
-
-
-def _end(delta: Delta, answer: AnswerReader) -> None:
-    failure = failure_of(delta.finish_reason, delta.error, delta.error_type)
-    if failure is None:
-        answer.finish(delta.finish_reason, delta.usage)
-    else:
-        answer.fail(failure)
+            failure = failure_of(delta.finish_reason, delta.error, delta.error_type)
+            if failure is None:
+                answer.finish(delta.finish_reason, delta.usage)
+            else:
+                answer.fail(failure)

@@ -105,12 +105,13 @@ class _History:
         call_id = unseal_id(row.text("tool_call_id") or "")[0]
         name = row.text("tool_name") or row.text("name")
         content = _said(row)
-        call_id = call_id or self._awaited(name) or self._placed("")
+        call_id = (
+            call_id
+            or next((id for id, tool in self._waiting.items() if name in (None, tool)), "")
+            or self._placed("")
+        )
         self._waiting.pop(call_id, None)
         return (ToolResult(call_id=call_id, name=name, content=content),)
-
-    def _awaited(self, name: str | None) -> str:
-        return next((id for id, tool in self._waiting.items() if name in (None, tool)), "")
 
     def _placed(self, call_id: str) -> str:
         """The client's own id, or a new one that no call before it has."""

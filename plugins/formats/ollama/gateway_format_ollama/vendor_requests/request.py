@@ -48,8 +48,17 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         body["tools"] = tools
     if options := _options(conversation.sampling):
         body["options"] = options
-    _say_logprobs(body, conversation.sampling)
-    _say_thinking(body, conversation, target, losses)
+    if conversation.sampling.logprobs is not None:
+        body["logprobs"] = conversation.sampling.logprobs
+    if conversation.sampling.top_logprobs is not None:
+        body["top_logprobs"] = conversation.sampling.top_logprobs
+    # The server refuses a word about thinking to a model that cannot think.
+    think = _think(conversation.thinking)
+    if target.model.reasoning is False and conversation.dialect != DIALECT:
+        if think:
+            losses.add("thinking")
+    elif think is not None:
+        body["think"] = think
     if conversation.output is not None:
         body["format"] = _format(conversation.output, losses)
     _note_losses(conversation, losses)
@@ -99,25 +108,6 @@ def _options(sampling: Sampling) -> dict[str, Any]:
     if sampling.stop:
         options["stop"] = sampling.stop
     return options
-
-
-def _say_logprobs(body: dict[str, Any], sampling: Sampling) -> None:
-    if sampling.logprobs is not None:
-        body["logprobs"] = sampling.logprobs
-    if sampling.top_logprobs is not None:
-        body["top_logprobs"] = sampling.top_logprobs
-
-
-def _say_thinking(
-    body: dict[str, Any], conversation: Conversation, target: Target, losses: Losses
-) -> None:
-    """The server refuses a word about thinking to a model that cannot think."""
-    think = _think(conversation.thinking)
-    if target.model.reasoning is False and conversation.dialect != DIALECT:
-        if think:
-            losses.add("thinking")
-    elif think is not None:
-        body["think"] = think
 
 
 def _think(thinking: Thinking | None) -> str | bool | None:

@@ -76,7 +76,11 @@ class History:
         elif role == "user":
             self._turn(Turn("user", parts, extra=_rest(item)))
         else:
-            self._instruction(parts, item)
+            texts = [part for part in parts if isinstance(part, Text)]
+            if self.turns or self._parts or len(texts) < len(parts):
+                self._turn(Turn("system", parts, extra=_rest(item)))
+            else:
+                self.instructions += texts
 
     def _turn(self, turn: Turn) -> None:
         self.close()
@@ -89,13 +93,6 @@ class History:
             first = parts[0]
             parts = (replace(first, extra={**first.extra, **on_message}), *parts[1:])
         self._add("assistant", parts)
-
-    def _instruction(self, parts: tuple[AnyPart, ...], item: Members) -> None:
-        texts = [part for part in parts if isinstance(part, Text)]
-        if self.turns or self._parts or len(texts) < len(parts):
-            self._turn(Turn("system", parts, extra=_rest(item)))
-        else:
-            self.instructions += texts
 
     def call(self, raw: Raw, item: Members, kind: str) -> None:
         custom = kind == "custom_tool_call"

@@ -155,24 +155,20 @@ def _output(body: Members, extra: dict[str, Raw]) -> Output | None:
     if kind == "json_object":
         return Output()
     if kind == "json_schema":
-        return _schema(form, extra)
+        schema = form.raw("schema")
+        if schema is None:
+            raise missing(form.place("schema"))
+        output = Output(
+            schema=schema,
+            name=form.needed("name"),
+            description=form.text("description"),
+            strict=form.flag("strict"),
+        )
+        extra.update(_nested("text.format", form))
+        return output
     if kind != "text":
         extra["text.format"] = Raw(_encode({"type": kind, **form.rest()}))
     return None
-
-
-def _schema(form: Members, extra: dict[str, Raw]) -> Output:
-    schema = form.raw("schema")
-    if schema is None:
-        raise missing(form.place("schema"))
-    output = Output(
-        schema=schema,
-        name=form.needed("name"),
-        description=form.text("description"),
-        strict=form.flag("strict"),
-    )
-    extra.update(_nested("text.format", form))
-    return output
 
 
 def _user(body: Members, extra: dict[str, Raw]) -> str | None:

@@ -37,24 +37,20 @@ def read_tools(found: list[Raw], declared: list[Members]) -> tuple[Tool, ...]:
 
 def _read_tool(raw: Raw, tool: Members, kind: str) -> Tool:
     if kind == "function":
-        return _read_function(tool)
+        schema = tool.raw("parameters")
+        if schema is not None and opening(schema) != b"{":
+            raise mistyped(tool.place("parameters"), "an object")
+        return Tool(
+            name=tool.needed("name"),
+            description=tool.text("description"),
+            schema=schema,
+            strict=tool.flag("strict"),
+            extra=tool.rest(),
+        )
     if kind == "custom":
         name, description = tool.needed("name"), tool.text("description")
         return Tool(name=name, description=description, custom=True, raw=raw, dialect=DIALECT)
     return Tool(name=kind, hosted=_neutral(kind), raw=raw, dialect=DIALECT)
-
-
-def _read_function(tool: Members) -> Tool:
-    schema = tool.raw("parameters")
-    if schema is not None and opening(schema) != b"{":
-        raise mistyped(tool.place("parameters"), "an object")
-    return Tool(
-        name=tool.needed("name"),
-        description=tool.text("description"),
-        schema=schema,
-        strict=tool.flag("strict"),
-        extra=tool.rest(),
-    )
 
 
 def _neutral(kind: str) -> str:

@@ -174,19 +174,16 @@ class CallItem:
         if self.ended:
             return
         if self._wrapped:
-            self._unwrap(out)
+            self._wrapped = False
+            text = unwrapped("".join(self._texts))
+            self._texts.clear()
+            if text:
+                self.grow(text, None, out)
         elif not self._texts and not self._custom:
             self.grow("{}", None, out)  # Clients parse the arguments as JSON.
         self.ended = True
         whole = b',"%b":%b' % (self._member, _encode("".join(self._texts)))
         out.say(opening(f"{self._kind}.done", self._place + whole))
-
-    def _unwrap(self, out: Frames) -> None:
-        self._wrapped = False
-        text = unwrapped("".join(self._texts))
-        self._texts.clear()
-        if text:
-            self.grow(text, None, out)
 
     def written(self, status: bytes) -> bytes:
         kind = b"custom_tool_call" if self._custom else b"function_call"

@@ -76,7 +76,28 @@ class Writer:
                 if piece is not None and not event.choice and not self._over:
                     piece.grow(event.text, event.logprobs, self._out)
             elif not self._over:
-                self._take(event)
+                match event:
+                    case PartStarted(index, part, 0):
+                        self._start(index, part)
+                    case PartEnded(index, 0):
+                        self._end(index)
+                    case PartSealed(choice=0):
+                        self._seal(event)
+                    case CitationAdded(index, citation, 0):
+                        if index in self._pieces:
+                            self._pieces[index].cite(citation)
+                    case PartStarted():
+                        self._losses.add("candidates")
+                    case UsageReported(usage):
+                        self._usage = usage
+                    case ChoiceEnded(choice=0):
+                        self._ended = event
+                    case ReplyStarted():
+                        self._begin(event)
+                    case ReplyFailed():
+                        self._fail(event)
+                    case _:
+                        pass  # of another choice
         return self._out.taken()
 
     def close(self) -> bytes:
@@ -98,30 +119,6 @@ class Writer:
         return self._echo.response(
             status, b",".join(items), write_usage(self._usage), error=error, details=details
         )
-
-    def _take(self, event: StreamEvent) -> None:
-        match event:
-            case PartStarted(index, part, 0):
-                self._start(index, part)
-            case PartEnded(index, 0):
-                self._end(index)
-            case PartSealed(choice=0):
-                self._seal(event)
-            case CitationAdded(index, citation, 0):
-                if index in self._pieces:
-                    self._pieces[index].cite(citation)
-            case PartStarted():
-                self._losses.add("candidates")
-            case UsageReported(usage):
-                self._usage = usage
-            case ChoiceEnded(choice=0):
-                self._ended = event
-            case ReplyStarted():
-                self._begin(event)
-            case ReplyFailed():
-                self._fail(event)
-            case _:
-                pass  # of another choice
 
     def _begin(self, event: ReplyStarted) -> None:
         self._started = True
@@ -164,7 +161,17 @@ class Writer:
         """Begin the item, or the piece of one, that a part is; ``None`` for one that is whole."""
         match part:
             case Text() | Refusal():
-                return self._say(part)
+                if part.signature is not None:
+                    self._losses.add("reasoning_signature")
+                refused = isinstance(part, Refusal)
+                self._refused = self._refused or refused
+                message = self._list.latest()
+                if not isinstance(message, Message) or any(map(is_on_message, part.extra)):
+                    message = Message(
+                        self._new_id("msg"), len(self._list), part.extra, self._losses
+                    )
+                    self._list.add(message)
+                return message.piece(refused=refused, out=self._out)
             case Reasoning():
                 return self._think(index, part)
             case ToolCall():
@@ -180,17 +187,6 @@ class Writer:
             case _:
                 self._losses.add("part:tool_result")
         return None
-
-    def _say(self, part: Text | Refusal) -> Piece:
-        if part.signature is not None:
-            self._losses.add("reasoning_signature")
-        refused = isinstance(part, Refusal)
-        self._refused = self._refused or refused
-        message = self._list.latest()
-        if not isinstance(message, Message) or any(map(is_on_message, part.extra)):
-            message = Message(self._new_id("msg"), len(self._list), part.extra, self._losses)
-            self._list.add(message)
-        return message.piece(refused=refused, out=self._out)
 
     def _think(self, index: int, part: Reasoning) -> Piece:
         identity = part.id if part.id and part.id.startswith("rs_") else None

@@ -7,7 +7,7 @@ from .._dialect import BROKEN, DIALECT, NULL
 from .._output_items import kind_of
 from .._usage import read_usage
 from ..errors import read_failure
-from .response import UNREADABLE, Answer, created, decode_answer
+from .response import UNREADABLE, created, decode_answer
 
 
 def read_compaction(body: bytes) -> Reply:
@@ -16,22 +16,18 @@ def read_compaction(body: bytes) -> Reply:
         answer = decode_answer(body)
         if answer.error != NULL:
             raise as_error(read_failure(answer.error))
-        return _reply(answer)
+        if answer.output is None:
+            raise UpstreamError(UNREADABLE)
+        parts = [
+            Foreign(dialect=DIALECT, type=kind_of(item), raw=item.copy()) for item in answer.output
+        ]
+        return Reply(
+            id=answer.id or "",
+            model=answer.model or "",
+            created=created(answer),
+            choices=(Choice(parts=tuple(parts)),),
+            usage=read_usage(answer.usage),
+            dialect=DIALECT,
+        )
     except BROKEN:
         raise UpstreamError(UNREADABLE) from None
-
-
-def _reply(answer: Answer) -> Reply:
-    if answer.output is None:
-        raise UpstreamError(UNREADABLE)
-    parts = [
-        Foreign(dialect=DIALECT, type=kind_of(item), raw=item.copy()) for item in answer.output
-    ]
-    return Reply(
-        id=answer.id or "",
-        model=answer.model or "",
-        created=created(answer),
-        choices=(Choice(parts=tuple(parts)),),
-        usage=read_usage(answer.usage),
-        dialect=DIALECT,
-    )

@@ -13,7 +13,7 @@ from .._logprobs import wrapped
 from .._output_items import Content, kind_of, read_item
 from .._usage import read_usage
 from ..errors import read_failure
-from .response import UNREADABLE, Answer, created, decode_answer, finish_of, has_rows
+from .response import UNREADABLE, created, decode_answer, finish_of, has_rows
 
 
 class _Message(Struct):
@@ -32,24 +32,22 @@ def read_reply(body: bytes) -> Reply:
             raise as_error(read_failure(answer.error))
         if answer.output is None:
             raise UpstreamError(UNREADABLE)
-        return _reply(answer, answer.output)
+        if answer.status in ("failed", "cancelled"):
+            raise UpstreamError(f"The upstream's answer has the status {answer.status}")
+        parts = tuple(part for item in answer.output for part in read_item(item))
+        choice = Choice(
+            parts=parts, finish=finish_of(answer, parts), logprobs=_logprobs(answer.output)
+        )
+        return Reply(
+            id=answer.id or "",
+            model=answer.model or "",
+            created=created(answer),
+            choices=(choice,),
+            usage=read_usage(answer.usage),
+            dialect=DIALECT,
+        )
     except BROKEN:
         raise UpstreamError(UNREADABLE) from None
-
-
-def _reply(answer: Answer, output: list[Raw]) -> Reply:
-    if answer.status in ("failed", "cancelled"):
-        raise UpstreamError(f"The upstream's answer has the status {answer.status}")
-    parts = tuple(part for item in output for part in read_item(item))
-    choice = Choice(parts=parts, finish=finish_of(answer, parts), logprobs=_logprobs(output))
-    return Reply(
-        id=answer.id or "",
-        model=answer.model or "",
-        created=created(answer),
-        choices=(choice,),
-        usage=read_usage(answer.usage),
-        dialect=DIALECT,
-    )
 
 
 def _logprobs(output: Iterable[Raw]) -> Raw | None:

@@ -27,22 +27,18 @@ def write_content(parts: Iterable[AnyPart], scope: Scope) -> str | list[Any]:
 def _write_piece(part: AnyPart, scope: Scope) -> dict[str, Any] | Raw | None:
     match part:
         case Text() | Refusal():
-            return _write_text(part, scope)
+            if not part.text and not scope.own:
+                return None  # Some vendors of this format refuse an empty text.
+            piece: dict[str, Any] = {"type": "input_text", "text": part.text}
+            write_cache(piece, part.cache, scope)
+            scope.put_extra(piece, part.extra)
+            return piece
         case Media():
             return write_media(part, scope)
         case Foreign() if scope.own and part.dialect == DIALECT:
             return part.raw
     scope.losses.add(f"part:{part.type if isinstance(part, Foreign) else part.__class__.__name__}")
     return None
-
-
-def _write_text(part: Text | Refusal, scope: Scope) -> dict[str, Any] | None:
-    if not part.text and not scope.own:
-        return None  # Some vendors of this format refuse an empty text.
-    piece: dict[str, Any] = {"type": "input_text", "text": part.text}
-    write_cache(piece, part.cache, scope)
-    scope.put_extra(piece, part.extra)
-    return piece
 
 
 def write_spoken(part: Text | Refusal, scope: Scope) -> dict[str, Any]:

@@ -56,31 +56,26 @@ class Items:
         elif turn.role == "system":
             self._message("developer", turn.parts, turn.extra)
         else:
-            self._hear(turn)
-
-    def _hear(self, turn: Turn) -> None:
-        """A user's turn: results of tools first, so that they follow their calls."""
-        parts: Sequence[AnyPart] = turn.parts
-        if not self._scope.own:
-            parts = sorted(parts, key=lambda part: not isinstance(part, ToolResult))
-        said: list[AnyPart] = []
-        for part in parts:
-            if isinstance(part, ToolResult) and self._is_unasked(part):
-                self._note(part)
-                said += part.content
-                continue
-            item = self._standing(part)
-            if item is None:
-                said.append(part)
-                continue
+            own, called = self._scope.own, self._called
+            parts: Sequence[AnyPart] = turn.parts
+            # Results of tools come first, so that they follow their calls.
+            if not own:
+                parts = sorted(parts, key=lambda part: not isinstance(part, ToolResult))
+            said: list[AnyPart] = []
+            for part in parts:
+                # The vendor refuses a result whose call is not in the input.
+                if isinstance(part, ToolResult) and not own and part.call_id not in called:
+                    self._note(part)
+                    said += part.content
+                    continue
+                item = self._standing(part)
+                if item is None:
+                    said.append(part)
+                    continue
+                self._message("user", said, turn.extra)
+                said = []
+                self.written.append(item)
             self._message("user", said, turn.extra)
-            said = []
-            self.written.append(item)
-        self._message("user", said, turn.extra)
-
-    def _is_unasked(self, result: ToolResult) -> bool:
-        """Whether a result answers no call that is here: the vendor refuses such a one."""
-        return not self._scope.own and result.call_id not in self._called
 
     def _note(self, result: ToolResult) -> None:
         """What of a result cannot be said here."""
@@ -92,27 +87,24 @@ class Items:
     def _standing(self, part: AnyPart) -> Any:
         """The item that a part of a user's turn is by itself; ``None`` for message content."""
         if isinstance(part, ToolResult):
-            return self._result(part)
+            scope = self._scope
+            self._note(part)
+            output = write_content(part.content, scope)
+            custom = part.custom or part.call_id in self._custom
+            item: dict[str, Any] = {
+                "type": "custom_tool_call_output" if custom else "function_call_output",
+                "call_id": shortened(part.call_id),
+                "output": output,
+            }
+            if scope.own:
+                item.update(part.extra)
+            if scope.own and part.name is not None:
+                item["name"] = part.name
+            return item
         own = self._scope.own and isinstance(part, Foreign) and part.dialect == DIALECT
         if own and isinstance(part, Foreign) and not part.type.startswith(MESSAGE):
             return part.raw
         return None
-
-    def _result(self, result: ToolResult) -> dict[str, Any]:
-        scope = self._scope
-        self._note(result)
-        output = write_content(result.content, scope)
-        custom = result.custom or result.call_id in self._custom
-        item: dict[str, Any] = {
-            "type": "custom_tool_call_output" if custom else "function_call_output",
-            "call_id": shortened(result.call_id),
-            "output": output,
-        }
-        if scope.own:
-            item.update(result.extra)
-        if scope.own and result.name is not None:
-            item["name"] = result.name
-        return item
 
     def _message(self, role: str, parts: Sequence[AnyPart], extra: Any) -> None:
         if not parts:
@@ -152,7 +144,7 @@ class Items:
         content: Any = [write_spoken(part, scope) for part in parts]
         extra = {n: raw for n, raw in parts[0].extra.items() if is_on_message(n)}
         first = content[0]
-        if len(content) == 1 and set(first) <= {"type", "text", "annotations"} and _bare(first):
+        if content == [{"type": "output_text", "text": first.get("text"), "annotations": []}]:
             content = first["text"]
         item = _message("assistant", content)
         scope.put_extra(item, {n.removeprefix(MESSAGE): raw for n, raw in extra.items()})
@@ -184,7 +176,8 @@ class Items:
         if item is None:
             return
         last = self.written[-1] if self.written else None
-        if isinstance(last, dict) and last.get("type") == "reasoning" and _same(last, item):
+        is_reasoning = isinstance(last, dict) and last.get("type") == "reasoning"
+        if is_reasoning and "id" in last and last["id"] == item.get("id") and "content" not in last:
             last.update(item, summary=last["summary"])  # its summary and itself, of one item
         else:
             self.written.append(item)
@@ -207,14 +200,6 @@ class Items:
 
 def _message(role: str, content: Any) -> dict[str, Any]:
     return {"type": "message", "role": role, "content": content}
-
-
-def _bare(piece: dict[str, Any]) -> bool:
-    return piece["type"] == "output_text" and not piece["annotations"]
-
-
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return "id" in one and one.get("id") == other.get("id") and "content" not in one
 
 
 def _unanswered(call: ToolCall) -> dict[str, Any]:

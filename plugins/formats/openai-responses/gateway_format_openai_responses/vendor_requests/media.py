@@ -38,7 +38,8 @@ def write_media(media: Media, scope: Scope) -> dict[str, Any] | None:
     write = _WRITERS.get(media.kind)
     piece = None if write is None else write(media, scope)
     if piece is None:
-        scope.losses.add("file_id" if _is_only_an_id(media) else media.kind)
+        is_only_an_id = media.file_id is not None and media.data is None and media.url is None
+        scope.losses.add("file_id" if is_only_an_id else media.kind)
         return None
     write_cache(piece, media.cache, scope)
     scope.put_extra(piece, media.extra)
@@ -105,7 +106,3 @@ def _plain(media: Media) -> str:
 
 def _titled(name: str | None, text: str) -> str:
     return text if name is None else f"{name}\n\n{text}"
-
-
-def _is_only_an_id(media: Media) -> bool:
-    return media.file_id is not None and media.data is None and media.url is None

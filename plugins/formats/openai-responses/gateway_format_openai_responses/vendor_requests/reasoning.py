@@ -18,23 +18,19 @@ def write_reasoning(part: Reasoning, scope: Scope) -> dict[str, Any] | None:
     """
     readable = scope.reads(part.origin)
     if not readable or (part.sealed is None and part.origin != f"~{DIALECT}"):
-        return _unproven(part, scope)
+        if part.sealed is not None or part.signature is not None:
+            scope.losses.add("reasoning_signature")
+        if not part.text:
+            return None
+        if scope.allows("plain_reasoning"):
+            return _worded(replace(part, id=None, summary=False))
+        scope.losses.add("reasoning")
+        return None
     item = _worded(part)
     if part.sealed is not None:
         item["encrypted_content"] = part.sealed
     scope.put_extra(item, part.extra)
     return item
-
-
-def _unproven(part: Reasoning, scope: Scope) -> dict[str, Any] | None:
-    if part.sealed is not None or part.signature is not None:
-        scope.losses.add("reasoning_signature")
-    if not part.text:
-        return None
-    if scope.allows("plain_reasoning"):
-        return _worded(replace(part, id=None, summary=False))
-    scope.losses.add("reasoning")
-    return None
 
 
 def _worded(part: Reasoning) -> dict[str, Any]:

@@ -36,7 +36,18 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     scope = Scope(own, provider.id, provider.options, losses)
     body: dict[str, Any] = {"model": target.model.id}
     _say_input(body, conversation, scope)
-    _say_tools(body, conversation, scope)
+    tools = write_tools(conversation.tools, scope)
+    choice = conversation.tool_choice
+    if tools:
+        body["tools"] = tools
+        if choice is not None:
+            body["tool_choice"] = write_choice(choice, conversation.tools, scope)
+    elif choice is not None and scope.own:
+        body["tool_choice"] = choice.mode if choice.mode != "only" else "auto"
+    elif choice is not None and choice.mode not in ("auto", "none"):
+        scope.losses.add("tool_choice")
+    if conversation.parallel_tools is not None and (tools or scope.own):
+        body["parallel_tool_calls"] = conversation.parallel_tools
     _say_sampling(body, conversation, target, scope)
     _say_thinking(body, conversation, target, scope)
     if conversation.output is not None:
@@ -66,8 +77,11 @@ def _say_input(body: dict[str, Any], conversation: Conversation, scope: Scope) -
         raise BadRequest(f"Nothing in this request can be sent to {body['model']}")
     if plain:
         body["instructions"] = instructions[0].text
-    if not scope.own and conversation.output == Output():
-        _mention_json(items, conversation)
+    wants_json = not scope.own and conversation.output == Output()
+    # The vendor refuses the format json_object unless the input mentions JSON:
+    # https://platform.openai.com/docs/guides/structured-outputs#json-mode
+    if wants_json and b"json" not in _encode(items.written).lower():
+        items.instruct((Text(text="Answer with a JSON object."),))
     if items.written or not _elsewhere(conversation):
         body["input"] = items.written
 
@@ -75,27 +89,6 @@ def _say_input(body: dict[str, Any], conversation: Conversation, scope: Scope) -
 def _elsewhere(conversation: Conversation) -> bool:
     """Whether the vendor itself keeps something to answer to."""
     return conversation.dialect == DIALECT and any(n in conversation.extra for n in ELSEWHERE)
-
-
-def _mention_json(items: Items, conversation: Conversation) -> None:
-    """The vendor gives a JSON object only when the input speaks of JSON."""
-    if b"json" not in _encode(items.written).lower():
-        items.instruct((Text(text="Answer with a JSON object."),))
-
-
-def _say_tools(body: dict[str, Any], conversation: Conversation, scope: Scope) -> None:
-    tools = write_tools(conversation.tools, scope)
-    choice = conversation.tool_choice
-    if tools:
-        body["tools"] = tools
-        if choice is not None:
-            body["tool_choice"] = write_choice(choice, conversation.tools, scope)
-    elif choice is not None and scope.own:
-        body["tool_choice"] = choice.mode if choice.mode != "only" else "auto"
-    elif choice is not None and choice.mode not in ("auto", "none"):
-        scope.losses.add("tool_choice")
-    if conversation.parallel_tools is not None and (tools or scope.own):
-        body["parallel_tool_calls"] = conversation.parallel_tools
 
 
 def _say_sampling(

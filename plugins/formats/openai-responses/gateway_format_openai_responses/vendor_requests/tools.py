@@ -52,7 +52,13 @@ def _write_tool(tool: Tool, scope: Scope) -> dict[str, Any] | Raw | None:
     if tool.custom:
         return _write_custom(tool, scope)
     if tool.hosted is not None:
-        return _write_hosted(tool, scope)
+        if scope.own and tool.dialect == DIALECT:
+            return tool.raw
+        offered = scope.word("hosted_tools", HOSTED_TOOLS).split()
+        if tool.hosted in offered and tool.hosted in _DECLARATIONS:
+            return _DECLARATIONS[tool.hosted]
+        scope.losses.add(f"tool:{tool.hosted}")
+        return None
     declared: dict[str, Any] = {"type": "function", "name": tool.name}
     if tool.description is not None:
         declared["description"] = tool.description
@@ -77,13 +83,3 @@ def _write_custom(tool: Tool, scope: Scope) -> dict[str, Any] | Raw:
     if tool.description is not None:
         declared["description"] = tool.description
     return declared
-
-
-def _write_hosted(tool: Tool, scope: Scope) -> dict[str, Any] | Raw | None:
-    if scope.own and tool.dialect == DIALECT:
-        return tool.raw
-    offered = scope.word("hosted_tools", HOSTED_TOOLS).split()
-    if tool.hosted in offered and tool.hosted in _DECLARATIONS:
-        return _DECLARATIONS[tool.hosted]
-    scope.losses.add(f"tool:{tool.hosted}")
-    return None

@@ -116,15 +116,12 @@ class Reader:
         handle = _HANDLERS.get(event.type)
         if handle is not None:
             if not self._started:
-                self._start(event, events)
+                self._started = True
+                answer = _answer_of(event)
+                events.append(ReplyStarted(answer.id or "", answer.model or "", created(answer)))
             handle(self, event, events)
         elif event.type == "error" or (name == b"error" and not event.type):
             self._failed(events, read_failure(data))
-
-    def _start(self, event: Event, events: list[StreamEvent]) -> None:
-        self._started = True
-        answer = _answer_of(event)
-        events.append(ReplyStarted(answer.id or "", answer.model or "", created(answer)))
 
     def _failed(self, events: list[StreamEvent], failure: ReplyFailed) -> list[StreamEvent]:
         self._over = True
@@ -225,7 +222,17 @@ class Reader:
         if answer.error != NULL:
             self._failed(events, read_failure(answer.error))
             return
-        self._catch_up(answer.output or [], events)
+        # Give the items that only the final object has, and end those that are still open.
+        output = answer.output or []
+        for index, item in enumerate(output):
+            track = self._tracks.get(index)
+            if track is None and len(self._tracks) < len(output):
+                track = self._tracks[index] = Track(kind_of(item), item)
+            if track is not None and track.kind == kind_of(item):
+                self._finish(track, item, events)
+        for track in self._tracks.values():
+            for given in track.parts.values():
+                end(given, events)
         self._over = True
         if (usage := read_usage(answer.usage)) is not None:
             events.append(UsageReported(usage))
@@ -241,18 +248,6 @@ class Reader:
         if (usage := read_usage(answer.usage)) is not None:
             events.append(UsageReported(usage))
         self._failed(events, read_failure(b"{}" if answer.error == NULL else answer.error))
-
-    def _catch_up(self, output: list[Raw], events: list[StreamEvent]) -> None:
-        """Give the items that only the final object has, and end those that are still open."""
-        for index, item in enumerate(output):
-            track = self._tracks.get(index)
-            if track is None and len(self._tracks) < len(output):
-                track = self._tracks[index] = Track(kind_of(item), item)
-            if track is not None and track.kind == kind_of(item):
-                self._finish(track, item, events)
-        for track in self._tracks.values():
-            for given in track.parts.values():
-                end(given, events)
 
     def _finish(self, track: Track, item: Raw, events: list[StreamEvent]) -> None:
         if track.done:

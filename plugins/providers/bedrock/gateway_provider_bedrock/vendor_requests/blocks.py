@@ -75,27 +75,27 @@ class BlockWriter:
             case Media():
                 return self._media.write(part)
             case Reasoning():
-                return self._thinking(part)
+                # Only thinking that this vendor signed: unsigned thinking is refused.
+                if part.signature is None and part.sealed is None:
+                    if part.text:
+                        self._losses.add("reasoning")
+                    return []
+                if not readable_by(part.origin, self._provider, DIALECT):
+                    self._losses.add("reasoning_signature")
+                    return []
+                if part.sealed is not None:
+                    return [{"reasoningContent": {"redactedContent": part.sealed}}]
+                said = {"text": part.text, "signature": part.signature}
+                return [{"reasoningContent": {"reasoningText": said}}]
             case ToolCall():
                 return [self._call(part)]
             case ToolResult():
                 return [self._result(part)]
             case Foreign():
-                return self._foreign(part)
-
-    def _thinking(self, part: Reasoning) -> list[Block]:
-        """Only thinking that this vendor signed: unsigned thinking is refused."""
-        if part.signature is None and part.sealed is None:
-            if part.text:
-                self._losses.add("reasoning")
-            return []
-        if not readable_by(part.origin, self._provider, DIALECT):
-            self._losses.add("reasoning_signature")
-            return []
-        if part.sealed is not None:
-            return [{"reasoningContent": {"redactedContent": part.sealed}}]
-        said = {"text": part.text, "signature": part.signature}
-        return [{"reasoningContent": {"reasoningText": said}}]
+                if part.dialect == DIALECT:
+                    return [_any.decode(part.raw)]
+                self._losses.add(f"part:{part.type}")
+                return []
 
     def _call(self, part: ToolCall) -> Block:
         if part.signature is not None:
@@ -115,12 +115,6 @@ class BlockWriter:
         elif part.failed:
             self._losses.add("failed")
         return {"toolResult": result}
-
-    def _foreign(self, part: Foreign) -> list[Block]:
-        if part.dialect == DIALECT:
-            return [_any.decode(part.raw)]
-        self._losses.add(f"part:{part.type}")
-        return []
 
 
 def text_block(text: str) -> list[Block]:

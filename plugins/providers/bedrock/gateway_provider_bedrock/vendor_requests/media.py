@@ -87,7 +87,8 @@ def _format(part: Media) -> str | None:
     """The vendor's word for a type: from the media type, the name, the address or the bytes."""
     if part.media_type is not None:
         kind, _, rest = part.media_type.partition(";")[0].lower().partition("/")
-        return _word(part.kind, rest.strip()) or ("txt" if _is_text(part, kind) else None)
+        is_text = part.kind == "document" and (kind == "text" or part.text is not None)
+        return _word(part.kind, rest.strip()) or ("txt" if is_text else None)
     for named in (part.name, part.url):
         ending = (named or "").rpartition(".")[2].lower()
         if word := _word(part.kind, ending):
@@ -101,7 +102,3 @@ def _format(part: Media) -> str | None:
 def _word(kind: str, said: str) -> str | None:
     word = _ALIASES[kind].get(said, said)
     return word if word in _FORMATS[kind] else None
-
-
-def _is_text(part: Media, kind: str) -> bool:
-    return part.kind == "document" and (kind == "text" or part.text is not None)

@@ -42,17 +42,16 @@ def arranged(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
     for message in merged:
         if message.role == "user":
             message.content = _answering(message.content, awaited, statuses)
-            _accompany_documents(message)
+            # A message with a document must have a text as well.
+            documents = _of(message.content, "document")
+            if documents and not _of(message.content, "text"):
+                message.content.append({"text": documents[0]["document"]["name"]})
         else:
             message.content = _thinking_first(message.content)
-            awaited = _awaited(message.content)
+            # The calls that the client answers; a server's tool has its result beside it.
+            calls = (block["toolUse"] for block in _of(message.content, "toolUse"))
+            awaited = [call["toolUseId"] for call in calls if call.get("type") != SERVER_TOOL]
     return merged
-
-
-def _awaited(content: list[Block]) -> list[str]:
-    """The calls that the client answers; a server's tool has its result beside it."""
-    calls = (block["toolUse"] for block in _of(content, "toolUse"))
-    return [call["toolUseId"] for call in calls if call.get("type") != SERVER_TOOL]
 
 
 def _merged(messages: Iterable[Message]) -> list[Message]:
@@ -102,13 +101,6 @@ def _thinking_first(content: list[Block]) -> list[Block]:
     before = content[:call]
     thinking = [block for block in before if "reasoningContent" in block]
     return [*thinking, *(block for block in before if block not in thinking), *content[call:]]
-
-
-def _accompany_documents(message: Message) -> None:
-    """A message with a document must have a text as well."""
-    documents = _of(message.content, "document")
-    if documents and not _of(message.content, "text"):
-        message.content.append({"text": documents[0]["document"]["name"]})
 
 
 def limit_cache_points(groups: Iterable[list[Block]]) -> bool:

@@ -56,7 +56,12 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         body["toolConfig"] = tools
     body |= _config(made, form)
     body |= _switches(conversation, target, traits, losses)
-    _note_losses(conversation, losses)
+    if conversation.user is not None:
+        losses.add("user")
+    if conversation.cache_key is not None:
+        losses.add("cache_key")
+    if conversation.dialect != DIALECT:
+        losses.add_extra(conversation.extra)
     return _encode(_with_own(body, conversation))
 
 
@@ -144,15 +149,6 @@ def _switches(
         place = "/delta/stop_sequence" if conversation.stream else "/stop_sequence"
         members["additionalModelResponseFieldPaths"] = [place]
     return members
-
-
-def _note_losses(conversation: Conversation, losses: Losses) -> None:
-    if conversation.user is not None:
-        losses.add("user")
-    if conversation.cache_key is not None:
-        losses.add("cache_key")
-    if conversation.dialect != DIALECT:
-        losses.add_extra(conversation.extra)
 
 
 def _with_own(body: dict[str, Any], conversation: Conversation) -> dict[str, Any]:

@@ -66,38 +66,31 @@ def _think(made: Plan, wish: Thinking, traits: Traits, losses: Losses, *, free: 
     if wish.enabled is None and wish.effort is None and wish.budget is None:
         return
     if wish.enabled is False or wish.effort == "none" or wish.budget == 0:
-        _turn_off(made, traits, losses)
+        # Only models that think unasked have to be told.
+        if traits.off == "never":
+            losses.add("thinking")
+            made.effort = "low"
+        elif traits.off != "omit":
+            made.fields["thinking"] = {"type": traits.off}
     elif traits.thinks == "no":
         losses.add("thinking")
     elif traits.thinks == "effort":
         made.fields[traits.thinking_field] = _nearest(_effort(wish), "high", losses)
     elif traits.thinks == "nova":
-        _think_as_nova(made, wish, losses)
+        effort = _nearest(_effort(wish), "high", losses)
+        made.fields["reasoningConfig"] = {"type": "enabled", "maxReasoningEffort": effort}
+        if effort == "high" and made.inference.pop("maxTokens", None) is not None:
+            losses.add("max_tokens")  # the vendor refuses a limit beside this effort
+        made.thinks = effort == "high"
     elif not free:
         losses.add("thinking")
     elif traits.thinks == "adaptive":
         made.fields["thinking"] = {"type": "adaptive"}
-        made.effort = _nearest(_effort(wish), "max", losses) if _is_graded(wish) else None
+        if wish.effort is not None or (wish.budget or 0) > 0:
+            made.effort = _nearest(_effort(wish), "max", losses)
         made.thinks = True
     else:
         _give_budget(made, wish, losses)
-
-
-def _turn_off(made: Plan, traits: Traits, losses: Losses) -> None:
-    """Only models that think unasked have to be told."""
-    if traits.off == "never":
-        losses.add("thinking")
-        made.effort = "low"
-    elif traits.off != "omit":
-        made.fields["thinking"] = {"type": traits.off}
-
-
-def _think_as_nova(made: Plan, wish: Thinking, losses: Losses) -> None:
-    effort = _nearest(_effort(wish), "high", losses)
-    made.fields["reasoningConfig"] = {"type": "enabled", "maxReasoningEffort": effort}
-    if effort == "high" and made.inference.pop("maxTokens", None) is not None:
-        losses.add("max_tokens")  # the vendor refuses a limit beside this effort
-    made.thinks = effort == "high"
 
 
 def _give_budget(made: Plan, wish: Thinking, losses: Losses) -> None:
@@ -113,10 +106,6 @@ def _give_budget(made: Plan, wish: Thinking, losses: Losses) -> None:
         budget = max(_LEAST_BUDGET, limit // 2)
     made.fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
     made.thinks = True
-
-
-def _is_graded(wish: Thinking) -> bool:
-    return wish.effort is not None or (wish.budget or 0) > 0
 
 
 def _effort(wish: Thinking) -> str:
@@ -150,17 +139,14 @@ def _sample(made: Plan, sampling: Sampling, traits: Traits, losses: Losses) -> N
         losses.add("top_p")
     made.inference |= said
     if sampling.top_k is not None:
-        _say_top_k(made, sampling.top_k, traits.top_k if free else "", losses)
-
-
-def _say_top_k(made: Plan, top_k: int, place: str, losses: Losses) -> None:
-    outer, _, inner = place.partition(".")
-    if not place:
-        losses.add("top_k")
-    elif inner:
-        made.fields[outer] = {inner: top_k}
-    else:
-        made.fields[outer] = top_k
+        place = traits.top_k if free else ""
+        outer, _, inner = place.partition(".")
+        if not place:
+            losses.add("top_k")
+        elif inner:
+            made.fields[outer] = {inner: sampling.top_k}
+        else:
+            made.fields[outer] = sampling.top_k
 
 
 def _note_others(sampling: Sampling, losses: Losses) -> None:

@@ -39,7 +39,10 @@ def write_tools(
         return None
     specs = [block for tool in tools for block in _spec(tool, writer, traits, losses)]
     if not specs:
-        specs = [{"toolSpec": _stub(name)} for name in called]
+        # Converse refuses tool blocks without toolConfig, so tools that were called before
+        # and are not offered any more are declared.
+        gone = {"description": _GONE, "inputSchema": {"json": _NO_ARGUMENTS}}
+        specs = [{"toolSpec": {"name": name, **gone}} for name in called]
     if not specs:
         return None
     chosen = _choice(choice, bool(tools) and traits.forced_tools, losses)
@@ -80,11 +83,6 @@ def _schema(schema: Raw | None) -> Any:
     except BROKEN:
         return _NO_ARGUMENTS
     return schema if "type" in members else {"type": _OBJECT, **members}
-
-
-def _stub(name: str) -> dict[str, Any]:
-    """A tool that was called before and is not offered any more, but must be declared."""
-    return {"name": name, "description": _GONE, "inputSchema": {"json": _NO_ARGUMENTS}}
 
 
 def _choice(choice: ToolChoice, can_force: bool, losses: Losses) -> dict[str, Any] | None:
