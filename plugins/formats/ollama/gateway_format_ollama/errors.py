@@ -9,9 +9,10 @@ from msgspec import Struct
 from gateway_core import GatewayError, UpstreamError
 from gateway_formats.hints import LONGEST_MESSAGE, first_line, retry_after
 from gateway_formats.hints import request_id as vendors_id
+from gateway_formats.ndjson import one_line
 
-from .lines import failure_of
-from .members import BROKEN
+from ._dialect import BROKEN
+from ._lines import failure_of
 
 
 class _Body(Struct):
@@ -48,3 +49,7 @@ def _message(body: bytes) -> str:
         text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
         text = "" if text.lstrip().startswith("<") else text
     return first_line(text)
+
+
+def error_line(message: str) -> bytes:
+    return one_line(_encode({"error": message})) + b"\n"

@@ -4,7 +4,7 @@ from msgspec import MsgspecError
 
 from gateway_core import Grammar
 
-from .watch import decode_passing
+from .relay import decode_passing
 
 _SPLITTERS = (b"\xe2\x80\xa8", b"\xe2\x80\xa9", b"\xc2\x85")
 """U+2028, U+2029 and U+0085: a client's reader of lines splits there too."""

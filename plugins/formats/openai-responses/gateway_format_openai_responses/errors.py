@@ -9,8 +9,7 @@ from msgspec import Raw, Struct
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
 from gateway_formats import hints
 
-from .dialect import NULL
-from .members import BROKEN
+from ._dialect import BROKEN, NULL
 
 _STATUSES = {
     "rate_limit_exceeded": 429,
@@ -142,7 +141,12 @@ def read_failure(raw: bytes | Raw) -> ReplyFailed:
         said = _failure.decode(said.error)
     kind, code = _word(said.type), _word(said.code)
     kind = None if kind == "error" else kind
-    status = _STATUSES.get(code or "") or _STATUSES.get(kind or "") or _status(said.code) or 502
+    status = (
+        _STATUSES.get(code or "")
+        or _STATUSES.get(kind or "")
+        or (said.code if isinstance(said.code, int) and 400 <= said.code < 600 else None)
+        or 502
+    )
     message = hints.first_line(_word(said.message) or "") or code or _NAMELESS
     return ReplyFailed(message, kind, code, status, hints.wait_in_words(message))
 
@@ -196,12 +200,12 @@ def _word(value: object) -> str | None:
     return str(value) or None
 
 
-def _status(code: object) -> int | None:
-    return code if isinstance(code, int) and 400 <= code < 600 else None
-
-
 def _request_id(
     said: Mapping[str, Any], outer: Mapping[str, Any], headers: Mapping[str, str]
 ) -> str | None:
     names = ("upstream_request_id", "request_id")
     return hints.request_id(headers, *(each.get(name) for each in (said, outer) for name in names))
+
+
+def error_frame(failure: ReplyFailed, number: int) -> bytes:
+    return b"event: error\ndata: %b\n\n" % write_failure(failure, number)

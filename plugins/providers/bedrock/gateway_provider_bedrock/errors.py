@@ -13,7 +13,7 @@ import msgspec
 from gateway_core import UpstreamError
 from gateway_formats.hints import LONGEST_MESSAGE, first_line, request_id, retry_after
 
-from .shapes import BROKEN, Fault
+from ._shapes import BROKEN, Fault
 
 _STATUSES = {
     "throttlingexception": 429,
@@ -42,18 +42,15 @@ def text_of(fault: Fault) -> str | None:
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+    # The header reads ``ThrottlingException:http://…``: the kind and where it is explained.
+    kind = headers.get("x-amzn-errortype", "").partition(":")[0] or None
     return UpstreamError(
         first_line(_text(body)) or f"The upstream answered with status {status}",
         status=status,
-        kind=_kind(headers),
+        kind=kind,
         request_id=request_id(headers, names=("x-amzn-requestid",)),
         retry_after=retry_after(headers),
     )
-
-
-def _kind(headers: Mapping[str, str]) -> str | None:
-    """``ThrottlingException:http://…`` names a kind and where it is explained."""
-    return headers.get("x-amzn-errortype", "").partition(":")[0] or None
 
 
 def _text(body: bytes) -> str:

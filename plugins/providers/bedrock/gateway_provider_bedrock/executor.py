@@ -10,13 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gateway_core import (
-    Credential,
-    Transport,
-    UpstreamError,
-    UpstreamRequest,
-    UpstreamResponse,
-)
+from gateway_core import Credential, Transport, UpstreamError, UpstreamRequest, UpstreamResponse
 
 from .addresses import region_of
 

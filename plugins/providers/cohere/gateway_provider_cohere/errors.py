@@ -12,7 +12,7 @@ from msgspec import Struct
 from gateway_core import UpstreamError
 from gateway_formats.hints import LONGEST_MESSAGE, first_line, request_id, retry_after
 
-from .shapes import BROKEN
+from ._shapes import BROKEN
 
 _ID_HEADERS = ("x-request-id", "request-id", "x-debug-trace-id")
 

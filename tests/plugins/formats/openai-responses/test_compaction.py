@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from gateway_format_openai_responses._summary import INTRODUCTION, REQUEST
 from gateway_format_openai_responses.grammar import GRAMMAR
-from gateway_format_openai_responses.summary import INTRODUCTION, REQUEST
 from msgspec import Raw
 from openai.types.responses import CompactedResponse, Response
 

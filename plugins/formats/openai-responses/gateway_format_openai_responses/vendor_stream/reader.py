@@ -1,0 +1,347 @@
+"""A vendor's stream to events."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+from msgspec import Raw, Struct
+
+from gateway_core import (
+    AnyPart,
+    ChoiceEnded,
+    Reasoning,
+    Refusal,
+    ReplyFailed,
+    ReplyStarted,
+    StreamEvent,
+    Text,
+    ToolCall,
+    UsageReported,
+)
+from gateway_formats.relay import CUT_SHORT, RUBBISH
+from gateway_formats.sse import Decoder, FrameTooLong
+
+from .._annotations import read_citation
+from .._dialect import BROKEN, NULL
+from .._logprobs import wrapped
+from .._output_items import (
+    Content,
+    empty,
+    headed,
+    kind_of,
+    read_call,
+    read_content,
+    read_item,
+    read_thinking,
+)
+from .._reasoning import GAP
+from .._usage import read_usage
+from ..errors import read_failure
+from ..vendor_replies import (
+    Answer,
+    created,
+    decode_answer,
+    finish_of,
+    has_rows,
+    rows_of,
+    rows_of_message,
+)
+from .tracks import Given, Parts, Track, catch_up, cite, complete, end, grow
+
+
+class Event(Struct):
+    """Any event of the stream, as much as matters."""
+
+    type: str = ""
+    output_index: int = 0
+    content_index: int = 0
+    summary_index: int = 0
+    item_id: str = ""
+    delta: str | None = None
+    text: str | None = None
+    arguments: str | None = None
+    input: str | None = None
+    refusal: str | None = None
+    logprobs: Raw = NULL
+    item: Raw = NULL
+    part: Raw = NULL
+    response: Raw = NULL
+    annotation: Raw = NULL
+
+
+_event = msgspec.json.Decoder(Event)
+_content = msgspec.json.Decoder(Content)
+
+
+class Reader:
+    """Follows one answer; whatever comes after its end is not looked at."""
+
+    def __init__(self) -> None:
+        self._frames = Decoder()
+        self._parts = Parts()
+        self._tracks: dict[int, Track] = {}
+        self._started = False
+        self._over = False
+
+    def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
+        if self._over:
+            return ()
+        try:
+            return self._read(self._frames.feed(chunk))
+        except FrameTooLong as error:
+            return self._failed([], ReplyFailed(str(error)))
+
+    def close(self) -> Sequence[StreamEvent]:
+        if self._over:
+            return ()
+        events = self._read(self._frames.close())
+        return events if self._over else self._failed(events, ReplyFailed(CUT_SHORT))
+
+    def _read(self, frames: list[tuple[bytes, bytes]]) -> list[StreamEvent]:
+        events: list[StreamEvent] = []
+        for name, data in frames:
+            if self._over:
+                break
+            try:
+                self._take(name, data, events)
+            except BROKEN:
+                return self._failed(events, ReplyFailed(RUBBISH))
+        return events
+
+    def _take(self, name: bytes, data: bytes, events: list[StreamEvent]) -> None:
+        if data == b"[DONE]":
+            return
+        event = decode_event(data)
+        if event is None:
+            return
+        handle = _HANDLERS.get(event.type)
+        if handle is not None:
+            if not self._started:
+                self._started = True
+                answer = _answer_of(event)
+                events.append(ReplyStarted(answer.id or "", answer.model or "", created(answer)))
+            handle(self, event, events)
+        elif event.type == "error" or (name == b"error" and not event.type):
+            self._failed(events, read_failure(data))
+
+    def _failed(self, events: list[StreamEvent], failure: ReplyFailed) -> list[StreamEvent]:
+        self._over = True
+        events.append(failure)
+        return events
+
+    def progress(self, event: Event, events: list[StreamEvent]) -> None:
+        """The answer has begun; nothing of it is here yet."""
+
+    def added(self, event: Event, events: list[StreamEvent]) -> None:
+        if event.output_index in self._tracks:
+            return  # It has begun by itself, or is told a second time.
+        kind = kind_of(event.item)
+        track = self._tracks[event.output_index] = Track(kind, event.item)
+        if kind in _CALLS:
+            call = read_call(event.item, custom=kind == "custom_tool_call")
+            if call.name:
+                track.parts[0] = self._parts.start(empty(call), events)
+                grow(track.parts[0], call.arguments, events)
+
+    def part_added(self, event: Event, events: list[StreamEvent]) -> None:
+        """A piece of a message begins; a piece of thinking begins when it has text."""
+        content = _content.decode(event.part)
+        if content.type == "reasoning_text":
+            return
+        track = self._track(event, "message")
+        if track.kind == "message" and event.content_index not in track.parts:
+            self._begin(track, event.content_index, empty(read_content(content, {})), events)
+
+    def text_grew(self, event: Event, events: list[StreamEvent]) -> None:
+        track = self._tracks.get(event.output_index)
+        given = None if track is None else track.parts.get(event.content_index)
+        if given is None:
+            given = self._given(event, _NO_TEXT, events)
+        rows = event.logprobs
+        grow(given, event.delta or "", events, wrapped(rows) if has_rows(rows) else None)
+
+    def text_done(self, event: Event, events: list[StreamEvent]) -> None:
+        given = self._given(event, _NO_TEXT, events)
+        rows = event.logprobs
+        catch_up(given, event.text or "", events, wrapped(rows) if has_rows(rows) else None)
+
+    def refusal_grew(self, event: Event, events: list[StreamEvent]) -> None:
+        grow(self._given(event, _NO_REFUSAL, events), event.delta or "", events)
+
+    def refusal_done(self, event: Event, events: list[StreamEvent]) -> None:
+        catch_up(self._given(event, _NO_REFUSAL, events), event.refusal or "", events)
+
+    def cited(self, event: Event, events: list[StreamEvent]) -> None:
+        given = self._track(event, "message").parts.get(event.content_index)
+        if given is not None and event.annotation != NULL:
+            cite(given, read_citation(event.annotation), events)
+
+    def part_done(self, event: Event, events: list[StreamEvent]) -> None:
+        track = self._tracks.get(event.output_index)
+        given = None if track is None else track.parts.get(event.content_index)
+        if track is not None and given is not None and track.kind == "message":
+            content = _content.decode(event.part)
+            complete(given, read_content(content, {}), events, rows_of(content))
+
+    def call_grew(self, event: Event, events: list[StreamEvent]) -> None:
+        if (given := self._called(event)) is not None:
+            grow(given, event.delta or "", events)
+
+    def call_done(self, event: Event, events: list[StreamEvent]) -> None:
+        if (given := self._called(event)) is not None:
+            catch_up(given, event.arguments or event.input or "", events)
+
+    def summary_grew(self, event: Event, events: list[StreamEvent]) -> None:
+        self._think(event, event.summary_index, True, events)
+
+    def thinking_grew(self, event: Event, events: list[StreamEvent]) -> None:
+        self._think(event, event.content_index, False, events)
+
+    def _think(self, event: Event, place: int, summary: bool, events: list[StreamEvent]) -> None:
+        track = self._track(event, "reasoning")
+        given = track.last()
+        if given is not None and given.ended:
+            return
+        if given is None or track.summary != summary:
+            if given is not None:
+                end(given, events)
+            part = Reasoning(id=track.identity() or event.item_id or None, summary=summary)
+            given = self._begin(track, len(track.parts), part, events)
+        elif place != track.place:
+            grow(given, GAP, events)
+        track.summary, track.place = summary, place
+        grow(given, event.delta or "", events)
+
+    def item_done(self, event: Event, events: list[StreamEvent]) -> None:
+        track = self._tracks.setdefault(event.output_index, Track(kind_of(event.item), event.item))
+        self._finish(track, event.item, events)
+
+    def ended(self, event: Event, events: list[StreamEvent]) -> None:
+        answer = _answer_of(event)
+        if answer.status is None and event.type == "response.incomplete":
+            answer.status = "incomplete"
+        if answer.error != NULL:
+            self._failed(events, read_failure(answer.error))
+            return
+        # Give the items that only the final object has, and end those that are still open.
+        output = answer.output or []
+        for index, item in enumerate(output):
+            track = self._tracks.get(index)
+            if track is None and len(self._tracks) < len(output):
+                track = self._tracks[index] = Track(kind_of(item), item)
+            if track is not None and track.kind == kind_of(item):
+                self._finish(track, item, events)
+        for track in self._tracks.values():
+            for given in track.parts.values():
+                end(given, events)
+        self._over = True
+        if (usage := read_usage(answer.usage)) is not None:
+            events.append(UsageReported(usage))
+        seen: list[AnyPart] = []
+        if self._parts.calls:
+            seen.append(ToolCall(id="", name=""))
+        if self._parts.refusals:
+            seen.append(Refusal(text=""))
+        events.append(ChoiceEnded(finish_of(answer, seen)))
+
+    def broke(self, event: Event, events: list[StreamEvent]) -> None:
+        answer = _answer_of(event)
+        if (usage := read_usage(answer.usage)) is not None:
+            events.append(UsageReported(usage))
+        self._failed(events, read_failure(b"{}" if answer.error == NULL else answer.error))
+
+    def _finish(self, track: Track, item: Raw, events: list[StreamEvent]) -> None:
+        if track.done:
+            return
+        track.done = True
+        if track.kind == "reasoning":
+            self._finish_thinking(track, read_thinking(item), events)
+            return
+        rows = rows_of_message(item) if track.kind == "message" else []
+        # By order, because some vendors number the pieces of a message from elsewhere.
+        begun = [track.parts[place] for place in sorted(track.parts)]
+        for place, part in enumerate(read_item(item)):
+            if place < len(begun):
+                given = begun[place]
+            else:
+                given = self._begin(track, place, empty(part), events)
+            complete(given, part, events, rows[place] if rows else None)
+        for given in begun:
+            end(given, events)
+
+    def _finish_thinking(
+        self, track: Track, parts: list[Reasoning], events: list[StreamEvent]
+    ) -> None:
+        """The proof is of the whole item, so the part that grew last gets it."""
+        given = track.last()
+        if given is not None and parts:
+            last = next((p for p in parts if p.summary == track.summary), parts[-1])
+            complete(given, msgspec.structs.replace(last, sealed=parts[-1].sealed), events)
+            return
+        for place, part in enumerate(parts):
+            complete(self._begin(track, place, empty(part), events), part, events)
+
+    def _track(self, event: Event, kind: str) -> Track:
+        track = self._tracks.get(event.output_index)
+        if track is None:
+            track = self._tracks[event.output_index] = Track(kind, NULL)
+        return track
+
+    def _given(self, event: Event, part: AnyPart, events: list[StreamEvent]) -> Given:
+        """The piece of a message that an event is about; it may begin here."""
+        track = self._track(event, "message")
+        given = track.parts.get(event.content_index)
+        return self._begin(track, event.content_index, part, events) if given is None else given
+
+    def _called(self, event: Event) -> Given | None:
+        """The call that an event is about; one without a name yet waits for its whole item."""
+        track = self._tracks.get(event.output_index)
+        return None if track is None else track.parts.get(0)
+
+    def _begin(self, track: Track, place: int, part: AnyPart, events: list[StreamEvent]) -> Given:
+        if place == 0 and isinstance(part, Text | Refusal) and track.raw != NULL:
+            part = headed(part, track.raw)
+        given = track.parts[place] = self._parts.start(part, events)
+        return given
+
+
+def decode_event(data: bytes) -> Event | None:
+    """``None`` for an event that is not known. Raises MsgspecError for rubbish."""
+    try:
+        return _event.decode(data)
+    except msgspec.ValidationError:
+        if kind_of(Raw(data)) in _HANDLERS:
+            raise
+        return None
+
+
+def _answer_of(event: Event) -> Answer:
+    return Answer() if event.response == NULL else decode_answer(event.response)
+
+
+_NO_TEXT = Text(text="")
+_NO_REFUSAL = Refusal(text="")
+_CALLS = ("function_call", "custom_tool_call")
+
+_HANDLERS: Mapping[str, Callable[[Reader, Event, list[StreamEvent]], None]] = {
+    "response.output_text.delta": Reader.text_grew,
+    "response.function_call_arguments.delta": Reader.call_grew,
+    "response.custom_tool_call_input.delta": Reader.call_grew,
+    "response.reasoning_summary_text.delta": Reader.summary_grew,
+    "response.reasoning_text.delta": Reader.thinking_grew,
+    "response.refusal.delta": Reader.refusal_grew,
+    "response.created": Reader.progress,
+    "response.in_progress": Reader.progress,
+    "response.queued": Reader.progress,
+    "response.output_item.added": Reader.added,
+    "response.output_item.done": Reader.item_done,
+    "response.content_part.added": Reader.part_added,
+    "response.content_part.done": Reader.part_done,
+    "response.output_text.done": Reader.text_done,
+    "response.output_text.annotation.added": Reader.cited,
+    "response.refusal.done": Reader.refusal_done,
+    "response.function_call_arguments.done": Reader.call_done,
+    "response.custom_tool_call_input.done": Reader.call_done,
+    "response.completed": Reader.ended,
+    "response.incomplete": Reader.ended,
+    "response.failed": Reader.broke,
+}
