@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from gateway_format_claude import replies as claude_replies
-from gateway_format_claude import requests as claude_requests
-from gateway_format_claude import stream_writing as claude_writing
-from gateway_format_claude import vendor_requests as claude_vendor
-from gateway_format_claude.answers import read_block as read_claude_block
-from gateway_format_claude.usage import Counts, Meter
-from gateway_format_gemini import replies as gemini_replies
-from gateway_format_gemini import streams as gemini_streams
-from gateway_format_gemini import vendor_contents as gemini_contents
+from gateway_format_claude import client_replies as claude_replies
+from gateway_format_claude import client_stream as claude_writing
+from gateway_format_claude._usage import Counts, Meter
+from gateway_format_claude._vendor_blocks import read_block as read_claude_block
+from gateway_format_claude.client_requests import request as claude_requests
+from gateway_format_claude.vendor_requests import request as claude_vendor
+from gateway_format_gemini import vendor_stream as gemini_streams
+from gateway_format_gemini.vendor_replies import reply as gemini_replies
+from gateway_format_gemini.vendor_requests import contents as gemini_contents
 from gateway_format_openai import dialogue as chat_dialogue
 from gateway_format_openai import messages as chat_messages
 from gateway_format_openai import replies as chat_replies

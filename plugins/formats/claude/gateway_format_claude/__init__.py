@@ -40,37 +40,30 @@ from gateway_core import (
 )
 from gateway_formats.intake import model_in_body
 
-from . import (
-    counting,
-    errors,
-    replies,
-    requests,
-    stream_reading,
-    stream_writing,
-    vendor_requests,
-    watch,
-)
-from .dialect import DIALECT
+from . import client_replies, client_requests, client_stream, errors, relay, vendor_requests
+from ._dialect import DIALECT
+from .client_requests import counting
 from .grammar import GRAMMAR
+from .vendor_stream import Reader
 
 
 class _Client:
-    read_request = staticmethod(requests.read_request)
-    write_reply = staticmethod(replies.write_reply)
-    stream_writer = stream_writing.Writer
+    read_request = staticmethod(client_requests.read_request)
+    write_reply = staticmethod(client_replies.write_reply)
+    stream_writer = client_stream.Writer
     write_error = staticmethod(errors.write_error)
 
 
 class _Vendor:
     write_request = staticmethod(vendor_requests.write_request)
-    read_reply = staticmethod(replies.read_reply)
-    stream_reader = stream_reading.Reader
+    read_reply = staticmethod(client_replies.read_reply)
+    stream_reader = Reader
     read_error = staticmethod(errors.read_error)
 
     def path(self, model: str, stream: bool) -> str:
         return "/messages"
 
-    relay = staticmethod(watch.relay)
+    relay = staticmethod(relay.relay)
 
 
 _client: ClientSide = _Client()

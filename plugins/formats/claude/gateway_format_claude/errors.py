@@ -7,8 +7,8 @@ import msgspec
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
 from gateway_formats import hints
 
-from .dialect import Unreadable, encode
-from .frames import event_frame
+from ._dialect import Unreadable, encode
+from ._frames import event_frame
 
 UNREADABLE = "The upstream gave an answer that could not be read"
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from gateway_core import Grammar
 from gateway_formats.sse import pairs
 
-from .dialect import Unreadable
+from ._dialect import Unreadable
 
 
 class _Event(Struct):

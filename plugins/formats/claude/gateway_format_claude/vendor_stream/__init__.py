@@ -1,0 +1,5 @@
+"""Reads a vendor"s stream as the canonical events."""
+
+from .reader import Reader
+
+__all__ = ["Reader"]
