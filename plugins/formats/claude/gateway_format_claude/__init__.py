@@ -40,30 +40,35 @@ from gateway_core import (
 )
 from gateway_formats.intake import model_in_body
 
-from . import client_replies, client_requests, client_stream, errors, relay, vendor_requests
 from ._dialect import DIALECT
-from .client_requests import counting
+from .client_replies import write_reply
+from .client_requests import count_path, estimate, read_request
+from .client_stream import ClaudeStreamWriter
+from .errors import read_error, write_error
 from .grammar import GRAMMAR
-from .vendor_stream import Reader
+from .relay import start_relay
+from .vendor_replies import read_reply
+from .vendor_requests import write_request
+from .vendor_stream import ClaudeStreamReader
 
 
 class _Client:
-    read_request = staticmethod(client_requests.read_request)
-    write_reply = staticmethod(client_replies.write_reply)
-    stream_writer = client_stream.Writer
-    write_error = staticmethod(errors.write_error)
+    read_request = staticmethod(read_request)
+    write_reply = staticmethod(write_reply)
+    stream_writer = ClaudeStreamWriter
+    write_error = staticmethod(write_error)
 
 
 class _Vendor:
-    write_request = staticmethod(vendor_requests.write_request)
-    read_reply = staticmethod(client_replies.read_reply)
-    stream_reader = Reader
-    read_error = staticmethod(errors.read_error)
+    write_request = staticmethod(write_request)
+    read_reply = staticmethod(read_reply)
+    stream_reader = ClaudeStreamReader
+    read_error = staticmethod(read_error)
 
     def path(self, model: str, stream: bool) -> str:
         return "/messages"
 
-    relay = staticmethod(relay.relay)
+    relay = staticmethod(start_relay)
 
 
 _client: ClientSide = _Client()
@@ -78,7 +83,7 @@ CLAUDE = WireFormat(
         Endpoint(
             path="/v1/messages/count_tokens",
             read=model_in_body,
-            counting=Counting(path=counting.path, estimate=counting.estimate),
+            counting=Counting(path=count_path, estimate=estimate),
         ),
     ),
     client=_client,

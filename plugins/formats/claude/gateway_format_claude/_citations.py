@@ -1,7 +1,8 @@
-"""Sources the model names for a piece of its text, both ways.
+"""Sources that the model names for a piece of its text, both ways.
 
-The vendor's spans are of the source, the hub's are of the answer, so spans do
-not cross; the vendor's own object travels along for clients of this dialect.
+The vendor's spans count in the source and the hub's in the answer, so spans are not translated;
+the vendor's own object travels along for clients of this dialect.
+https://docs.anthropic.com/en/docs/build-with-claude/citations
 """
 
 import msgspec
@@ -9,7 +10,7 @@ from msgspec import Raw, Struct
 
 from gateway_core import Citation, Losses
 
-from ._dialect import DIALECT, raw
+from ._dialect import DIALECT, encode_raw
 
 
 class _Citation(Struct):
@@ -26,29 +27,29 @@ class _Citation(Struct):
 _decode = msgspec.json.Decoder(_Citation).decode
 
 
-def read_citation(of: Raw) -> Citation:
-    """Raises MsgspecError for rubbish."""
-    said = _decode(of)
+def read_citation(raw: Raw) -> Citation:
+    """Raises MsgspecError for an invalid one."""
+    citation = _decode(raw)
     # An empty index is what this gateway writes for another vendor's source.
-    borrowed = said.type == "web_search_result_location" and not said.encrypted_index
+    is_foreign = citation.type == "web_search_result_location" and not citation.encrypted_index
     return Citation(
-        url=said.url or said.source,
-        title=said.title or said.document_title,
-        quote=said.cited_text or None,
-        document=said.document_index,
-        raw=None if borrowed else of,
-        dialect="" if borrowed else DIALECT,
+        url=citation.url or citation.source,
+        title=citation.title or citation.document_title,
+        quote=citation.cited_text or None,
+        document=citation.document_index,
+        raw=None if is_foreign else raw,
+        dialect="" if is_foreign else DIALECT,
     )
 
 
-def shown_citation(citation: Citation, losses: Losses) -> Raw | None:
-    """A citation for a client; another vendor's becomes a web source if it has an address."""
+def write_citation_for_client(citation: Citation, losses: Losses) -> Raw | None:
+    """Another vendor's citation becomes a web source if it has an address."""
     if citation.raw is not None and citation.dialect == DIALECT:
         return citation.raw
     if citation.url is None:
         losses.add("citations")
         return None
-    return raw(
+    return encode_raw(
         {
             "type": "web_search_result_location",
             "cited_text": citation.quote or "",
@@ -59,8 +60,8 @@ def shown_citation(citation: Citation, losses: Losses) -> Raw | None:
     )
 
 
-def sent_citations(citations: tuple[Citation, ...], losses: Losses) -> list[Raw]:
-    """The citations of earlier text for the vendor, who takes back only its own."""
+def write_citations_for_vendor(citations: tuple[Citation, ...], losses: Losses) -> list[Raw]:
+    """The citations of earlier text; the vendor takes back only its own."""
     own = [c.raw for c in citations if c.raw is not None and c.dialect == DIALECT]
     if len(own) < len(citations):
         losses.add("citations")

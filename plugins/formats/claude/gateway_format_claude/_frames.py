@@ -1,4 +1,7 @@
-"""Writing this format's frames."""
+"""Writes this format's frames.
+
+https://docs.anthropic.com/en/api/messages-streaming
+"""
 
 from gateway_formats.sse import frame
 
@@ -7,13 +10,11 @@ from ._dialect import encode
 _CR, _LF = b"\r\n"
 
 
-def event_frame(event: dict[str, object]) -> bytes:
-    """An event in a frame of its name.
-
-    A vendor's own JSON may bring line breaks along, which would end the frame's
-    line. In JSON they can only be white space.
-    """
+def write_event(event: dict[str, object]) -> bytes:
+    """A frame whose event name is the event's type, as the vendor's are."""
     data = encode(event)
+    # A vendor's own JSON may hold line breaks, which would end the frame's line. Between JSON
+    # tokens they can only be white space (RFC 8259, section 2).
     if _LF in data or _CR in data:
         data = data.replace(b"\n", b" ").replace(b"\r", b" ")
     return frame(data, str(event["type"]).encode())

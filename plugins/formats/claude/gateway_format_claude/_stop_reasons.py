@@ -1,4 +1,7 @@
-"""Why an answer ended, both ways."""
+"""Why an answer ended, both ways.
+
+https://docs.anthropic.com/en/api/handling-stop-reasons
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,7 +10,7 @@ from msgspec import Raw
 
 from gateway_core import AnyPart, Finish, Refusal, ToolCall
 
-from ._dialect import Extra, raw
+from ._dialect import Extra, encode_raw
 
 _TO_HUB: Mapping[str, Finish] = {
     "end_turn": "stop",
@@ -26,54 +29,48 @@ _FROM_HUB: Mapping[Finish, str] = {
     "content_filter": "refusal",
     "refusal": "refusal",
     "pause": "pause_turn",
-    "error": "max_tokens",  # the nearest word for an answer that is not whole
+    "error": "max_tokens",  # the nearest reason for an answer that is not whole
 }
 
-_TOLD_BY_HUB = frozenset(
+_IMPLIED = frozenset(
     (
         *(reason for reason, finish in _TO_HUB.items() if reason == _FROM_HUB[finish]),
         "stop_sequence",
     )
 )
-"""The words that the hub's words are written as."""
+"""The reasons that the hub's words are written as, and that need no keeping."""
 
 NOTHING: Extra = {}
 
-_reason = msgspec.json.Decoder(str).decode
+_decode = msgspec.json.Decoder(str).decode
 
 
-def read_finish(reason: str, *, has_calls: bool) -> tuple[Finish, Extra]:
+def read_stop_reason(reason: str, *, has_calls: bool) -> tuple[Finish, Extra]:
     """The hub's word, and the vendor's own where the hub's would be written as another."""
     finish = _TO_HUB.get(reason, "stop")
-    if reason in _TOLD_BY_HUB and not (has_calls and finish == "stop"):
+    if reason in _IMPLIED and not (has_calls and finish == "stop"):
         return finish, NOTHING
-    return finish, {"stop_reason": raw(reason)}
+    return finish, {"stop_reason": encode_raw(reason)}
 
 
-def written_finish(
+def write_stop_reason(
     finish: Finish, *, met_stop: bool, parts: Iterable[AnyPart], own: Raw | None = None
 ) -> str:
-    """The wire's word; ``own`` is what :func:`read_finish` kept, if it is of this dialect."""
-    kept = _own_reason(own)
-    if kept is not None:
-        return kept
+    """The wire's reason; ``own`` is what :func:`read_stop_reason` kept, if it kept any."""
+    if own is not None:
+        try:
+            reason = _decode(own)
+        except msgspec.MsgspecError:
+            reason = ""
+        # Other dialects have a member of this name too, so only this one's reasons count.
+        if reason in _TO_HUB:
+            return reason
     if finish != "stop":
         return _FROM_HUB[finish]
     kinds = {type(part) for part in parts}
     if ToolCall in kinds:
-        # Clients run tools only when this says so, whatever the vendor called it.
+        # Clients run tools only when the reason says so, whatever the vendor called it.
         return "tool_use"
     if Refusal in kinds:
         return "refusal"
     return "stop_sequence" if met_stop else "end_turn"
-
-
-def _own_reason(own: Raw | None) -> str | None:
-    """Other dialects have a member of this name too, so only this one's words count."""
-    if own is None:
-        return None
-    try:
-        reason = _reason(own)
-    except msgspec.MsgspecError:
-        return None
-    return reason if reason in _TO_HUB else None

@@ -1,8 +1,9 @@
 """Token counts, both ways.
 
-This wire counts cache reads and writes beside ``input_tokens``; the hub counts
-them inside. The counts of ``message_start`` and of each ``message_delta`` are
-totals, so a later one replaces an earlier one.
+This wire counts cache reads and writes beside ``input_tokens``; the hub counts them inside. The
+counts of ``message_start`` and of each ``message_delta`` are totals, so a later one replaces an
+earlier one.
+https://docs.anthropic.com/en/api/messages-streaming
 """
 
 from typing import TypeGuard
@@ -39,25 +40,21 @@ class Meter:
         self._input = self._output = self._read = self._written = self._reasoning = 0
         self.reported = False
 
-    def take(self, of: Raw) -> bool:
-        """Note a report; false while nothing was counted. Raises MsgspecError for rubbish."""
-        if is_null(of):
-            return False
-        return self.add(_decode(of))
+    def read(self, raw: Raw) -> bool:
+        """Add a report; false while nothing was counted. Raises MsgspecError if it is invalid."""
+        return False if is_null(raw) else self.add(_decode(raw))
 
-    def add(self, said: Counts) -> bool:
-        """The same with counts that have been read."""
+    def add(self, counts: Counts) -> bool:
+        """The same for counts that are decoded."""
         if not self.reported:
-            self.reported = _is_count(said.input_tokens) or _is_count(said.output_tokens)
-        self._input = _newer(said.input_tokens, self._input)
-        self._output = _newer(said.output_tokens, self._output)
-        if said.cache_read_input_tokens:
-            self._read = _newer(said.cache_read_input_tokens, self._read)
-        if said.cache_creation_input_tokens:
-            self._written = _newer(said.cache_creation_input_tokens, self._written)
-        details = said.output_tokens_details
+            self.reported = _is_count(counts.input_tokens) or _is_count(counts.output_tokens)
+        self._input = _later(counts.input_tokens, self._input)
+        self._output = _later(counts.output_tokens, self._output)
+        self._read = _later(counts.cache_read_input_tokens, self._read)
+        self._written = _later(counts.cache_creation_input_tokens, self._written)
+        details = counts.output_tokens_details
         if isinstance(details, dict):
-            self._reasoning = _newer(details.get("thinking_tokens"), self._reasoning)
+            self._reasoning = _later(details.get("thinking_tokens"), self._reasoning)
         return self.reported
 
     def usage(self) -> Usage | None:
@@ -68,20 +65,15 @@ class Meter:
             output_tokens=self._output,
             cached_tokens=self._read,
             cache_write_tokens=self._written,
+            # Thinking is counted inside output_tokens, so it cannot be more.
             reasoning_tokens=min(self._reasoning, self._output),
         )
 
 
-def usage_of(said: Counts) -> Usage | None:
-    """What the counts of a whole answer amount to; ``None`` when nothing was counted."""
-    asked, answered = said.input_tokens, said.output_tokens
-    if type(asked) is int and type(answered) is int:
-        cached = said.cache_read_input_tokens or said.cache_creation_input_tokens
-        makes_sense = 0 <= asked <= _HIGHEST and 0 <= answered <= _HIGHEST
-        if makes_sense and not (cached or said.output_tokens_details):
-            return Usage(input_tokens=asked, output_tokens=answered)
+def read_usage(counts: Counts) -> Usage | None:
+    """The usage of a whole answer; ``None`` when nothing was counted."""
     meter = Meter()
-    meter.add(said)
+    meter.add(counts)
     return meter.usage()
 
 
@@ -89,13 +81,13 @@ def _is_count(value: object) -> TypeGuard[int]:
     return type(value) is int and 0 <= value <= _HIGHEST
 
 
-def _newer(value: object, before: int) -> int:
+def _later(value: object, before: int) -> int:
     """A later total; a zero does not take back what was counted before."""
     return value if type(value) is int and 0 < value <= _HIGHEST else before
 
 
-def written_usage(usage: Usage | None) -> dict[str, object]:
-    """The counts as this wire says them; zeros when they are not known."""
+def write_usage(usage: Usage | None) -> dict[str, object]:
+    """The counts as this wire has them; zeros when they are not known."""
     known = usage or Usage()
     fresh = known.input_tokens - known.cached_tokens - known.cache_write_tokens
     counts: dict[str, object] = {

@@ -1,4 +1,7 @@
-"""The pieces of a vendor's answer that its whole and its streamed form share."""
+"""Reads the blocks of a vendor's answer, which come whole and in streams.
+
+https://docs.anthropic.com/en/api/messages#response-content
+"""
 
 from collections.abc import Mapping
 
@@ -8,13 +11,13 @@ from msgspec import Raw, Struct
 from gateway_core import AnyPart, Foreign, Reasoning, Refusal, Text, ToolCall
 
 from ._citations import read_citation
-from ._dialect import DIALECT, Extra, Unreadable, is_null, members_of, present
-from .client_requests.blocks import without_usual_caller
+from ._dialect import DIALECT, Extra, Unreadable, decode_members, drop_nulls, is_null
+from ._tool_calls import drop_usual_caller
 
 LATE = ("container", "context_management", "input_transformations", "stop_details")
 """Members that are known when the answer ends, and stand in ``Choice.extra``."""
 
-_BLOCK = ("type", "text", "citations", "thinking", "signature", "data", "id", "name", "input")
+_MEMBERS = ("type", "text", "citations", "thinking", "signature", "data", "id", "name", "input")
 _NO_INPUT = (b"{}", b"null", b"")
 
 
@@ -32,29 +35,37 @@ class Block(Struct, gc=False):
     input: Raw = Raw(b"{}")
 
 
-class _StopDetails(Struct):
+class StopDetails(Struct):
+    """Why the vendor refused."""
+
     explanation: str | None = None
 
 
-_block = msgspec.json.Decoder(Block).decode
-_details = msgspec.json.Decoder(_StopDetails).decode
+_decode_block = msgspec.json.Decoder(Block).decode
+_decode_details = msgspec.json.Decoder(StopDetails).decode
 
 _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
 
 
-def read_block(of: Raw) -> tuple[Block, AnyPart]:
-    """A block and the part it amounts to. Raises MsgspecError for rubbish."""
-    block = _block(of)
-    part = spoken(block)
+def read_block(raw: Raw) -> tuple[Block, AnyPart]:
+    """A block and its part. Raises MsgspecError for an invalid one."""
+    block = _decode_block(raw)
+    part = read_words(block)
     if part is not None:
         return block, part
-    if block.type == "tool_use":
-        return block, _call(block, of)
-    return block, Foreign(dialect=DIALECT, type=block.type, raw=of)
+    if block.type != "tool_use":
+        return block, Foreign(dialect=DIALECT, type=block.type, raw=raw)
+    more = {name: value for name, value in decode_members(raw).items() if name not in _MEMBERS}
+    return block, ToolCall(
+        id=block.id or "",
+        name=block.name or "",
+        arguments=read_input(block.input) or "{}",
+        extra=drop_usual_caller(drop_nulls(more)),
+    )
 
 
-def spoken(block: Block) -> Text | Reasoning | None:
-    """The part that a block of words amounts to; ``None`` for one that takes more to read."""
+def read_words(block: Block) -> Text | Reasoning | None:
+    """The part of a block of text or thinking; ``None`` for any other."""
     match block.type:
         case "text":
             if not block.citations:
@@ -72,36 +83,27 @@ def is_foreign(block: Block) -> bool:
     return block.type not in _KNOWN
 
 
-def _call(block: Block, of: Raw) -> ToolCall:
-    more = {name: value for name, value in members_of(of).items() if name not in _BLOCK}
-    return ToolCall(
-        id=block.id or "",
-        name=block.name or "",
-        arguments=input_text(block.input) or "{}",
-        extra=without_usual_caller(present(more)),
-    )
-
-
-def input_text(said: Raw) -> str:
-    """A call's input as JSON text; empty when it says nothing."""
-    text = bytes(said)
+def read_input(raw: Raw) -> str:
+    """A call's input as JSON text; empty when there is none."""
+    text = bytes(raw)
+    # A block begins with an empty input, which its deltas replace.
     return "" if text.replace(b" ", b"") in _NO_INPUT else text.decode()
 
 
-def late_members(members: Mapping[str, Raw]) -> dict[str, Raw]:
+def read_late_members(members: Mapping[str, Raw]) -> dict[str, Raw]:
     return {name: members[name] for name in LATE if name in members and not is_null(members[name])}
 
 
-def refusal_in(extra: Extra) -> Refusal | None:
+def read_refusal(extra: Extra) -> Refusal | None:
     """The vendor's explanation of a refusal, as a part that clients of other formats can show.
 
-    Its ``extra`` tells this format's writer that the words are already in ``stop_details``.
+    Its ``extra`` tells this format's writer that the text also stands in ``stop_details``.
     """
     details = extra.get("stop_details")
     if details is None:
         return None
     try:
-        explanation = _details(details).explanation
+        explanation = _decode_details(details).explanation
     except Unreadable:
         return None
     if not explanation:

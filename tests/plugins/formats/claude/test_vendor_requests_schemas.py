@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from gateway_format_claude.vendor_requests.schemas import fitted_schema
+from gateway_format_claude.vendor_requests.schemas import fit_schema
 from msgspec import Raw
 
 
 def fitted(schema: Any) -> tuple[Any, bool]:
-    said, whole = fitted_schema(Raw(json.dumps(schema).encode()))
+    said, whole = fit_schema(Raw(json.dumps(schema).encode()))
     return json.loads(bytes(said)), whole
 
 
@@ -73,5 +73,5 @@ def test_a_schema_too_deep_or_broken_is_left_alone() -> None:
     deep = b'{"items":' * 400 + b"{}" + b"}" * 400
     broken = Raw(b'{"a":')
 
-    assert fitted_schema(Raw(deep))[0] == Raw(deep)
-    assert fitted_schema(broken) == (broken, True)
+    assert fit_schema(Raw(deep))[0] == Raw(deep)
+    assert fit_schema(broken) == (broken, True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from claude_turns import At, Tell, assistant, call, turns, user
-from gateway_format_claude.vendor_requests.blocks import legal_id
+from gateway_format_claude.vendor_requests.blocks import make_legal_id
 from msgspec import Raw
 
 from gateway_core import AnyPart, Media, Text, ToolResult
@@ -151,7 +151,7 @@ def test_very_many_calls_of_one_id_take_no_time(tell: Tell) -> None:
 def test_ids_keep_to_the_vendors_alphabet() -> None:
     ids = ["call:1", "call.1", "functions.look:0", "", "ü", "toolu_1-A"]
 
-    legal = [legal_id(one) for one in ids]
+    legal = [make_legal_id(one) for one in ids]
 
     assert len(set(legal)) == len(ids)
     assert all(
@@ -164,7 +164,7 @@ def test_an_illegal_id_is_the_same_in_call_and_result(tell: Tell) -> None:
     said, losses = tell(turns(user("a"), assistant(call("f.x:0")), result("f.x:0")))
 
     sent = said["messages"][1]["content"][0]["id"]
-    assert said["messages"][2]["content"][0]["tool_use_id"] == sent == legal_id("f.x:0")
+    assert said["messages"][2]["content"][0]["tool_use_id"] == sent == make_legal_id("f.x:0")
     assert losses == []
 
 

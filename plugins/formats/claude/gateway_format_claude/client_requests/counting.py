@@ -1,4 +1,7 @@
-"""Counting a prompt's tokens by a rule of thumb, for vendors that cannot."""
+"""Estimates a prompt's tokens, for vendors that cannot count them.
+
+https://docs.anthropic.com/en/api/messages-count-tokens
+"""
 
 from typing import Any
 
@@ -10,54 +13,53 @@ from gateway_formats.estimate import tokens
 from .._dialect import NULL, Unreadable, encode, is_null
 
 
-class _Body(Struct):
+class CountedBody(Struct):
+    """The members of a request that make up its prompt."""
+
     system: Any = None
     tools: Raw = NULL
     messages: Any = None
 
 
-_body = msgspec.json.Decoder(_Body).decode
+_decode = msgspec.json.Decoder(CountedBody).decode
 
 
-def path(model: str) -> str:
+def count_path(model: str) -> str:
     return "/messages/count_tokens"
 
 
 def estimate(body: bytes) -> bytes:
-    """The answer of the counting endpoint; rubbish counts as an empty prompt."""
+    """The response of the counting endpoint; an invalid body counts as an empty prompt."""
     try:
-        said = _body(body)
-        count = _characters(said.system) + _turns(said.messages) + _tools(said.tools)
+        prompt = _decode(body)
+        count = _count_characters(prompt.system)
+        for turn in prompt.messages if isinstance(prompt.messages, list) else ():
+            if isinstance(turn, dict):
+                count += _count_characters(turn.get("content"))
+        if not is_null(prompt.tools):
+            count += len(bytes(prompt.tools).decode("utf-8", "replace"))
     except Unreadable:
         count = 0
     return encode({"input_tokens": tokens(count), "approximate": True})
 
 
-def _tools(tools: Raw) -> int:
-    return 0 if is_null(tools) else len(bytes(tools).decode("utf-8", "replace"))
-
-
-def _turns(messages: Any) -> int:
-    turns = messages if isinstance(messages, list) else ()
-    return sum(_characters(turn.get("content")) for turn in turns if isinstance(turn, dict))
-
-
-def _characters(content: Any) -> int:
-    """Of text, thinking, calls and results; no media bytes."""
+def _count_characters(content: Any) -> int:
+    """Of text, thinking, calls and results; media count for nothing."""
     if isinstance(content, str):
         return len(content)
-    if not isinstance(content, list):
-        return 0
-    return sum(_block(block) for block in content if isinstance(block, dict))
-
-
-def _block(block: dict[str, Any]) -> int:
-    match block.get("type"):
-        case "tool_use":
-            return len(str(block.get("name", ""))) + len(encode(block.get("input", {})).decode())
-        case "tool_result":
-            return _characters(block.get("content"))
-        case "thinking":
-            return len(str(block.get("thinking", "")))
-    text = block.get("text")
-    return len(text) if isinstance(text, str) else 0
+    total = 0
+    for block in content if isinstance(content, list) else ():
+        if not isinstance(block, dict):
+            continue
+        match block.get("type"):
+            case "tool_use":
+                total += len(str(block.get("name", "")))
+                total += len(encode(block.get("input", {})).decode())
+            case "tool_result":
+                total += _count_characters(block.get("content"))
+            case "thinking":
+                total += len(str(block.get("thinking", "")))
+            case _:
+                text = block.get("text")
+                total += len(text) if isinstance(text, str) else 0
+    return total

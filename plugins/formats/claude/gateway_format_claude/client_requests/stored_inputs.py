@@ -1,4 +1,4 @@
-"""What of a request stands for input that the vendor keeps: files, and a container's."""
+"""Names what a request takes from the vendor's own storage: uploaded files and containers."""
 
 from collections.abc import Iterable
 
@@ -14,13 +14,15 @@ _UPLOAD = "container_upload"
 _NULL = Raw(b"null")
 
 
-def elsewhere(turns: Iterable[Turn], given: Extra) -> tuple[str, ...]:
+def find_stored_inputs(turns: Iterable[Turn], body: Extra) -> tuple[str, ...]:
     """Their names, as the client wrote them."""
-    container = (CONTAINER,) if given.get(CONTAINER, _NULL) != _NULL else ()
-    return (*container, *kept_parts(turns, _name))
 
+    def name_of(part: Media | Foreign, turn: Turn) -> str | None:
+        if isinstance(part, Foreign):
+            return part.type if part.type == _UPLOAD else None
+        return "file_id" if is_only_an_id(part) else None
 
-def _name(part: Media | Foreign, turn: Turn) -> str | None:
-    if isinstance(part, Foreign):
-        return part.type if part.type == _UPLOAD else None
-    return "file_id" if is_only_an_id(part) else None
+    # A container keeps files between requests, and only the vendor that made it has it:
+    # https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/code-execution-tool
+    container = (CONTAINER,) if body.get(CONTAINER, _NULL) != _NULL else ()
+    return (*container, *kept_parts(turns, name_of))

@@ -1,12 +1,14 @@
-"""A client's tools and tool choice to the hub."""
+"""Reads a client's tools and tool choice.
+
+https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use
+"""
 
 from msgspec import Raw
 
 from gateway_core import BadRequest, Tool, ToolChoice
 
-from .._cache_markers import read_marker
 from .._dialect import DIALECT, Extra
-from .._members import Members, members
+from .members import Members, read_members, take_breakpoint
 
 _HOSTED = (
     ("web_search_", "web_search"),
@@ -15,49 +17,54 @@ _HOSTED = (
     ("computer_", "computer"),
     ("mcp_toolset", "mcp"),
 )
+"""How the types of the vendor's own tools begin; a date follows."""
 
 
 def read_tools(items: list[Raw] | None) -> tuple[Tool, ...]:
-    return tuple(_read_tool(item, f"tools.{index}") for index, item in enumerate(items or ()))
+    tools: list[Tool] = []
+    for index, item in enumerate(items or ()):
+        tool = read_members(item, f"tools.{index}")
+        kind = tool.text("type")
+        if kind is not None and kind != "custom":
+            # A tool that the vendor defines is kept word for word.
+            hosted = next((word for start, word in _HOSTED if kind.startswith(start)), "other")
+            name = tool.text("name") or kind
+            tools.append(Tool(name=name, hosted=hosted, raw=item, dialect=DIALECT))
+            continue
+        name = tool.needed_text("name")
+        schema = tool.needed("input_schema", tool.take("input_schema"))
+        if bytes(memoryview(schema)[:1]) != b"{":
+            raise BadRequest(f"{tool.path('input_schema')}: must be an object")
+        description, strict = tool.text("description"), tool.flag("strict")
+        cache, extra = take_breakpoint(tool)
+        tools.append(
+            Tool(
+                name=name,
+                description=description,
+                schema=schema,
+                strict=strict,
+                cache=cache,
+                extra=extra,
+            )
+        )
+    return tuple(tools)
 
 
-def _read_tool(item: Raw, where: str) -> Tool:
-    tool = members(item, where)
-    kind = tool.text("type")
-    if kind is not None and kind != "custom":
-        return _declared(tool, kind, item)
-    name = tool.needed_text("name")
-    schema = tool.needed("input_schema", tool.take("input_schema"))
-    if bytes(memoryview(schema)[:1]) != b"{":
-        raise BadRequest(f"{tool.path('input_schema')}: must be an object")
-    description, strict = tool.text("description"), tool.flag("strict")
-    cache, extra = read_marker(tool)
-    return Tool(
-        name=name, description=description, schema=schema, strict=strict, cache=cache, extra=extra
-    )
-
-
-def _declared(tool: Members, kind: str, item: Raw) -> Tool:
-    """A tool that the vendor defines, by its versioned type; kept word for word."""
-    hosted = next((word for start, word in _HOSTED if kind.startswith(start)), "other")
-    return Tool(name=tool.text("name") or kind, hosted=hosted, raw=item, dialect=DIALECT)
-
-
-def read_choice(choice: Members | None) -> tuple[ToolChoice | None, bool | None, Extra]:
-    """The choice, whether parallel calls are wanted, and what else was said."""
-    if choice is None:
+def read_choice(member: Members | None) -> tuple[ToolChoice | None, bool | None, Extra]:
+    """The choice, whether calls may be parallel, and the members without a neutral form."""
+    if member is None:
         return None, None, {}
-    kind = choice.needed_text("type")
-    parallel = False if choice.flag("disable_parallel_tool_use") else None
+    kind = member.needed_text("type")
+    parallel = False if member.flag("disable_parallel_tool_use") else None
     match kind:
         case "auto":
-            said = ToolChoice("auto")
+            choice = ToolChoice("auto")
         case "any":
-            said = ToolChoice("required")
+            choice = ToolChoice("required")
         case "none":
-            said = ToolChoice("none")
+            choice = ToolChoice("none")
         case "tool":
-            said = ToolChoice("only", (choice.needed_text("name"),))
+            choice = ToolChoice("only", (member.needed_text("name"),))
         case _:
-            raise BadRequest(f"{choice.path('type')}: must be auto, any, tool or none")
-    return said, parallel, choice.rest()
+            raise BadRequest(f"{member.path('type')}: must be auto, any, tool or none")
+    return choice, parallel, member.rest()

@@ -1,4 +1,7 @@
-"""The hub's parts to the content blocks of a request."""
+"""Writes the hub's parts as the content blocks of a request.
+
+https://docs.anthropic.com/en/api/messages#body-messages-content
+"""
 
 import re
 import zlib
@@ -17,17 +20,19 @@ from gateway_core import (
     readable_by,
 )
 
-from .._cache_markers import written_marker
-from .._citations import sent_citations
-from .._dialect import DIALECT, Block, Extra, Role
-from .._sources import kept_block, written_media
-from .._tool_calls import as_object
+from .._citations import write_citations_for_vendor
+from .._dialect import DIALECT, SEARCH_RESULT, Extra, OutputBlock, Role
+from .._tool_calls import write_input
+from .breakpoints import write_breakpoint
+from .media import write_media
 
+# The vendor refuses ids that do not match ^[a-zA-Z0-9_-]+$.
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _FAILED = "The tool failed without saying why."
+_TEXT_ONLY = {"type", "text"}
 
 
-def legal_id(call_id: str) -> str:
+def make_legal_id(call_id: str) -> str:
     """The id in the vendor's alphabet; different ids stay different."""
     if call_id and not _ILLEGAL.search(call_id):
         return call_id
@@ -45,134 +50,117 @@ class BlockWriter:
         self._unsigned = unsigned
         self._losses = losses
 
-    def write(self, parts: Iterable[AnyPart], role: Role) -> list[Block]:
-        blocks = (self._write(part, role) for part in parts)
-        return [block for block in blocks if block is not None]
+    def write(self, parts: Iterable[AnyPart], role: Role) -> list[OutputBlock]:
+        blocks: list[OutputBlock] = []
+        for part in parts:
+            block = self._write(part, role)
+            if block is not None:
+                blocks.append(block)
+        return blocks
 
-    def texts(self, parts: Iterable[Text]) -> list[dict[str, object]]:
+    def write_system(self, parts: Iterable[Text]) -> list[dict[str, object]]:
         """System text; the vendor refuses text that is empty or only white space."""
-        return [self._text(part) for part in parts if part.text.strip()]
+        return [self._write_text(part) for part in parts if part.text.strip()]
 
-    def _write(self, part: AnyPart, role: Role) -> Block | None:
-        match part:
-            case Text():
-                return self._text(part) if part.text.strip() else None
-            case ToolCall():
-                return self._call(part)
-            case ToolResult():
-                return self._result(part)
-            case Reasoning():
-                return self._thinking(part)
-            case Media():
-                return self._media(part, role)
-            case Refusal():
-                self._losses.add("refusal")
-                return {"type": "text", "text": part.text} if part.text.strip() else None
-            case Foreign():
-                return self._foreign(part)
-
-    def _text(self, part: Text) -> dict[str, object]:
-        if part.signature is not None:
-            self._note_signature(part)
-        block: dict[str, object] = {"type": "text", "text": part.text}
-        if part.citations:
-            citations = sent_citations(part.citations, self._losses)
-            if citations:
-                block["citations"] = citations
-        if part.cache is None and not part.extra:
-            return block
-        return self._marked(block, part.cache, part.extra)
-
-    def _call(self, part: ToolCall) -> Block:
-        self._note_signature(part)
-        block: dict[str, object] = {
-            "type": "tool_use",
-            "id": legal_id(part.id),
-            "name": part.name,
-            "input": as_object(part, self._losses),
-        }
-        return self._marked(block, part.cache, part.extra)
-
-    def _result(self, part: ToolResult) -> Block:
-        block: dict[str, object] = {"type": "tool_result", "tool_use_id": legal_id(part.call_id)}
-        kept = part.extra.get("content") if self.native else None
-        content = kept if kept is not None else self._result_content(part)
-        if content:
-            block["content"] = content
-        elif part.failed:
-            block["content"] = _FAILED  # the vendor wants words with an error
-        if part.failed:
-            block["is_error"] = True
-        return self._marked(block, part.cache, part.extra)
-
-    def _result_content(self, part: ToolResult) -> object:
-        written = self.write(part.content, "user")
-        if len(written) == 1 and isinstance(written[0], dict) and set(written[0]) == _PLAIN:
-            return written[0]["text"]
-        return written
-
-    def _thinking(self, part: Reasoning) -> Block | None:
-        """Thinking goes back only with a proof this vendor can read."""
-        extra = self.own(part.extra)
-        self.may_mark = self.may_mark or bool(extra)
-        if part.cache is not None:
-            self._losses.add("cache_control")
-        readable = readable_by(part.origin, self._provider, DIALECT)
-        if part.signature is not None and readable:
-            return {
-                **extra,
-                "type": "thinking",
-                "thinking": part.text,
-                "signature": part.signature,
-            }
-        if part.sealed is not None and readable:
-            return {**extra, "type": "redacted_thinking", "data": part.sealed}
-        if part.signature is not None or part.sealed is not None:
-            self._losses.add("reasoning_signature")
-        if self._unsigned and part.text:
-            return {**extra, "type": "thinking", "thinking": part.text, "signature": ""}
-        if part.text:
-            self._losses.add("reasoning")
-        return None
-
-    def _media(self, part: Media, role: Role) -> Block | None:
-        kept = kept_block(part.extra) if self.native else None
-        if kept is not None:
-            self.may_mark = True
-            return kept
-        if role != "user":
-            self._losses.add(part.kind)  # only users show things on this wire
-            return None
-        block = written_media(part, self._provider, self._losses)
-        return None if block is None else self._marked(block, part.cache, part.extra)
-
-    def _foreign(self, part: Foreign) -> Block | None:
-        if part.dialect == DIALECT:
-            self.may_mark = True
-            return part.raw
-        self._losses.add(f"part:{part.type}")
-        return None
-
-    def _marked(
-        self, block: dict[str, object], cache: str | None, extra: Extra
-    ) -> dict[str, object]:
-        if extra:
-            block |= self.own(extra)
-        if cache is not None:
-            block.setdefault("cache_control", written_marker(cache))
-        self.may_mark = self.may_mark or "cache_control" in block
-        return block
-
-    def own(self, extra: Extra) -> Extra:
+    def keep_own(self, extra: Extra) -> Extra:
         """Members without a neutral name go back only to their own dialect."""
         if not self.native:
             self._losses.add_extra(extra)
             return {}
         return extra
 
-    def _note_signature(self, part: Text | ToolCall) -> None:
+    def _write(self, part: AnyPart, role: Role) -> OutputBlock | None:
+        match part:
+            case Text():
+                return self._write_text(part) if part.text.strip() else None
+            case ToolCall():
+                if part.signature is not None:
+                    self._losses.add("reasoning_signature")  # there is no slot for it here
+                block: dict[str, object] = {
+                    "type": "tool_use",
+                    "id": make_legal_id(part.id),
+                    "name": part.name,
+                    "input": write_input(part, self._losses),
+                }
+                return self._mark(block, part.cache, part.extra)
+            case ToolResult():
+                return self._write_result(part)
+            case Reasoning():
+                return self._write_thinking(part)
+            case Media():
+                kept = part.extra.get(SEARCH_RESULT) if self.native else None
+                if kept is not None:
+                    self.may_mark = True
+                    return kept
+                if role != "user":
+                    self._losses.add(part.kind)  # only users show media on this wire
+                    return None
+                shown = write_media(part, self._provider, self._losses)
+                return None if shown is None else self._mark(shown, part.cache, part.extra)
+            case Refusal():
+                self._losses.add("refusal")
+                return {"type": "text", "text": part.text} if part.text.strip() else None
+            case Foreign() if part.dialect == DIALECT:
+                self.may_mark = True
+                return part.raw
+            case Foreign():
+                self._losses.add(f"part:{part.type}")
+                return None
+
+    def _write_text(self, part: Text) -> dict[str, object]:
         if part.signature is not None:
-            self._losses.add("reasoning_signature")  # there is no slot for it here
+            self._losses.add("reasoning_signature")
+        block: dict[str, object] = {"type": "text", "text": part.text}
+        if part.citations:
+            citations = write_citations_for_vendor(part.citations, self._losses)
+            if citations:
+                block["citations"] = citations
+        return self._mark(block, part.cache, part.extra)
 
+    def _write_result(self, part: ToolResult) -> OutputBlock:
+        block: dict[str, object] = {
+            "type": "tool_result",
+            "tool_use_id": make_legal_id(part.call_id),
+        }
+        content: object = part.extra.get("content") if self.native else None
+        if content is None:
+            written = self.write(part.content, "user")
+            only = written[0] if len(written) == 1 else None
+            is_text = isinstance(only, dict) and only.keys() == _TEXT_ONLY
+            content = only["text"] if is_text and isinstance(only, dict) else written
+        if content:
+            block["content"] = content
+        elif part.failed:
+            block["content"] = _FAILED  # the vendor refuses an error without content
+        if part.failed:
+            block["is_error"] = True
+        return self._mark(block, part.cache, part.extra)
 
-_PLAIN = {"type", "text"}
+    def _write_thinking(self, part: Reasoning) -> OutputBlock | None:
+        """Thinking goes back only with a proof that this vendor can read."""
+        extra = self.keep_own(part.extra)
+        self.may_mark = self.may_mark or bool(extra)
+        if part.cache is not None:
+            self._losses.add("cache_control")  # thinking blocks take no breakpoint
+        is_readable = readable_by(part.origin, self._provider, DIALECT)
+        block = {**extra, "type": "thinking", "thinking": part.text}
+        if part.signature is not None and is_readable:
+            return {**block, "signature": part.signature}
+        if part.sealed is not None and is_readable:
+            return {**extra, "type": "redacted_thinking", "data": part.sealed}
+        if part.signature is not None or part.sealed is not None:
+            self._losses.add("reasoning_signature")
+        if self._unsigned and part.text:
+            return {**block, "signature": ""}
+        if part.text:
+            self._losses.add("reasoning")
+        return None
+
+    def _mark(self, block: dict[str, object], cache: str | None, extra: Extra) -> dict[str, object]:
+        """The block with its own members and its breakpoint."""
+        if extra:
+            block |= self.keep_own(extra)
+        if cache is not None:
+            block.setdefault("cache_control", write_breakpoint(cache))
+        self.may_mark = self.may_mark or "cache_control" in block
+        return block

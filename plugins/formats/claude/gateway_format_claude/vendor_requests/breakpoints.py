@@ -1,4 +1,7 @@
-"""Prompt-cache breakpoints: at most four, and the long-lived ones first."""
+"""Prompt-cache breakpoints: at most four, and the long-lived ones first.
+
+https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,46 +10,51 @@ from msgspec import Raw
 
 from gateway_core import Losses
 
+from .._dialect import USUAL_LIFETIME
+
 MOST = 4
+
+
+def write_breakpoint(lifetime: str) -> dict[str, object]:
+    if lifetime == USUAL_LIFETIME:
+        return {"type": "ephemeral"}
+    return {"type": "ephemeral", "ttl": lifetime}
 
 
 def limit_breakpoints(groups: Iterable[Iterable[object]], reserved: int, losses: Losses) -> None:
     """Take away the earliest breakpoints beyond the limit, in place.
 
-    ``groups`` are the tools, the system blocks and each message's blocks, in
-    the order the vendor reads them; ``reserved`` are kept for others.
+    ``groups`` are the tools, the system blocks and each message's blocks, in the order in which
+    the vendor reads them; ``reserved`` is the number that other members hold.
     """
-    marked = [block for group in groups for block in _marked(group)]
+    marked = [block for group in groups for block in _find_marked(group)]
     fixed = sum(1 for block in marked if isinstance(block, Raw))
     free = [block for block in marked if isinstance(block, dict)]
+    # A late breakpoint caches everything before it, so the earliest ones are worth the least.
     beyond = max(0, len(free) - max(0, MOST - reserved - fixed))
     for block in free[:beyond]:
         del block["cache_control"]
     if beyond:
         losses.add("cache_control")
-    _shorten(free[beyond:], losses)
+    # The vendor refuses a one-hour breakpoint behind a five-minute one.
+    has_short = False
+    for block in free[beyond:]:
+        control = block["cache_control"]
+        if not isinstance(control, dict):
+            continue
+        if has_short and control.get("ttl") == "1h":
+            block["cache_control"] = {"type": "ephemeral"}
+            losses.add("cache_control")
+        has_short = has_short or control.get("ttl") != "1h"
 
 
-def _marked(blocks: Iterable[object]) -> Iterator[dict[str, Any] | Raw]:
+def _find_marked(blocks: Iterable[object]) -> Iterator[dict[str, Any] | Raw]:
     for block in blocks:
         if isinstance(block, dict):
             content = block.get("content")
             if isinstance(content, list):
-                yield from _marked(content)
+                yield from _find_marked(content)
             if "cache_control" in block:
                 yield block
         elif isinstance(block, Raw) and b'"cache_control"' in bytes(block):
             yield block
-
-
-def _shorten(marked: list[dict[str, Any]], losses: Losses) -> None:
-    """The vendor refuses a one-hour breakpoint behind a five-minute one."""
-    short_seen = False
-    for block in marked:
-        control = block["cache_control"]
-        if not isinstance(control, dict):
-            continue
-        if short_seen and control.get("ttl") == "1h":
-            block["cache_control"] = {"type": "ephemeral"}
-            losses.add("cache_control")
-        short_seen = short_seen or control.get("ttl") != "1h"

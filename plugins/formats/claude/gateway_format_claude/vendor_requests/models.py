@@ -76,65 +76,10 @@ _OFF_SINCE_5_5: Mapping[str, Off] = {"opus": "never", "sonnet": "between_tools"}
 
 
 def traits_of(model: str, options: Mapping[str, str | bool]) -> Traits:
-    """The surface of a model, with the provider's own word on it."""
-    traits = _by_id(model)
-    return _overridden(traits, options) if options else traits
-
-
-@lru_cache(maxsize=1024)
-def _by_id(model: str) -> Traits:
-    match = _ID.search(model.lower())
-    if match is None:
-        return Traits()
-    if match["preview"]:
-        return _own("mythos", (4, 7))
-    if match["family"]:
-        return _own(match["family"], _version(match["new"]))
-    return _own(match["kind"] or "", _version(match["old"] or "1"))
-
-
-def _version(text: str) -> tuple[int, int]:
-    major, _, minor = text.replace("-", ".").partition(".")
-    return int(major), int(minor or 0)
-
-
-def _own(family: str, version: tuple[int, int]) -> Traits:
-    if version < (3, 7):
-        return Traits(own=True, style="none", off="omit")
-    if version < (4, 6):
-        return _with_budgets(family, version)
-    if version < (4, 7):
-        return replace(
-            _ADAPTIVE, budgets=True, efforts=_LOW_TO_MAX, sampling=True, one_sampler=True
-        )
-    return _newer(family, version)
-
-
-def _with_budgets(family: str, version: tuple[int, int]) -> Traits:
-    return Traits(
-        own=True,
-        one_sampler=version >= (4, 1),
-        structured=version >= (4, 5) or (family, version) == ("opus", (4, 1)),
-        hosted=version >= (4, 0),
-        efforts=("low", "medium", "high") if (family, version) == ("opus", (4, 5)) else (),
-    )
-
-
-def _newer(family: str, version: tuple[int, int]) -> Traits:
-    if family in ("fable", "mythos"):
-        return replace(
-            _THINKING, off="never", forced_tools=version < (5, 1), system_turns=version >= (5, 0)
-        )
-    if version < (5, 0):
-        # Without the member these do not think; the vendor's notes disagree on "disabled".
-        return replace(_ADAPTIVE, off="omit", system_turns=family == "opus" and version >= (4, 8))
-    if version < (5, 5):
-        return replace(_THINKING, system_turns=family == "opus")
-    off: Off = _OFF_SINCE_5_5.get(family, "disabled")
-    return replace(_THINKING, off=off, forced_tools=False, system_turns=True)
-
-
-def _overridden(traits: Traits, options: Mapping[str, str | bool]) -> Traits:
+    """The request surface of a model; the provider's options win."""
+    traits = _read_id(model)
+    if not options:
+        return traits
     style = options.get("thinking")
     if style == "adaptive":
         traits = replace(traits, style="adaptive", budgets=False, efforts=_ALL_EFFORTS)
@@ -149,6 +94,45 @@ def _overridden(traits: Traits, options: Mapping[str, str | bool]) -> Traits:
         hosted=_switch(options, "hosted_tools", traits.hosted),
         unsigned_thinking=_switch(options, "unsigned_thinking", traits.unsigned_thinking),
     )
+
+
+@lru_cache(maxsize=1024)
+def _read_id(model: str) -> Traits:
+    match = _ID.search(model.lower())
+    if match is None:
+        return Traits()
+    if match["preview"]:
+        family, version = "mythos", (4, 7)
+    else:
+        # A bare "claude-instant" is of the first generation.
+        family = match["family"] or match["kind"] or ""
+        major, _, minor = (match["new"] or match["old"] or "1").replace("-", ".").partition(".")
+        version = int(major), int(minor or 0)
+    if version < (3, 7):
+        return Traits(own=True, style="none", off="omit")
+    if version < (4, 6):
+        return Traits(
+            own=True,
+            one_sampler=version >= (4, 1),
+            structured=version >= (4, 5) or (family, version) == ("opus", (4, 1)),
+            hosted=version >= (4, 0),
+            efforts=("low", "medium", "high") if (family, version) == ("opus", (4, 5)) else (),
+        )
+    if version < (4, 7):
+        return replace(
+            _ADAPTIVE, budgets=True, efforts=_LOW_TO_MAX, sampling=True, one_sampler=True
+        )
+    if family in ("fable", "mythos"):
+        return replace(
+            _THINKING, off="never", forced_tools=version < (5, 1), system_turns=version >= (5, 0)
+        )
+    if version < (5, 0):
+        # Without the member these do not think; the vendor's notes disagree on "disabled".
+        return replace(_ADAPTIVE, off="omit", system_turns=family == "opus" and version >= (4, 8))
+    if version < (5, 5):
+        return replace(_THINKING, system_turns=family == "opus")
+    off: Off = _OFF_SINCE_5_5.get(family, "disabled")
+    return replace(_THINKING, off=off, forced_tools=False, system_turns=True)
 
 
 def _switch(options: Mapping[str, str | bool], name: str, usual: bool) -> bool:

@@ -1,4 +1,7 @@
-"""The hub's tools to the vendor's ``tools`` member."""
+"""Writes the ``tools`` and ``tool_choice`` members.
+
+https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/implement-tool-use
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,18 +9,18 @@ from msgspec import Raw
 
 from gateway_core import Losses, Tool, ToolChoice
 
-from .._cache_markers import written_marker
-from .._dialect import DIALECT, Unreadable, members_of, raw
+from .._dialect import DIALECT, Unreadable, decode_members, encode_raw
+from .breakpoints import write_breakpoint
 from .models import Traits
-from .schemas import fitted_arguments, fitted_schema
+from .schemas import fit_arguments, fit_schema
 
 _HOSTED: Mapping[str, dict[str, object]] = {
     "web_search": {"type": "web_search_20250305", "name": "web_search"},
     "web_fetch": {"type": "web_fetch_20250910", "name": "web_fetch"},
     "code_execution": {"type": "code_execution_20250825", "name": "code_execution"},
 }
-_ANY_OBJECT = raw({"type": "object"})
-_FREE_TEXT = raw(
+_ANY_OBJECT = encode_raw({"type": "object"})
+_FREE_TEXT = encode_raw(
     {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 )
 """The arguments of a tool that takes free text, which this wire does not know."""
@@ -29,82 +32,95 @@ def write_tools(
     if choice is not None and choice.mode == "only" and len(choice.names) > 1:
         # The wire forces one tool or any; leaving the others out comes to the same.
         tools = [tool for tool in tools if tool.name in choice.names]
-    written = (_write_tool(tool, traits, native, losses) for tool in tools)
-    return [tool for tool in written if tool is not None]
+    written: list[dict[str, object] | Raw] = []
+    for tool in tools:
+        if tool.hosted is None:
+            written.append(_write_function(tool, traits, native, losses))
+        elif tool.raw is not None and tool.dialect == DIALECT:
+            written.append(tool.raw)
+        elif traits.hosted and tool.hosted in _HOSTED:
+            written.append(dict(_HOSTED[tool.hosted]))
+            _record_lost_settings(tool, losses)
+        else:
+            losses.add(f"tool:{tool.hosted or 'other'}")
+    return written
 
 
-def _write_tool(
-    tool: Tool, traits: Traits, native: bool, losses: Losses
-) -> dict[str, object] | Raw | None:
-    if tool.hosted is not None:
-        return _write_hosted(tool, traits, losses)
+def _write_function(tool: Tool, traits: Traits, native: bool, losses: Losses) -> dict[str, object]:
     declared: dict[str, object] = dict(tool.extra) if native else {}
     declared["name"] = tool.name
     if tool.description is not None:
         declared["description"] = tool.description
-    declared["input_schema"] = _arguments(tool, native, losses)
-    if tool.strict is not None:
-        _make_strict(declared, tool, traits, native, losses)
-    if tool.cache is not None:
-        declared.setdefault("cache_control", written_marker(tool.cache))
-    if not native:
-        losses.add_extra(tool.extra)
-    return declared
-
-
-def _arguments(tool: Tool, native: bool, losses: Losses) -> Raw:
+    schema, is_whole = _ANY_OBJECT, True
     if tool.custom:
         losses.add("tool:custom")
-        return _FREE_TEXT
-    if tool.schema is None:
-        return _ANY_OBJECT
-    if native:
-        return tool.schema
-    schema, whole = fitted_arguments(tool.schema)
-    if not whole:
+        schema = _FREE_TEXT
+    elif tool.schema is not None:
+        schema, is_whole = (tool.schema, True) if native else fit_arguments(tool.schema)
+    if not is_whole:
         losses.add("tool_schema")
-    return schema
-
-
-def _make_strict(
-    declared: dict[str, object], tool: Tool, traits: Traits, native: bool, losses: Losses
-) -> None:
-    if native:
+    declared["input_schema"] = schema
+    if tool.strict is not None and native:
         declared["strict"] = tool.strict
     elif tool.strict and not traits.structured:
         losses.add("strict")
     elif tool.strict:
         declared["strict"] = True
         if not tool.custom and tool.schema is not None:
-            schema, whole = fitted_schema(fitted_arguments(tool.schema)[0])
-            declared["input_schema"] = schema
-            if not whole:
+            # A strict tool's schema is compiled as an answer's is, so it has the same limits.
+            declared["input_schema"], is_whole = fit_schema(schema)
+            if not is_whole:
                 losses.add("strict")
+    if tool.cache is not None:
+        declared.setdefault("cache_control", write_breakpoint(tool.cache))
+    if not native:
+        losses.add_extra(tool.extra)
+    return declared
 
 
-def _write_hosted(tool: Tool, traits: Traits, losses: Losses) -> dict[str, object] | Raw | None:
-    if tool.raw is not None and tool.dialect == DIALECT:
-        return tool.raw
-    kind = tool.hosted or "other"
-    declared = _HOSTED.get(kind) if traits.hosted else None
-    if declared is None:
-        losses.add(f"tool:{kind}")
-        return None
-    _note_settings(tool, kind, losses)
-    return dict(declared)
-
-
-def _note_settings(tool: Tool, kind: str, losses: Losses) -> None:
+def _record_lost_settings(tool: Tool, losses: Losses) -> None:
     """A server tool's settings in another dialect do not carry over."""
     if tool.raw is None:
         return
     try:
-        settings = members_of(tool.raw)
+        settings = decode_members(tool.raw)
     except Unreadable:
         return
-    kept = {
+    lost = {
         name: value
         for name, value in settings.items()
         if name not in ("type", "name") and bytes(value) not in (b"{}", b"null")
     }
-    losses.add_extra(kept, within=f"tool:{kind}")
+    losses.add_extra(lost, within=f"tool:{tool.hosted or 'other'}")
+
+
+def write_choice(
+    choice: ToolChoice | None,
+    parallel: bool | None,
+    tools: tuple[Tool, ...],
+    *,
+    can_force: bool,
+    losses: Losses,
+) -> dict[str, object] | None:
+    """The ``tool_choice`` member; ``can_force`` tells whether a call may be forced."""
+    forces = choice is not None and choice.mode in ("required", "only")
+    if not tools:
+        if forces:
+            losses.add("tool_choice")
+        return None
+    if forces and not can_force:
+        losses.add("tool_choice")
+        choice = ToolChoice("auto")
+    if choice is None and parallel is not False:
+        return None
+    member: dict[str, object] = {"type": "auto"}
+    if choice is not None and choice.mode == "none":
+        return {"type": "none"}  # takes no disable_parallel_tool_use
+    if choice is not None and choice.mode == "required":
+        member = {"type": "any"}
+    elif choice is not None and choice.mode == "only":
+        is_one = len(choice.names) == 1
+        member = {"type": "tool", "name": choice.names[0]} if is_one else {"type": "any"}
+    if parallel is False:
+        member["disable_parallel_tool_use"] = True
+    return member

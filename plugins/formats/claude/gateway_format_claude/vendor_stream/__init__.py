@@ -1,5 +1,5 @@
-"""Reads a vendor"s stream as the canonical events."""
+"""Reads a vendor's stream as the hub's events."""
 
-from .reader import Reader
+from .reader import ClaudeStreamReader
 
-__all__ = ["Reader"]
+__all__ = ["ClaudeStreamReader"]

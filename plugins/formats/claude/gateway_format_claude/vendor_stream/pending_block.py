@@ -1,7 +1,7 @@
 """A server tool's block while its vendor is still sending it.
 
-The hub carries such a block whole, so it is put together from its start and
-its deltas and passed on when it stops.
+The hub carries such a block whole, so it is put together from its start and its deltas and passed
+on when it stops.
 """
 
 import msgspec
@@ -9,43 +9,37 @@ from msgspec import Raw
 
 from gateway_core import Foreign
 
-from .._dialect import DIALECT, Unreadable, is_null, members_of, raw
+from .._dialect import DIALECT, Unreadable, decode_members, encode_raw, is_null
 
-_text = msgspec.json.Decoder(str).decode
+_decode_text = msgspec.json.Decoder(str).decode
 _INPUT = "partial_json"
 
 
 class PendingBlock:
     def __init__(self, start: Raw) -> None:
         self._start = start
-        self._members = members_of(start)
+        self._members = decode_members(start)
         self._input: list[str] = []
         self._grown = False
 
     def grow(self, delta: Raw) -> None:
-        """Take a delta: text is added to text, anything else replaces. Raises MsgspecError."""
+        """Add a delta: text is added to text, anything else replaces. Raises MsgspecError."""
         self._grown = True
-        for name, value in members_of(delta).items():
+        for name, value in decode_members(delta).items():
             if name == _INPUT:
-                self._input.append(_text(value))
+                self._input.append(_decode_text(value))
             elif name != "type" and not is_null(value):
-                self._members[name] = _added(self._members.get(name), value)
+                before = self._members.get(name) or Raw(b'""')
+                try:
+                    self._members[name] = encode_raw(_decode_text(before) + _decode_text(value))
+                except Unreadable:
+                    self._members[name] = value
 
     def whole(self) -> Foreign:
-        """Raises MsgspecError when the input that was sent in pieces is no JSON."""
-        said = "".join(self._input)
-        if said.strip():
-            self._members["input"] = _checked(said)
-        block = raw(self._members) if self._grown else self._start
-        return Foreign(dialect=DIALECT, type=_text(self._members["type"]), raw=block)
-
-
-def _checked(said: str) -> Raw:
-    return msgspec.json.decode(said.encode(), type=Raw)
-
-
-def _added(before: Raw | None, more: Raw) -> Raw:
-    try:
-        return raw(_text(before or Raw(b'""')) + _text(more))
-    except Unreadable:
-        return more
+        """Raises MsgspecError when the input that came in pieces is not JSON."""
+        text = "".join(self._input)
+        if text.strip():
+            self._members["input"] = msgspec.json.decode(text.encode(), type=Raw)
+        # A block without deltas is passed on byte by byte.
+        block = encode_raw(self._members) if self._grown else self._start
+        return Foreign(dialect=DIALECT, type=_decode_text(self._members["type"]), raw=block)

@@ -3,9 +3,8 @@
 from gateway_format_claude._dialect import PRESERVE
 from gateway_format_claude.vendor_requests.blocks import BlockWriter
 from gateway_format_claude.vendor_requests.models import Traits
-from gateway_format_claude.vendor_requests.request import _written, plain_messages, write_request
-from gateway_format_claude.vendor_requests.settings import says_more
-from gateway_format_claude.vendor_requests.turn_order import Message, arranged
+from gateway_format_claude.vendor_requests.request import _write_messages, write_request
+from gateway_format_claude.vendor_requests.words_only import write_turns
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -35,26 +34,27 @@ alternating = st.lists(st.sampled_from(["a", "b c", "ü"]), min_size=1, max_size
 )
 
 
-def written(said: list[Turn]) -> tuple[list[Message], Losses]:
+def slowly(turns: list[Turn]) -> tuple[list[dict[str, object]], Losses]:
     losses = Losses()
     writer = BlockWriter("anthropic", native=False, unsigned=False, losses=losses)
-    return arranged(
-        [m for turn in said for m in _written(turn, writer, Traits(), losses)], losses
-    ), losses
+    conversation = Conversation(turns=tuple(turns), extra={PRESERVE: Raw(b'"preserve"')})
+    messages = _write_messages(conversation, writer, Traits(), losses)
+    return [message.members() for message in messages], losses
 
 
 @given(st.one_of(alternating, st.lists(turns, max_size=4)))
-def test_the_quick_way_writes_what_the_slow_way_writes(said: list[Turn]) -> None:
-    quick = plain_messages(said)
+def test_the_short_cut_writes_what_the_general_way_writes(conversation: list[Turn]) -> None:
+    short = write_turns(conversation)
 
-    slow, losses = written(said)
-    shown = [message.members() for message in slow]
-    assert quick is None or (quick, bool(losses)) == (shown, False)
+    assert short is None or (short, Losses().names) == (
+        (general := slowly(conversation))[0],
+        general[1].names,
+    )
 
 
 @given(alternating)
-def test_turns_that_alternate_go_the_quick_way(said: list[Turn]) -> None:
-    assert plain_messages(said) is not None
+def test_turns_that_alternate_take_the_short_cut(conversation: list[Turn]) -> None:
+    assert write_turns(conversation) is not None
 
 
 @given(
@@ -97,10 +97,3 @@ def asked_of(conversation: Conversation) -> tuple[bytes, list[str]]:
     model = Model("claude-sonnet-4-5", max_output=1000)
     spec = provider("acme", format="claude", base_url="http://x")
     return write_request(conversation, target(spec, model), losses), list(losses.names)
-
-
-def test_all_of_a_sampling_but_its_limit_is_more() -> None:
-    names = [name for name in Sampling.__struct_fields__ if name != "max_tokens"]
-
-    assert not says_more(Sampling(max_tokens=5))
-    assert all(says_more(Sampling(**{name: ("a",) if name == "stop" else 0})) for name in names)

@@ -1,7 +1,7 @@
-"""Taking the members of a client's JSON objects one by one.
+"""Takes the members of a client's JSON objects one by one.
 
-What has not been taken in the end is the object's ``extra``. Every complaint
-names the member it is about, as ``messages.0.content.1.text``.
+What is left in the end is the object's ``extra``. Every error message names the member it is
+about, as ``messages.0.content.1.text``.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from gateway_core import BadRequest
 
-from ._dialect import Extra, Unreadable, is_null, members_of, present
+from .._dialect import USUAL_LIFETIME, Extra, Unreadable, decode_members, drop_nulls, is_null
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ _texts = msgspec.json.Decoder(list[str])
 
 
 class Members:
-    """The members of one object that nobody has taken yet; null counts as absent."""
+    """The members of one object that are not taken yet; null counts as absent."""
 
     __slots__ = ("_left", "where")
 
@@ -53,15 +53,15 @@ class Members:
         return self._take(name, _list, "a list")
 
     def texts(self, name: str) -> tuple[str, ...]:
-        said: list[str] | None = self._take(name, _texts, "a list of strings")
-        return tuple(said or ())
+        texts: list[str] | None = self._take(name, _texts, "a list of strings")
+        return tuple(texts or ())
 
     def members(self, name: str) -> "Members | None":
         value = self.take(name)
-        return None if value is None else members(value, self.path(name))
+        return None if value is None else read_members(value, self.path(name))
 
     def needed(self, name: str, value: T | None) -> T:
-        """The value of a member that must be there."""
+        """The value of a required member."""
         if value is None:
             raise BadRequest(f"{self.path(name)}: Field required")
         return value
@@ -71,7 +71,7 @@ class Members:
 
     def rest(self) -> Extra:
         """What is left, for ``extra``; names that begin with an underscore are private."""
-        return {k: v for k, v in present(self._left).items() if not k.startswith("_")}
+        return {k: v for k, v in drop_nulls(self._left).items() if not k.startswith("_")}
 
     def path(self, name: str) -> str:
         return f"{self.where}.{name}" if self.where else name
@@ -80,29 +80,42 @@ class Members:
         value = self._left.pop(name, None)
         if value is None or is_null(value):
             return None
-        try:
-            return decoder.decode(value)
-        except Unreadable:
-            raise BadRequest(f"{self.path(name)}: must be {kind}") from None
+        return decode(value, decoder, self.path(name), kind)
 
 
-def decoded(value: Raw, decoder: msgspec.json.Decoder[T], where: str, kind: str) -> T:
+def decode(value: Raw, decoder: msgspec.json.Decoder[T], where: str, kind: str) -> T:
+    """Raises BadRequest for a value that is not of this kind."""
     try:
         return decoder.decode(value)
     except Unreadable:
         raise BadRequest(f"{where}: must be {kind}") from None
 
 
-def members(value: Raw, where: str) -> Members:
+def read_members(value: Raw, where: str) -> Members:
     try:
-        return Members(members_of(value), where)
+        return Members(decode_members(value), where)
     except Unreadable:
         raise BadRequest(f"{where}: must be an object") from None
 
 
-def top(of: Mapping[str, Raw]) -> Members:
+def body_members(members: Mapping[str, Raw]) -> Members:
     """The members of a request's body."""
-    return Members(dict(of), "")
+    return Members(dict(members), "")
+
+
+def take_breakpoint(holder: Members) -> tuple[str | None, Extra]:
+    """A cache breakpoint's lifetime, and the members of its holder that are not taken.
+
+    A breakpoint with more members than its lifetime is also kept whole among the members.
+    """
+    marker = holder.take("cache_control")
+    rest = holder.rest()
+    if marker is None:
+        return None, rest
+    control = read_members(marker, holder.path("cache_control"))
+    control.take("type")
+    lifetime = control.text("ttl") or USUAL_LIFETIME
+    return lifetime, {**rest, "cache_control": marker} if control.rest() else rest
 
 
 def is_text(value: Raw) -> bool:
@@ -110,9 +123,9 @@ def is_text(value: Raw) -> bool:
     return bytes(memoryview(value)[:1]) == b'"'
 
 
-def whole_text(value: Raw, where: str) -> str:
-    return decoded(value, _text, where, "a string")
+def read_text(value: Raw, where: str) -> str:
+    return decode(value, _text, where, "a string")
 
 
-def whole_list(value: Raw, where: str) -> list[Raw]:
-    return decoded(value, _list, where, "a string or a list of content blocks")
+def read_blocks(value: Raw, where: str) -> list[Raw]:
+    return decode(value, _list, where, "a string or a list of content blocks")
