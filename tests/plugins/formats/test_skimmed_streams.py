@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from gateway_format_claude.watch import Watch
+from gateway_format_claude.relay import Watch
 from gateway_format_openai.watch import ChatRelay, ChatWatch
 from hypothesis import example, given
 from hypothesis import strategies as st

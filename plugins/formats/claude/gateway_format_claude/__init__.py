@@ -40,37 +40,35 @@ from gateway_core import (
 )
 from gateway_formats.intake import model_in_body
 
-from . import (
-    counting,
-    errors,
-    replies,
-    requests,
-    stream_reading,
-    stream_writing,
-    vendor_requests,
-    watch,
-)
-from .dialect import DIALECT
+from ._dialect import DIALECT
+from .client_replies import write_reply
+from .client_requests import count_path, estimate, read_request
+from .client_stream import ClaudeStreamWriter
+from .errors import read_error, write_error
 from .grammar import GRAMMAR
+from .relay import start_relay
+from .vendor_replies import read_reply
+from .vendor_requests import write_request
+from .vendor_stream import ClaudeStreamReader
 
 
 class _Client:
-    read_request = staticmethod(requests.read_request)
-    write_reply = staticmethod(replies.write_reply)
-    stream_writer = stream_writing.Writer
-    write_error = staticmethod(errors.write_error)
+    read_request = staticmethod(read_request)
+    write_reply = staticmethod(write_reply)
+    stream_writer = ClaudeStreamWriter
+    write_error = staticmethod(write_error)
 
 
 class _Vendor:
-    write_request = staticmethod(vendor_requests.write_request)
-    read_reply = staticmethod(replies.read_reply)
-    stream_reader = stream_reading.Reader
-    read_error = staticmethod(errors.read_error)
+    write_request = staticmethod(write_request)
+    read_reply = staticmethod(read_reply)
+    stream_reader = ClaudeStreamReader
+    read_error = staticmethod(read_error)
 
     def path(self, model: str, stream: bool) -> str:
         return "/messages"
 
-    relay = staticmethod(watch.relay)
+    relay = staticmethod(start_relay)
 
 
 _client: ClientSide = _Client()
@@ -85,7 +83,7 @@ CLAUDE = WireFormat(
         Endpoint(
             path="/v1/messages/count_tokens",
             read=model_in_body,
-            counting=Counting(path=counting.path, estimate=counting.estimate),
+            counting=Counting(path=count_path, estimate=estimate),
         ),
     ),
     client=_client,

@@ -41,16 +41,16 @@ from gateway_core import (
 )
 from gateway_formats.relay import WholeRelay
 
-from .answer_writing import GeminiStreamWriter, write_whole
-from .endpoints import ENDPOINTS, model_path
+from ._signatures import DIALECT
+from .client_replies.answer import GeminiStreamWriter, write_whole
+from .client_requests.endpoints import ENDPOINTS, model_path
+from .client_requests.request import read_conversation
 from .errors import late_error, read_error, write_error
 from .grammar import GRAMMAR
-from .replies import read_whole
-from .requests import read_conversation
-from .signatures import DIALECT
-from .streams import GeminiStreamReader
-from .vendor_requests import write_body
-from .watch import GeminiRelay, look_at_whole
+from .relay import GeminiRelay, look_at_whole
+from .vendor_replies.reply import read_whole
+from .vendor_requests.request import write_body
+from .vendor_stream import GeminiStreamReader
 
 
 class GeminiClient:

@@ -7,7 +7,7 @@ from gateway_core import Grammar
 from gateway_formats.ndjson import one_line
 from gateway_formats.sse import Frames, blocks
 
-from .answers import ABSENT, UNSPECIFIED, blocked, choice_of
+from ._answers import ABSENT, UNSPECIFIED, blocked, choice_of
 
 
 class _Content(Struct):
