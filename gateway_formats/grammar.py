@@ -11,7 +11,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def violation(grammar: Grammar, stream: bytes) -> str | None:
+def find_violation(grammar: Grammar, stream: bytes) -> str | None:
     """What is wrong with a whole stream, or ``None`` when it is well formed."""
     words = grammar.words(stream)
     said = "".join(f"{word} " for word in words)

@@ -31,13 +31,13 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     A date counts from the answer's own ``date``, so that clocks need not agree;
     without one it says nothing.
     """
-    exact = seconds(headers.get("retry-after-ms"))
+    exact = parse_seconds(headers.get("retry-after-ms"))
     if exact is not None:
         return exact / 1000
     said = headers.get("retry-after")
-    plain = seconds(said)
+    plain = parse_seconds(said)
     if plain is not None or said is not None:
-        return plain if plain is not None else _until(moment(said), headers)
+        return plain if plain is not None else _until(parse_date(said), headers)
     return _until_reset(headers)
 
 
@@ -65,7 +65,7 @@ def _reset(said: str | None, headers: Mapping[str, str]) -> float | None:
     except ValueError:
         return _duration(text) if text[-1:] == "s" else _until(_stamp(text), headers)
     if number < _EPOCH:
-        return seconds(text)
+        return parse_seconds(text)
     since = number / 1000 if number >= _EPOCH * 1000 else number
     return _until(_of_epoch(since), headers)
 
@@ -94,7 +94,7 @@ def _of_epoch(since: float) -> datetime | None:
         return None
 
 
-def seconds(text: str | None) -> float | None:
+def parse_seconds(text: str | None) -> float | None:
     """A number of seconds, or ``None`` for anything that no one could wait for."""
     try:
         number = float(text or "")
@@ -103,7 +103,7 @@ def seconds(text: str | None) -> float | None:
     return number if 0 <= number < _LONGEST_WAIT else None
 
 
-def moment(text: str | None) -> datetime | None:
+def parse_date(text: str | None) -> datetime | None:
     """The time in a header such as ``date``; one that names no zone is UTC."""
     try:
         found = parsedate_to_datetime(text or "")
@@ -113,11 +113,11 @@ def moment(text: str | None) -> datetime | None:
 
 
 def _until(then: datetime | None, headers: Mapping[str, str]) -> float | None:
-    now = moment(headers.get("date"))
+    now = parse_date(headers.get("date"))
     return max(0.0, (then - now).total_seconds()) if then and now else None
 
 
-def wait_in_words(message: str) -> float | None:
+def parse_wait(message: str) -> float | None:
     """The seconds that a message itself names, such as ``try again in 1m30.5s``."""
     found = _WAIT.search(message)
     if found is None or not any(found.groups()):

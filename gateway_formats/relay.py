@@ -13,13 +13,13 @@ import msgspec
 from gateway_core import ReplyFailed, UpstreamError, Usage
 
 from .fold import as_failure
-from .likeness import Likeness, likeness_of
-from .ndjson import Lines, lines
-from .sse import CR, Frames, FrameTooLong, blocks, read_block
+from .frame_template import FrameTemplate, derive_template
+from .ndjson import LineBuffer, split_lines
+from .sse import CR, FrameBuffer, FrameTooLong, parse_frame, split_frames
 
 CUT_SHORT = "The upstream ended the stream before the answer was complete"
-RUBBISH = "The upstream sent an event that could not be read"
-TRIES = 100
+UNREADABLE_EVENT = "The upstream sent an event that could not be read"
+MOST_TEMPLATES = 100
 """How many frames of a stream are learnt from; in some no two are alike."""
 
 
@@ -59,11 +59,11 @@ class StreamRelay:
         self.watch = watch
         self.failure: ReplyFailed | None = None
         self.ended = False
-        self._frames: Frames | Lines = Lines() if lines_only else Frames()
+        self._frames: FrameBuffer | LineBuffer = LineBuffer() if lines_only else FrameBuffer()
         self._lines_only = lines_only
-        self._alike: Likeness | None = None
+        self._alike: FrameTemplate | None = None
         """What the last frames have in common, while they bring nothing but text."""
-        self._tries = TRIES
+        self._tries = MOST_TEMPLATES
 
     @property
     def usage(self) -> Usage | None:
@@ -142,8 +142,8 @@ class StreamRelay:
             return self._plain(whole)
         self._alike = None
         if self._lines_only:
-            return self._looked_through(whole, lines(whole), b"\n")
-        return self._looked_through(whole, blocks(whole), b"\n\n")
+            return self._looked_through(whole, split_lines(whole), b"\n")
+        return self._looked_through(whole, split_frames(whole), b"\n\n")
 
     def _plain(self, whole: bytes) -> bytes:
         """Frames with the usual ends of lines, as nearly all are."""
@@ -172,19 +172,19 @@ class StreamRelay:
         if length:
             self.watch.characters += length
             return True
-        seen = self._look(*read_block(frame[:-2]))
+        seen = self._look(*parse_frame(frame[:-2]))
         if not isinstance(seen, str):
             self._alike = None
             return seen
         if self._tries:
             self._tries -= 1
-            self._alike = likeness_of(frame, seen) or self._alike
+            self._alike = derive_template(frame, seen) or self._alike
         return True
 
     def _looked_through(self, whole: bytes, found: list[bytes], end: bytes) -> bytes:
         passing = found
         for index, block in enumerate(found):
-            seen = self._look(*((b"", block) if self._lines_only else read_block(block)))
+            seen = self._look(*((b"", block) if self._lines_only else parse_frame(block)))
             if isinstance(seen, ReplyFailed):
                 before = found[:index] if passing is found else passing
                 return _joined(before, end) + self.fail(seen)
@@ -200,7 +200,7 @@ class StreamRelay:
         try:
             seen = self.watch.look(event, data)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return ReplyFailed(RUBBISH)
+            return ReplyFailed(UNREADABLE_EVENT)
         self.ended = self.watch.ended
         return seen
 

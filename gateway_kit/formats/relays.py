@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from gateway_core import PartGrew, PartStarted, Refusal, Relay, ReplyFailed, StreamEvent, Usage
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 from . import facts
 from .bench import Bench, cut
@@ -199,7 +199,7 @@ def _counts(usage: Usage | None) -> tuple[int, ...]:
 def _is_grammatical(bench: Bench, stream: bytes) -> None:
     grammar = bench.wire.grammar
     if grammar is not None:
-        expect(violation(grammar, stream) is None, violation(grammar, stream), stream)
+        expect(find_violation(grammar, stream) is None, find_violation(grammar, stream), stream)
 
 
 LAWS: tuple[Law, ...] = (

@@ -17,7 +17,7 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 from . import facts, matter
 from .bench import Bench, cut
@@ -287,7 +287,7 @@ def facts_of(bench: Bench, stream: bytes) -> object:
 def _is_grammatical(bench: Bench, stream: bytes) -> None:
     grammar = bench.wire.grammar
     if grammar is not None:
-        expect(violation(grammar, stream) is None, violation(grammar, stream), stream)
+        expect(find_violation(grammar, stream) is None, find_violation(grammar, stream), stream)
 
 
 def _bytes(stream: bytes) -> list[bytes]:

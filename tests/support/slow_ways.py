@@ -24,8 +24,8 @@ from gateway_format_openai import writer as chat_writing
 
 from gateway_core import ChoiceEnded, PartGrew, StreamEvent, Usage
 from gateway_core.pipeline import exchanges
-from gateway_formats import sequence, skimming, sse
-from gateway_formats.ndjson import one_line
+from gateway_formats import frame_scanner, sequence, sse
+from gateway_formats.ndjson import escape_line_separators
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
@@ -62,27 +62,27 @@ def events_of(whole: bytes) -> list[tuple[bytes, bytes]]:
 
 def _read_all_frames(patch: pytest.MonkeyPatch) -> None:
     def through(
-        skimmer: object, whole: bytes, look: skimming.Look, tell: Callable[[list[str]], None]
+        skimmer: object, whole: bytes, look: frame_scanner.Look, tell: Callable[[list[str]], None]
     ) -> None:
         for name, data in events_of(whole + b"\n\n"):
             if look(name, data) is None:
                 return
 
-    def feed(frames: sse.Frames, chunk: bytes) -> bytes:
+    def feed(frames: sse.FrameBuffer, chunk: bytes) -> bytes:
         frames.held += chunk
         return frames._take(frames._last_end())
 
-    def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
+    def parse_events(whole: bytes) -> list[tuple[bytes, bytes]]:
         return events_of(whole + b"\n\n")
 
-    def texts(whole: bytes) -> list[bytes]:
+    def parse_data(whole: bytes) -> list[bytes]:
         return [data for _, data in events_of(whole + b"\n\n")]
 
-    patch.setattr(skimming.Skimmer, "through", through)
-    patch.setattr(skimming.Skimmer, "text", lambda skimmer, frame: "")
-    patch.setattr(sse.Frames, "feed", feed)
-    patch.setattr(sse, "pairs", pairs)
-    patch.setattr(gemini_streams, "texts", texts)
+    patch.setattr(frame_scanner.FrameScanner, "through", through)
+    patch.setattr(frame_scanner.FrameScanner, "text", lambda skimmer, frame: "")
+    patch.setattr(sse.FrameBuffer, "feed", feed)
+    patch.setattr(sse, "parse_events", parse_events)
+    patch.setattr(gemini_streams, "parse_data", parse_data)
     patch.setattr(gemini_replies.OpenReply, "take_more", lambda reply, payload: [])
 
 
@@ -125,7 +125,7 @@ def _write_all_replies(patch: pytest.MonkeyPatch) -> None:
         out: list[bytes] = []
         for event in events:
             writer._handlers[type(event)](event, out)
-        return one_line(b"".join(out))
+        return escape_line_separators(b"".join(out))
 
     def claude(writer: Any, events: Sequence[StreamEvent]) -> bytes:
         out: list[bytes] = []

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway_formats.estimate import tokens
+from gateway_formats.estimate import estimate_tokens
 
 from .dialect import NULL, Unreadable, encode, is_null
 
@@ -30,7 +30,7 @@ def estimate(body: bytes) -> bytes:
         count = _characters(said.system) + _turns(said.messages) + _tools(said.tools)
     except Unreadable:
         count = 0
-    return encode({"input_tokens": tokens(count), "approximate": True})
+    return encode({"input_tokens": estimate_tokens(count), "approximate": True})
 
 
 def _tools(tools: Raw) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Raw
 
 from gateway_core import Foreign, Media, Turn
-from gateway_formats.kept import is_only_an_id, kept_parts
+from gateway_formats.references import find_references, is_only_an_id
 
 from .dialect import Extra
 
@@ -17,7 +17,7 @@ _NULL = Raw(b"null")
 def elsewhere(turns: Iterable[Turn], given: Extra) -> tuple[str, ...]:
     """Their names, as the client wrote them."""
     container = (CONTAINER,) if given.get(CONTAINER, _NULL) != _NULL else ()
-    return (*container, *kept_parts(turns, _name))
+    return (*container, *find_references(turns, _name))
 
 
 def _name(part: Media | Foreign, turn: Turn) -> str | None:

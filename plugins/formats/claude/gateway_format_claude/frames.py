@@ -1,6 +1,6 @@
 """Writing this format's frames."""
 
-from gateway_formats.sse import frame
+from gateway_formats.sse import write_frame
 
 from .dialect import encode
 
@@ -16,4 +16,4 @@ def event_frame(event: dict[str, object]) -> bytes:
     data = encode(event)
     if _LF in data or _CR in data:
         data = data.replace(b"\n", b" ").replace(b"\r", b" ")
-    return frame(data, str(event["type"]).encode())
+    return write_frame(data, str(event["type"]).encode())

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway_core import Grammar
-from gateway_formats.sse import pairs
+from gateway_formats.sse import parse_events
 
 from .dialect import Unreadable
 
@@ -63,7 +63,7 @@ class BlockOrder:
 def words(stream: bytes) -> list[str]:
     """One word per frame; frames without data are comments and have none."""
     order = BlockOrder()
-    return [_word(name, data, order) for name, data in pairs(stream)]
+    return [_word(name, data, order) for name, data in parse_events(stream)]
 
 
 def _word(name: bytes, data: bytes, order: BlockOrder) -> str:

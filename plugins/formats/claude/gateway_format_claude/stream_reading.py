@@ -24,9 +24,9 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import as_failure, unfold
-from gateway_formats.relay import CUT_SHORT, RUBBISH
-from gateway_formats.skimming import Skimmer
-from gateway_formats.sse import Frames, FrameTooLong
+from gateway_formats.frame_scanner import FrameScanner
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
+from gateway_formats.sse import FrameBuffer, FrameTooLong
 
 from .answers import LATE, Block, input_text, is_foreign, late_members, read_block, refusal_in
 from .citations import read_citation
@@ -91,10 +91,10 @@ class Reader:
     """Vendor bytes to events."""
 
     def __init__(self) -> None:
-        self._frames = Frames()
+        self._frames = FrameBuffer()
         self._done = False
         self._begun = False
-        self._skimmer = Skimmer()
+        self._skimmer = FrameScanner()
         self._growing = 0
         """The part that the frames which are alike add to."""
         self._open: dict[int, _Open] = {}
@@ -150,11 +150,11 @@ class Reader:
         try:
             self._skimmer.through(whole, look, tell)
         except Unreadable:
-            events += self._fail(ReplyFailed(RUBBISH))
+            events += self._fail(ReplyFailed(UNREADABLE_EVENT))
         return events
 
     def _look(self, name: bytes, data: bytes, events: list[StreamEvent]) -> str | None:
-        """Read one frame, as a Skimmer wants it."""
+        """Read one frame, as a FrameScanner wants it."""
         if data == b"[DONE]":
             return ""
         event = _event(data)

@@ -27,8 +27,8 @@ from gateway_core import (
     Usage,
     UsageReported,
 )
-from gateway_formats.ndjson import Lines, lines, one_line
-from gateway_formats.relay import CUT_SHORT, RUBBISH
+from gateway_formats.ndjson import LineBuffer, escape_line_separators, split_lines
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
 from gateway_formats.sse import FrameTooLong
 
 from .answers import Answer
@@ -45,7 +45,7 @@ class Reader:
     """The server's lines to events."""
 
     def __init__(self) -> None:
-        self._lines = Lines()
+        self._lines = LineBuffer()
         self._answer = Answer()
 
     def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
@@ -71,7 +71,7 @@ class Reader:
     def _read(self, whole: bytes) -> list[StreamEvent]:
         events: list[StreamEvent] = []
         answer = self._answer
-        for spelled in lines(whole):
+        for spelled in split_lines(whole):
             try:
                 line = decode_line(spelled)
                 if line.message is None and line.error is None and not line.done:
@@ -79,7 +79,7 @@ class Reader:
                 answer.take(line, spelled, events)
             except BROKEN:
                 answer.is_over = True
-                events.append(ReplyFailed(RUBBISH))
+                events.append(ReplyFailed(UNREADABLE_EVENT))
             if answer.is_over:
                 break
         return events
@@ -122,7 +122,7 @@ class Writer:
                 self._grow(event, written)
             else:
                 self._take(event, written)
-        return one_line(b"".join(written))
+        return escape_line_separators(b"".join(written))
 
     def close(self) -> bytes:
         """The last line, unless the stream has failed."""
@@ -135,7 +135,7 @@ class Writer:
             self._losses.add("reasoning_signature")
         last = _encode(ending(self._finish, self._usage))
         written.append(b'%b""},%b\n' % (self._head(b"content"), last[1:]))
-        return one_line(b"".join(written))
+        return escape_line_separators(b"".join(written))
 
     def _begin(self) -> None:
         """Write what every line of this stream begins with, once."""
@@ -239,4 +239,4 @@ class Writer:
 
 
 def error_line(message: str) -> bytes:
-    return one_line(_encode({"error": message})) + b"\n"
+    return escape_line_separators(_encode({"error": message})) + b"\n"

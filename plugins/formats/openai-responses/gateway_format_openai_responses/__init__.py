@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from msgspec import Raw
 
 from gateway_core import Endpoint, Intake, KeepAlive, WireFormat, hookimpl
-from gateway_formats.intake import flag_member, text_member
+from gateway_formats.intake import read_flag, read_text
 
 from .compact_vendor import CompactVendor
 from .dialect import COMPACT, DIALECT
@@ -52,11 +52,11 @@ def read_intake(
 
     Raises BadRequest.
     """
-    stream = flag_member(members, "stream")
+    stream = read_flag(members, "stream")
     accepted = headers.get("accept", "").lower()
     declined = members.get("stream") == Raw(b"false") and "," in accepted
     events = _EVENTS in accepted and not declined
-    return Intake(text_member(members, "model"), stream or events)
+    return Intake(read_text(members, "model"), stream or events)
 
 
 def _endpoints(tail: str) -> tuple[Endpoint, ...]:

@@ -144,7 +144,7 @@ def read_failure(raw: bytes | Raw) -> ReplyFailed:
     kind = None if kind == "error" else kind
     status = _STATUSES.get(code or "") or _STATUSES.get(kind or "") or _status(said.code) or 502
     message = hints.first_line(_word(said.message) or "") or code or _NAMELESS
-    return ReplyFailed(message, kind, code, status, hints.wait_in_words(message))
+    return ReplyFailed(message, kind, code, status, hints.parse_wait(message))
 
 
 _NAMELESS = "The upstream failed without a reason"
@@ -160,7 +160,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
         kind=_word(said.get("type")),
         code=_word(said.get("code")),
         request_id=_request_id(said, outer, headers),
-        retry_after=hints.wait_in_words(message) if wait is None else wait,
+        retry_after=hints.parse_wait(message) if wait is None else wait,
     )
 
 

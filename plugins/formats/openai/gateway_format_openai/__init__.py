@@ -59,7 +59,7 @@ from gateway_core import (
     WireFormat,
     hookimpl,
 )
-from gateway_formats.intake import model_in_body
+from gateway_formats.intake import read_routing
 
 from . import completions, errors, outgoing, passing, replies, requests
 from .completions import CompletionWriter
@@ -112,7 +112,7 @@ def read_intake(
     begun = b"" if raw is None else memoryview(raw)
     if len(begun) < 2 or begun[0] != _LIST or begun[1] != _OBJECT:  # As nearly every list begins.
         _check_messages(members)
-    return model_in_body(path, headers, members)
+    return read_routing(path, headers, members)
 
 
 def _check_messages(members: Mapping[str, Raw]) -> None:

@@ -32,8 +32,8 @@ from gateway_core import (
     Usage,
     UsageReported,
 )
-from gateway_formats.intake import flag_member, text_member
-from gateway_formats.ndjson import one_line
+from gateway_formats.intake import read_flag, read_text
+from gateway_formats.ndjson import escape_line_separators
 from gateway_formats.relay import CUT_SHORT
 
 from .finish import write_finish
@@ -63,7 +63,7 @@ def read_intake(
 ) -> Intake:
     """Raises BadRequest for a prompt that is missing or not one prompt."""
     _prompt(dict(members))
-    return Intake(text_member(members, "model"), flag_member(members, "stream"))
+    return Intake(read_text(members, "model"), read_flag(members, "stream"))
 
 
 def read_request(call: Call) -> Conversation:
@@ -199,7 +199,7 @@ class CompletionWriter:
         self._lengths: dict[int, int] = {}
 
     def feed(self, events: Sequence[StreamEvent]) -> bytes:
-        return one_line(b"".join(self._written(event) for event in events))
+        return escape_line_separators(b"".join(self._written(event) for event in events))
 
     def close(self) -> bytes:
         if self._failed:

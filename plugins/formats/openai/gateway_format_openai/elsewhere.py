@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from gateway_core import Foreign, Media, Text, Turn
-from gateway_formats.kept import is_only_an_id, kept_parts
+from gateway_formats.references import find_references, is_only_an_id
 
 from .replies import NO_SPEECH_ID
 
 
 def elsewhere(turns: Iterable[Turn]) -> tuple[str, ...]:
     """Their names, as the client wrote them."""
-    return tuple(kept_parts(turns, _name))
+    return tuple(find_references(turns, _name))
 
 
 def _name(part: Media | Foreign, turn: Turn) -> str | None:

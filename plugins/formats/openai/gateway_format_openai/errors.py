@@ -193,8 +193,8 @@ def _hinted(error: dict[str, Any], message: str, headers: Mapping[str, str]) -> 
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
         found = _DELAY.fullmatch(delay) if isinstance(delay, str) else None
         if found:
-            return hints.seconds(found[1])
-    return _known(_until_reset(error, headers), hints.wait_in_words(message))
+            return hints.parse_seconds(found[1])
+    return _known(_until_reset(error, headers), hints.parse_wait(message))
 
 
 def _known(*values: float | None) -> float | None:
@@ -205,7 +205,7 @@ def _until_reset(error: dict[str, Any], headers: Mapping[str, str]) -> float | N
     metadata = error.get("metadata")
     limits = metadata.get("headers") if isinstance(metadata, dict) else None
     reset = str(limits.get("X-RateLimit-Reset")) if isinstance(limits, dict) else ""
-    now = hints.moment(headers.get("date"))
+    now = hints.parse_date(headers.get("date"))
     if not reset.isdecimal() or now is None:
         return None
     return max(0.0, int(reset[:15]) / 1000 - now.timestamp())

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Raw
 
 from gateway_core import ReplyFailed, ReplyStarted, Usage
-from gateway_formats.sse import frame
+from gateway_formats.sse import write_frame
 
 from .answers import SHARED
 from .errors import failure_members
@@ -55,7 +55,7 @@ def failure_frame(failure: ReplyFailed) -> bytes:
     members: dict[str, Any] = failure_members(
         failure.message, failure.status, failure.kind, failure.code
     )
-    return frame(encode({"error": members}))
+    return write_frame(encode({"error": members}))
 
 
 def shared_members(extra: Mapping[str, Raw]) -> dict[str, Raw]:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway_core import Grammar
-from gateway_formats.sse import blocks, read_block
+from gateway_formats.sse import parse_frame, split_frames
 
 from .errors import error_in
 from .members import UNREADABLE
@@ -34,7 +34,7 @@ _anything = msgspec.json.Decoder().decode
 def _words(stream: bytes) -> list[str]:
     if not stream.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
         return ["rubbish"]
-    return [_word(read_block(block)[1]) for block in blocks(stream)]
+    return [_word(parse_frame(block)[1]) for block in split_frames(stream)]
 
 
 def _word(data: bytes) -> str:

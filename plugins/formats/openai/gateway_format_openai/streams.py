@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from gateway_core import PartGrew, ReplyFailed, StreamEvent
-from gateway_formats.relay import RUBBISH
-from gateway_formats.skimming import Skimmer
-from gateway_formats.sse import Frames, FrameTooLong
+from gateway_formats.frame_scanner import FrameScanner
+from gateway_formats.relay import UNREADABLE_EVENT
+from gateway_formats.sse import FrameBuffer, FrameTooLong
 
 from .answers import Answer
 from .chunks import Chunk, is_words, read_chunk
@@ -29,8 +29,8 @@ class ChatReader:
 
     def __init__(self) -> None:
         self._answer = Answer()
-        self._frames = Frames()
-        self._skimmer = Skimmer()
+        self._frames = FrameBuffer()
+        self._skimmer = FrameScanner()
         self._grown = PartGrew(0, "")
         """What the frames that are alike add to the same part as."""
         self._begun = False
@@ -89,7 +89,7 @@ class ChatReader:
         self._skimmer.through(whole, look, tell)
 
     def _look(self, data: bytes, out: list[StreamEvent]) -> str | None:
-        """Read one frame, as a Skimmer wants it."""
+        """Read one frame, as a FrameScanner wants it."""
         answer = self._answer
         if len(data) < LONGEST_MARK and is_done(data):
             self._over = True
@@ -98,7 +98,7 @@ class ChatReader:
         try:
             chunk = read_chunk(data)
         except UNREADABLE:
-            self._fail(RUBBISH, out)
+            self._fail(UNREADABLE_EVENT, out)
             return None
         before = len(out)
         answer.take(chunk, data, out)

@@ -28,7 +28,7 @@ from gateway_core import (
     UsageReported,
     seal_id,
 )
-from gateway_formats.ndjson import one_line
+from gateway_formats.ndjson import escape_line_separators
 from gateway_formats.relay import CUT_SHORT
 
 from .finish import write_finish
@@ -131,7 +131,7 @@ class ChatWriter:
             handlers[type(event)](event, out)
         if texts:
             self._grow_all(part, choice, texts, out)
-        return one_line(b"".join(out))
+        return escape_line_separators(b"".join(out))
 
     def _only(self, event: PartGrew) -> bytes:
         """All that most calls are about."""
@@ -139,10 +139,10 @@ class ChatWriter:
         slot = state.slots[event.index]
         if slot.is_text and not slot.gap and event.logprobs is None:
             state.length += len(event.text)
-            return one_line(slot.before + encode(event.text) + slot.after)
+            return escape_line_separators(slot.before + encode(event.text) + slot.after)
         out: Out = []
         self._grow(event, out)
-        return one_line(b"".join(out))
+        return escape_line_separators(b"".join(out))
 
     def _grow_all(self, part: int, choice: int, texts: list[str], out: Out) -> None:
         """Add texts to a text part, each in a chunk of its own."""

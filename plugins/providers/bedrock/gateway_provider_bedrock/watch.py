@@ -4,7 +4,7 @@ import msgspec
 
 from gateway_core import Call, PartGrew, Relay, ReplyFailed, StreamEvent, Usage, UsageReported
 from gateway_formats.fold import unfold
-from gateway_formats.relay import CUT_SHORT, RUBBISH, WholeRelay
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT, WholeRelay
 
 from .answers import AnswerReader
 from .frames import Frames, write_frame
@@ -43,7 +43,7 @@ class EventRelay:
                 return b"".join(passed) + self.fail(failure)
             passed.append(whole)
         self._note()
-        broken = self.fail(ReplyFailed(RUBBISH)) if self._frames.is_broken else b""
+        broken = self.fail(ReplyFailed(UNREADABLE_EVENT)) if self._frames.is_broken else b""
         return b"".join(passed) + broken
 
     def close(self) -> bytes:

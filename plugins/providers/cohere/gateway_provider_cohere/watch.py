@@ -13,7 +13,7 @@ from gateway_core import (
 )
 from gateway_formats.fold import unfold
 from gateway_formats.relay import StreamRelay, WholeRelay
-from gateway_formats.sse import frame
+from gateway_formats.sse import write_frame
 
 from .answers import AnswerReader
 from .replies import read_reply
@@ -53,7 +53,7 @@ class Watch:
         """Cohere ends a broken answer as it ends a whole one, but for the reason."""
         delta = {"finish_reason": "ERROR", "usage": {}, "error": failure.message}
         data = _encode({"type": "message-end", "delta": delta})
-        return frame(data, b"message-end") + frame(DONE)
+        return write_frame(data, b"message-end") + write_frame(DONE)
 
     def _note(self, event: StreamEvent) -> None:
         if isinstance(event, PartGrew):

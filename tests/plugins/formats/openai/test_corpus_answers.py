@@ -32,7 +32,7 @@ from gateway_core import (
     VendorSide,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 ITEMS = items("openai_chat")
 REFUSED = [item for item in ITEMS if item["response_status"] >= 400]
@@ -267,7 +267,7 @@ def test_a_stream_written_again_is_the_same_answer(
     written = written_again(client, events)
 
     assert CHAT.grammar is not None
-    assert violation(CHAT.grammar, written) is None
+    assert find_violation(CHAT.grammar, written) is None
     for data in data_of(written):
         ChatCompletionChunk.model_validate_json(data)
     again = gather(read(vendor, [written]))
@@ -317,7 +317,7 @@ def test_an_answer_fits_the_older_format_too(
 
     Completion.model_validate_json(older_client.write_reply(reply, ASKED, Losses()))
     assert COMPLETIONS.grammar is not None
-    assert violation(COMPLETIONS.grammar, written) is None
+    assert find_violation(COMPLETIONS.grammar, written) is None
     choices = [choice for row in data_of(written) for choice in msgspec.json.decode(row)["choices"]]
     said = told(reply)
     text = "".join(choice["text"] for choice in choices if choice["index"] == 0)
@@ -346,7 +346,7 @@ def test_a_stream_passes_through_byte_for_byte(
     assert relay.started
     assert relay.characters == sum(length(p) for c in reply.choices for p in c.parts)
     assert CHAT.grammar is not None
-    assert violation(CHAT.grammar, passed) is None
+    assert find_violation(CHAT.grammar, passed) is None
 
 
 def length(part: AnyPart) -> int:
@@ -380,7 +380,7 @@ def test_an_error_in_disguise_does_not_pass(
     assert relay.failure is not None
     assert relay.failure.status == BROKEN[item["id"]]
     assert CHAT.grammar is not None
-    assert not passed or violation(CHAT.grammar, passed) is None
+    assert not passed or find_violation(CHAT.grammar, passed) is None
 
 
 @pytest.mark.parametrize("item", STREAMS[::7], ids=named)
@@ -393,6 +393,6 @@ def test_a_stream_cut_short_anywhere_ends_with_an_error(
         events = read(vendor, [data[:end]])
         written = written_again(client, events)
         assert CHAT.grammar is not None
-        assert violation(CHAT.grammar, written) is None
+        assert find_violation(CHAT.grammar, written) is None
         is_whole = not isinstance(events[-1], ReplyFailed)
         assert is_whole == (b"[DONE]" in written)

@@ -33,7 +33,7 @@ from gateway_core import (
     UsageReported,
     WireFormat,
 )
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 FINISHES: tuple[Finish, ...] = ("stop", "length", "tool_calls", "refusal", "pause", "error")
 Disorder = Callable[[Iterable[StreamEvent]], str | None]
@@ -144,7 +144,7 @@ def test_any_stream_is_well_formed_however_it_is_batched(
     for wire in (CHAT, COMPLETIONS):
         assert wire.grammar is not None
         whole = written_by(wire, asked, [events])
-        assert violation(wire.grammar, whole) is None
+        assert find_violation(wire.grammar, whole) is None
         assert written_by(wire, asked, [events[:cut], events[cut:]]) == whole
         assert written_by(wire, asked, [[event] for event in events]) == whole
 
@@ -172,5 +172,5 @@ def test_a_failure_at_any_point_leaves_a_well_formed_stream(
         for wire in (CHAT, COMPLETIONS):
             assert wire.grammar is not None
             written = written_by(wire, asked, [broken])
-            assert violation(wire.grammar, written) is None
+            assert find_violation(wire.grammar, written) is None
             assert written.endswith(b'"code":"rate_limit_exceeded"}}\n\n')

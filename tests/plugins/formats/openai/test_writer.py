@@ -32,7 +32,7 @@ from gateway_core import (
     Usage,
     UsageReported,
 )
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 START = ReplyStarted("r1", "m", 7)
 
@@ -250,7 +250,7 @@ def test_a_failure_is_the_last_frame(client: ClientSide, before: Sequence[Stream
         "error": {"message": "bad", "type": "overloaded_error", "param": None, "code": "c"}
     }
     assert b"[DONE]" not in written
-    assert violation(grammar(), written) is None
+    assert find_violation(grammar(), written) is None
 
 
 def test_a_failure_without_words_of_its_own_is_named_after_its_status(client: ClientSide) -> None:

@@ -24,7 +24,7 @@ from gateway_core import (
     ToolCall,
     unseal_id,
 )
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 START = ReplyStarted("r1", "m", 7)
 
@@ -163,7 +163,7 @@ def test_a_custom_call_streams_its_input(client: ClientSide) -> None:
 
     assert b'"custom":{"name":"calc","input":""}' in written
     assert b'{"index":0,"custom":{"input":"4"}}' in written
-    assert violation(grammar(), written) is None
+    assert find_violation(grammar(), written) is None
 
 
 def test_a_function_that_stood_in_for_a_custom_tool_is_one_again(client: ClientSide) -> None:

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway_formats.likeness import Likeness, likeness_of
-from gateway_formats.skimming import Skimmer
-from gateway_formats.sse import pairs
+from gateway_formats.frame_scanner import FrameScanner
+from gateway_formats.frame_template import FrameTemplate, derive_template
+from gateway_formats.sse import parse_events
 
-ALIKE = Likeness(b'data: {"id":1,"text":', b"}\n\n")
+ALIKE = FrameTemplate(b'data: {"id":1,"text":', b"}\n\n")
 
 
 class Piece(msgspec.Struct):
@@ -44,7 +44,7 @@ def each(chunks: list[bytes]) -> tuple[list[str], str]:
     reading = Reading()
     try:
         for chunk in chunks:
-            for name, data in pairs(chunk):
+            for name, data in parse_events(chunk):
                 if reading.look(name, data) is None:
                     return reading.said, ""
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -54,7 +54,7 @@ def each(chunks: list[bytes]) -> tuple[list[str], str]:
 
 def skimmed(chunks: list[bytes]) -> tuple[list[str], str]:
     """The same of a stream that is skimmed."""
-    reading, skimmer, is_over = Reading(), Skimmer(), False
+    reading, skimmer, is_over = Reading(), FrameScanner(), False
 
     def look(name: bytes, data: bytes) -> str | None:
         nonlocal is_over
@@ -115,7 +115,7 @@ def test_a_stream_that_is_skimmed_says_the_same(chunks: list[bytes]) -> None:
 
 
 def test_frames_that_are_alike_are_not_looked_at() -> None:
-    reading, skimmer = Reading(), Skimmer()
+    reading, skimmer = Reading(), FrameScanner()
     texts = ["usual", "a", "\n", "é", '"', '","', "b" * 500]
     whole = b"".join(b"data: " + msgspec.json.encode({"text": text}) + b"\n\n" for text in texts)
 
@@ -160,4 +160,4 @@ def test_texts_come_back_one_by_one_and_in_a_run(texts: list[str]) -> None:
 
 
 def test_nothing_is_learnt_of_a_text_whose_place_is_in_doubt() -> None:
-    assert likeness_of(b'data: {"text":"text"}\n\n', "text") is None
+    assert derive_template(b'data: {"text":"text"}\n\n', "text") is None

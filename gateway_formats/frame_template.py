@@ -19,7 +19,7 @@ _string = msgspec.json.Decoder(str).decode
 _strings = msgspec.json.Decoder(list[str]).decode
 
 
-class Likeness:
+class FrameTemplate:
     """What such frames have before and after the text, whose quotes belong to neither."""
 
     __slots__ = ("_after", "_around", "_before", "_between", "_edges", "_gap", "_head", "_tail")
@@ -89,7 +89,7 @@ def _listed(pieces: list[bytes]) -> list[str]:
     return texts if len(texts) == len(pieces) and "" not in texts else []
 
 
-def likeness_of(frame: bytes, text: str) -> Likeness | None:
+def derive_template(frame: bytes, text: str) -> FrameTemplate | None:
     """What a frame has around its text; ``None`` where the place of the text is in doubt."""
     if len(frame) > LONGEST or BACKSLASH in frame:
         return None
@@ -97,4 +97,4 @@ def likeness_of(frame: bytes, text: str) -> Likeness | None:
     start = frame.find(value)
     if start < 0 or frame.rfind(value) != start:
         return None
-    return Likeness(frame[:start], frame[start + len(value) :])
+    return FrameTemplate(frame[:start], frame[start + len(value) :])

@@ -9,9 +9,9 @@ Only the frames that are not alike are read as the format wants it.
 
 from collections.abc import Callable
 
-from .likeness import Likeness, likeness_of
-from .relay import TRIES
-from .sse import CR, pairs, read_block
+from .frame_template import FrameTemplate, derive_template
+from .relay import MOST_TEMPLATES
+from .sse import CR, parse_events, parse_frame
 
 Look = Callable[[bytes, bytes], str | None]
 """Reads a frame by its name and data. Gives a text when the frame did nothing but add it and
@@ -19,15 +19,15 @@ would have done nothing else with another one, an empty text when it did more, a
 no more frames are wanted."""
 
 
-class Skimmer:
+class FrameScanner:
     """Goes through the frames of one stream."""
 
     __slots__ = ("_alike", "_tries")
 
     def __init__(self) -> None:
-        self._alike: Likeness | None = None
+        self._alike: FrameTemplate | None = None
         """What the last frames have in common, while they bring nothing but text."""
-        self._tries = TRIES
+        self._tries = MOST_TEMPLATES
 
     def text(self, frame: bytes) -> str:
         """The text of a frame that is like the last one; empty for any other."""
@@ -47,7 +47,7 @@ class Skimmer:
             if text := self.text(frame):
                 tell([text])
                 continue
-            name, data = read_block(frame[:-2])
+            name, data = parse_frame(frame[:-2])
             added = look(name, data) if data else ""
             if added is None:
                 return
@@ -56,7 +56,7 @@ class Skimmer:
 
     def _each(self, whole: bytes, look: Look) -> None:
         self._alike = None
-        for name, data in pairs(whole):
+        for name, data in parse_events(whole):
             if look(name, data) is None:
                 return
 
@@ -65,7 +65,7 @@ class Skimmer:
         self._alike = None
         if text and self._tries:
             self._tries -= 1
-            self._alike = likeness_of(frame, text)
+            self._alike = derive_template(frame, text)
         return self._alike is not None
 
     def _run(self, whole: bytes, at: int, tell: Callable[[list[str]], None]) -> int:

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core import ReplyFailed, Usage
-from gateway_formats.likeness import LONGEST, Likeness, likeness_of
+from gateway_formats.frame_template import LONGEST, FrameTemplate, derive_template
 from gateway_formats.relay import StreamRelay
 
 BEFORE, AFTER = b'data: {"id":1,"text":', b"}\n\n"
-ALIKE = Likeness(BEFORE, AFTER)
+ALIKE = FrameTemplate(BEFORE, AFTER)
 
 
 class Piece(msgspec.Struct):
@@ -150,7 +150,7 @@ def test_a_text_without_both_its_sides_has_no_length(whole: bytes) -> None:
 
 
 def test_a_frame_whose_two_sides_overlap_has_no_length() -> None:
-    alike = Likeness(b'data: {"a":', b'":"')
+    alike = FrameTemplate(b'data: {"a":', b'":"')
 
     assert alike.length(b'data: {"a":"') == alike.length(b'data: {"a":":"') == 0
 
@@ -166,7 +166,7 @@ def test_a_frame_whose_two_sides_overlap_has_no_length() -> None:
     ids=["absent", "twice", "a name", "escaped"],
 )
 def test_nothing_is_learnt_where_the_place_of_the_text_is_in_doubt(frame: bytes, text: str) -> None:
-    assert likeness_of(frame, text) is None
+    assert derive_template(frame, text) is None
 
 
 def test_where_the_last_like_frame_ends() -> None:
@@ -179,5 +179,5 @@ def test_where_the_last_like_frame_ends() -> None:
 def test_nothing_is_learnt_from_a_very_long_frame() -> None:
     text = "x" * LONGEST
 
-    assert likeness_of(BEFORE + b'"short"' + AFTER, "short") is not None
-    assert likeness_of(BEFORE + b'"%b"' % text.encode() + AFTER, text) is None
+    assert derive_template(BEFORE + b'"short"' + AFTER, "short") is not None
+    assert derive_template(BEFORE + b'"%b"' % text.encode() + AFTER, text) is None

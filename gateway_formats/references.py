@@ -8,7 +8,7 @@ NameOf = Callable[[Media | Foreign, Turn], str | None]
 """The client's own word for a reference in a turn; ``None`` for a part that can be carried."""
 
 
-def kept_parts(turns: Iterable[Turn], name_of: NameOf) -> Iterator[str]:
+def find_references(turns: Iterable[Turn], name_of: NameOf) -> Iterator[str]:
     """The names of the references in a conversation, as they come, those in results too."""
     for turn in turns:
         for part in turn.parts:
