@@ -16,11 +16,12 @@ from gateway_format_claude.usage import Counts, Meter
 from gateway_format_gemini import replies as gemini_replies
 from gateway_format_gemini import streams as gemini_streams
 from gateway_format_gemini import vendor_contents as gemini_contents
-from gateway_format_openai import dialogue as chat_dialogue
-from gateway_format_openai import messages as chat_messages
-from gateway_format_openai import replies as chat_replies
-from gateway_format_openai import requests as chat_requests
-from gateway_format_openai import writer as chat_writing
+from gateway_format_openai import vendor_replies as chat_reading
+from gateway_format_openai.client_replies import chat as chat_replies
+from gateway_format_openai.client_requests import chat as chat_requests
+from gateway_format_openai.client_requests import messages as chat_messages
+from gateway_format_openai.client_stream import ChatWriter
+from gateway_format_openai.vendor_requests import messages as chat_dialogue
 
 from gateway_core import ChoiceEnded, PartGrew, StreamEvent, Usage
 from gateway_core.pipeline import exchanges
@@ -113,7 +114,7 @@ def _read_all_replies(patch: pytest.MonkeyPatch) -> None:
         meter.add(said)
         return meter.usage()
 
-    patch.setattr(chat_replies, "read_plain", lambda body: None)
+    patch.setattr(chat_reading, "read_plain", lambda body: None)
     patch.setattr(gemini_replies, "read_plain", lambda body: None)
     patch.setattr(claude_replies, "_usual", usual)
     patch.setattr(claude_replies, "_parts", parts)
@@ -141,7 +142,7 @@ def _write_all_replies(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(exchanges, "is_plain", lambda reply: False)
     patch.setattr(chat_replies, "_plainly", lambda reply, asked: b"")
     patch.setattr(chat_replies, "is_plain", lambda part: False)
-    patch.setattr(chat_writing.ChatWriter, "feed", chat)
+    patch.setattr(ChatWriter, "feed", chat)
     patch.setattr(claude_writing.Writer, "feed", claude)
     patch.setattr(sequence.Sequencer, "feed", _in_sequence)
 

@@ -9,7 +9,7 @@ import msgspec
 from gateway_core import GatewayError, UpstreamError
 from gateway_formats import hints
 
-from .members import UNREADABLE, encode
+from ._members import UNREADABLE, encode
 
 _anything = msgspec.json.Decoder()
 
@@ -21,6 +21,7 @@ _TYPES = {
     403: "permission_error",
     429: "rate_limit_error",
 }
+
 _CODES = {
     400: "bad_request",
     401: "invalid_api_key",

@@ -8,9 +8,9 @@ from msgspec import Struct
 from gateway_core import Grammar
 from gateway_formats.sse import parse_frame, split_frames
 
+from ._members import UNREADABLE
 from .errors import error_in
-from .members import UNREADABLE
-from .streams import is_done
+from .vendor_stream import is_done
 
 
 class _Choice(Struct):
@@ -28,6 +28,7 @@ class _Chunk(Struct):
 
 
 _chunk = msgspec.json.Decoder(_Chunk).decode
+
 _anything = msgspec.json.Decoder().decode
 
 
@@ -56,7 +57,9 @@ def _word(data: bytes) -> str:
 
 
 _SAID = "(?:(?:note|usage|chunk|finish) )*"
+
 _ENDED = "(?:chunk|finish) (?:(?:note|usage) )*done (?:note )*"
+
 _PATTERN = f"{_SAID}(?:{_ENDED}|error )"
 
 GRAMMAR = Grammar(words=_words, pattern=_PATTERN)
