@@ -16,12 +16,9 @@ from gateway_format_claude.usage import Counts, Meter
 from gateway_format_gemini import replies as gemini_replies
 from gateway_format_gemini import streams as gemini_streams
 from gateway_format_gemini import vendor_contents as gemini_contents
-from gateway_format_openai import vendor_replies as chat_reading
-from gateway_format_openai.client_replies import chat as chat_replies
 from gateway_format_openai.client_requests import chat as chat_requests
 from gateway_format_openai.client_requests import messages as chat_messages
 from gateway_format_openai.client_stream import ChatWriter
-from gateway_format_openai.vendor_requests import messages as chat_dialogue
 
 from gateway_core import ChoiceEnded, PartGrew, StreamEvent, Usage
 from gateway_core.pipeline import exchanges
@@ -96,7 +93,6 @@ def _read_all_requests(patch: pytest.MonkeyPatch) -> None:
 
 
 def _write_all_requests(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(chat_dialogue, "plain_words", lambda parts: None)
     patch.setattr(claude_vendor, "is_plain", lambda conversation: False)
     patch.setattr(claude_vendor, "plain_messages", lambda turns: None)
     patch.setattr(gemini_contents, "plain_contents", lambda turns: [])
@@ -114,7 +110,6 @@ def _read_all_replies(patch: pytest.MonkeyPatch) -> None:
         meter.add(said)
         return meter.usage()
 
-    patch.setattr(chat_reading, "read_plain", lambda body: None)
     patch.setattr(gemini_replies, "read_plain", lambda body: None)
     patch.setattr(claude_replies, "_usual", usual)
     patch.setattr(claude_replies, "_parts", parts)
@@ -125,7 +120,7 @@ def _write_all_replies(patch: pytest.MonkeyPatch) -> None:
     def chat(writer: Any, events: Sequence[StreamEvent]) -> bytes:
         out: list[bytes] = []
         for event in events:
-            writer._handlers[type(event)](event, out)
+            writer._write(event, out)
         return escape_line_separators(b"".join(out))
 
     def claude(writer: Any, events: Sequence[StreamEvent]) -> bytes:
@@ -140,8 +135,6 @@ def _write_all_replies(patch: pytest.MonkeyPatch) -> None:
         return b"".join(out)
 
     patch.setattr(exchanges, "is_plain", lambda reply: False)
-    patch.setattr(chat_replies, "_plainly", lambda reply, asked: b"")
-    patch.setattr(chat_replies, "is_plain", lambda part: False)
     patch.setattr(ChatWriter, "feed", chat)
     patch.setattr(claude_writing.Writer, "feed", claude)
     patch.setattr(sequence.Sequencer, "feed", _in_sequence)

@@ -15,7 +15,7 @@ DONE_FRAME = b"data: [DONE]\n\n"
 _OPEN = b'"logprobs":null,"finish_reason":null}]'
 
 
-class Frames:
+class ChunkFrames:
     """Builds chunks of one reply: a fixed head, what is new, and a fixed tail."""
 
     __slots__ = ("_head", "_shared", "_usage", "tail")

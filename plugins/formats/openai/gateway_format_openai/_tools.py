@@ -30,7 +30,7 @@ def custom_names(tools: Sequence[Tool]) -> frozenset[str]:
     return frozenset(tool.name for tool in tools if tool.custom) if tools else _NONE
 
 
-def unwrapped(call: ToolCall) -> ToolCall:
+def unwrap_custom_call(call: ToolCall) -> ToolCall:
     """The call with the only text among its arguments as its input."""
     value = anything_of(Raw(call.arguments.encode()))
     texts = list(value.values()) if isinstance(value, dict) else []

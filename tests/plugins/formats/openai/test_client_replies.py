@@ -4,9 +4,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from gateway_format_openai.client_replies.chat import _plainly, _with_more
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import Raw
 from openai.types.chat import ChatCompletion
 
@@ -324,52 +321,3 @@ def test_the_reason_to_end_is_in_this_dialects_words(
     written = msgspec.json.decode(client.write_reply(reply, ASKED, Losses()))
 
     assert written["choices"][0]["finish_reason"] == word
-
-
-counts = st.integers(0, 1_000_000_000)
-usages = st.builds(
-    Usage,
-    input_tokens=counts,
-    output_tokens=counts,
-    cached_tokens=counts,
-    cache_write_tokens=st.sampled_from([0, 0, 0, 1]),
-    reasoning_tokens=counts,
-)
-parts = st.one_of(
-    st.builds(lambda text: Text(text=text), st.text(max_size=9)),
-    st.sampled_from([Text(text="a", signature="s"), Refusal(text="no"), Reasoning(text="r")]),
-)
-said = st.one_of(st.lists(parts, min_size=1, max_size=1), st.lists(parts, max_size=2))
-replies = st.builds(
-    lambda id, model, created, parts, finish, logprobs, extra, usage: Reply(
-        id=id,
-        model=model,
-        created=created,
-        choices=(Choice(parts=tuple(parts), finish=finish, logprobs=logprobs, extra=extra),),
-        usage=usage,
-    ),
-    st.sampled_from(["", "r1", "chatcmpl-1", '"']),
-    st.text(max_size=3),
-    st.sampled_from([None, 7]),
-    said,
-    st.sampled_from(["stop", "stop", "length", "tool_calls", "refusal", "error"]),
-    st.sampled_from([None, None, Raw(b'{"content":[]}')]),
-    st.sampled_from([{}, {}, {"x": Raw(b"1")}]),
-    st.none() | usages,
-)
-
-
-@given(replies)
-def test_the_quick_way_writes_what_the_slow_way_writes(reply: Reply) -> None:
-    losses = Losses()
-
-    quick = _plainly(reply, ASKED)
-
-    slow = _with_more(reply, ASKED, losses)
-    assert quick == b"" or (quick, losses.names) == (slow, {})
-
-
-def test_one_text_goes_the_quick_way() -> None:
-    choice = Choice(parts=(Text(text="a"),), finish="length")
-
-    assert _plainly(Reply(id="r1", model="m", choices=(choice,), usage=Usage()), ASKED)

@@ -203,3 +203,16 @@ def test_an_error_in_an_answer_keeps_the_vendors_request_id(vendor: VendorSide) 
         vendor.read_reply(b'{"error":{"message":"bad","code":"c"},"request_id":"req_1"}')
 
     assert (raised.value.code, raised.value.request_id) == ("c", "req_1")
+
+
+@pytest.mark.parametrize("member", ["system_fingerprint", "service_tier"])
+@pytest.mark.parametrize(
+    "value", [b'"\xff"', b'{"a":"\xff"}', b"1e999"], ids=["text", "nested", "number"]
+)
+def test_what_cannot_be_read_does_not_reach_the_client(
+    vendor: VendorSide, member: str, value: bytes
+) -> None:
+    broken = body({"content": "hi"}, **{member: "?"}).replace(b'"?"', value)
+
+    with pytest.raises(UpstreamError, match="could not be read"):
+        vendor.read_reply(broken)

@@ -1,17 +1,15 @@
 """Any vendor's reply, written whole as a chat completion."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Raw
 from msgspec.structs import replace
 
 from gateway_core import (
     AnyPart,
-    Choice,
     Citation,
     Conversation,
-    Finish,
     Foreign,
     Losses,
     Media,
@@ -26,25 +24,12 @@ from gateway_core import (
 from .._finish import write_finish
 from .._members import DIALECT, encode, merge
 from .._shared import known_tier, shared_members
-from .._tools import custom_names, is_legacy, unwrapped
+from .._tools import custom_names, is_legacy, unwrap_custom_call
 from .._usage import write_usage
 
 _PREFIX = "chatcmpl-"
-
 NO_SPEECH_ID = "audio"
-"""Stands in spoken words that their vendor gave no id, and so does not keep."""
-
-_PLAIN = (
-    b'{"id":%b,"object":"chat.completion","created":%d,"model":%b,"choices":[{"index":0,'
-    b'"message":{"role":"assistant","content":%b,"refusal":null},'
-    b'"logprobs":null,"finish_reason":%b}],'
-    b'"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,'
-    b'"prompt_tokens_details":{"cached_tokens":%d},'
-    b'"completion_tokens_details":{"reasoning_tokens":%d}}}'
-)
-
-_ENDS: Mapping[Finish, bytes] = {"stop": b'"stop"', "length": b'"length"'}
-"""How an answer of words usually ends."""
+"""Stands in an audio answer that its vendor gave no id, and so does not keep."""
 
 
 def reply_id(text: str) -> str:
@@ -52,77 +37,40 @@ def reply_id(text: str) -> str:
     return text if text[: len(_PREFIX)] == _PREFIX else _PREFIX + text
 
 
-def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-    return _plainly(reply, asked) or _with_more(reply, asked, losses)
-
-
-def _plainly(reply: Reply, asked: Conversation) -> bytes:
-    """An answer of one text, as most are, which loses nothing; empty for any other."""
-    usage = reply.usage
-    if usage is None or usage.cache_write_tokens or reply.extra or len(reply.choices) != 1:
-        return b""
-    choice = reply.choices[0]
-    word = _ENDS.get(choice.finish)
-    if word is None or choice.extra or choice.logprobs is not None or len(choice.parts) != 1:
-        return b""
-    part = choice.parts[0]
-    if not is_plain(part):
-        return b""
-    return _PLAIN % (
-        encode(reply_id(reply.id)),
-        reply.created or 0,
-        encode(reply.model or asked.model),
-        encode(part.text),
-        word,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.input_tokens + usage.output_tokens,
-        usage.cached_tokens,
-        usage.reasoning_tokens,
-    )
-
-
-def _with_more(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+def write_reply(reply: Reply, request: Conversation, losses: Losses) -> bytes:
+    """The object: https://platform.openai.com/docs/api-reference/chat/object."""
+    is_own = reply.dialect == DIALECT
+    choices: list[dict[str, Any]] = []
+    for index, choice in enumerate(reply.choices):
+        legacy = is_legacy(request.tools)
+        members: dict[str, Any] = {
+            "index": index,
+            "message": _write_message(choice.parts, request, legacy, losses),
+            "logprobs": choice.logprobs,
+            "finish_reason": write_finish(choice.finish, choice.parts, legacy=legacy),
+        }
+        if is_own:
+            merge(members, choice.extra)
+        choices.append(members)
     body: dict[str, Any] = {
         "id": reply_id(reply.id),
         "object": "chat.completion",
         "created": reply.created or 0,
-        "model": reply.model or asked.model,
-        "choices": [
-            _choice(index, choice, reply.dialect, asked, losses)
-            for index, choice in enumerate(reply.choices)
-        ],
+        "model": reply.model or request.model,
+        "choices": choices,
     }
     if reply.usage is not None:
         body["usage"] = write_usage(reply.usage)
     if reply.extra:
-        own = reply.dialect == DIALECT
-        merge(body, known_tier(reply.extra) if own else shared_members(reply.extra))
+        merge(body, known_tier(reply.extra) if is_own else shared_members(reply.extra))
     return encode(body)
 
 
-def _choice(
-    index: int, choice: Choice, dialect: str, asked: Conversation, losses: Losses
+def _write_message(
+    parts: Sequence[AnyPart], request: Conversation, legacy: bool, losses: Losses
 ) -> dict[str, Any]:
-    legacy = is_legacy(asked.tools)
-    written: dict[str, Any] = {
-        "index": index,
-        "message": _message(choice.parts, asked, legacy, losses),
-        "logprobs": choice.logprobs,
-        "finish_reason": write_finish(choice.finish, choice.parts, legacy=legacy),
-    }
-    if dialect == DIALECT:
-        merge(written, choice.extra)
-    return written
-
-
-def _message(
-    parts: Sequence[AnyPart], asked: Conversation, legacy: bool, losses: Losses
-) -> dict[str, Any]:
-    if len(parts) == 1 and is_plain(parts[0]):
-        return {"role": "assistant", "content": parts[0].text, "refusal": None}
-    text, annotations = spoken(parts, losses)
-    calls = _calls(parts, asked, losses)
+    text, annotations = _join_texts(parts, losses)
+    calls = _write_calls(parts, request, losses)
     refusal = "".join(part.text for part in parts if isinstance(part, Refusal))
     message: dict[str, Any] = {
         "role": "assistant",
@@ -130,13 +78,28 @@ def _message(
         "refusal": refusal or None,
     }
     thinking = "\n\n".join(part.text for part in parts if isinstance(part, Reasoning) and part.text)
-    if thinking and not (text and is_hidden(asked)):
+    if thinking and not (text and is_hidden(request)):
         message["reasoning_content"] = thinking
     if annotations:
         message["annotations"] = annotations
-    _write_media(message, parts, losses)
+    for part in parts:
+        if not isinstance(part, Media):
+            continue
+        media = media_members(part)
+        if media is None:
+            losses.add(part.kind)
+        elif part.kind == "audio":
+            message["audio"] = media
+        else:
+            message.setdefault("images", []).append(media)
     if calls and legacy:
-        message["function_call"] = _older(calls[0])
+        # function_call has room for one call, and for a custom tool's text only as arguments.
+        custom = calls[0].get("custom")
+        message["function_call"] = (
+            calls[0]["function"]
+            if custom is None
+            else {"name": custom["name"], "arguments": custom["input"]}
+        )
         if len(calls) > 1:
             losses.add("parallel_tools")
     elif calls:
@@ -144,17 +107,12 @@ def _message(
     return message
 
 
-def is_plain(part: AnyPart) -> TypeGuard[Text]:
-    """Whether a part is a text of which only the words are to be told."""
-    return type(part) is Text and not part.citations and part.signature is None
-
-
-def is_hidden(asked: Conversation) -> bool:
+def is_hidden(request: Conversation) -> bool:
     """Whether the client does not want to see the thinking."""
-    return asked.thinking is not None and asked.thinking.show is False
+    return request.thinking is not None and request.thinking.show is False
 
 
-def spoken(parts: Sequence[AnyPart], losses: Losses) -> tuple[str, list[Any]]:
+def _join_texts(parts: Sequence[AnyPart], losses: Losses) -> tuple[str, list[Any]]:
     """The text of an answer, and its sources with their places in that text."""
     annotations: list[Any] = []
     text, apart = "", False
@@ -162,22 +120,15 @@ def spoken(parts: Sequence[AnyPart], losses: Losses) -> tuple[str, list[Any]]:
         if isinstance(part, Text):
             if text and apart and part.text:
                 text += "\n\n"
-            for citation in part.citations:
-                written = annotation(citation, len(text), losses)
-                if written is not None:
-                    annotations.append(written)
+            sources = (annotation(each, len(text), losses) for each in part.citations)
+            annotations += (source for source in sources if source is not None)
             text += part.text
         apart = not isinstance(part, Text)
-        if apart or part.signature is not None:
-            _note_lost(part, losses)
+        if isinstance(part, Foreign):
+            losses.add(f"part:{part.type}")
+        elif isinstance(part, Text | Refusal | Media) and part.signature is not None:
+            losses.add("reasoning_signature")
     return text, annotations
-
-
-def _note_lost(part: AnyPart, losses: Losses) -> None:
-    if isinstance(part, Foreign):
-        losses.add(f"part:{part.type}")
-    elif isinstance(part, Text | Refusal | Media) and part.signature is not None:
-        losses.add("reasoning_signature")
 
 
 def annotation(citation: Citation, offset: int, losses: Losses) -> dict[str, Any] | Raw | None:
@@ -199,9 +150,11 @@ def annotation(citation: Citation, offset: int, losses: Losses) -> dict[str, Any
     return {"type": "url_citation", "url_citation": cited}
 
 
-def _calls(parts: Sequence[AnyPart], asked: Conversation, losses: Losses) -> list[dict[str, Any]]:
+def _write_calls(
+    parts: Sequence[AnyPart], request: Conversation, losses: Losses
+) -> list[dict[str, Any]]:
     """Tool calls, the first after some thinking with that thinking sealed in its id."""
-    customs = custom_names(asked.tools)
+    customs = custom_names(request.tools)
     pending: list[Reasoning] = []
     calls: list[dict[str, Any]] = []
     for part in parts:
@@ -211,7 +164,7 @@ def _calls(parts: Sequence[AnyPart], asked: Conversation, losses: Losses) -> lis
             call_id = seal_id(part.id, part.origin, part.signature, pending)
             pending = []
             if part.name in customs and not part.custom:
-                part = unwrapped(part)
+                part = unwrap_custom_call(part)
             calls.append(call_members(call_id, part, part.arguments or "{}"))
     if pending:
         losses.add("reasoning_signature")
@@ -227,8 +180,8 @@ def sealable(part: Reasoning) -> tuple[Reasoning, ...]:
 
 def call_members(call_id: str, call: ToolCall, text: str) -> dict[str, Any]:
     if call.custom:
-        written = {"name": call.name, "input": call.arguments}
-        return {"id": call_id, "type": "custom", "custom": written}
+        custom = {"name": call.name, "input": call.arguments}
+        return {"id": call_id, "type": "custom", "custom": custom}
     return {
         "id": call_id,
         "type": "function",
@@ -236,38 +189,17 @@ def call_members(call_id: str, call: ToolCall, text: str) -> dict[str, Any]:
     }
 
 
-def _older(call: dict[str, Any]) -> Any:
-    """A call as older clients know it, who have no other word for the text of a custom one."""
-    custom = call.get("custom")
-    if custom is None:
-        return call["function"]
-    return {"name": custom["name"], "arguments": custom["input"]}
-
-
-def _write_media(message: dict[str, Any], parts: Sequence[AnyPart], losses: Losses) -> None:
-    for part in parts:
-        if not isinstance(part, Media):
-            continue
-        written = media_members(part)
-        if written is None:
-            losses.add(part.kind)
-        elif part.kind == "audio":
-            message["audio"] = written
-        else:
-            message.setdefault("images", []).append(written)
-
-
 def media_members(part: Media) -> dict[str, Any] | None:
-    """A picture or spoken words in an answer; other media have no place in this dialect."""
+    """A picture or speech in an answer; other media have no place in this dialect."""
     if part.kind == "image" and (part.data is not None or part.url is not None):
         url = part.url or f"data:{part.media_type or 'image/png'};base64,{part.data}"
         return {"type": "image_url", "image_url": {"url": url}}
     if part.kind == "audio" and part.data is not None:
-        written: dict[str, Any] = {
+        audio: dict[str, Any] = {
             "id": part.file_id or NO_SPEECH_ID,
             "data": part.data,
             "transcript": part.text or "",
             "expires_at": 0,
         }
-        return {**written, **{name: raw for name, raw in part.extra.items() if name in written}}
+        return {**audio, **{name: raw for name, raw in part.extra.items() if name in audio}}
     return None

@@ -1,6 +1,6 @@
 """Events, written as the chunks of a chat completion."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -32,9 +32,9 @@ from gateway_formats.ndjson import escape_line_separators
 from gateway_formats.relay import CUT_SHORT
 
 from .._finish import write_finish
-from .._frames import DONE_FRAME, Frames, failure_frame
+from .._frames import DONE_FRAME, ChunkFrames, failure_frame
 from .._members import encode
-from .._tools import custom_names, is_legacy, unwrapped
+from .._tools import custom_names, is_legacy, unwrap_custom_call
 from ..client_replies import (
     annotation,
     call_members,
@@ -46,6 +46,9 @@ from ..client_replies import (
 
 Out = list[bytes]
 
+_KIND = "chat.completion.chunk"
+# The role comes first and once, with an empty content:
+# https://platform.openai.com/docs/api-reference/chat/streaming
 _ROLE = b'"delta":{"role":"assistant","content":""},'
 
 
@@ -87,36 +90,25 @@ class _ChoiceState:
 
 
 class ChatWriter:
-    """Interleaved parts stay interleaved: this dialect tells them apart by number."""
+    """Interleaved parts stay interleaved: this dialect gives each call a number."""
 
-    _frames: Frames
+    _frames: ChunkFrames
 
-    def __init__(self, asked: Conversation, losses: Losses) -> None:
-        self._asked = asked
+    def __init__(self, request: Conversation, losses: Losses) -> None:
+        self._request = request
         self._losses = losses
-        self._legacy = is_legacy(asked.tools)
-        self._customs = custom_names(asked.tools)
-        self._hides = is_hidden(asked)
+        self._legacy = is_legacy(request.tools)
+        self._customs = custom_names(request.tools)
+        self._hides_thinking = is_hidden(request)
         self._choices: dict[int, _ChoiceState] = {}
         self._usage: Usage | None = None
         self._failed = False
-        self._handlers: dict[type, Callable[[Any, Out], None]] = {
-            PartGrew: self._grow,
-            PartStarted: self._start_part,
-            PartEnded: self._end_part,
-            PartSealed: self._seal,
-            CitationAdded: self._cite,
-            UsageReported: self._count,
-            ChoiceEnded: self._end,
-            ReplyStarted: self._start,
-            ReplyFailed: self._fail,
-        }
 
     def feed(self, events: Sequence[StreamEvent]) -> bytes:
         if len(events) == 1 and type(events[0]) is PartGrew:
             return self._only(events[0])
         out: Out = []
-        handlers, choices = self._handlers, self._choices
+        choices = self._choices
         texts: list[str] = []  # of one part, all still to be written
         part, choice = -1, -1
         for event in events:
@@ -134,13 +126,13 @@ class ChatWriter:
             elif texts:
                 self._grow_all(part, choice, texts, out)
                 texts, part = [], -1
-            handlers[type(event)](event, out)
+            self._write(event, out)
         if texts:
             self._grow_all(part, choice, texts, out)
         return escape_line_separators(b"".join(out))
 
     def _only(self, event: PartGrew) -> bytes:
-        """All that most calls are about."""
+        """One event that adds to one part, as most calls bring."""
         state = self._choices[event.choice]
         slot = state.slots[event.index]
         if slot.is_text and not slot.gap and event.logprobs is None:
@@ -164,23 +156,43 @@ class ChatWriter:
         if not self._choices:
             return failure_frame(ReplyFailed(CUT_SHORT))
         usage = b""
-        if self._usage is not None and self._asked.stream_usage:
+        if self._usage is not None and self._request.stream_usage:
+            # The last chunk before the end marker, with no choices:
+            # https://platform.openai.com/docs/api-reference/chat/streaming
             usage = self._frames.usage(self._usage)
         return usage + DONE_FRAME
 
-    def _start(self, event: ReplyStarted, out: Out) -> None:
-        self._frames = Frames(
-            event,
-            reply_id(event.id),
-            event.model or self._asked.model,
-            "chat.completion.chunk",
-            self._asked.stream_usage,
-        )
-        self._choice(0, out)
-
-    def _fail(self, event: ReplyFailed, out: Out) -> None:
-        self._failed = True
-        out.append(failure_frame(event))
+    def _write(self, event: StreamEvent, out: Out) -> None:
+        match event:
+            case PartGrew():
+                self._grow(event, out)
+            case PartStarted():
+                self._start_part(event, out)
+            case PartEnded():
+                self._end_part(event, out)
+            case PartSealed():
+                self._seal(event)
+            case CitationAdded():
+                start = self._choices[event.choice].slots[event.index].start
+                source = annotation(event.citation, start, self._losses)
+                if source is not None:
+                    self._send({"annotations": [source]}, event.choice, out)
+            case UsageReported():
+                self._usage = event.usage
+            case ChoiceEnded():
+                state = self._choice(event.choice, out)
+                if state.pending:
+                    self._losses.add("reasoning_signature")
+                word = write_finish(event.finish, state.parts, legacy=self._legacy)
+                out.append(self._frames.finish(event.choice, b'"delta":{}', word))
+            case ReplyStarted():
+                model = event.model or self._request.model
+                wants_usage = self._request.stream_usage
+                self._frames = ChunkFrames(event, reply_id(event.id), model, _KIND, wants_usage)
+                self._choice(0, out)
+            case ReplyFailed():
+                self._failed = True
+                out.append(failure_frame(event))
 
     def _choice(self, index: int, out: Out) -> _ChoiceState:
         state = self._choices.get(index)
@@ -210,7 +222,7 @@ class ChatWriter:
     def _start_part(self, event: PartStarted, out: Out) -> None:
         state = self._choice(event.choice, out)
         part = event.part
-        slot = state.slots[event.index] = self._slot(part, state, event.choice, out)
+        slot = state.slots[event.index] = self._open_slot(part, state, event.choice, out)
         state.parts.append(part)
         if slot.is_text:
             slot.gap = "\n\n" if state.apart and state.length else ""
@@ -219,23 +231,33 @@ class ChatWriter:
         if isinstance(part, Text | Reasoning | Refusal) and part.text:
             self._grow(PartGrew(event.index, part.text, event.choice), out)
         for citation in part.citations if isinstance(part, Text) else ():
-            self._cite(CitationAdded(event.index, citation, event.choice), out)
+            self._write(CitationAdded(event.index, citation, event.choice), out)
 
-    def _slot(self, part: AnyPart, state: _ChoiceState, choice: int, out: Out) -> _Slot:
-        if isinstance(part, ToolCall):
-            return self._start_call(part, state, choice, out)
-        if isinstance(part, Text):
-            return self._growing(part, b"content", choice)
-        if isinstance(part, Refusal):
-            return self._growing(part, b"refusal", choice)
-        if isinstance(part, Reasoning) and not self._hides:
-            slot = self._growing(part, b"reasoning_content", choice)
-            slot.gap = "\n\n" if state.thought else ""
-            return slot
-        if isinstance(part, Media):
-            self._show(part, choice, out)
-        elif isinstance(part, Foreign):
-            self._losses.add(f"part:{part.type}")
+    def _open_slot(self, part: AnyPart, state: _ChoiceState, choice: int, out: Out) -> _Slot:
+        match part:
+            case ToolCall():
+                if self._legacy:
+                    return self._start_function_call(part, state, choice, out)
+                return self._start_call(part, state, choice, out)
+            case Text():
+                return self._growing(part, b"content", choice)
+            case Refusal():
+                return self._growing(part, b"refusal", choice)
+            case Reasoning() if not self._hides_thinking:
+                slot = self._growing(part, b"reasoning_content", choice)
+                slot.gap = "\n\n" if state.thought else ""
+                return slot
+            case Media():
+                media = media_members(part)
+                if media is None:
+                    self._losses.add(part.kind)
+                else:
+                    members = {"audio": media} if part.kind == "audio" else {"images": [media]}
+                    self._send(members, choice, out)
+            case Foreign():
+                self._losses.add(f"part:{part.type}")
+            case _:
+                pass
         return _Slot(part)
 
     def _growing(self, part: AnyPart, member: bytes, choice: int) -> _Slot:
@@ -243,27 +265,27 @@ class ChatWriter:
         return _Slot(part, before, b"}," + self._frames.tail)
 
     def _start_call(self, part: ToolCall, state: _ChoiceState, choice: int, out: Out) -> _Slot:
-        number = state.calls
-        state.calls += 1
-        if self._legacy:
-            return self._start_older(part, number, choice, out)
         call_id = seal_id(part.id, part.origin, part.signature, state.pending)
         state.pending = []
         slot = _Slot(replace(part, id=call_id, signature=None))
-        slot.number = number
+        slot.number = state.calls
+        state.calls += 1
         if part.name in self._customs and not part.custom:
             return slot  # its text is among arguments that are not whole yet
-        delta = {"index": number, **call_members(call_id, part, part.arguments)}
+        delta = {"index": slot.number, **call_members(call_id, part, part.arguments)}
         self._send({"tool_calls": [delta]}, choice, out)
         names = (b"custom", b"input") if part.custom else (b"function", b"arguments")
-        member = b'"delta":{"tool_calls":[{"index":%d,"%b":{"%b":' % (number, *names)
+        member = b'"delta":{"tool_calls":[{"index":%d,"%b":{"%b":' % (slot.number, *names)
         slot.before = self._frames.head(choice, member)
         slot.after = b"}}]}," + self._frames.tail
         return slot
 
-    def _start_older(self, part: ToolCall, number: int, choice: int, out: Out) -> _Slot:
-        """An older client has room for one call, and for no id."""
-        if number:
+    def _start_function_call(
+        self, part: ToolCall, state: _ChoiceState, choice: int, out: Out
+    ) -> _Slot:
+        """``function_call``, which has room for one call, and for no id."""
+        state.calls += 1
+        if state.calls > 1:
             self._losses.add("parallel_tools")
             return _Slot(None)
         if part.signature is not None:
@@ -272,18 +294,10 @@ class ChatWriter:
         before = self._frames.head(choice, b'"delta":{"function_call":{"arguments":')
         return _Slot(part, before, b"}}," + self._frames.tail)
 
-    def _show(self, part: Media, choice: int, out: Out) -> None:
-        written = media_members(part)
-        if written is None:
-            self._losses.add(part.kind)
-        else:
-            member = {"audio": written} if part.kind == "audio" else {"images": [written]}
-            self._send(member, choice, out)
-
     def _send(self, delta: dict[str, Any], choice: int, out: Out) -> None:
         out += (self._frames.head(choice, b'"delta":%b,' % encode(delta)), self._frames.tail)
 
-    def _seal(self, event: PartSealed, out: Out) -> None:
+    def _seal(self, event: PartSealed) -> None:
         slot = self._choices[event.choice].slots[event.index]
         part = slot.part
         if not isinstance(part, Reasoning):
@@ -295,40 +309,21 @@ class ChatWriter:
             part = replace(part, sealed=event.sealed, origin=event.origin)
         slot.part = part
 
-    def _cite(self, event: CitationAdded, out: Out) -> None:
-        start = self._choices[event.choice].slots[event.index].start
-        written = annotation(event.citation, start, self._losses)
-        if written is not None:
-            self._send({"annotations": [written]}, event.choice, out)
-
     def _end_part(self, event: PartEnded, out: Out) -> None:
         state = self._choices[event.choice]
         slot = state.slots[event.index]
-        part = slot.part
+        part, text = slot.part, "".join(slot.grown)
         if isinstance(part, Reasoning):
-            text = "".join(slot.grown)
             state.thought = state.thought or bool(text)
             state.pending += sealable(replace(part, text=text))
         elif isinstance(part, ToolCall):
-            self._end_call(part, slot, event.choice, out)
+            text = part.arguments + text
+            if not slot.before:
+                call = unwrap_custom_call(replace(part, arguments=text))
+                delta = {"index": slot.number, **call_members(part.id, call, "")}
+                self._send({"tool_calls": [delta]}, event.choice, out)
+            elif not text and not part.custom:
+                # Clients parse the arguments, and an empty text is no JSON.
+                out += (slot.before, b'"{}"', slot.after)
         elif part is not None and part.signature is not None:
             self._losses.add("reasoning_signature")
-
-    def _end_call(self, part: ToolCall, slot: _Slot, choice: int, out: Out) -> None:
-        text = part.arguments + "".join(slot.grown)
-        if not slot.before:
-            whole = unwrapped(replace(part, arguments=text))
-            delta = {"index": slot.number, **call_members(part.id, whole, "")}
-            self._send({"tool_calls": [delta]}, choice, out)
-        elif not text and not part.custom:
-            out += (slot.before, b'"{}"', slot.after)
-
-    def _count(self, event: UsageReported, out: Out) -> None:
-        self._usage = event.usage
-
-    def _end(self, event: ChoiceEnded, out: Out) -> None:
-        state = self._choice(event.choice, out)
-        if state.pending:
-            self._losses.add("reasoning_signature")
-        word = write_finish(event.finish, state.parts, legacy=self._legacy)
-        out.append(self._frames.finish(event.choice, b'"delta":{}', word))

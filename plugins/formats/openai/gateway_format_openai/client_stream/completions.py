@@ -19,7 +19,7 @@ from gateway_core import (
 from gateway_formats.ndjson import escape_line_separators
 from gateway_formats.relay import CUT_SHORT
 
-from .._frames import DONE_FRAME, Frames, failure_frame
+from .._frames import DONE_FRAME, ChunkFrames, failure_frame
 from .._members import encode
 from ..client_replies import KIND, completion_id, finish_word, note_lost, older_logprobs
 
@@ -27,7 +27,7 @@ from ..client_replies import KIND, completion_id, finish_word, note_lost, older_
 class CompletionWriter:
     """Each piece of text as a chunk of its own; whatever else an answer holds has no place."""
 
-    _frames: Frames
+    _frames: ChunkFrames
 
     def __init__(self, asked: Conversation, losses: Losses) -> None:
         self._asked = asked
@@ -74,7 +74,7 @@ class CompletionWriter:
         self._begun = True
         model = event.model or self._asked.model
         wants_usage = self._asked.stream_usage
-        self._frames = Frames(event, completion_id(event.id), model, KIND, wants_usage)
+        self._frames = ChunkFrames(event, completion_id(event.id), model, KIND, wants_usage)
 
     def _start_part(self, event: PartStarted) -> bytes:
         part = event.part

@@ -43,8 +43,8 @@ class Draft(Struct, frozen=True):
         if not self.switches.cache_control:
             self.losses.add("cache_control")
             return None
-        written = {"type": "ephemeral"}
-        return {**written, "ttl": lifetime} if lifetime != "5m" else written
+        breakpoint = {"type": "ephemeral"}
+        return {**breakpoint, "ttl": lifetime} if lifetime != "5m" else breakpoint
 
     def call_id(self, text: str) -> str:
         """An id that the vendor accepts; the same one for a call and for its result."""

@@ -9,9 +9,7 @@ from .draft import Draft
 _UNNAMED = "response"
 
 
-def write_output(output: Output | None, draft: Draft) -> dict[str, Any]:
-    if output is None:
-        return {}
+def write_output(output: Output, draft: Draft) -> dict[str, Any]:
     if output.schema is None or not draft.switches.json_schema:
         if output.schema is not None:
             draft.losses.add("output_schema")
@@ -25,7 +23,7 @@ def write_output(output: Output | None, draft: Draft) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
-def instructions_for(conversation: Conversation, draft: Draft) -> tuple[Text, ...]:
+def add_json_instruction(conversation: Conversation, draft: Draft) -> tuple[Text, ...]:
     """The instructions, with a word on JSON where the vendor's JSON mode needs it said."""
     output = conversation.output
     if output is None:
@@ -35,15 +33,16 @@ def instructions_for(conversation: Conversation, draft: Draft) -> tuple[Text, ..
             return conversation.instructions
         schema = bytes(output.schema).decode(errors="replace")
         hint = f"Answer with JSON that fits this schema, and with nothing else:\n{schema}"
-    elif draft.own or _speaks_of_json(conversation):
+    elif draft.own or _mentions_json(conversation):
         return conversation.instructions
     else:
         hint = "Answer with JSON and with nothing else."
     return (*conversation.instructions, Text(text=hint))
 
 
-def _speaks_of_json(conversation: Conversation) -> bool:
-    """JSON mode is refused when no message holds the word."""
+def _mentions_json(conversation: Conversation) -> bool:
+    # JSON mode is refused when no message holds the word:
+    # https://platform.openai.com/docs/guides/structured-outputs#json-mode
     texts = [*conversation.instructions]
     for turn in conversation.turns:
         texts += (part for part in turn.parts if isinstance(part, Text))

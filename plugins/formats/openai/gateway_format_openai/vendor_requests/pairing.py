@@ -13,50 +13,41 @@ from gateway_core import AnyPart, Text, ToolCall, ToolResult, Turn
 NO_RESULT = "No result was given for this call."
 
 _Waiting = dict[str, list[tuple[int, ToolResult]]]
+"""Results that are not placed yet, by their call's id, each with the position of its turn."""
 
 
-def paired(turns: Sequence[Turn]) -> list[Turn]:
+def pair_results(turns: Sequence[Turn]) -> list[Turn]:
     """The same turns in the order the vendor needs; nothing is dropped."""
-    waiting = _results(turns)
-    ordered: list[Turn] = []
-    for position, turn in enumerate(turns):
-        if turn.role == "assistant":
-            ordered.append(turn)
-            results = _results_of(turn, position, waiting)
-            if results:
-                ordered.append(Turn("user", results))
-            continue
-        left = _left(turn, position, waiting)
-        if left is not None:
-            ordered.append(left)
-    return ordered
-
-
-def _results(turns: Sequence[Turn]) -> _Waiting:
     waiting: _Waiting = {}
     for position, turn in enumerate(turns):
         for part in turn.parts:
             if isinstance(part, ToolResult):
                 waiting.setdefault(part.call_id, []).append((position, part))
-    return waiting
+    ordered: list[Turn] = []
+    for position, turn in enumerate(turns):
+        if turn.role == "assistant":
+            ordered.append(turn)
+            calls = [part for part in turn.parts if isinstance(part, ToolCall)]
+            if calls:
+                results = tuple(_take_result(call, position, waiting) for call in calls)
+                ordered.append(Turn("user", results))
+        elif (remaining := _without_placed_results(turn, position, waiting)) is not None:
+            ordered.append(remaining)
+    return ordered
 
 
-def _results_of(turn: Turn, position: int, waiting: _Waiting) -> tuple[ToolResult, ...]:
-    calls = [part for part in turn.parts if isinstance(part, ToolCall)]
-    return tuple(_result_of(call, position, waiting) for call in calls)
-
-
-def _result_of(call: ToolCall, position: int, waiting: _Waiting) -> ToolResult:
+def _take_result(call: ToolCall, position: int, waiting: _Waiting) -> ToolResult:
+    """The first result after the call, or a stand-in where there is none."""
     queue = waiting.get(call.id, [])
-    for index, (stood, result) in enumerate(queue):
-        if stood > position:
+    for index, (result_position, result) in enumerate(queue):
+        if result_position > position:
             del queue[index]
             return result
     return ToolResult(call_id=call.id, content=(Text(text=NO_RESULT),), custom=call.custom)
 
 
-def _left(turn: Turn, position: int, waiting: _Waiting) -> Turn | None:
-    """A turn without the results that were moved; a result of no known call becomes words."""
+def _without_placed_results(turn: Turn, position: int, waiting: _Waiting) -> Turn | None:
+    """A turn without the results that were moved; a result of no known call becomes text."""
     if not any(isinstance(part, ToolResult) for part in turn.parts):
         return turn
     parts: list[AnyPart] = []

@@ -1,8 +1,6 @@
 """A vendor's quirks, as its ``ProviderSpec.options`` declare them, with everything defaulted."""
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
 
 from msgspec import Struct
 
@@ -37,36 +35,30 @@ class Switches(Struct, frozen=True, kw_only=True):
 
 
 def read_switches(target: Target, conversation: Conversation) -> Switches:
-    """What a client of this same dialect asked for is taken to be meant for this vendor."""
-    said, own = target.provider.options, conversation.dialect == DIALECT
-    return _switches(said, target.model.id, own) if said else _usual(target.model.id, own)
+    """The vendor's declared options, completed with defaults.
 
+    What a client of this same dialect asks for is taken to be meant for this vendor.
+    """
+    options, own = target.provider.options, conversation.dialect == DIALECT
 
-@lru_cache(maxsize=1024)
-def _usual(model: str, own: bool) -> Switches:
-    """The switches of a vendor that declares none."""
-    return _switches({}, model, own)
-
-
-def _switches(said: Mapping[str, str | bool], model: str, own: bool) -> Switches:
     def accepts(name: str) -> bool:
-        return bool(said.get(name, own))
+        return bool(options.get(name, own))
 
     def word(name: str, default: str) -> str:
-        value = said.get(name, default)
+        value = options.get(name, default)
         return value if isinstance(value, str) else (name if value else "")
 
     return Switches(
-        limit_name=limit_name(said.get("max_tokens"), model),
+        limit_name=limit_name(options.get("max_tokens"), target.model.id),
         system_role=word("system_role", "system"),
         reasoning=word("reasoning", "effort") or "none",
         reasoning_content=word("reasoning_content", ""),
         documents=word("documents", "file"),
         web_search=word("web_search", ""),
-        stream_usage=not said.get("no_stream_usage", False),
-        json_schema=bool(said.get("json_schema", True)),
-        images_in_tool_results=bool(said.get("images_in_tool_results", False)),
-        short_ids=bool(said.get("short_ids", False)),
+        stream_usage=not options.get("no_stream_usage", False),
+        json_schema=bool(options.get("json_schema", True)),
+        images_in_tool_results=bool(options.get("images_in_tool_results", False)),
+        short_ids=bool(options.get("short_ids", False)),
         cache_control=accepts("cache_control"),
         top_k=accepts("top_k"),
         min_p=accepts("min_p"),
@@ -77,9 +69,9 @@ def _switches(said: Mapping[str, str | bool], model: str, own: bool) -> Switches
     )
 
 
-def limit_name(said: str | bool | None, model: str) -> str:
+def limit_name(option: str | bool | None, model: str) -> str:
     """What this vendor calls the limit of an answer's length."""
-    if isinstance(said, str):
-        return said
-    old = said if said is not None else not _NEEDS_NEW_NAME.search(model)
+    if isinstance(option, str):
+        return option
+    old = option if option is not None else not _NEEDS_NEW_NAME.search(model)
     return "max_tokens" if old else "max_completion_tokens"

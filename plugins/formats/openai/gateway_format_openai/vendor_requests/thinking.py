@@ -11,29 +11,60 @@ _GUESSED = {"minimal": "low", "xhigh": "high", "max": "high"}
 """Words that only some models know are not chosen for a client that gave a number."""
 
 
-def write_thinking(thinking: Thinking | None, draft: Draft) -> dict[str, Any]:
+def write_thinking(thinking: Thinking, draft: Draft) -> dict[str, Any]:
     """The members that ask for it in this vendor's way; a loss where it has none."""
-    if thinking is None or thinking == Thinking(show=thinking.show, summary=thinking.summary):
-        return _shown(thinking, draft)
+    style = draft.switches.reasoning
+    if thinking == Thinking(show=thinking.show, summary=thinking.summary):
+        hides = style == "openrouter" and thinking.show is False
+        return {"reasoning": {"exclude": True}} if hides else {}
     is_off = thinking.enabled is False and thinking.effort in (None, "none")
     if draft.target.model.reasoning is False:
         if not is_off:
             draft.losses.add("thinking")
         return {}
-    written = _STYLES.get(draft.switches.reasoning, _write_nothing)(thinking, is_off)
-    if not written:
+    members = _write_in_style(style, thinking, is_off)
+    if not members:
         draft.losses.add("thinking")
-    return written
+    return members
 
 
-def _shown(thinking: Thinking | None, draft: Draft) -> dict[str, Any]:
-    if thinking is None or draft.switches.reasoning != "openrouter":
-        return {}
-    return {"reasoning": {"exclude": True}} if thinking.show is False else {}
-
-
-def _write_nothing(thinking: Thinking, is_off: bool) -> dict[str, Any]:
+def _write_in_style(style: str, thinking: Thinking, is_off: bool) -> dict[str, Any]:
+    match style:
+        case "effort":
+            if is_off and thinking.effort is None:
+                return {}  # "none" is refused by models that always think
+            return {"reasoning_effort": _effort(thinking)}
+        case "openrouter":
+            return {"reasoning": _write_openrouter(thinking, is_off)}
+        case "thinking" | "thinking+effort":
+            members: dict[str, Any] = {"thinking": {"type": "disabled" if is_off else "enabled"}}
+            has_amount = thinking.effort is not None or thinking.budget is not None
+            if style == "thinking+effort" and not is_off and has_amount:
+                members["reasoning_effort"] = _effort(thinking)
+            return members
+        case "enable_thinking":
+            members = {"enable_thinking": not is_off}
+            budget = thinking.budget
+            if budget is None and thinking.effort not in (None, "none"):
+                budget = budget_of(thinking.effort or "")
+            if budget is not None and budget > 0 and not is_off:
+                members["thinking_budget"] = budget
+            return members
     return {}
+
+
+def _write_openrouter(thinking: Thinking, is_off: bool) -> dict[str, Any]:
+    """One of effort, max_tokens and enabled: https://openrouter.ai/docs/use-cases/reasoning-tokens."""
+    members: dict[str, Any] = {}
+    if thinking.effort is not None:
+        members["effort"] = thinking.effort
+    elif thinking.budget is not None and thinking.budget > 0:
+        members["max_tokens"] = thinking.budget
+    elif thinking.enabled is not None or thinking.budget is not None:
+        members["enabled"] = not is_off
+    if thinking.show is False:
+        members["exclude"] = True
+    return members
 
 
 def _effort(thinking: Thinking) -> str:
@@ -41,52 +72,3 @@ def _effort(thinking: Thinking) -> str:
         return thinking.effort
     guess = effort_of(-1 if thinking.budget is None else thinking.budget)
     return _GUESSED.get(guess, guess)
-
-
-def _write_effort(thinking: Thinking, is_off: bool) -> dict[str, Any]:
-    if is_off and thinking.effort is None:
-        return {}  # "none" is refused by models that always think
-    return {"reasoning_effort": _effort(thinking)}
-
-
-def _write_openrouter(thinking: Thinking, is_off: bool) -> dict[str, Any]:
-    asked: dict[str, Any] = {}
-    if thinking.effort is not None:
-        asked["effort"] = thinking.effort
-    elif thinking.budget is not None and thinking.budget > 0:
-        asked["max_tokens"] = thinking.budget
-    elif thinking.enabled is not None or thinking.budget is not None:
-        asked["enabled"] = not is_off
-    if thinking.show is False:
-        asked["exclude"] = True
-    return {"reasoning": asked}
-
-
-def _write_switch(thinking: Thinking, is_off: bool) -> dict[str, Any]:
-    return {"thinking": {"type": "disabled" if is_off else "enabled"}}
-
-
-def _write_both(thinking: Thinking, is_off: bool) -> dict[str, Any]:
-    written = _write_switch(thinking, is_off)
-    if not is_off and (thinking.effort is not None or thinking.budget is not None):
-        written["reasoning_effort"] = _effort(thinking)
-    return written
-
-
-def _write_flag(thinking: Thinking, is_off: bool) -> dict[str, Any]:
-    written: dict[str, Any] = {"enable_thinking": not is_off}
-    budget = thinking.budget
-    if budget is None and thinking.effort not in (None, "none"):
-        budget = budget_of(thinking.effort or "")
-    if budget is not None and budget > 0 and not is_off:
-        written["thinking_budget"] = budget
-    return written
-
-
-_STYLES = {
-    "effort": _write_effort,
-    "openrouter": _write_openrouter,
-    "thinking": _write_switch,
-    "thinking+effort": _write_both,
-    "enable_thinking": _write_flag,
-}

@@ -1,6 +1,6 @@
 """Tools and the choice among them, written for the vendor."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Raw
@@ -11,7 +11,7 @@ from .._members import DIALECT, anything_of, merge
 from .._tools import LEGACY, SEARCH_OPTIONS
 from .draft import Draft
 
-_NOTHING_TO_SAY = Raw(b'{"type":"object","properties":{}}')
+_NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
 
 _TEXT_INPUT = Raw(
     b'{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}'
@@ -19,59 +19,52 @@ _TEXT_INPUT = Raw(
 
 
 def write_tools(conversation: Conversation, draft: Draft) -> dict[str, Any]:
-    """The members of a request that speak of tools; none when there are no tools."""
+    """The members of a request that concern tools; none when there are no tools."""
     body: dict[str, Any] = {}
-    tools = [
-        written
-        for tool in _offered(conversation, draft)
-        if (written := _tool(tool, draft, body)) is not None
-    ]
+    choice = conversation.tool_choice
+    offered: Sequence[Tool] = conversation.tools
+    if choice is not None and len(choice.names) > 1 and not draft.switches.allowed_tools:
+        # This vendor has no choice among several tools, so it is offered only the allowed ones.
+        offered = [tool for tool in conversation.tools if tool.name in choice.names]
+    tools = [each for tool in offered if (each := _write_tool(tool, draft, body)) is not None]
     if not tools:
         return body
     body["tools"] = tools
-    choice = conversation.tool_choice
     if choice is not None:
-        body["tool_choice"] = _choice(choice, conversation.tools, draft)
+        body["tool_choice"] = _write_choice(choice, conversation.tools, draft)
     parallel = conversation.parallel_tools
     if parallel is None and any(tool.dialect == LEGACY for tool in conversation.tools):
-        parallel = False  # the caller's older answer has room for one call
+        parallel = False  # function_call in the client's answer has room for one call
     if parallel is not None:
         body["parallel_tool_calls"] = parallel
     return body
 
 
-def _offered(conversation: Conversation, draft: Draft) -> Iterable[Tool]:
-    """All tools, or only the allowed ones for a vendor that cannot be told which."""
-    choice = conversation.tool_choice
-    if choice is None or len(choice.names) < 2 or draft.switches.allowed_tools:
-        return conversation.tools
-    return [tool for tool in conversation.tools if tool.name in choice.names]
-
-
-def _tool(tool: Tool, draft: Draft, body: dict[str, Any]) -> dict[str, Any] | Raw | None:
+def _write_tool(tool: Tool, draft: Draft, body: dict[str, Any]) -> dict[str, Any] | Raw | None:
     if tool.hosted is not None:
-        return _hosted(tool, draft, body)
-    if tool.custom:
-        return _custom(tool, draft)
+        return _write_hosted(tool, draft, body)
+    if tool.custom and draft.switches.custom_tools:
+        return _write_custom(tool)
     function: dict[str, Any] = {"name": tool.name}
-    if tool.description is not None:
-        function["description"] = tool.description
-    function["parameters"] = _NOTHING_TO_SAY if tool.schema is None else tool.schema
-    if tool.strict is not None:
-        function["strict"] = tool.strict
-    return _completed({"type": "function", "function": function}, tool, draft)
-
-
-def _completed(written: dict[str, Any], tool: Tool, draft: Draft) -> dict[str, Any]:
-    merge(written, draft.extras(tool.extra, "tools"))
+    if tool.custom:
+        function["description"] = tool.description or "Takes free text."
+        function["parameters"] = _TEXT_INPUT
+    else:
+        if tool.description is not None:
+            function["description"] = tool.description
+        function["parameters"] = _NO_PARAMETERS if tool.schema is None else tool.schema
+        if tool.strict is not None:
+            function["strict"] = tool.strict
+    members: dict[str, Any] = {"type": "function", "function": function}
+    merge(members, draft.extras(tool.extra, "tools"))
     cache = draft.cache(tool.cache)
     if cache is not None:
-        written["cache_control"] = cache
-    return written
+        members["cache_control"] = cache
+    return members
 
 
-def _hosted(tool: Tool, draft: Draft, body: dict[str, Any]) -> dict[str, Any] | Raw | None:
-    """A server tool: the client's own words for it, or the vendor's declared way."""
+def _write_hosted(tool: Tool, draft: Draft, body: dict[str, Any]) -> dict[str, Any] | Raw | None:
+    """A server tool: the client's own JSON for it, or the vendor's declared way."""
     if tool.dialect == DIALECT and tool.raw is not None:
         if tool.name != SEARCH_OPTIONS:
             return tool.raw
@@ -89,42 +82,30 @@ def _hosted(tool: Tool, draft: Draft, body: dict[str, Any]) -> dict[str, Any] | 
     return None
 
 
-def _custom(tool: Tool, draft: Draft) -> dict[str, Any] | Raw:
-    """A tool that takes free text; as a function with one text for vendors without such."""
-    if not draft.switches.custom_tools:
-        function = {
-            "name": tool.name,
-            "description": tool.description or "Takes free text.",
-            "parameters": _TEXT_INPUT,
-        }
-        return _completed({"type": "function", "function": function}, tool, draft)
+def _write_custom(tool: Tool) -> dict[str, Any] | Raw:
+    """A tool that takes free text: https://platform.openai.com/docs/guides/function-calling."""
     if tool.dialect == DIALECT and tool.raw is not None:
         return tool.raw
     custom: dict[str, Any] = {"name": tool.name}
     if tool.description is not None:
         custom["description"] = tool.description
-    form = _form(tool)
-    if form is not None:
+    declared = anything_of(tool.raw) if tool.raw is not None else None
+    form = declared.get("format") if isinstance(declared, dict) else None
+    if isinstance(form, dict):
+        # The Responses API has a grammar's members flat, this one in an object of their own.
+        if form.get("type") == "grammar" and "grammar" not in form:
+            grammar = {name: form[name] for name in ("syntax", "definition") if name in form}
+            form = {"type": "grammar", "grammar": grammar}
         custom["format"] = form
     return {"type": "custom", "custom": custom}
 
 
-def _form(tool: Tool) -> dict[str, Any] | None:
-    """The grammar of a custom tool that was declared in the flat shape of another dialect."""
-    declared = anything_of(tool.raw) if tool.raw is not None else None
-    form = declared.get("format") if isinstance(declared, dict) else None
-    if not isinstance(form, dict) or form.get("type") != "grammar" or "grammar" in form:
-        return form if isinstance(form, dict) else None
-    grammar = {name: form[name] for name in ("syntax", "definition") if name in form}
-    return {"type": "grammar", "grammar": grammar}
-
-
-def _choice(choice: ToolChoice, tools: Sequence[Tool], draft: Draft) -> str | dict[str, Any]:
+def _write_choice(choice: ToolChoice, tools: Sequence[Tool], draft: Draft) -> str | dict[str, Any]:
     if not choice.names:
         return "required" if choice.mode == "only" else choice.mode
     if choice.mode not in ("only", "auto"):
         return choice.mode
-    named = [_name(name, tools, draft) for name in choice.names]
+    named = [_write_name(name, tools, draft) for name in choice.names]
     if len(named) == 1 and choice.mode == "only":
         return named[0]
     mode = "required" if choice.mode == "only" else "auto"
@@ -133,7 +114,7 @@ def _choice(choice: ToolChoice, tools: Sequence[Tool], draft: Draft) -> str | di
     return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": named}}
 
 
-def _name(name: str, tools: Sequence[Tool], draft: Draft) -> dict[str, Any]:
+def _write_name(name: str, tools: Sequence[Tool], draft: Draft) -> dict[str, Any]:
     for tool in tools:
         if tool.name != name:
             continue

@@ -21,7 +21,7 @@ EMPTY = "The upstream gave an empty answer"
 BROKEN = "The upstream broke off its answer"
 
 
-class Answer:
+class VendorAnswer:
     """Keeps the promise of event order, whatever comes in."""
 
     __slots__ = ("_choices", "_citations", "_id", "_is_whole", "_started", "_usage", "failed")

@@ -9,7 +9,7 @@ from gateway_formats.sse import FrameBuffer, FrameTooLong
 
 from .._chunks import Chunk, is_words, read_chunk
 from .._members import UNREADABLE
-from .answer import Answer
+from .answer import VendorAnswer
 
 DONE = b"[DONE]"
 
@@ -24,12 +24,12 @@ def is_done(data: bytes) -> bool:
 
 
 class ChatReader:
-    """Frames to events. A vendor that does not stream after all is read at the end."""
+    """ChunkFrames to events. A vendor that does not stream after all is read at the end."""
 
     __slots__ = ("_answer", "_begun", "_frames", "_grown", "_over", "_skimmer", "_whole")
 
     def __init__(self) -> None:
-        self._answer = Answer()
+        self._answer = VendorAnswer()
         self._frames = FrameBuffer()
         self._skimmer = FrameScanner()
         self._grown = PartGrew(0, "")
@@ -77,7 +77,7 @@ class ChatReader:
             self._begun = True
             if text[:1] == b"{":
                 self._whole = []
-                self._answer = Answer(is_whole=True)
+                self._answer = VendorAnswer(is_whole=True)
 
     def _read(self, whole: bytes, out: list[StreamEvent]) -> None:
         def look(name: bytes, data: bytes) -> str | None:
