@@ -104,7 +104,7 @@ CHOICE_MEMBERS = frozenset(ChoiceChunk.__struct_fields__)
 MESSAGE_MEMBERS = frozenset(Delta.__struct_fields__) | {"role"}
 
 
-def is_words(chunk: Chunk) -> bool:
+def has_only_text(chunk: Chunk) -> bool:
     """Whether a chunk has room for nothing but text, so that it would say the same of another."""
     if chunk.choices is None or len(chunk.choices) != 1:
         return False

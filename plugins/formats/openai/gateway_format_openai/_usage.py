@@ -50,6 +50,14 @@ def read_usage(value: object) -> Usage | None:
     )
 
 
+def usage_in(usage: object, x_groq: object) -> Usage | None:
+    """The usage of a chunk. Groq reports that of a stream in a member of its own."""
+    found = read_usage(usage)
+    if found is None and isinstance(x_groq, dict):
+        found = read_usage(x_groq.get("usage"))
+    return found
+
+
 def _details(value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     for name in names:
         found = value.get(name)

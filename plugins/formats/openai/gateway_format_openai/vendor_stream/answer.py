@@ -1,7 +1,6 @@
 """A vendor's answer, chunk by chunk, as events. A whole answer is one large chunk."""
 
 import hashlib
-from typing import Any
 
 from msgspec import Raw
 
@@ -12,7 +11,7 @@ from gateway_formats.relay import CUT_SHORT
 from .._chunks import ChoiceChunk, Chunk
 from .._members import encode
 from .._shared import SHARED
-from .._usage import read_usage
+from .._usage import usage_in
 from ..errors import read_failure
 from .choice import OpenChoice
 
@@ -22,7 +21,7 @@ BROKEN = "The upstream broke off its answer"
 
 
 class VendorAnswer:
-    """Keeps the promise of event order, whatever comes in."""
+    """Gives events in the order that the canonical model promises, whatever comes in."""
 
     __slots__ = ("_choices", "_citations", "_id", "_is_whole", "_started", "_usage", "failed")
 
@@ -37,20 +36,26 @@ class VendorAnswer:
 
     def take(self, chunk: Chunk, data: bytes, out: list[StreamEvent]) -> None:
         if chunk.error is not None or not chunk.choices:
-            if self._is_failure(chunk, data, out):
+            may_fail = chunk.error is not None or chunk.usage is None
+            error = read_failure(data) if may_fail else None
+            if error is not None:
+                self.fail(as_failure(error), out)
                 return
             if not chunk.choices and chunk.usage is None:
-                return  # some vendors begin with a chunk about the prompt
+                return  # Azure begins with a chunk about the prompt, which has no choices
         if not self._started:
             self._start(chunk, data, out)
         if chunk.search_results is not None or chunk.citations is not None:
-            self._citations = _sources(chunk) or self._citations
+            self._citations = _read_sources(chunk) or self._citations
         for choice in chunk.choices or ():
             self._take_choice(choice, out)
             if self.failed:
                 return
         if chunk.usage is not None or chunk.x_groq is not None:
-            self._report(chunk, out)
+            usage = usage_in(chunk.usage, chunk.x_groq)
+            if usage is not None and usage != self._usage:
+                self._usage = usage
+                out.append(UsageReported(usage))
 
     def close(self, out: list[StreamEvent], *, marked: bool) -> None:
         """The answer is over; ``marked`` says whether the vendor said so itself."""
@@ -65,29 +70,22 @@ class VendorAnswer:
     def is_ended(self) -> bool:
         """Whether every choice has said why it ended."""
         choices = self._choices.values()
-        return bool(choices) and all(choice.word is not None for choice in choices)
+        return bool(choices) and all(choice.finish_reason is not None for choice in choices)
 
     def fail(self, failure: ReplyFailed, out: list[StreamEvent]) -> None:
         self.failed = True
         out.append(failure)
 
-    def _is_failure(self, chunk: Chunk, data: bytes, out: list[StreamEvent]) -> bool:
-        if chunk.error is None and chunk.usage is not None:
-            return False
-        error = read_failure(data)
-        if error is None:
-            return False
-        self.fail(as_failure(error), out)
-        return True
-
     def _start(self, chunk: Chunk, data: bytes, out: list[StreamEvent]) -> None:
         self._started = True
-        given = chunk.id if isinstance(chunk.id, str) else ""
-        self._id = given or _substitute(data)
+        reply_id = chunk.id if isinstance(chunk.id, str) else ""
+        # Calls without an id are named after their reply; one without an id is named by its bytes,
+        # so that the names are the same however the stream is cut.
+        self._id = reply_id or hashlib.sha256(data).hexdigest()[:24]
         model = chunk.model if isinstance(chunk.model, str) else ""
         shared = ((name, getattr(chunk, name)) for name in SHARED)
         extra = {name: Raw(encode(value)) for name, value in shared if value}
-        out.append(ReplyStarted(given, model, seconds(chunk.created), extra))
+        out.append(ReplyStarted(reply_id, model, _read_seconds(chunk.created), extra))
 
     def _take_choice(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
         index = chunk.index or 0
@@ -102,30 +100,16 @@ class VendorAnswer:
         if delta is not None:
             choice.take(delta, chunk.logprobs, out)
         if chunk.error is not None or chunk.finish_reason == "error":
-            self._break(chunk, out)
+            # OpenRouter reports a failure in the middle of a stream in the choice:
+            # https://openrouter.ai/docs/api-reference/errors
+            has_error = chunk.error is not None
+            error = read_failure(encode({"error": chunk.error})) if has_error else None
+            self.fail(as_failure(error) if error else ReplyFailed(BROKEN), out)
         elif chunk.finish_reason:
-            choice.word, choice.met = chunk.finish_reason, chunk.stop_reason
-
-    def _break(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
-        """A choice may carry the vendor's failure in place of an end."""
-        error = read_failure(encode({"error": chunk.error})) if chunk.error is not None else None
-        self.fail(as_failure(error) if error else ReplyFailed(BROKEN), out)
-
-    def _report(self, chunk: Chunk, out: list[StreamEvent]) -> None:
-        usage = read_usage(chunk.usage)
-        if usage is None and isinstance(chunk.x_groq, dict):
-            usage = read_usage(chunk.x_groq.get("usage"))
-        if usage is not None and usage != self._usage:
-            self._usage = usage
-            out.append(UsageReported(usage))
+            choice.finish_reason, choice.stop_reason = chunk.finish_reason, chunk.stop_reason
 
 
-def _substitute(data: bytes) -> str:
-    """What tool calls are named after when the vendor gave its reply no id."""
-    return hashlib.sha256(data).hexdigest()[:24]
-
-
-def seconds(value: object) -> int | None:
+def _read_seconds(value: object) -> int | None:
     if isinstance(value, str) and value.isdigit():
         value = int(value)
     if isinstance(value, float):
@@ -133,20 +117,17 @@ def seconds(value: object) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
-def _sources(chunk: Chunk) -> tuple[Citation, ...]:
-    """A search vendor names its sources once for the whole answer."""
+def _read_sources(chunk: Chunk) -> tuple[Citation, ...]:
+    # A search vendor names its sources once for the whole answer, as addresses or objects:
+    # https://docs.perplexity.ai/api-reference/chat-completions-post
     for items in (chunk.search_results, chunk.citations):
-        listed: list[Any] = items if isinstance(items, list) else []
-        found = tuple(source for item in listed if (source := _source(item)) is not None)
-        if found:
-            return found
+        sources: list[Citation] = []
+        for item in items if isinstance(items, list) else ():
+            source = {"url": item} if isinstance(item, str) else item
+            if isinstance(source, dict) and isinstance(source.get("url"), str):
+                title = source.get("title")
+                has_title = isinstance(title, str) and bool(title)
+                sources.append(Citation(url=source["url"], title=title if has_title else None))
+        if sources:
+            return tuple(sources)
     return ()
-
-
-def _source(item: object) -> Citation | None:
-    if isinstance(item, str):
-        return Citation(url=item)
-    if not isinstance(item, dict) or not isinstance(item.get("url"), str):
-        return None
-    title = item.get("title")
-    return Citation(url=item["url"], title=title if isinstance(title, str) and title else None)

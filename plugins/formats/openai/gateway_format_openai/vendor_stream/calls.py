@@ -21,7 +21,7 @@ _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(slots=True)
-class _Call:
+class _OpenCall:
     part: int
     id: str
     key: int | None
@@ -47,7 +47,7 @@ class Calls:
         self._reply = reply
         self._choice = choice
         self._is_whole = is_whole
-        self._open: list[_Call] = []
+        self._open: list[_OpenCall] = []
         self._nameless: dict[int | None, CallDelta] = {}
         """The beginnings of calls that have no name yet, by their number."""
 
@@ -56,11 +56,22 @@ class Calls:
 
     def take(self, delta: CallDelta, part: int, out: list[StreamEvent]) -> bool:
         """Give the events of one delta; true when it began a call, as part number ``part``."""
-        name, text, custom = _content(delta)
-        call = self._known(delta, name)
+        if delta.custom is not None and (delta.custom.name or delta.custom.input):
+            name, text, custom = _text(delta.custom.name), _text(delta.custom.input), True
+        else:
+            function = delta.function or Function()
+            name, text = _text(function.name), arguments_text(function.arguments)
+            custom = delta.type == "custom"
+        call = self._find(delta, name)
         if call is None:
             if not name:
-                self._hold(delta, text)
+                # A call cannot start without a name; its id and first text wait for that.
+                empty = CallDelta(function=Function(arguments=""))
+                held = self._nameless.setdefault(_number(delta), empty)
+                held.id = held.id or delta.id
+                held.extra_content = held.extra_content or delta.extra_content
+                if held.function is not None:
+                    held.function.arguments += text
                 return False
             text = self._begin(delta, name, custom, part, out) + text
             self._grow(self._open[-1], text, out)
@@ -69,15 +80,6 @@ class Calls:
         self._grow(call, text, out)
         return False
 
-    def _hold(self, delta: CallDelta, text: str) -> None:
-        """A call without a name cannot start; its id and first text wait for the name."""
-        fresh = CallDelta(function=Function(arguments=""))
-        held = self._nameless.setdefault(_number(delta), fresh)
-        held.id = held.id or delta.id
-        held.extra_content = held.extra_content or delta.extra_content
-        if held.function is not None:
-            held.function.arguments += text
-
     def seal(self, signature: str, out: list[StreamEvent]) -> None:
         """A proof of the whole message goes to its first call that has none."""
         for call in self._open:
@@ -85,7 +87,7 @@ class Calls:
                 self._seal(call, signature, out)
                 return
 
-    def _seal(self, call: _Call, signature: str | None, out: list[StreamEvent]) -> None:
+    def _seal(self, call: _OpenCall, signature: str | None, out: list[StreamEvent]) -> None:
         if signature is not None and call.signature is None and not call.ended:
             call.signature = signature
             out.append(PartSealed(call.part, signature, None, self._choice))
@@ -94,14 +96,15 @@ class Calls:
         for call in self._open:
             self._end(call, out)
 
-    def _known(self, delta: CallDelta, name: str) -> _Call | None:
+    def _find(self, delta: CallDelta, name: str) -> _OpenCall | None:
         """The call that a delta belongs to, or ``None`` when it begins one."""
         if self._is_whole:
             return None
         call_id = delta.id if isinstance(delta.id, str) else ""
         number = _number(delta)
         if number is not None:
-            numbered = self._last(number)
+            calls = reversed(self._open)
+            numbered = next((call for call in calls if call.key == number), None)
             is_other = numbered is not None and call_id not in ("", numbered.id) and bool(name)
             return None if is_other else numbered
         same = next((call for call in self._open if call_id and call.id == call_id), None)
@@ -110,9 +113,6 @@ class Calls:
         if not self._open or (name and self._open[-1].is_whole()):
             return None
         return self._open[-1] if not name or not self._open[-1].grown else None
-
-    def _last(self, key: int) -> _Call | None:
-        return next((call for call in reversed(self._open) if call.key == key), None)
 
     def _begin(
         self, delta: CallDelta, name: str, custom: bool, part: int, out: list[StreamEvent]
@@ -123,24 +123,21 @@ class Calls:
         held = self._nameless.pop(_number(delta), CallDelta())
         call_id = next((i for i in (delta.id, held.id) if i and isinstance(i, str)), None)
         if call_id is None or any(call.id == call_id for call in self._open):
-            call_id = self._default_id()
+            # The same id however the stream is cut.
+            reply = _UNFIT.sub("", self._reply)[-24:]
+            call_id = f"call_{reply}_{self._choice}{len(self._open)}"
         signature = read_signature(delta.extra_content or held.extra_content)
-        self._open.append(_Call(part, call_id, _number(delta), signature, custom))
+        self._open.append(_OpenCall(part, call_id, _number(delta), signature, custom))
         tool_call = ToolCall(id=call_id, name=name, custom=custom, signature=signature)
         out.append(PartStarted(part, tool_call, self._choice))
         return held.function.arguments if held.function is not None else ""
 
-    def _default_id(self) -> str:
-        """An id for a call whose vendor gave none, the same however the stream is cut."""
-        reply = _UNFIT.sub("", self._reply)[-24:]
-        return f"call_{reply}_{self._choice}{len(self._open)}"
-
-    def _grow(self, call: _Call, text: str, out: list[StreamEvent]) -> None:
+    def _grow(self, call: _OpenCall, text: str, out: list[StreamEvent]) -> None:
         if text and not call.ended:
             call.grown.append(text)
             out.append(PartGrew(call.part, text, self._choice))
 
-    def _end(self, call: _Call, out: list[StreamEvent]) -> None:
+    def _end(self, call: _OpenCall, out: list[StreamEvent]) -> None:
         if not call.ended:
             call.ended = True
             out.append(PartEnded(call.part, self._choice))
@@ -150,15 +147,7 @@ def _number(delta: CallDelta) -> int | None:
     return delta.index if isinstance(delta.index, int) else None
 
 
-def _content(delta: CallDelta) -> tuple[str, str, bool]:
-    """Name, new text, and whether the text is free."""
-    if delta.custom is not None and (delta.custom.name or delta.custom.input):
-        return _word(delta.custom.name), _word(delta.custom.input), True
-    function = delta.function or Function()
-    return _word(function.name), arguments_text(function.arguments), delta.type == "custom"
-
-
-def _word(value: object) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 

@@ -7,14 +7,16 @@ from gateway_formats.frame_scanner import FrameScanner
 from gateway_formats.relay import UNREADABLE_EVENT
 from gateway_formats.sse import FrameBuffer, FrameTooLong
 
-from .._chunks import Chunk, is_words, read_chunk
+from .._chunks import has_only_text, read_chunk
 from .._members import UNREADABLE
 from .answer import VendorAnswer
 
+# https://platform.openai.com/docs/api-reference/chat/create#chat-create-stream
 DONE = b"[DONE]"
 
 LONGEST_MARK = 16
 
+# A stream may begin with a byte order mark: WHATWG HTML, section 9.2.5.
 _SPACE = b" \t\r\n\xef\xbb\xbf"
 
 
@@ -24,16 +26,16 @@ def is_done(data: bytes) -> bool:
 
 
 class ChatReader:
-    """ChunkFrames to events. A vendor that does not stream after all is read at the end."""
+    """Frames to events. A vendor that does not stream after all is read at the end."""
 
-    __slots__ = ("_answer", "_begun", "_frames", "_grown", "_over", "_skimmer", "_whole")
+    __slots__ = ("_answer", "_begun", "_frames", "_grown", "_over", "_scanner", "_whole")
 
     def __init__(self) -> None:
         self._answer = VendorAnswer()
         self._frames = FrameBuffer()
-        self._skimmer = FrameScanner()
+        self._scanner = FrameScanner()
         self._grown = PartGrew(0, "")
-        """What the frames that are alike add to the same part as."""
+        """The last event of one text; frames that differ from its frame in the text add to its part."""
         self._begun = False
         self._over = False
         self._whole: list[bytes] | None = None
@@ -41,10 +43,14 @@ class ChatReader:
     def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
         if self._over:
             return ()
-        if not self._frames.held and (text := self._skimmer.text(chunk)):
+        if not self._frames.held and (text := self._scanner.text(chunk)):
             return (PartGrew(self._grown.index, text, self._grown.choice),)
-        if not self._begun:
-            self._begin(chunk)
+        if not self._begun and (text := chunk.lstrip(_SPACE)):
+            # A body that begins as JSON is no stream of frames.
+            self._begun = True
+            if text.startswith(b"{"):
+                self._whole = []
+                self._answer = VendorAnswer(is_whole=True)
         if self._whole is not None:
             self._whole.append(chunk)
             return ()
@@ -70,15 +76,6 @@ class ChatReader:
             self._answer.close(out, marked=marked)
         return out
 
-    def _begin(self, chunk: bytes) -> None:
-        """A body that begins as JSON is no stream of frames."""
-        text = chunk.lstrip(_SPACE)
-        if text:
-            self._begun = True
-            if text[:1] == b"{":
-                self._whole = []
-                self._answer = VendorAnswer(is_whole=True)
-
     def _read(self, whole: bytes, out: list[StreamEvent]) -> None:
         def look(name: bytes, data: bytes) -> str | None:
             return self._look(data, out)
@@ -87,7 +84,7 @@ class ChatReader:
             grown = self._grown
             out.extend([PartGrew(grown.index, text, grown.choice) for text in texts])
 
-        self._skimmer.through(whole, look, tell)
+        self._scanner.through(whole, look, tell)
 
     def _look(self, data: bytes, out: list[StreamEvent]) -> str | None:
         """Read one frame, as a FrameScanner wants it."""
@@ -106,11 +103,8 @@ class ChatReader:
         if answer.failed:
             self._over = True
             return None
-        return self._words(chunk, out[-1]) if len(out) == before + 1 else ""
-
-    def _words(self, chunk: Chunk, event: StreamEvent) -> str:
-        """The text of a chunk that was read as one event, if it said nothing else."""
-        if type(event) is not PartGrew or event.logprobs is not None or not is_words(chunk):
+        event = out[-1] if len(out) == before + 1 else None
+        if type(event) is not PartGrew or event.logprobs is not None or not has_only_text(chunk):
             return ""
         self._grown = event
         return event.text
