@@ -12,24 +12,24 @@ from gateway_formats.relay import StreamRelay
 
 from .._frames import DONE_FRAME, failure_frame
 from .._members import encode
-from .._usage import read_usage
+from .._usage import usage_in
 from ..errors import read_failure
 from ..vendor_stream import BROKEN, EMPTY, LONGEST_MARK, is_done
 
 
 # What JSON holds is never a circle, so the collector of circles need not follow these.
-class _Name(Struct, gc=False):
+class _CallTexts(Struct, gc=False):
     name: Any = None
     arguments: Any = None
     input: Any = None
 
 
-class _Call(Struct, gc=False):
-    function: _Name | None = None
-    custom: _Name | None = None
+class _CallGlance(Struct, gc=False):
+    function: _CallTexts | None = None
+    custom: _CallTexts | None = None
 
 
-class _Said(Struct, gc=False):
+class _DeltaGlance(Struct, gc=False):
     """The members of a delta that hold something for the reader."""
 
     content: Any = None
@@ -37,28 +37,28 @@ class _Said(Struct, gc=False):
     reasoning: Any = None
     refusal: Any = None
     reasoning_details: Any = None
-    tool_calls: list[_Call] | None = None
-    function_call: _Name | None = None
+    tool_calls: list[_CallGlance] | None = None
+    function_call: _CallTexts | None = None
     images: Any = None
     audio: Any = None
 
 
-class _Choice(Struct, gc=False):
+class _ChoiceGlance(Struct, gc=False):
     index: int | None = 0
-    delta: _Said | None = None
-    message: _Said | None = None
+    delta: _DeltaGlance | None = None
+    message: _DeltaGlance | None = None
     finish_reason: Any = None
     error: Any = None
 
 
-class _Glance(Struct, gc=False):
-    choices: list[_Choice] | None = None
+class _ChunkGlance(Struct, gc=False):
+    choices: list[_ChoiceGlance] | None = None
     usage: Any = None
     x_groq: Any = None
     error: Any = None
 
 
-_glance = msgspec.json.Decoder(_Glance).decode
+_glance = msgspec.json.Decoder(_ChunkGlance).decode
 
 
 class ChatWatch:
@@ -103,37 +103,32 @@ class ChatWatch:
             return True
         chunk = _glance(data)
         choices = chunk.choices or ()
-        if chunk.error is not None or not choices:
-            failure = self._failure(chunk, data)
-            if failure is not None:
-                return failure
+        may_fail = chunk.error is not None or (not choices and chunk.usage is None)
+        error = read_failure(data) if may_fail else None
+        if error is not None:
+            return as_failure(error)
         before = self.characters
         for choice in choices:
             if choice.error is not None:
-                return _broken(choice.error)
+                return _failure_of(choice.error)
             self._note(choice)
         if chunk.usage is None and chunk.x_groq is None:
             return _only_text(choices, self.characters - before) or True
-        self._count(chunk)
+        self.usage = usage_in(chunk.usage, chunk.x_groq) or self.usage
+        # The chunk that reports usage has no choices; a client that did not ask for it gets none.
         return bool(choices) or not self._hides_usage
 
     def error_frame(self, failure: ReplyFailed) -> bytes:
         return failure_frame(failure)
 
-    def _failure(self, chunk: _Glance, data: bytes) -> ReplyFailed | None:
-        if chunk.error is None and chunk.usage is not None:
-            return None
-        error = read_failure(data)
-        return None if error is None else as_failure(error)
-
-    def _note(self, choice: _Choice) -> None:
+    def _note(self, choice: _ChoiceGlance) -> None:
         index = choice.index or 0
         self._seen.add(index)
-        said = choice.delta or choice.message
-        if said is not None:
-            length = _length(said)
+        delta = choice.delta or choice.message
+        if delta is not None:
+            length = _length(delta)
             self.characters += length
-            if length or said.images or said.audio or said.tool_calls:
+            if length or delta.images or delta.audio or delta.tool_calls:
                 self.started = True
         if choice.finish_reason:
             self.started = True
@@ -141,11 +136,8 @@ class ChatWatch:
             if self.closing:
                 self.begin_close()
 
-    def _count(self, chunk: _Glance) -> None:
-        self.usage = _usage(chunk) or self.usage
 
-
-def _only_text(choices: Sequence[_Choice], length: int) -> str:
+def _only_text(choices: Sequence[_ChoiceGlance], length: int) -> str:
     """The text of a chunk with nothing else in it that counts, which is most of them."""
     if length and len(choices) == 1:
         choice = choices[0]
@@ -153,13 +145,6 @@ def _only_text(choices: Sequence[_Choice], length: int) -> str:
         if isinstance(content, str) and len(content) == length and not choice.finish_reason:
             return content
     return ""
-
-
-def _usage(chunk: _Glance) -> Usage | None:
-    usage = read_usage(chunk.usage)
-    if usage is None and isinstance(chunk.x_groq, dict):
-        usage = read_usage(chunk.x_groq.get("usage"))
-    return usage
 
 
 def read_whole(body: bytes) -> tuple[Usage | None, int]:
@@ -172,46 +157,48 @@ def read_whole(body: bytes) -> tuple[Usage | None, int]:
     length = 0
     for choice in chunk.choices:
         if choice.error is not None:
-            raise as_error(_broken(choice.error))
-        said = choice.message or choice.delta
-        if said is not None:
-            length += _length(said)
-    return _usage(chunk), length
+            raise as_error(_failure_of(choice.error))
+        message = choice.message or choice.delta
+        if message is not None:
+            length += _length(message)
+    return usage_in(chunk.usage, chunk.x_groq), length
 
 
-def _broken(error: object) -> ReplyFailed:
-    found = read_failure(encode({"error": error}))
-    return as_failure(found) if found else ReplyFailed(BROKEN)
+def _failure_of(error: object) -> ReplyFailed:
+    failure = read_failure(encode({"error": error}))
+    return as_failure(failure) if failure else ReplyFailed(BROKEN)
 
 
-def _length(said: _Said) -> int:
+def _length(delta: _DeltaGlance) -> int:
     """Characters of text, thinking and tool arguments."""
-    content = said.content
-    length = len(content) if isinstance(content, str) else _deep(content)
-    thinking = said.reasoning_content or said.reasoning
+    content = delta.content
+    length = len(content) if isinstance(content, str) else _text_length(content)
+    thinking = delta.reasoning_content or delta.reasoning
     if isinstance(thinking, str):
         length += len(thinking)
-    elif said.reasoning_details:
-        length += _deep(said.reasoning_details)
-    if isinstance(said.refusal, str):
-        length += len(said.refusal)
-    if said.tool_calls:
-        length += sum(_named(call.function) + _named(call.custom) for call in said.tool_calls)
-    return length + _named(said.function_call) if said.function_call else length
+    elif delta.reasoning_details:
+        length += _text_length(delta.reasoning_details)
+    if isinstance(delta.refusal, str):
+        length += len(delta.refusal)
+    if delta.tool_calls:
+        length += sum(
+            _call_length(call.function) + _call_length(call.custom) for call in delta.tool_calls
+        )
+    return length + _call_length(delta.function_call) if delta.function_call else length
 
 
-def _deep(value: object) -> int:
-    """Of the texts in a list of pieces."""
+def _text_length(value: object) -> int:
+    """Characters of the texts in a list of pieces."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, list):
-        return sum(_deep(item) for item in value)
+        return sum(_text_length(item) for item in value)
     if isinstance(value, dict):
-        return sum(_deep(value.get(name)) for name in ("text", "thinking", "summary"))
+        return sum(_text_length(value.get(name)) for name in ("text", "thinking", "summary"))
     return 0
 
 
-def _named(call: _Name | None) -> int:
+def _call_length(call: _CallTexts | None) -> int:
     if call is None:
         return 0
     return sum(

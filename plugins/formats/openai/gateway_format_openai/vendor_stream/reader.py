@@ -35,7 +35,7 @@ class ChatReader:
         self._frames = FrameBuffer()
         self._scanner = FrameScanner()
         self._grown = PartGrew(0, "")
-        """The last event of one text; frames that differ from its frame in the text add to its part."""
+        """The last event of a text; a frame that is like its frame adds to the same part."""
         self._begun = False
         self._over = False
         self._whole: list[bytes] | None = None
@@ -45,10 +45,10 @@ class ChatReader:
             return ()
         if not self._frames.held and (text := self._scanner.text(chunk)):
             return (PartGrew(self._grown.index, text, self._grown.choice),)
-        if not self._begun and (text := chunk.lstrip(_SPACE)):
+        if not self._begun and (beginning := chunk.lstrip(_SPACE)):
             # A body that begins as JSON is no stream of frames.
             self._begun = True
-            if text.startswith(b"{"):
+            if beginning.startswith(b"{"):
                 self._whole = []
                 self._answer = VendorAnswer(is_whole=True)
         if self._whole is not None:
