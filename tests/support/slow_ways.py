@@ -87,8 +87,7 @@ def _read_all_frames(patch: pytest.MonkeyPatch) -> None:
 def _read_all_requests(patch: pytest.MonkeyPatch) -> None:
     nothing = frozenset({"\0"})
     patch.setattr(chat_requests, "_COMMON", nothing)
-    patch.setattr(chat_requests, "_COMMONEST", nothing)
-    patch.setattr(chat_messages, "read_plain", lambda raw: None)
+    patch.setattr(chat_messages, "read_plain_messages", lambda raw: None)
     patch.setattr(claude_requests, "_COMMON", nothing)
 
 

@@ -16,7 +16,7 @@ from ._members import (
     is_object,
     is_text,
     items_of,
-    kept,
+    keep_rest,
     object_of,
     rest,
     take,
@@ -87,7 +87,7 @@ def _read_image(members: Members, where: str) -> Media:
     file_id = take_text(members, "file_id", f"{where}.")
     if not url and not file_id:
         raise invalid(f"{where}.image_url.url", "is missing")
-    kept(members, "image_url", leftover)
+    keep_rest(members, "image_url", leftover)
     media_type, data = split_data_url(url)
     return Media(
         kind="image",
@@ -142,7 +142,7 @@ def _read_audio(members: Members, where: str) -> Media:
     if data is None:
         raise invalid(f"{where}.input_audio.data", "is missing")
     word = take_text(audio, "format", f"{where}.input_audio.")
-    kept(members, "input_audio", audio)
+    keep_rest(members, "input_audio", audio)
     media_type = _MEDIA_TYPES.get(word, f"audio/{word}") if word else None
     cache = take_cache(members)
     return Media(kind="audio", media_type=media_type, data=data, cache=cache, extra=rest(members))
@@ -163,7 +163,7 @@ def _read_video(members: Members, where: str) -> Media:
     url, leftover = _take_address(members, "video_url", where)
     if not url:
         raise invalid(f"{where}.video_url.url", "is missing")
-    kept(members, "video_url", leftover)
+    keep_rest(members, "video_url", leftover)
     media_type, data = split_data_url(url)
     return Media(
         kind="video",
@@ -185,7 +185,7 @@ def _read_file(members: Members, where: str) -> Media:
         holder, "file_url", f"{where}."
     )
     if file is not None:
-        kept(members, "file", file)
+        keep_rest(members, "file", file)
     if not file_id and not given:
         raise invalid(f"{where}.file", "must have file_data or file_id")
     return _document(members, given, name=name, file_id=file_id)
@@ -193,7 +193,7 @@ def _read_file(members: Members, where: str) -> Media:
 
 def _read_document_url(members: Members, where: str) -> Media:
     url, leftover = _take_address(members, "document_url", where)
-    kept(members, "document_url", leftover)
+    keep_rest(members, "document_url", leftover)
     if not url:
         raise invalid(f"{where}.document_url", "is missing")
     return _document(members, url, name=take_text(members, "document_name", f"{where}."))
@@ -201,7 +201,7 @@ def _read_document_url(members: Members, where: str) -> Media:
 
 def _read_file_url(members: Members, where: str) -> Media:
     url, leftover = _take_address(members, "file_url", where)
-    kept(members, "file_url", leftover)
+    keep_rest(members, "file_url", leftover)
     if not url:
         raise invalid(f"{where}.file_url.url", "is missing")
     return _document(members, url, name=take_text(members, "file_name", f"{where}."))

@@ -190,7 +190,7 @@ def rest(members: Members) -> Members:
     return {name: raw for name, raw in members.items() if not is_null(raw)}
 
 
-def kept(members: Members, name: str, leftover: Members) -> None:
+def keep_rest(members: Members, name: str, leftover: Members) -> None:
     """Put what was left of a nested object back in its place, when anything was."""
     leftover = rest(leftover)
     if leftover:

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from gateway_format_openai._members import items_of
-from gateway_format_openai.client_requests.messages import read_messages, read_plain
+from gateway_format_openai.client_requests.messages import read_messages, read_plain_messages
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -26,7 +26,7 @@ messages |= st.fixed_dictionaries({"role": st.just("user"), "content": st.lists(
 def test_the_quick_way_reads_what_the_slow_way_reads(said: list[dict[str, object]]) -> None:
     raw = Raw(msgspec.json.encode(said))
 
-    read = read_plain(raw)
+    read = read_plain_messages(raw)
 
     assert read is not None
     assert read == read_messages(items_of(raw, "messages"))
@@ -54,14 +54,14 @@ def test_the_quick_way_reads_what_the_slow_way_reads(said: list[dict[str, object
     ],
 )
 def test_any_other_message_is_left_to_the_slow_way(message: bytes) -> None:
-    assert read_plain(Raw(b'[{"role": "user", "content": "a"},' + message + b"]")) is None
+    assert read_plain_messages(Raw(b'[{"role": "user", "content": "a"},' + message + b"]")) is None
 
 
 def test_instructions_stand_before_the_first_turn_only() -> None:
     said = [("system", "a"), ("developer", "b"), ("user", "c"), ("system", "d")]
     raw = Raw(msgspec.json.encode([{"role": role, "content": text} for role, text in said]))
 
-    instructions, turns = read_plain(raw) or ((), ())
+    instructions, turns = read_plain_messages(raw) or ((), ())
 
     assert instructions == (Text(text="a"), Text(text="b"))
     assert turns == (Turn("user", (Text(text="c"),)), Turn("system", (Text(text="d"),)))

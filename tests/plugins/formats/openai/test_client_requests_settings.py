@@ -4,9 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gateway_format_openai.client_requests.chat import _take_limits, _take_sampling
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import Raw
 
 from gateway_core import (
@@ -46,26 +43,6 @@ def test_sampling_members_have_canonical_names(ask: Ask) -> None:
     assert (sampling.min_p, sampling.seed, sampling.stop) == (0.1, 7, ("END",))
     assert (sampling.presence_penalty, sampling.frequency_penalty) == (0.2, 0.3)
     assert (sampling.candidates, sampling.logprobs, sampling.top_logprobs) == (2, True, 4)
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(["max_tokens", "temperature", "top_p", "model", "stream"]),
-        st.sampled_from([b"1", b"2.0", b"0.5", b"null", b'"a"', b"true", b"1e999"]).map(Raw),
-    )
-)
-def test_the_commonest_limits_are_taken_as_all_others_are(members: dict[str, Raw]) -> None:
-    quick, slow = (told(take, dict(members)) for take in (_take_limits, _take_sampling))
-
-    assert quick == slow
-
-
-def told(take: Callable[[dict[str, Raw]], object], members: dict[str, Raw]) -> object:
-    """What is taken and what is left, or what is wrong."""
-    try:
-        return take(members), members
-    except BadRequest as error:
-        return str(error)
 
 
 def test_the_older_limit_counts_when_it_stands_alone(ask: Ask) -> None:

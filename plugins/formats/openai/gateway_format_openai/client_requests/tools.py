@@ -11,7 +11,7 @@ from .._members import (
     Members,
     invalid,
     is_text,
-    kept,
+    keep_rest,
     object_of,
     rest,
     take,
@@ -62,16 +62,13 @@ def _read_tool(raw: Raw, where: str) -> Tool:
     if kind == "custom":
         return _read_custom(raw, members, where, cache)
     if kind != "function":
-        return Tool(name=kind, hosted=_neutral(kind), raw=raw, dialect=DIALECT)
+        hosted = next((word for part, word in _HOSTED if part in kind), "other")
+        return Tool(name=kind, hosted=hosted, raw=raw, dialect=DIALECT)
     function = take_object(members, "function", f"{where}.")
     if function is None:
         raise invalid(f"{where}.function", "is missing")
     tool = _read_function(function, f"{where}.function")
     return replace(tool, cache=cache, extra={**rest(members), **tool.extra})
-
-
-def _neutral(kind: str) -> str:
-    return next((word for part, word in _HOSTED if part in kind), "other")
 
 
 def _read_custom(raw: Raw, members: Members, where: str, cache: str | None) -> Tool:
@@ -97,7 +94,7 @@ def _read_function(function: Members, where: str) -> Tool:
     schema = take(function, "parameters")
     strict = take_flag(function, "strict", f"{where}.")
     extra: Members = {}
-    kept(extra, "function", function)
+    keep_rest(extra, "function", function)
     return Tool(name=name, description=description, schema=schema, strict=strict, extra=extra)
 
 
@@ -115,7 +112,7 @@ def take_choice(members: Members) -> ToolChoice | None:
         if mode is None:
             raise invalid(name, "must be none, auto, required or an object")
         return _mode(mode)
-    return _named(object_of(raw, name), name)
+    return _read_named(object_of(raw, name), name)
 
 
 def _mode(word: str) -> ToolChoice:
@@ -124,26 +121,25 @@ def _mode(word: str) -> ToolChoice:
     return ToolChoice("required") if word == "required" else ToolChoice("auto")
 
 
-def _named(members: Members, where: str) -> ToolChoice:
+def _read_named(members: Members, where: str) -> ToolChoice:
     kind = take_text(members, "type", f"{where}.") or "function"
     if kind in _MODES:
         return _mode(_MODES[kind])
-    if kind == "allowed_tools":
-        return _allowed(members, where)
-    holder = take_object(members, kind, f"{where}.") or members
-    name = take_text(holder, "name", f"{where}.")
-    return ToolChoice("only", (name or kind,))
-
-
-def _allowed(members: Members, where: str) -> ToolChoice:
-    """Several tools; with the mode ``auto`` the names stay, though no call is forced."""
+    if kind != "allowed_tools":
+        return ToolChoice("only", (_read_name(members, kind, where),))
+    # Several tools; with the mode auto the names stay, though no call is forced:
+    # https://platform.openai.com/docs/api-reference/chat/create#chat-create-tool_choice
     allowed = take_object(members, "allowed_tools", f"{where}.") or members
     mode = take_text(allowed, "mode", f"{where}.allowed_tools.") or "auto"
     names: list[str] = []
     for index, raw in enumerate(take_items(allowed, "tools", f"{where}.") or ()):
         path = f"{where}.tools[{index}]"
         tool = object_of(raw, path)
-        kind = take_text(tool, "type", f"{path}.") or "function"
-        holder = take_object(tool, kind, f"{path}.") or tool
-        names.append(take_text(holder, "name", f"{path}.") or kind)
+        names.append(_read_name(tool, take_text(tool, "type", f"{path}.") or "function", path))
     return ToolChoice("only" if mode == "required" else "auto", tuple(names))
+
+
+def _read_name(tool: Members, kind: str, where: str) -> str:
+    """A tool's name, in an object named after its type or beside the type."""
+    holder = take_object(tool, kind, f"{where}.") or tool
+    return take_text(holder, "name", f"{where}.") or kind
