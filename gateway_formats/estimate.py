@@ -13,6 +13,8 @@ from gateway_core import (
 )
 
 
+# "One token generally corresponds to ~4 characters of text":
+# https://platform.openai.com/tokenizer
 def estimate_tokens(characters: int) -> int:
     return max(1, -(-characters // 4))
 

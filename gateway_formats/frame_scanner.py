@@ -22,16 +22,16 @@ no more frames are wanted."""
 class FrameScanner:
     """Goes through the frames of one stream."""
 
-    __slots__ = ("_alike", "_tries")
+    __slots__ = ("_template", "_tries")
 
     def __init__(self) -> None:
-        self._alike: FrameTemplate | None = None
+        self._template: FrameTemplate | None = None
         """What the last frames have in common, while they bring nothing but text."""
         self._tries = MOST_TEMPLATES
 
     def text(self, frame: bytes) -> str:
         """The text of a frame that is like the last one; empty for any other."""
-        return "" if self._alike is None else self._alike.text(frame)
+        return "" if self._template is None else self._template.text(frame)
 
     def through(self, whole: bytes, look: Look, tell: Callable[[list[str]], None]) -> None:
         """Go through whole frames in their order: ``tell`` is given the texts of those alike.
@@ -39,7 +39,11 @@ class FrameScanner:
         Raises what ``look`` raises.
         """
         if CR in whole:
-            self._each(whole, look)
+            # CR and CRLF line ends too: WHATWG HTML, section 9.2.6. They fit no template.
+            self._template = None
+            for name, data in parse_events(whole):
+                if look(name, data) is None:
+                    break
             return
         at = self._run(whole, 0, tell)
         while (end := whole.find(b"\n\n", at) + 2) >= 2:
@@ -51,28 +55,17 @@ class FrameScanner:
             added = look(name, data) if data else ""
             if added is None:
                 return
-            if self._has_learnt(frame, added):
+            self._template = None
+            if added and self._tries:
+                self._tries -= 1
+                self._template = derive_template(frame, added)
                 at = self._run(whole, at, tell)
 
-    def _each(self, whole: bytes, look: Look) -> None:
-        self._alike = None
-        for name, data in parse_events(whole):
-            if look(name, data) is None:
-                return
-
-    def _has_learnt(self, frame: bytes, text: str) -> bool:
-        """Note what the next frames may be like, if this one brought nothing but text."""
-        self._alike = None
-        if text and self._tries:
-            self._tries -= 1
-            self._alike = derive_template(frame, text)
-        return self._alike is not None
-
     def _run(self, whole: bytes, at: int, tell: Callable[[list[str]], None]) -> int:
-        """Tell of the frames from ``at`` on that are like the last one; where to go on."""
-        if self._alike is None or at == len(whole):
+        """Give the texts of the frames from ``at`` on that fit the template; the new position."""
+        if self._template is None or at == len(whole):
             return at
-        texts, end = self._alike.run(whole, at)
+        texts, end = self._template.run(whole, at)
         if texts:
             tell(texts)
         return end

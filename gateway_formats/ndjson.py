@@ -37,6 +37,7 @@ def split_lines(whole: bytes) -> list[bytes]:
     return [line for each in whole.split(b"\n") if (line := each.strip(b" \t\r"))]
 
 
+# RFC 8259, section 7, lets these stand unescaped in strings; str.splitlines splits at them.
 _SEPARATORS = (
     (b"\xe2\x80\xa8", b"\\u2028"),
     (b"\xe2\x80\xa9", b"\\u2029"),

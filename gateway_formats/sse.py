@@ -1,16 +1,18 @@
 """Server-sent events: cutting a byte stream into frames, and writing frames.
 
-Follows the WHATWG event-stream rules for LF, CRLF and CR line ends, comments
-and data of several lines. No I/O.
+Follows WHATWG HTML, section 9.2 (server-sent events), for LF, CRLF and CR line
+ends, comments and data of several lines. No I/O.
 """
 
 import re
 
+# The end of a line is CRLF, LF or CR: WHATWG HTML, section 9.2.5.
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _NAMED = re.compile(rb"(?m)^event: (.++)\ndata: (.++)\n\n")
 _PLAIN = re.compile(rb"data: (.++)\n\n")
 """Frames as nearly every vendor writes them, with a name and without; a read mostly brings one."""
+# One byte order mark may stand before the first line: WHATWG HTML, section 9.2.5.
 _BOM = b"\xef\xbb\xbf"
 CR, LF = b"\r\n"
 """As numbers, which are looked for in bytes far more quickly than bytes are."""
@@ -97,11 +99,12 @@ def parse_frame(block: bytes) -> tuple[bytes, bytes]:
     name, data = b"", []
     for line in _LINE_END.split(block.removeprefix(_BOM)):
         field, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
+        value = value.removeprefix(b" ")  # one space, and no more: section 9.2.6
         if field == b"data":
             data.append(value)
         elif field == b"event":
             name = value
+    # Several data lines are one text with LF between: section 9.2.6.
     return name, b"\n".join(data)
 
 
