@@ -13,16 +13,12 @@ from gateway_format_claude.vendor_requests import request as claude_vendor
 from gateway_format_gemini import vendor_stream as gemini_streams
 from gateway_format_gemini.vendor_replies import reply as gemini_replies
 from gateway_format_gemini.vendor_requests import contents as gemini_contents
-from gateway_format_openai import dialogue as chat_dialogue
-from gateway_format_openai import messages as chat_messages
-from gateway_format_openai import replies as chat_replies
-from gateway_format_openai import requests as chat_requests
-from gateway_format_openai import writer as chat_writing
+from gateway_format_openai.client_requests import chat as chat_requests
+from gateway_format_openai.client_requests import messages as chat_messages
 
 from gateway_core import ChoiceEnded, StreamEvent
 from gateway_core.pipeline import exchanges
-from gateway_formats import sequence, skimming, sse
-from gateway_formats.ndjson import one_line
+from gateway_formats import frame_scanner, sequence, sse
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
@@ -59,39 +55,36 @@ def events_of(whole: bytes) -> list[tuple[bytes, bytes]]:
 
 def _read_all_frames(patch: pytest.MonkeyPatch) -> None:
     def through(
-        skimmer: object, whole: bytes, look: skimming.Look, tell: Callable[[list[str]], None]
+        skimmer: object, whole: bytes, look: frame_scanner.Look, tell: Callable[[list[str]], None]
     ) -> None:
         for name, data in events_of(whole + b"\n\n"):
             if look(name, data) is None:
                 return
 
-    def feed(frames: sse.Frames, chunk: bytes) -> bytes:
+    def feed(frames: sse.FrameBuffer, chunk: bytes) -> bytes:
         frames.held += chunk
         return frames._take(frames._last_end())
 
-    def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
+    def parse_events(whole: bytes) -> list[tuple[bytes, bytes]]:
         return events_of(whole + b"\n\n")
 
-    def texts(whole: bytes) -> list[bytes]:
+    def parse_data(whole: bytes) -> list[bytes]:
         return [data for _, data in events_of(whole + b"\n\n")]
 
-    patch.setattr(skimming.Skimmer, "through", through)
-    patch.setattr(skimming.Skimmer, "text", lambda skimmer, frame: "")
-    patch.setattr(sse.Frames, "feed", feed)
-    patch.setattr(sse, "pairs", pairs)
-    patch.setattr(gemini_streams, "texts", texts)
+    patch.setattr(frame_scanner.FrameScanner, "through", through)
+    patch.setattr(frame_scanner.FrameScanner, "text", lambda skimmer, frame: "")
+    patch.setattr(sse.FrameBuffer, "feed", feed)
+    patch.setattr(sse, "parse_events", parse_events)
+    patch.setattr(gemini_streams, "parse_data", parse_data)
     patch.setattr(gemini_replies.OpenReply, "take_more", lambda reply, payload: [])
 
 
 def _read_all_requests(patch: pytest.MonkeyPatch) -> None:
-    nothing = frozenset({"\0"})
-    patch.setattr(chat_requests, "_COMMON", nothing)
-    patch.setattr(chat_requests, "_COMMONEST", nothing)
-    patch.setattr(chat_messages, "read_plain", lambda raw: None)
+    patch.setattr(chat_requests, "_COMMON", frozenset({"\0"}))
+    patch.setattr(chat_messages, "read_plain_messages", lambda raw: None)
 
 
 def _write_all_requests(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(chat_dialogue, "plain_words", lambda parts: None)
     patch.setattr(claude_vendor, "write_words_only", lambda conversation, target, losses: None)
     patch.setattr(gemini_contents, "plain_contents", lambda turns: [])
 
@@ -104,23 +97,13 @@ def _read_all_replies(patch: pytest.MonkeyPatch) -> None:
         content = claude_replies._decode_content(body).content
         return tuple(read_claude_block(raw)[1] for raw in content)
 
-    patch.setattr(chat_replies, "read_plain", lambda body: None)
     patch.setattr(gemini_replies, "read_plain", lambda body: None)
     patch.setattr(claude_replies, "_decode_known", usual)
     patch.setattr(claude_replies, "_read_parts", parts)
 
 
 def _write_all_replies(patch: pytest.MonkeyPatch) -> None:
-    def chat(writer: Any, events: Sequence[StreamEvent]) -> bytes:
-        out: list[bytes] = []
-        for event in events:
-            writer._handlers[type(event)](event, out)
-        return one_line(b"".join(out))
-
     patch.setattr(exchanges, "is_plain", lambda reply: False)
-    patch.setattr(chat_replies, "_plainly", lambda reply, asked: b"")
-    patch.setattr(chat_replies, "is_plain", lambda part: False)
-    patch.setattr(chat_writing.ChatWriter, "feed", chat)
     patch.setattr(sequence.Sequencer, "feed", _in_sequence)
 
 

@@ -38,7 +38,7 @@ from gateway_core import (
     WireFormat,
     hookimpl,
 )
-from gateway_formats.intake import model_in_body
+from gateway_formats.intake import read_routing
 
 from ._dialect import DIALECT
 from .client_replies import write_reply
@@ -79,10 +79,10 @@ CLAUDE = WireFormat(
     dialect=DIALECT,
     also_called=("anthropic",),
     endpoints=(
-        Endpoint(path="/v1/messages", read=model_in_body, json_only=True),
+        Endpoint(path="/v1/messages", read=read_routing, json_only=True),
         Endpoint(
             path="/v1/messages/count_tokens",
-            read=model_in_body,
+            read=read_routing,
             counting=Counting(path=count_path, estimate=estimate),
         ),
     ),

@@ -3,7 +3,7 @@
 https://docs.anthropic.com/en/api/messages-streaming
 """
 
-from gateway_formats.sse import frame
+from gateway_formats.sse import write_frame
 
 from ._dialect import encode
 
@@ -17,4 +17,4 @@ def write_event(event: dict[str, object]) -> bytes:
     # tokens they can only be white space (RFC 8259, section 2).
     if _LF in data or _CR in data:
         data = data.replace(b"\n", b" ").replace(b"\r", b" ")
-    return frame(data, str(event["type"]).encode())
+    return write_frame(data, str(event["type"]).encode())

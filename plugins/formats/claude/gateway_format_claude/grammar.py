@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway_core import Grammar
-from gateway_formats.sse import pairs
+from gateway_formats.sse import parse_events
 
 from ._dialect import Unreadable
 
@@ -65,7 +65,7 @@ def words(stream: bytes) -> list[str]:
     """One word per frame; frames without data are comments and have none."""
     order = BlockOrder()
     found: list[str] = []
-    for name, data in pairs(stream):
+    for name, data in parse_events(stream):
         try:
             event = _decode(data)
         except Unreadable:

@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
 from gateway_formats import hints
-from gateway_formats.ndjson import one_line
+from gateway_formats.ndjson import escape_line_separators
 
 _STATUSES = {
     400: "INVALID_ARGUMENT",
@@ -101,7 +101,7 @@ def write_error(error: GatewayError, request_id: str) -> bytes:
 
 def late_error(body: bytes) -> bytes:
     """An error answer as the only frame of a stream."""
-    return b"data: %b\r\n\r\n" % one_line(body)
+    return b"data: %b\r\n\r\n" % escape_line_separators(body)
 
 
 def failure_json(failure: ReplyFailed) -> bytes:
@@ -152,6 +152,6 @@ def _reason(details: object) -> str | None:
 def _delay(error: _Error, message: str) -> float | None:
     said = _text(_details(error.details, _DELAY).get("retryDelay"))
     if said is not None:
-        return hints.seconds(said.removesuffix("s"))
+        return hints.parse_seconds(said.removesuffix("s"))
     told = _RETRY.search(message)
-    return hints.seconds(told[1]) if told else None
+    return hints.parse_seconds(told[1]) if told else None

@@ -4,8 +4,8 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gateway_core import Grammar
-from gateway_formats.ndjson import one_line
-from gateway_formats.sse import Frames, blocks
+from gateway_formats.ndjson import escape_line_separators
+from gateway_formats.sse import FrameBuffer, split_frames
 
 from ._answers import ABSENT, UNSPECIFIED, blocked, choice_of
 
@@ -43,7 +43,11 @@ class _Words:
         self._open: set[int] = set()
 
     def word(self, block: bytes) -> str:
-        if not block.startswith(b"data: ") or b"\n" in block or one_line(block) != block:
+        if (
+            not block.startswith(b"data: ")
+            or b"\n" in block
+            or escape_line_separators(block) != block
+        ):
             return "rubbish"
         try:
             frame = _decode(block[6:])
@@ -69,8 +73,8 @@ class _Words:
 
 def words(stream: bytes) -> list[str]:
     """One word a frame; ``part`` as long as a candidate goes on, then ``end``."""
-    frames, reader = Frames(), _Words()
-    said = [reader.word(block) for block in blocks(frames.feed(stream))]
+    frames, reader = FrameBuffer(), _Words()
+    said = [reader.word(block) for block in split_frames(frames.feed(stream))]
     return [*said, "rubbish"] if frames.close().strip() else said
 
 

@@ -5,9 +5,9 @@ from msgspec import Raw, Struct
 
 from gateway_core import ReplyFailed, UpstreamError, Usage
 from gateway_formats.fold import as_error, as_failure
-from gateway_formats.ndjson import one_line
+from gateway_formats.ndjson import escape_line_separators
 from gateway_formats.relay import CUT_SHORT, StreamRelay
-from gateway_formats.sse import frame, pairs
+from gateway_formats.sse import parse_events, write_frame
 
 from ._answers import ABSENT, UNSPECIFIED, blocked, choice_of, is_given, usage_of
 from ._json_pieces import JsonPieces, objects_of
@@ -94,7 +94,7 @@ class GeminiWatch:
         return True
 
     def error_frame(self, failure: ReplyFailed) -> bytes:
-        return one_line(error_frame(failure))
+        return escape_line_separators(error_frame(failure))
 
     def _candidate(self, candidate: _Candidate, place: int) -> None:
         content = candidate.content
@@ -159,7 +159,7 @@ class GeminiRelay(StreamRelay):
 
 def _framed(piece: bytes) -> bytes:
     """A JSON object as one frame; a line's end in it can only be white space."""
-    return frame(piece.replace(b"\r", b" ").replace(b"\n", b" "))
+    return write_frame(piece.replace(b"\r", b" ").replace(b"\n", b" "))
 
 
 def look_at_whole(body: bytes) -> tuple[Usage | None, int]:
@@ -184,6 +184,6 @@ def _readable(passed: bytes) -> bytes:
         return passed
     starts = passed.count(b"\ndata: ") + passed.startswith(b"data: ")
     if passed.count(b"\n") != 2 * starts:
-        frames = (frame(data.replace(b"\n", b" ")) for _, data in pairs(passed))
+        frames = (write_frame(data.replace(b"\n", b" ")) for _, data in parse_events(passed))
         passed = b"".join(frames)
-    return one_line(passed)
+    return escape_line_separators(passed)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from gateway_core import PartGrew, StreamEvent
-from gateway_formats.likeness import Likeness, likeness_of
-from gateway_formats.relay import CUT_SHORT, TRIES
-from gateway_formats.sse import Frames, FrameTooLong, texts
+from gateway_formats.frame_template import FrameTemplate, derive_template
+from gateway_formats.relay import CUT_SHORT, MOST_TEMPLATES
+from gateway_formats.sse import FrameBuffer, FrameTooLong, parse_data
 
 from ._json_pieces import JsonPieces
 from .vendor_replies.reply import OpenReply
@@ -20,12 +20,12 @@ class GeminiStreamReader:
 
     def __init__(self) -> None:
         self._reply = OpenReply()
-        self._frames: Frames | None = None
+        self._frames: FrameBuffer | None = None
         self._pieces: JsonPieces | None = None
         self._held = b""
-        self._alike: Likeness | None = None
+        self._alike: FrameTemplate | None = None
         """What the last frames have in common, while they bring nothing but text."""
-        self._tries = TRIES
+        self._tries = MOST_TEMPLATES
 
     def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
         if self._alike is not None and (text := self._text(chunk, self._alike)):
@@ -50,13 +50,13 @@ class GeminiStreamReader:
     def close(self) -> Sequence[StreamEvent]:
         events: list[StreamEvent] = []
         if self._frames is not None:
-            for data in texts(self._frames.close()):
+            for data in parse_data(self._frames.close()):
                 events += self._reply.take(data)
         if self._pieces is not None and self._pieces.unfinished:
             events += self._reply.fail(CUT_SHORT)
         return [*events, *self._reply.end()]
 
-    def _text(self, chunk: bytes, alike: Likeness) -> str:
+    def _text(self, chunk: bytes, alike: FrameTemplate) -> str:
         """The text of a read that is one frame like the last one; empty for any other."""
         return "" if self._frames is None or self._frames.held else alike.text(chunk)
 
@@ -68,7 +68,7 @@ class GeminiStreamReader:
         only = events[0] if len(events) == 1 else None
         if type(only) is PartGrew and frame.endswith(_ENDS) and self._tries:
             self._tries -= 1
-            self._alike = likeness_of(frame, only.text)
+            self._alike = derive_template(frame, only.text)
         return events
 
     def _first(self, chunk: bytes) -> bytes:
@@ -81,10 +81,10 @@ class GeminiStreamReader:
         if start[:1] in (b"{", b"["):
             self._pieces = JsonPieces()
         else:
-            self._frames = Frames()
+            self._frames = FrameBuffer()
         return start
 
     def _payloads(self, chunk: bytes) -> list[bytes]:
         if self._frames is not None:
-            return texts(self._frames.feed(chunk))
+            return parse_data(self._frames.feed(chunk))
         return self._pieces.feed(chunk) if self._pieces is not None else []

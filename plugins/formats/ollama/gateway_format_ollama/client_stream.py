@@ -27,7 +27,7 @@ from gateway_core import (
     Usage,
     UsageReported,
 )
-from gateway_formats.ndjson import one_line
+from gateway_formats.ndjson import escape_line_separators
 
 from ._lines import own_logprobs, time_of
 from .client_replies import call_row, ending, is_signed, note_part
@@ -96,7 +96,7 @@ class Writer:
                         self._finish = event.finish
                         if event.stop_sequence is not None:
                             self._losses.add("stop_sequence")
-        return one_line(b"".join(written))
+        return escape_line_separators(b"".join(written))
 
     def close(self) -> bytes:
         """The last line, unless the stream has failed."""
@@ -109,7 +109,7 @@ class Writer:
             self._losses.add("reasoning_signature")
         last = _encode(ending(self._finish, self._usage))
         written.append(b'%b""},%b\n' % (self._head(b"content"), last[1:]))
-        return one_line(b"".join(written))
+        return escape_line_separators(b"".join(written))
 
     def _begin(self) -> None:
         """Write what every line of this stream begins with, once."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from gateway_core import GatewayError, UpstreamError
 from gateway_formats.hints import LONGEST_MESSAGE, first_line, retry_after
 from gateway_formats.hints import request_id as vendors_id
-from gateway_formats.ndjson import one_line
+from gateway_formats.ndjson import escape_line_separators
 
 from ._dialect import BROKEN
 from ._lines import failure_of
@@ -52,4 +52,4 @@ def _message(body: bytes) -> str:
 
 
 def error_line(message: str) -> bytes:
-    return one_line(_encode({"error": message})) + b"\n"
+    return escape_line_separators(_encode({"error": message})) + b"\n"

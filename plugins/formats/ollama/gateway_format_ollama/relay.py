@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 
 from gateway_core import Call, Relay, ReplyFailed, Usage
 from gateway_formats.fold import as_error
-from gateway_formats.ndjson import lines, one_line
+from gateway_formats.ndjson import escape_line_separators, split_lines
 from gateway_formats.relay import StreamRelay, WholeRelay
 
 from ._lines import failure_of, usage_of
@@ -56,8 +56,8 @@ class LineRelay(StreamRelay):
 
 def _tidy(passed: bytes) -> bytes:
     if b"\n\n" in passed or b"\r" in passed or passed.startswith(b"\n"):
-        passed = b"".join(line + b"\n" for line in lines(passed))
-    return one_line(passed)
+        passed = b"".join(line + b"\n" for line in split_lines(passed))
+    return escape_line_separators(passed)
 
 
 class Watch:

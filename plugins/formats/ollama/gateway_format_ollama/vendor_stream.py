@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from gateway_core import ReplyFailed, StreamEvent
-from gateway_formats.ndjson import Lines, lines
-from gateway_formats.relay import CUT_SHORT, RUBBISH
+from gateway_formats.ndjson import LineBuffer, split_lines
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
 from gateway_formats.sse import FrameTooLong
 
 from ._answer import Answer
@@ -18,7 +18,7 @@ class Reader:
     """The server's lines to events."""
 
     def __init__(self) -> None:
-        self._lines = Lines()
+        self._lines = LineBuffer()
         self._answer = Answer()
 
     def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
@@ -44,7 +44,7 @@ class Reader:
     def _read(self, whole: bytes) -> list[StreamEvent]:
         events: list[StreamEvent] = []
         answer = self._answer
-        for spelled in lines(whole):
+        for spelled in split_lines(whole):
             try:
                 line = decode_line(spelled)
                 if line.message is None and line.error is None and not line.done:
@@ -52,7 +52,7 @@ class Reader:
                 answer.take(line, spelled, events)
             except BROKEN:
                 answer.is_over = True
-                events.append(ReplyFailed(RUBBISH))
+                events.append(ReplyFailed(UNREADABLE_EVENT))
             if answer.is_over:
                 break
         return events

@@ -148,7 +148,7 @@ def read_failure(raw: bytes | Raw) -> ReplyFailed:
         or 502
     )
     message = hints.first_line(_word(said.message) or "") or code or _NAMELESS
-    return ReplyFailed(message, kind, code, status, hints.wait_in_words(message))
+    return ReplyFailed(message, kind, code, status, hints.parse_wait(message))
 
 
 _NAMELESS = "The upstream failed without a reason"
@@ -164,7 +164,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
         kind=_word(said.get("type")),
         code=_word(said.get("code")),
         request_id=_request_id(said, outer, headers),
-        retry_after=hints.wait_in_words(message) if wait is None else wait,
+        retry_after=hints.parse_wait(message) if wait is None else wait,
     )
 
 

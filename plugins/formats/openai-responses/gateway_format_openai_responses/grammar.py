@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway_core import Grammar
-from gateway_formats.sse import Decoder
+from gateway_formats.sse import EventDecoder
 
 _WORDS = {
     "response.created": "created",
@@ -38,7 +38,7 @@ _frame = msgspec.json.Decoder(_Frame)
 
 
 def words(stream: bytes) -> list[str]:
-    decoder = Decoder()
+    decoder = EventDecoder()
     said: list[str] = []
     added: set[int] = set()
     number: int | None = None

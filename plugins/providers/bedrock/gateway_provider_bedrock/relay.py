@@ -4,7 +4,7 @@ import msgspec
 
 from gateway_core import Call, PartGrew, Relay, ReplyFailed, Usage, UsageReported
 from gateway_formats.fold import unfold
-from gateway_formats.relay import CUT_SHORT, RUBBISH, WholeRelay
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT, WholeRelay
 
 from ._answer import AnswerReader
 from ._frames import Frames, write_frame
@@ -49,7 +49,7 @@ class EventRelay:
                 self.characters += len(event.text)
             elif isinstance(event, UsageReported):
                 self.usage = event.usage
-        broken = self.fail(ReplyFailed(RUBBISH)) if self._frames.is_broken else b""
+        broken = self.fail(ReplyFailed(UNREADABLE_EVENT)) if self._frames.is_broken else b""
         return b"".join(passed) + broken
 
     def close(self) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from gateway_core import ReplyFailed, StreamEvent
-from gateway_formats.relay import CUT_SHORT, RUBBISH
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
 
 from ._answer import SERVER_TOOL, AnswerReader
 from ._frames import Frame, Frames
@@ -44,7 +44,9 @@ class Reader:
             failure = take(frame, self._answer)
             if failure is not None:
                 return self._failed(failure)
-        return self._failed(ReplyFailed(RUBBISH)) if self._frames.is_broken else self._given()
+        return (
+            self._failed(ReplyFailed(UNREADABLE_EVENT)) if self._frames.is_broken else self._given()
+        )
 
     def close(self) -> Sequence[StreamEvent]:
         if self._is_over:
@@ -80,7 +82,7 @@ def take(frame: Frame, answer: AnswerReader) -> ReplyFailed | None:
         answer.start()
         read(frame.payload, answer)
     except BROKEN:
-        return ReplyFailed(RUBBISH)
+        return ReplyFailed(UNREADABLE_EVENT)
     return None
 
 

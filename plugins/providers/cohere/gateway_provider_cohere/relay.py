@@ -5,7 +5,7 @@ import msgspec
 from gateway_core import Call, PartGrew, Relay, ReplyFailed, Usage, UsageReported
 from gateway_formats.fold import unfold
 from gateway_formats.relay import StreamRelay, WholeRelay
-from gateway_formats.sse import frame
+from gateway_formats.sse import write_frame
 
 from ._answer import AnswerReader
 from ._shapes import decode_event
@@ -49,7 +49,7 @@ class Watch:
         """Cohere ends a broken answer as it ends a whole one, but for the reason."""
         delta = {"finish_reason": "ERROR", "usage": {}, "error": failure.message}
         data = _encode({"type": "message-end", "delta": delta})
-        return frame(data, b"message-end") + frame(DONE)
+        return write_frame(data, b"message-end") + write_frame(DONE)
 
 
 def _read_whole(body: bytes) -> tuple[Usage | None, int]:

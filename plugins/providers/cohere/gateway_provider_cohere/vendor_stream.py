@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from gateway_core import ReplyFailed, StreamEvent
-from gateway_formats.relay import CUT_SHORT, RUBBISH
-from gateway_formats.sse import Decoder, FrameTooLong
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
+from gateway_formats.sse import EventDecoder, FrameTooLong
 
 from ._answer import AnswerReader, failure_of
 from ._shapes import (
@@ -24,7 +24,7 @@ _NO_DELTA, _NO_MESSAGE = Delta(), DeltaMessage()
 
 class Reader:
     def __init__(self) -> None:
-        self._frames = Decoder()
+        self._frames = EventDecoder()
         self._answer = AnswerReader()
 
     def feed(self, chunk: bytes) -> Sequence[StreamEvent]:
@@ -56,7 +56,7 @@ class Reader:
             try:
                 take(decode_event(data), answer)
             except BROKEN:
-                answer.fail(ReplyFailed(RUBBISH))
+                answer.fail(ReplyFailed(UNREADABLE_EVENT))
         events, answer.events = answer.events, []
         return events
 

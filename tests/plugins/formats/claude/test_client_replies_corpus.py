@@ -10,7 +10,7 @@ from corpus import Item, answer, named
 from gateway_format_claude import CLAUDE
 
 from gateway_core import ClientSide, Conversation, Losses, VendorSide
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 
 @pytest.mark.parametrize("item", WHOLE, ids=named)
@@ -61,7 +61,7 @@ def test_a_stream_written_again_is_what_the_library_reads(
     written = b"".join(writer.feed([event]) for event in events) + writer.close()
 
     assert CLAUDE.grammar is not None
-    assert violation(CLAUDE.grammar, written) is None
+    assert find_violation(CLAUDE.grammar, written) is None
     assert unknown_shapes(answer(item)) or not unknown_shapes(written)
     again, before = naive(joined(written)), naive(joined(answer(item)))
     again["thinking"] = [(text, unsealed(mark)) for text, mark in again["thinking"]]

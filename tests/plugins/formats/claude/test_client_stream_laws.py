@@ -43,7 +43,7 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 assert CLAUDE.client is not None
 assert CLAUDE.vendor is not None
@@ -127,7 +127,7 @@ def written(batches: Sequence[Sequence[StreamEvent]]) -> bytes:
 
 def well_formed(stream: bytes) -> bool:
     assert CLAUDE.grammar is not None
-    return violation(CLAUDE.grammar, stream) is None
+    return find_violation(CLAUDE.grammar, stream) is None
 
 
 @QUICK

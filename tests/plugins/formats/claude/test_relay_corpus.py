@@ -23,7 +23,7 @@ from gateway_core import (
     VendorSide,
 )
 from gateway_formats.fold import gather
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 TARGET = Target(ProviderSpec(id="anthropic", name="A", format="claude"), Model("m"))
 
@@ -60,10 +60,10 @@ def test_a_damaged_stream_is_passed_on_as_far_as_it_is_well_formed(
         writer = client.stream_writer(Conversation(), Losses())
         rewritten = writer.feed(events) + writer.close()
 
-        assert violation(CLAUDE.grammar, passed) is None
+        assert find_violation(CLAUDE.grammar, passed) is None
         assert CLAUDE.grammar.words(passed)[-1] == ("stop" if relay.failure is None else "error")
         assert isinstance(events[-1], ReplyFailed | ChoiceEnded)
-        assert violation(CLAUDE.grammar, rewritten) is None
+        assert find_violation(CLAUDE.grammar, rewritten) is None
 
 
 def length(delta: dict[str, Any]) -> int:
@@ -88,7 +88,7 @@ def test_the_relay_passes_a_stream_as_it_came(vendor: VendorSide, item: Item) ->
     assert CLAUDE.grammar is not None
     if "duplicate_message_start" not in item["features"]:
         assert passed.strip() == whole.strip()
-    assert violation(CLAUDE.grammar, passed) is None
+    assert find_violation(CLAUDE.grammar, passed) is None
     assert relay.usage == expected.usage
     assert relay.started
     assert relay.failure is None
@@ -120,7 +120,7 @@ def test_an_answer_that_begins_again_in_the_middle_is_broken_off(vendor: VendorS
     passed, relay = relayed(vendor, [answer(item)], stream=True)
 
     assert CLAUDE.grammar is not None
-    assert violation(CLAUDE.grammar, passed) is None
+    assert find_violation(CLAUDE.grammar, passed) is None
     assert relay.failure is not None
     assert "second answer" in relay.failure.message
     assert b"msg_second" not in passed

@@ -19,7 +19,7 @@ from claude_streams import (
 )
 
 from gateway_core import ReplyFailed, VendorSide
-from gateway_formats.relay import CUT_SHORT, RUBBISH
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
 
 
 @pytest.mark.parametrize("kept", range(len(HELLO)))
@@ -59,7 +59,7 @@ BROKEN: list[tuple[str, tuple[Any, ...]]] = [
 def test_rubbish_in_a_stream_is_a_failure(vendor: VendorSide, frames: tuple[Any, ...]) -> None:
     data = b"".join(f if isinstance(f, bytes) else frame(f) for f in frames)
 
-    assert read(vendor, data)[-1] == ReplyFailed(RUBBISH)
+    assert read(vendor, data)[-1] == ReplyFailed(UNREADABLE_EVENT)
     passed, relay = relayed(vendor, data + stream(STOP))
     assert relay.failure is not None
     assert well_formed(passed)
@@ -84,5 +84,5 @@ def test_what_clients_of_this_format_could_not_read_is_not_passed_on(
 ) -> None:
     passed, relay = relayed(vendor, data)
 
-    assert relay.failure == ReplyFailed(RUBBISH)
+    assert relay.failure == ReplyFailed(UNREADABLE_EVENT)
     assert well_formed(passed)

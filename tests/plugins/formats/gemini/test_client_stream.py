@@ -30,7 +30,7 @@ from gateway_core import (
     UsageReported,
     WireFormat,
 )
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 ASKED = Conversation(model="asked", dialect="gemini")
 
@@ -232,7 +232,7 @@ def test_a_failure_is_the_last_frame_and_no_end(client: ClientSide, gemini: Wire
     }
     assert after == b""
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, stream) is None
+    assert find_violation(gemini.grammar, stream) is None
 
 
 SEPARATORS = "a\u2028b\u2029c\x85d"
@@ -283,7 +283,7 @@ def test_a_stream_without_anything_still_ends(client: ClientSide, gemini: WireFo
     stream = client.stream_writer(ASKED, Losses()).close()
 
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, stream) is None
+    assert find_violation(gemini.grammar, stream) is None
 
 
 def test_calls_are_told_in_the_order_in_which_they_began(client: ClientSide) -> None:

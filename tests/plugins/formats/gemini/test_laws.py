@@ -48,7 +48,7 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 CLIENT, VENDOR = GeminiClient(), GeminiVendor()
 TARGET = Target(ProviderSpec(id="google", name="Google"), Model("gemini-2.5-flash"))
@@ -303,7 +303,7 @@ def read(stream: bytes) -> Reply:
 def test_any_events_make_a_well_formed_stream(data: Any, events: list[StreamEvent]) -> None:
     stream = written(batches(data.draw, events))
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert read(stream) == read(written([[event] for event in events]))
 
 
@@ -316,7 +316,7 @@ def test_a_failure_at_any_point_is_the_end_of_a_well_formed_stream(
 
     stream = written(batches(data.draw, [*events[:place], ReplyFailed("broken"), *events[place:]]))
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert GRAMMAR.words(stream)[-1] == "error"
 
 

@@ -31,7 +31,7 @@ from gateway_core import (
     WireFormat,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 ANSWERED = [i for i in items("gemini_generate_content") if i["response_status"] == 200]
 FAILED = [i for i in items("gemini_generate_content") if i["response_status"] != 200]
@@ -234,7 +234,7 @@ def test_a_stream_passes_byte_for_byte(item: Item, gemini: WireFormat, vendor: V
 
     assert passed == body
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, passed) is None
+    assert find_violation(gemini.grammar, passed) is None
     reply = gather(events_of([body], vendor))
     assert (relay.usage, relay.failure, relay.started) == (reply.usage, None, True)
 
@@ -285,7 +285,7 @@ def test_the_vendor_s_library_takes_what_is_written(
             msgspec.json.decode(frame.removeprefix(b"data: "))
         )
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, stream) is None
+    assert find_violation(gemini.grammar, stream) is None
     original = [types.GenerateContentResponse.model_validate(piece) for piece in pieces(item)]
     assert text_of([parsed]) == text_of(original)
     assert not losses

@@ -30,7 +30,7 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 Json = dict[str, Any]
 Stream = Callable[..., bytes]
@@ -174,7 +174,7 @@ def test_parts_may_overlap(
 
     written = stream(events)
 
-    assert violation(GRAMMAR, written) is None
+    assert find_violation(GRAMMAR, written) is None
     output = by_library(written).output
     assert [item.type for item in output] == [
         "message",

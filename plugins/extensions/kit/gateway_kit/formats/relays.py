@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from gateway_core import PartGrew, PartStarted, Refusal, Relay, ReplyFailed, Usage
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 from . import normal_form
 from .case import Law, check_each, expect, expect_equal, has_vendor, law
@@ -199,7 +199,7 @@ def _token_counts(usage: Usage | None) -> tuple[int, ...]:
 def _is_grammatical(bench: FormatHarness, stream: bytes) -> None:
     grammar = bench.wire.grammar
     if grammar is not None:
-        expect(violation(grammar, stream) is None, violation(grammar, stream), stream)
+        expect(find_violation(grammar, stream) is None, find_violation(grammar, stream), stream)
 
 
 LAWS: tuple[Law, ...] = (

@@ -17,7 +17,7 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 from . import normal_form, sample_values
 from .case import Law, check_each, expect, expect_equal, has_both, has_client, has_vendor, law
@@ -302,7 +302,7 @@ def facts_of(bench: FormatHarness, stream: bytes) -> object:
 def _is_grammatical(bench: FormatHarness, stream: bytes) -> None:
     grammar = bench.wire.grammar
     if grammar is not None:
-        expect(violation(grammar, stream) is None, violation(grammar, stream), stream)
+        expect(find_violation(grammar, stream) is None, find_violation(grammar, stream), stream)
 
 
 LAWS: tuple[Law, ...] = (

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from gateway_formats.estimate import tokens
+from gateway_formats.estimate import estimate_tokens
 
 from .._dialect import NULL, Unreadable, encode, is_null
 
@@ -40,7 +40,7 @@ def estimate(body: bytes) -> bytes:
             count += len(bytes(prompt.tools).decode("utf-8", "replace"))
     except Unreadable:
         count = 0
-    return encode({"input_tokens": tokens(count), "approximate": True})
+    return encode({"input_tokens": estimate_tokens(count), "approximate": True})
 
 
 def _count_characters(content: Any) -> int:

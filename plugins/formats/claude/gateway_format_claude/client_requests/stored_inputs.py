@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Raw
 
 from gateway_core import Foreign, Media, Turn
-from gateway_formats.kept import is_only_an_id, kept_parts
+from gateway_formats.references import find_references, is_only_an_id
 
 from .._dialect import Extra
 
@@ -25,4 +25,4 @@ def find_stored_inputs(turns: Iterable[Turn], body: Extra) -> tuple[str, ...]:
     # A container keeps files between requests, and only the vendor that made it has it:
     # https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/code-execution-tool
     container = (CONTAINER,) if body.get(CONTAINER, _NULL) != _NULL else ()
-    return (*container, *kept_parts(turns, name_of))
+    return (*container, *find_references(turns, name_of))

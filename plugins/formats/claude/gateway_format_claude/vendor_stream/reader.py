@@ -27,9 +27,9 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import as_failure, unfold
-from gateway_formats.relay import CUT_SHORT, RUBBISH
-from gateway_formats.skimming import Skimmer
-from gateway_formats.sse import Frames, FrameTooLong
+from gateway_formats.frame_scanner import FrameScanner
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
+from gateway_formats.sse import FrameBuffer, FrameTooLong
 
 from .._citations import read_citation
 from .._dialect import NULL, Extra, Unreadable, decode_members, drop_nulls, is_null
@@ -103,12 +103,12 @@ class ClaudeStreamReader:
     """Vendor bytes to events."""
 
     def __init__(self) -> None:
-        self._frames = Frames()
+        self._frames = FrameBuffer()
         self._done = False
         self._begun = False
         # Most frames of a stream differ in nothing but their text. Not decoding those saves a
         # fifth of the instructions of a stream (benchmarks/short-cuts-claude-gemini.md).
-        self._skimmer = Skimmer()
+        self._skimmer = FrameScanner()
         self._growing = 0
         """The part that the frames which are alike add to."""
         self._open: dict[int, OpenBlock] = {}
@@ -169,7 +169,7 @@ class ClaudeStreamReader:
         try:
             self._skimmer.through(whole, read_frame, add_texts)
         except Unreadable:
-            events += self._fail(ReplyFailed(RUBBISH))
+            events += self._fail(ReplyFailed(UNREADABLE_EVENT))
         return events
 
     def _take(self, event: Event, name: bytes, data: bytes, events: list[StreamEvent]) -> None:

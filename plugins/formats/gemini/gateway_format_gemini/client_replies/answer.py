@@ -23,7 +23,7 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import unfold
-from gateway_formats.ndjson import one_line
+from gateway_formats.ndjson import escape_line_separators
 
 from .._finish_reasons import read_finish, write_finish
 from .._grounding import grounding_json
@@ -133,16 +133,16 @@ class GeminiStreamWriter:
         for event in events:
             if isinstance(event, ReplyFailed):
                 self._failed = True
-                return one_line(self._frames() + error_frame(event))
+                return escape_line_separators(self._frames() + error_frame(event))
             answer.take(event)
-        return one_line(self._frames())
+        return escape_line_separators(self._frames())
 
     def close(self) -> bytes:
         if self._failed:
             return b""
         if not self._answer.choices:
             self._answer.take(ChoiceEnded("stop"))
-        return one_line(b"data: {%b}\r\n\r\n" % self._answer.ending())
+        return escape_line_separators(b"data: {%b}\r\n\r\n" % self._answer.ending())
 
     def _frames(self) -> bytes:
         return b"".join(
@@ -162,7 +162,7 @@ def write_whole(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
     answer = Answer(asked, losses)
     for event in unfold(reply):
         answer.take(event)
-    return one_line(b"{%b}" % answer.ending())
+    return escape_line_separators(b"{%b}" % answer.ending())
 
 
 def _reason(ended: ChoiceEnded, called: bool) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw
 
 from gateway_core import Counting, Endpoint, Intake
-from gateway_formats.estimate import prompt_characters, tokens
+from gateway_formats.estimate import count_prompt_characters, estimate_tokens
 
 from .request import counted, read_conversation
 
@@ -27,7 +27,9 @@ def count_path(model: str) -> str:
 def estimate(body: bytes) -> bytes:
     """``totalTokens`` by heuristic. Raises BadRequest."""
     conversation = read_conversation(counted(body), "", stream=False)
-    return msgspec.json.encode({"totalTokens": tokens(prompt_characters(conversation))})
+    return msgspec.json.encode(
+        {"totalTokens": estimate_tokens(count_prompt_characters(conversation))}
+    )
 
 
 def _named(path: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from gateway_core import Foreign, Media, Tool, Turn
-from gateway_formats.kept import is_only_an_id, kept_parts
+from gateway_formats.references import find_references, is_only_an_id
 
 from .._members import Members, camel
 
@@ -22,7 +22,7 @@ def elsewhere(turns: Iterable[Turn], tools: Iterable[Tool], extra: Members) -> t
     """Their names, as the client wrote them."""
     caches = [name for name, raw in extra.items() if camel(name) == CACHE and raw != _EMPTY]
     stores = [name for tool in tools if tool.hosted == "file_search" for name in _stores(tool)]
-    return (*caches, *kept_parts(turns, _name), *stores)
+    return (*caches, *find_references(turns, _name), *stores)
 
 
 def _name(part: Media | Foreign, turn: Turn) -> str | None:

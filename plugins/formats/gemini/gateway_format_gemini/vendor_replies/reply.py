@@ -15,7 +15,7 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import as_failure, gather
-from gateway_formats.relay import CUT_SHORT, RUBBISH
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
 
 from .._answers import (
     Answer,
@@ -88,7 +88,7 @@ class OpenReply:
                 return [self._fail(as_failure(told_error(answer.error)))]
             return self._events(answer, payload)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return [self._fail(ReplyFailed(RUBBISH))]
+            return [self._fail(ReplyFailed(UNREADABLE_EVENT))]
 
     def fail(self, message: str) -> list[StreamEvent]:
         return [] if self.failed else [self._fail(ReplyFailed(message))]
@@ -166,7 +166,7 @@ def _read_any(body: bytes) -> Reply:
         return replace(gather([*events, *reply.end(whole=True)]), dialect=DIALECT)
     except UpstreamError as error:
         raise UpstreamError(
-            _UNREADABLE if error.message == RUBBISH else error.message,
+            _UNREADABLE if error.message == UNREADABLE_EVENT else error.message,
             status=error.status,
             kind=error.kind,
             code=error.code,

@@ -19,7 +19,7 @@ from gateway_core import (
     ToolCall,
     Usage,
 )
-from gateway_formats.ndjson import one_line
+from gateway_formats.ndjson import escape_line_separators
 
 from .._lines import own_logprobs, time_of
 from .tool_calls import call_row, is_signed
@@ -42,7 +42,7 @@ def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
     if choice.stop_sequence is not None:
         losses.add("stop_sequence")
     body |= ending(choice.finish, reply.usage)
-    return one_line(_encode(body))
+    return escape_line_separators(_encode(body))
 
 
 def ending(finish: str, usage: Usage | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Raw
 
 from gateway_core import Intake
-from gateway_formats.intake import flag_member, text_member
+from gateway_formats.intake import read_flag, read_text
 
 DEFAULT_MODEL = "llama3.2"
 
@@ -14,5 +14,5 @@ def read_intake(
     path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
 ) -> Intake:
     """A stream is what a client gets unless it says otherwise. Raises BadRequest."""
-    model = text_member(members, "model") or DEFAULT_MODEL
-    return Intake(model, flag_member(members, "stream", default=True))
+    model = read_text(members, "model") or DEFAULT_MODEL
+    return Intake(model, read_flag(members, "stream", default=True))

@@ -18,7 +18,7 @@ from gateway_core import (
     ToolChoice,
 )
 from gateway_core import Text as Instruction
-from gateway_formats.intake import flag_member, text_member
+from gateway_formats.intake import read_flag, read_text
 
 from .._dialect import DIALECT, ELSEWHERE, ENCRYPTED, LOGPROBS
 from .._namespaces import grouped
@@ -199,8 +199,8 @@ def read_intake(
 
     Raises BadRequest.
     """
-    stream = flag_member(members, "stream")
+    stream = read_flag(members, "stream")
     accepted = headers.get("accept", "").lower()
     declined = members.get("stream") == Raw(b"false") and "," in accepted
     events = _EVENTS in accepted and not declined
-    return Intake(text_member(members, "model"), stream or events)
+    return Intake(read_text(members, "model"), stream or events)

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from gateway_core import Foreign, Media, Tool, Turn
-from gateway_formats.kept import is_only_an_id, kept_parts
+from gateway_formats.references import find_references, is_only_an_id
 
 from .._dialect import ELSEWHERE
 from .members import Members
@@ -40,7 +40,7 @@ def elsewhere(body: Members, turns: Iterable[Turn], tools: Iterable[Tool]) -> tu
     """Their names, as the client wrote them."""
     named = (name for name in ELSEWHERE if name in body)
     searched = (name for tool in tools for name in _of_tool(tool))
-    return (*named, *kept_parts(turns, _name), *searched)
+    return (*named, *find_references(turns, _name), *searched)
 
 
 def _name(part: Media | Foreign, turn: Turn) -> str | None:

@@ -17,8 +17,8 @@ from gateway_core import (
     ToolCall,
     UsageReported,
 )
-from gateway_formats.relay import CUT_SHORT, RUBBISH
-from gateway_formats.sse import Decoder, FrameTooLong
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT
+from gateway_formats.sse import EventDecoder, FrameTooLong
 
 from .._annotations import read_citation
 from .._dialect import BROKEN, NULL
@@ -76,7 +76,7 @@ class Reader:
     """Follows one answer; whatever comes after its end is not looked at."""
 
     def __init__(self) -> None:
-        self._frames = Decoder()
+        self._frames = EventDecoder()
         self._parts = Parts()
         self._tracks: dict[int, Track] = {}
         self._started = False
@@ -104,7 +104,7 @@ class Reader:
             try:
                 self._take(name, data, events)
             except BROKEN:
-                return self._failed(events, ReplyFailed(RUBBISH))
+                return self._failed(events, ReplyFailed(UNREADABLE_EVENT))
         return events
 
     def _take(self, name: bytes, data: bytes, events: list[StreamEvent]) -> None:
