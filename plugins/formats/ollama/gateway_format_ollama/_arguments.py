@@ -32,10 +32,10 @@ def as_object(arguments: str) -> Raw:
 
 def as_text(arguments: Raw | None) -> str:
     """The JSON text of an object, or the text that a careless sender quoted once more."""
-    spelled = b"{}" if arguments is None else bytes(arguments)
-    if spelled.startswith(b'"'):
-        return _text.decode(spelled)
-    return "{}" if spelled == b"null" else spelled.decode()
+    encoded = b"{}" if arguments is None else bytes(arguments)
+    if encoded.startswith(b'"'):
+        return _text.decode(encoded)
+    return "{}" if encoded == b"null" else encoded.decode()
 
 
 def new_id(seed: str, index: int) -> str:

@@ -91,10 +91,10 @@ def usage_of(prompt: Any, answer: Any) -> Usage | None:
     return Usage(input_tokens=counts[0] or 0, output_tokens=counts[1] or 0)
 
 
-def seed_of(line: Line, spelled: bytes) -> str:
+def seed_of(line: Line, encoded: bytes) -> str:
     """What tells this answer from others; answers have no id, but they have their time."""
-    said = f"{line.model}/{line.created_at}".encode() if line.created_at else spelled
-    return blake2s(said, digest_size=12).hexdigest()
+    source = f"{line.model}/{line.created_at}".encode() if line.created_at else encoded
+    return blake2s(source, digest_size=12).hexdigest()
 
 
 def seconds_of(created_at: str | None) -> int | None:
@@ -115,7 +115,7 @@ def time_of(seconds: int | None) -> str:
 
 
 def hub_logprobs(tokens: list[Token]) -> Raw:
-    """Tokens in the chat-completions shape, which wants every member said."""
+    """Tokens in the chat-completions shape, which needs every member present."""
     for token in tokens:
         token.top_logprobs = token.top_logprobs or []
     return Raw(_encode({"content": tokens}))

@@ -21,7 +21,7 @@ def media_type_of(data: str) -> str | None:
 
 
 def split_data_url(text: str) -> tuple[str | None, str]:
-    """The media type, where said, and the base64 data, of plain data or a data URL."""
+    """The media type, where named, and the base64 data, of plain data or a data URL."""
     if not text.startswith("data:"):
         return None, text
     head, _, data = text.partition(",")

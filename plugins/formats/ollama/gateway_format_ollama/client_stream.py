@@ -51,9 +51,9 @@ class _Open:
 class Writer:
     """Events to lines: one for each piece of text, one for each whole tool call."""
 
-    def __init__(self, asked: Conversation, losses: Losses) -> None:
+    def __init__(self, request: Conversation, losses: Losses) -> None:
         self._losses = losses
-        self._model = asked.model
+        self._model = request.model
         self._created: int | None = None
         self._parts: dict[int, _Open] = {}
         self._thoughts: list[Reasoning] = []
@@ -131,9 +131,11 @@ class Writer:
         if held.grown is not None:
             held.grown.append(event.text)
         if held.head:
-            self._say(held.head, event.text, event.logprobs, written)
+            self._write_text(held.head, event.text, event.logprobs, written)
 
-    def _say(self, head: bytes, text: str, logprobs: Raw | None, written: list[bytes]) -> None:
+    def _write_text(
+        self, head: bytes, text: str, logprobs: Raw | None, written: list[bytes]
+    ) -> None:
         tokens = own_logprobs(logprobs) if logprobs is not None else None
         if tokens:
             end = b'},"logprobs":%b,"done":false}\n' % _encode(tokens)
@@ -147,7 +149,7 @@ class Writer:
         head = self._content if is_text else self._thinking if isinstance(part, Reasoning) else b""
         self._parts[index] = _Open(part, head)
         if isinstance(part, Text | Refusal | Reasoning):
-            self._say(head, part.text, None, written)
+            self._write_text(head, part.text, None, written)
 
     def _seal(self, event: PartSealed) -> None:
         held = self._parts.get(event.index)
@@ -178,7 +180,7 @@ class Writer:
             if open_calls and min(open_calls) < index:
                 return
             row = call_row(self._ended.pop(index), self._calls, self._thoughts)
-            said = b'"",%b' % _encode({"tool_calls": [row]})[1:-1]
-            written.append(self._content + said + _STREAM_END)
+            member = b'"",%b' % _encode({"tool_calls": [row]})[1:-1]
+            written.append(self._content + member + _STREAM_END)
             self._calls += 1
             self._thoughts = []

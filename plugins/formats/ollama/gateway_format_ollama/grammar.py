@@ -18,16 +18,16 @@ def _words(stream: bytes) -> list[str]:
 
 def _word(line: bytes) -> str:
     try:
-        said = decode_passing(line)
+        parsed = decode_passing(line)
     except (MsgspecError, UnicodeDecodeError, RecursionError):
         return "rubbish"
     if any(splitter in line for splitter in _SPLITTERS):
         return "rubbish"
-    if said.error is not None:
-        return "error" if said.message is None else "rubbish"
-    if said.message is None:
+    if parsed.error is not None:
+        return "error" if parsed.message is None else "rubbish"
+    if parsed.message is None:
         return "rubbish"
-    return "done" if said.done else "part"
+    return "done" if parsed.done else "part"
 
 
 GRAMMAR = Grammar(words=_words, pattern=r"(part )*(done |error )")

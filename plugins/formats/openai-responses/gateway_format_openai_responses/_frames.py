@@ -15,22 +15,22 @@ class Frames:
         """Of the next frame."""
         self._held: list[bytes] = []
 
-    def say(self, opened: bytes, *rest: bytes) -> None:
+    def add(self, opened: bytes, *rest: bytes) -> None:
         """Add a frame that :func:`opening` began, with what follows."""
         self._held.append(opened)
         self._held += rest
         self._held.append(NUMBERED % self.number)
         self.number += 1
 
-    def put(self, frame: bytes) -> None:
+    def add_whole(self, frame: bytes) -> None:
         """Add a frame that is whole and has its number."""
         self._held.append(frame)
         self.number += 1
 
-    def taken(self) -> bytes:
-        taken = b"".join(self._held)
+    def take(self) -> bytes:
+        take = b"".join(self._held)
         self._held.clear()
-        return taken
+        return take
 
 
 def opening(kind: str, members: bytes = b"") -> bytes:

@@ -75,7 +75,7 @@ def id_of(raw: Raw) -> str | None:
     return _head.decode(raw).id
 
 
-def headed(part: Text | Refusal, raw: Raw) -> Text | Refusal:
+def with_phase(part: Text | Refusal, raw: Raw) -> Text | Refusal:
     """The first piece of a message, which speaks for the message around it."""
     phase = _head.decode(raw).phase
     return part if phase == NULL else replace(part, extra={"phase": phase.copy()})
@@ -128,13 +128,13 @@ def _joined(pieces: list[Content] | None) -> str:
 
 def read_call(raw: Raw, *, custom: bool) -> ToolCall:
     item = _call.decode(raw)
-    said = {"namespace": item.namespace, "caller": item.caller}
+    members = {"namespace": item.namespace, "caller": item.caller}
     return ToolCall(
         id=item.call_id or item.id or "",
         name=item.name or "",
         arguments=(item.input if custom else item.arguments) or "",
         custom=custom,
-        extra={name: value.copy() for name, value in said.items() if value != NULL},
+        extra={name: value.copy() for name, value in members.items() if value != NULL},
     )
 
 
@@ -155,7 +155,7 @@ def text_of(part: AnyPart) -> str:
     return part.text if isinstance(part, Text | Refusal | Reasoning) else ""
 
 
-def empty(part: AnyPart) -> AnyPart:
+def without_text(part: AnyPart) -> AnyPart:
     """The part as it starts: what grows or is cited comes later."""
     match part:
         case Text():

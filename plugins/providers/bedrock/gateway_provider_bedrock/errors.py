@@ -37,8 +37,8 @@ def status_of(kind: str) -> int:
 
 
 def text_of(fault: Fault) -> str | None:
-    said = fault.message if fault.message is not None else fault.Message
-    return said if isinstance(said, str) and said else None
+    message = fault.message if fault.message is not None else fault.Message
+    return message if isinstance(message, str) and message else None
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:

@@ -25,8 +25,8 @@ def usage_of(row: UsageRow | None) -> Usage | None:
             break
     else:
         return None
-    told, written = _count(counts.input_tokens), _count(counts.output_tokens)
-    read = told + (_count(counts.image_tokens) if counts is row.tokens else 0)
+    prompt, written = _count(counts.input_tokens), _count(counts.output_tokens)
+    read = prompt + (_count(counts.image_tokens) if counts is row.tokens else 0)
     return Usage(
         input_tokens=read,
         output_tokens=written,

@@ -27,18 +27,18 @@ _decode = msgspec.json.Decoder(_Body).decode
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    said = _said(body)
-    message = said.message if isinstance(said.message, str) else ""
+    content = _read_body(body)
+    message = content.message if isinstance(content.message, str) else ""
     return UpstreamError(
         first_line(message) or f"The upstream answered with status {status}",
         status=status,
-        kind=said.error_type if isinstance(said.error_type, str) else None,
-        request_id=request_id(headers, names=_ID_HEADERS) or request_id({}, said.id),
+        kind=content.error_type if isinstance(content.error_type, str) else None,
+        request_id=request_id(headers, names=_ID_HEADERS) or request_id({}, content.id),
         retry_after=retry_after(headers),
     )
 
 
-def _said(body: bytes) -> _Body:
+def _read_body(body: bytes) -> _Body:
     try:
         return _decode(body)
     except BROKEN:

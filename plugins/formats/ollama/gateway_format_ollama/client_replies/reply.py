@@ -27,13 +27,13 @@ from .tool_calls import call_row, is_signed
 _encode = msgspec.json.encode
 
 
-def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+def write_reply(reply: Reply, request: Conversation, losses: Losses) -> bytes:
     """The first answer; this dialect has only one."""
     if len(reply.choices) > 1:
         losses.add("candidates")
     choice = reply.choices[0] if reply.choices else Choice()
     body: dict[str, Any] = {
-        "model": reply.model or asked.model,
+        "model": reply.model or request.model,
         "created_at": time_of(reply.created),
         "message": message_of(choice.parts, losses),
     }

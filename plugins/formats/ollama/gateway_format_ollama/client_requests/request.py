@@ -74,7 +74,7 @@ def _limit(options: Members) -> int | None:
 
 
 def _thinking(body: Members) -> Thinking | None:
-    think = _spelled(body, "think")
+    think = _encoded_member(body, "think")
     if think in (b"true", b"false"):
         return Thinking(enabled=think == b"true")
     if think is None:
@@ -86,7 +86,7 @@ def _thinking(body: Members) -> Thinking | None:
 
 
 def _output(body: Members) -> Output | None:
-    form = _spelled(body, "format")
+    form = _encoded_member(body, "format")
     if form is None or form == b'""':
         return None
     if form == b'"json"':
@@ -96,6 +96,6 @@ def _output(body: Members) -> Output | None:
     return Output(schema=Raw(form))
 
 
-def _spelled(body: Members, name: str) -> bytes | None:
+def _encoded_member(body: Members, name: str) -> bytes | None:
     found = body.raw(name)
     return None if found is None else bytes(found)

@@ -35,7 +35,7 @@ _FREE_TEXT = Raw(
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
-    """Raises BadRequest when nothing of the conversation can be said here."""
+    """Raises BadRequest when nothing of the conversation can be expressed."""
     messages = write_messages(conversation, DIALECT, losses)
     if not messages:
         raise BadRequest(f"Nothing in this request can be sent to {target.model.id}")
@@ -103,8 +103,8 @@ def _tool(tool: Tool, own: bool, losses: Losses) -> dict[str, Any] | None:
 
 
 def _options(sampling: Sampling) -> dict[str, Any]:
-    said = ((name, getattr(sampling, ours)) for ours, name in _OPTIONS.items())
-    options = {name: value for name, value in said if value is not None}
+    values = ((name, getattr(sampling, ours)) for ours, name in _OPTIONS.items())
+    options = {name: value for name, value in values if value is not None}
     if sampling.stop:
         options["stop"] = sampling.stop
     return options
@@ -131,14 +131,14 @@ def _format(output: Output, losses: Losses) -> Raw | str:
 
 def _note_losses(conversation: Conversation, losses: Losses) -> None:
     """Record what the conversation says and this dialect has no member for."""
-    said = {
+    unsupported = {
         "candidates": (conversation.sampling.candidates or 1) > 1,
         "user": conversation.user is not None,
         "cache_key": conversation.cache_key is not None,
         "service_tier": conversation.service_tier is not None,
     }
-    for name, is_said in said.items():
-        if is_said:
+    for name, is_requested in unsupported.items():
+        if is_requested:
             losses.add(name)
     if conversation.dialect != DIALECT:
         losses.add_extra(conversation.extra)

@@ -21,20 +21,20 @@ _TRUE = Raw(b"true")
 _PROLOGUE = ("response.created", "response.in_progress", "response.queued")
 
 
-class _Frame(Struct):
+class _PassingFrame(Struct):
     type: str = ""
     delta: str = ""
     sequence_number: int | None = None
     response: Raw = NULL
 
 
-class _Known(Struct):
+class _KnownMembers(Struct):
     type: str = ""
     sequence_number: int | None = None
 
 
-_frame = msgspec.json.Decoder(_Frame)
-_known = msgspec.json.Decoder(_Known)
+_frame = msgspec.json.Decoder(_PassingFrame)
+_known = msgspec.json.Decoder(_KnownMembers)
 _members = msgspec.json.Decoder(dict[str, Any])
 _encode = msgspec.json.Encoder().encode
 
@@ -78,7 +78,7 @@ class ResponsesWatch:
         self._number = (self._number if number is None else number) + 1
         return True
 
-    def _lifecycle(self, frame: _Frame) -> ReplyFailed | None:
+    def _lifecycle(self, frame: _PassingFrame) -> ReplyFailed | None:
         """What an event that is not a delta says about the answer as a whole."""
         if frame.type in _PROLOGUE:
             self._response = self._response if frame.response == NULL else frame.response
@@ -110,7 +110,7 @@ def _read_members(response: Raw) -> dict[str, Any] | None:
         return None
 
 
-def _read(data: bytes) -> _Frame:
+def _read(data: bytes) -> _PassingFrame:
     """Raises MsgspecError for rubbish; an unknown event may have members of any type."""
     try:
         return _frame.decode(data)
@@ -118,7 +118,7 @@ def _read(data: bytes) -> _Frame:
         known = _known.decode(data)
         if known.type in _PROLOGUE or known.type in ENDED:
             raise
-        return _Frame(known.type, sequence_number=known.sequence_number)
+        return _PassingFrame(known.type, sequence_number=known.sequence_number)
 
 
 def length_of(output: Iterable[Raw]) -> int:

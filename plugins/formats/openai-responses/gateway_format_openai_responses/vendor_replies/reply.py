@@ -9,18 +9,18 @@ from gateway_core import Choice, Reply, UpstreamError
 from gateway_formats.fold import as_error
 
 from .._dialect import BROKEN, DIALECT, NULL
-from .._logprobs import wrapped
+from .._logprobs import wrap_rows
 from .._output_items import Content, kind_of, read_item
 from .._usage import read_usage
 from ..errors import read_failure
 from .response import UNREADABLE, created, decode_answer, finish_of, has_rows
 
 
-class _Message(Struct):
+class _MessageContent(Struct):
     content: list[Content] | None = None
 
 
-_message = msgspec.json.Decoder(_Message)
+_message = msgspec.json.Decoder(_MessageContent)
 _rows = msgspec.json.Decoder(list[Raw])
 
 
@@ -57,4 +57,4 @@ def _logprobs(output: Iterable[Raw]) -> Raw | None:
         if kind_of(item) == "message":
             for content in _message.decode(item).content or ():
                 rows += _rows.decode(content.logprobs) if has_rows(content.logprobs) else ()
-    return wrapped(msgspec.json.encode(rows)) if rows else None
+    return wrap_rows(msgspec.json.encode(rows)) if rows else None

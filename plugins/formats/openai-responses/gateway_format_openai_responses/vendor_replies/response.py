@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from gateway_core import AnyPart, Finish, Refusal, ToolCall
 
 from .._dialect import NULL
-from .._logprobs import wrapped
+from .._logprobs import wrap_rows
 from .._output_items import Content
 
 UNREADABLE = "The upstream gave an answer that could not be read"
@@ -32,12 +32,12 @@ class Answer(Struct):
     incomplete_details: Incomplete | None = None
 
 
-class _Message(Struct):
+class _MessageContent(Struct):
     content: list[Content] | None = None
 
 
 _answer = msgspec.json.Decoder(Answer)
-_message = msgspec.json.Decoder(_Message)
+_message = msgspec.json.Decoder(_MessageContent)
 _rows = msgspec.json.Decoder(list[Raw])
 
 
@@ -72,7 +72,7 @@ def rows_of_message(item: Raw) -> list[Raw | None]:
 
 
 def rows_of(content: Content) -> Raw | None:
-    return wrapped(content.logprobs) if has_rows(content.logprobs) else None
+    return wrap_rows(content.logprobs) if has_rows(content.logprobs) else None
 
 
 def has_rows(rows: Raw) -> bool:

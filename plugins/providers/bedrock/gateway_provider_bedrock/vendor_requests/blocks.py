@@ -44,7 +44,7 @@ class BlockWriter:
         self._media = MediaWriter(losses)
 
     def write(self, parts: Iterable[AnyPart]) -> list[Block]:
-        return [block for part in parts for block in self._written(part)]
+        return [block for part in parts for block in self._write_part(part)]
 
     def cache_point(self, lifetime: str | None) -> list[Block]:
         if lifetime is None:
@@ -55,7 +55,7 @@ class BlockWriter:
         point = {"type": "default"} if lifetime == "5m" else {"type": "default", "ttl": lifetime}
         return [{"cachePoint": point}]
 
-    def _written(self, part: AnyPart) -> list[Block]:
+    def _write_part(self, part: AnyPart) -> list[Block]:
         self._losses.add_extra(part.extra, within="content")
         blocks = self._blocks(part)
         if blocks or part.cache is None:
@@ -85,8 +85,8 @@ class BlockWriter:
                     return []
                 if part.sealed is not None:
                     return [{"reasoningContent": {"redactedContent": part.sealed}}]
-                said = {"text": part.text, "signature": part.signature}
-                return [{"reasoningContent": {"reasoningText": said}}]
+                reasoning = {"text": part.text, "signature": part.signature}
+                return [{"reasoningContent": {"reasoningText": reasoning}}]
             case ToolCall():
                 return [self._call(part)]
             case ToolResult():
@@ -104,7 +104,7 @@ class BlockWriter:
         return {"toolUse": use}
 
     def _result(self, part: ToolResult) -> Block:
-        content = [block for piece in part.content for block in self._written(piece)]
+        content = [block for piece in part.content for block in self._write_part(piece)]
         held = [block for block in content if block.keys().isdisjoint(_NOT_IN_RESULTS)]
         for block in content:
             for name in block.keys() & _NOT_IN_RESULTS.keys():

@@ -39,7 +39,7 @@ _ALIASES = {
     },
 }
 _BEGINNINGS = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp"}
-"""How images begin in base64, for one whose type nobody told."""
+"""How images begin in base64, for one without a media type."""
 _S3 = "s3://"
 _UNFIT = re.compile(r"[^A-Za-z0-9\-()\[\]]+")
 _LONGEST_NAME = 180
@@ -99,6 +99,6 @@ def _format(part: Media) -> str | None:
     return "txt" if part.text is not None else None
 
 
-def _word(kind: str, said: str) -> str | None:
-    word = _ALIASES[kind].get(said, said)
+def _word(kind: str, name: str) -> str | None:
+    word = _ALIASES[kind].get(name, name)
     return word if word in _FORMATS[kind] else None

@@ -2,7 +2,7 @@
 
 Results of tools are messages of their own, ahead of what the user says in the
 same turn. Thinking goes back as it came: as a block to models that think, as
-``tool_plan`` to others, and a plan is also what is said beside calls. Documents
+``tool_plan`` to others, and text beside calls becomes a plan too. Documents
 stand beside the messages, so that the model can cite them.
 """
 
@@ -48,8 +48,8 @@ class MessageWriter:
 
     def write(self, conversation: Conversation) -> list[Row]:
         messages: list[Row] = []
-        if said := self._texts(conversation.instructions):
-            messages.append({"role": "system", "content": _BETWEEN.join(said)})
+        if texts := self._texts(conversation.instructions):
+            messages.append({"role": "system", "content": _BETWEEN.join(texts)})
         for turn in conversation.turns:
             messages += self._turn(turn)
         return messages
@@ -59,7 +59,7 @@ class MessageWriter:
         if turn.name is not None:
             self._losses.add("name")
         for part in turn.parts:
-            self._note(part)
+            self._record_losses(part)
         if turn.role == "assistant":
             message = self._assistant(turn.parts)
             return [message] if len(message) > 1 else []
@@ -119,7 +119,7 @@ class MessageWriter:
             self._losses.add("failed")
         blocks: list[Row] = []
         for piece in part.content:
-            self._note(piece)
+            self._record_losses(piece)
             if isinstance(piece, Text):
                 blocks += [{"type": "text", "text": piece.text}] if piece.text else []
             elif piece.text is not None:
@@ -131,7 +131,7 @@ class MessageWriter:
         content = blocks[0]["text"] if is_plain else blocks or "{}"
         return {"role": "tool", "tool_call_id": part.call_id, "content": content}
 
-    def _note(self, part: AnyPart) -> None:
+    def _record_losses(self, part: AnyPart) -> None:
         """Record what a part carries that no message of Cohere's has a place for."""
         self._losses.add_extra(part.extra, within="content")
         if part.cache is not None:
