@@ -80,12 +80,14 @@ class Answer:
             self.is_over = True
             events.append(failure_of(line.error, line.status_code))
         elif line.done:
+            # Log probabilities of held-back text may come with the last line only.
             if self._tokens and self._growing is not None:
                 self._grow(self._growing, "", events)
             self._end_growing(events)
             usage = usage_of(line.prompt_eval_count, line.eval_count)
             if usage is not None:
                 events.append(UsageReported(usage))
+            # done_reason is stop after tool calls too.
             natural: Finish = "tool_calls" if self._calls else "stop"
             events.append(ChoiceEnded(FINISHES.get(line.done_reason or "", natural)))
             self.is_over = True
@@ -118,6 +120,7 @@ class Answer:
         """A call arrives whole, its arguments as an object."""
         self._end_growing(events)
         index, arguments = self._count, as_text(row.function.arguments)
+        # Some servers repeat an id; results could not be told apart then.
         known = row.id if row.id not in self._ids else None
         call = ToolCall(id=known or new_id(self._seed, self._calls), name=row.function.name)
         self._ids.add(call.id)

@@ -1,5 +1,6 @@
 """Telling an image's type from its first bytes, since this dialect never names it."""
 
+# The magic bytes of each type, as base64 begins them.
 _BEGINNINGS = {
     "iVBORw0KGgo": "image/png",
     "/9j/": "image/jpeg",

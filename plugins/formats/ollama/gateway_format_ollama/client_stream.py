@@ -107,12 +107,14 @@ class Writer:
             self._end(index, written)
         if is_signed(self._thoughts):
             self._losses.add("reasoning_signature")
+        # Why it ended and the counts stand in the last line only: https://github.com/ollama/ollama/blob/main/docs/api.md
         last = _encode(ending(self._finish, self._usage))
         written.append(b'%b""},%b\n' % (self._head(b"content"), last[1:]))
         return one_line(b"".join(written))
 
     def _begin(self) -> None:
         """Write what every line of this stream begins with, once."""
+        # The beginning of every line of a stream is the same, so it is encoded once.
         named = {"model": self._model, "created_at": time_of(self._created)}
         self._prefix = _encode(named)[:-1] + b',"message":{"role":"assistant",'
         self._content = self._head(b"content")
@@ -177,6 +179,7 @@ class Writer:
         """Calls go out in the order in which they began: clients answer them by place."""
         open_calls = [i for i, held in self._parts.items() if isinstance(held.part, ToolCall)]
         for index in sorted(self._ended):
+            # Events of parallel calls may interleave; an earlier call may still be growing.
             if open_calls and min(open_calls) < index:
                 return
             row = call_row(self._ended.pop(index), self._calls, self._thoughts)

@@ -6,6 +6,7 @@ from gateway_core import Grammar
 
 from .relay import decode_passing
 
+# Python's str.splitlines and the readers built on it split at these.
 _SPLITTERS = (b"\xe2\x80\xa8", b"\xe2\x80\xa9", b"\xc2\x85")
 """U+2028, U+2029 and U+0085: a client's reader of lines splits there too."""
 

@@ -48,6 +48,7 @@ def write_annotation(citation: Citation, length: int) -> bytes | None:
     """
     if is_own(citation):
         return bytes(citation.raw or b"")
+    # url_citation requires an address and a span: https://platform.openai.com/docs/api-reference/responses/object#responses-object-output
     if citation.url is None:
         return None
     end = length if citation.end is None else citation.end

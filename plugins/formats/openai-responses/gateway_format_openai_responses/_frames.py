@@ -2,6 +2,8 @@
 
 from typing import Final
 
+# sequence_number is a member of every event and grows by one; it is written last
+# because the rest of a frame can be prepared: https://platform.openai.com/docs/api-reference/responses-streaming
 NUMBERED: Final = b',"sequence_number":%d}\n\n'
 
 
@@ -35,6 +37,8 @@ class Frames:
 
 def opening(kind: str, members: bytes = b"") -> bytes:
     """A frame up to and with its first members, without the number and the end."""
+    # Every event's data repeats the event name as its type:
+    # https://platform.openai.com/docs/api-reference/responses-streaming
     name = kind.encode()
     comma = b"," if members else b""
     return b'event: %b\ndata: {"type":"%b"%b%b' % (name, name, comma, members)

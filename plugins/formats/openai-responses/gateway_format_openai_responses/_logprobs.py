@@ -29,6 +29,7 @@ def rows_within(logprobs: Raw) -> list[Raw]:
         return []
 
 
+# The hub's list does not say which text a row belongs to; tokens concatenate to the texts.
 def split_rows(choice: Choice) -> list[Raw | None]:
     """The rows of each text of the choice, divided by the tokens' lengths."""
     texts = [part.text for part in choice.parts if isinstance(part, Text)]

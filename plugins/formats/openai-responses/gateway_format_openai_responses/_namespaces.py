@@ -34,6 +34,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def flat_name(namespace: str, name: str) -> str:
+    # Names of tool servers already end in two underscores in some agent programs.
     joint = "" if namespace.endswith("__") else "__"
     flat = f"{namespace}{joint}{name}"
     if len(flat) <= LONGEST:
@@ -47,6 +48,7 @@ def declaration(namespace: str, description: str | None, name: str, tool: Raw) -
 
 def namespaced_tool(tool: Tool) -> NamespacedTool | None:
     """Where a tool stood, when it stood in a namespace."""
+    # The tag stands first in our own encoding, so most tools need no decoding.
     if tool.raw is None or tool.dialect != DIALECT or b'"namespaced"' not in bytes(tool.raw)[:32]:
         return None
     try:

@@ -25,6 +25,8 @@ def read_usage(raw: Raw) -> Usage | None:
     usage = Usage(
         input_tokens=_count(counts, "input_tokens"),
         output_tokens=_count(counts, "output_tokens"),
+        # The vendor counts cached tokens inside input_tokens, and reasoning inside output_tokens:
+        # https://platform.openai.com/docs/api-reference/responses/object#responses-object-usage
         cached_tokens=_count(into, "cached_tokens"),
         cache_write_tokens=_count(into, "cache_write_tokens"),
         reasoning_tokens=_count(out, "reasoning_tokens"),
@@ -34,6 +36,7 @@ def read_usage(raw: Raw) -> Usage | None:
 
 def _count(counts: object, name: str) -> int:
     value = counts.get(name) if isinstance(counts, dict) else None
+    # bool is a subclass of int in Python.
     if isinstance(value, bool) or not isinstance(value, int):
         return 0
     return value if 0 <= value <= _MOST else 0

@@ -11,6 +11,7 @@ from gateway_formats import hints
 
 from ._dialect import BROKEN, NULL
 
+# https://platform.openai.com/docs/guides/error-codes/api-errors
 _STATUSES = {
     "rate_limit_exceeded": 429,
     "insufficient_quota": 429,
@@ -98,6 +99,7 @@ def write_failure(failure: ReplyFailed, number: int) -> bytes:
     return _encode(event)
 
 
+# The values of code: https://platform.openai.com/docs/api-reference/responses/object
 FAILURES = frozenset(
     {
         *("server_error", "rate_limit_exceeded", "invalid_prompt", "data_residency_mismatch"),
@@ -140,7 +142,9 @@ def read_failure(raw: bytes | Raw) -> ReplyFailed:
             return ReplyFailed(hints.first_line(nested) or _NO_MESSAGE)
         failure = _failure.decode(failure.error)
     kind, code = _as_text(failure.type), _as_text(failure.code)
+    # The type of a flat error event is the event's own name, not a kind of error.
     kind = None if kind == "error" else kind
+    # The response itself had status 200, so the error's code tells the status.
     status = (
         _STATUSES.get(code or "")
         or _STATUSES.get(kind or "")
@@ -174,6 +178,7 @@ def _error_objects(body: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
         outer = _any.decode(body)
     except BROKEN:
         return {}, {}
+    # Some gateways wrap the error object in an array.
     if isinstance(outer, list) and outer:
         outer = outer[0]
     if not isinstance(outer, dict):
@@ -189,6 +194,7 @@ def _message(members: Mapping[str, Any]) -> str:
         value = members.get(name)
         if isinstance(value, str) and value.strip():
             return hints.first_line(value)
+        # Validation errors of some compatible servers are an array under detail.
         if isinstance(value, list | dict) and name != "error" and value:
             return hints.first_line(_encode(value).decode())
     return ""
@@ -203,6 +209,7 @@ def _as_text(value: object) -> str | None:
 def _request_id(
     inner: Mapping[str, Any], outer: Mapping[str, Any], headers: Mapping[str, str]
 ) -> str | None:
+    # A gateway of this kind upstream repeats the vendor's id in the body.
     names = ("upstream_request_id", "request_id")
     return hints.request_id(headers, *(each.get(name) for each in (inner, outer) for name in names))
 

@@ -22,6 +22,7 @@ _WORDS = {
     "response.failed": "failed",
     "error": "error",
 }
+# The order of events: https://platform.openai.com/docs/api-reference/responses-streaming
 PATTERN = (
     r"(?:(?:created )?(?:begun )*(?:body )*"
     r"(?:end (?:done )*|failed (?:done )*|error (?:failed )?(?:done )*))"

@@ -81,6 +81,7 @@ class Frames:
         if len(self._held) - start < _PRELUDE.size:
             return 0
         total, headers, checksum = _PRELUDE.unpack_from(self._held, start)
+        # The prelude's checksum is checked before its length is believed.
         if crc32(self._held[start : start + 8]) != checksum:
             raise _Broken("the checksum of a prelude does not match")
         if not _OVERHEAD + headers <= total <= LIMIT:
@@ -93,6 +94,7 @@ class Frames:
             raise _Broken("the checksum of a frame does not match")
         end = _PRELUDE.size + length
         encoded = whole[_PRELUDE.size : end]
+        # A stream repeats the same few header blocks, so each is parsed once.
         headers = self._known.get(encoded)
         if headers is None:
             headers = self._known[encoded] = _headers(encoded)

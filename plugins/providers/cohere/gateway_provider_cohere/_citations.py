@@ -11,6 +11,7 @@ DOCUMENT_ID = "doc:{}"
 _DOCUMENT_ID = re.compile(r"doc:(\d{1,6})")
 _WORDS = ("text", "snippet", "content")
 """Where a document or a tool's output keeps its words, by Cohere's own examples."""
+# The types of citations: https://docs.cohere.com/reference/chat
 _ELSEWHERE = ("PLAN", "THINKING_CONTENT")
 
 
@@ -20,6 +21,7 @@ def is_of_text(row: CitationRow) -> bool:
 
 
 def citations_of(row: CitationRow) -> list[Citation]:
+    # A citation without sources still marks a span of the text.
     sources = row.sources or [Source()]
     return [_citation(row, source) for source in sources]
 

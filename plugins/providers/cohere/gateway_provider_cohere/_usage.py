@@ -37,6 +37,7 @@ def usage_of(row: UsageRow | None) -> Usage | None:
 
 def _count(number: Any) -> int:
     """A valid count, else 0. Cohere declares its counts as fractions: ``5.0`` is 5."""
+    # The reference declares the counts as numbers, not integers.
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     return number if type(number) is int and 0 <= number <= _MOST else 0

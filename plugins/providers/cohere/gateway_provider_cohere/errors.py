@@ -14,6 +14,7 @@ from gateway_formats.hints import LONGEST_MESSAGE, first_line, request_id, retry
 
 from ._shapes import BROKEN
 
+# Any of these may carry the request's id.
 _ID_HEADERS = ("x-request-id", "request-id", "x-debug-trace-id")
 
 
@@ -42,5 +43,6 @@ def _read_body(body: bytes) -> _Body:
     try:
         return _decode(body)
     except BROKEN:
+        # A proxy's page is HTML, not JSON; it tells a client nothing.
         text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
         return _Body(message=None if text.lstrip().startswith("<") else text)

@@ -25,6 +25,7 @@ from .._dialect import BROKEN
 from .._media_types import media_type_of, split_data_url
 from .members import Members
 
+# https://github.com/ollama/ollama/blob/main/docs/api.md#parameters-1
 _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
     "system": "system",
     "developer": "system",
@@ -102,7 +103,9 @@ class _History:
         return thoughts, call
 
     def _result(self, row: Members) -> tuple[AnyPart, ...]:
+        # Clients that return ids give the thinking back that was sealed into them.
         call_id = unseal_id(row.text("tool_call_id") or "")[0]
+        # tool_name is the documented member; some clients send name.
         name = row.text("tool_name") or row.text("name")
         content = _read_content(row)
         call_id = (
@@ -117,6 +120,7 @@ class _History:
         """The client's own id, or a new one that no call before it has."""
         if not call_id:
             count = len(self._ids) + 1
+            # The client may itself use ids of this form.
             while f"call_{count:04d}" in self._ids:
                 count += 1
             call_id = f"call_{count:04d}"

@@ -94,6 +94,7 @@ class _Writer:
         message: Message = {"role": "tool", "content": _BETWEEN.join(texts)}
         if images := self._images(piece for piece in part.content if isinstance(piece, Media)):
             message["images"] = images
+        # A result names its tool, not its call: https://github.com/ollama/ollama/blob/main/docs/api.md#chat-request-with-history-with-tools
         if name := part.name or self._names.get(part.call_id):
             message["tool_name"] = name
         message["tool_call_id"] = part.call_id
@@ -135,6 +136,7 @@ class _Writer:
         images: list[str] = []
         for part in parts:
             self._record_losses(part)
+            # images are base64 without a data URL's head: https://github.com/ollama/ollama/blob/main/docs/api.md#chat-request-with-images
             data = part.data or _inline(part.url)
             if part.kind == "image" and data is not None:
                 images.append(data)

@@ -14,6 +14,7 @@ from .messages import extend, write_messages
 
 _encode = msgspec.json.encode
 
+# https://github.com/ollama/ollama/blob/main/docs/modelfile.md#valid-parameters-and-values
 _OPTIONS = {
     "max_tokens": "num_predict",
     "temperature": "temperature",
@@ -28,6 +29,7 @@ _OPTIONS = {
 _THINK: dict[str, str | bool] = {"none": False, "minimal": "low", "xhigh": "high"}
 """Efforts that the server calls something else."""
 _NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
+# The server knows functions only, so a custom tool becomes one with a single text.
 _FREE_TEXT = Raw(
     _encode({"type": "object", "properties": {WRAPPER: {"type": "string"}}, "required": [WRAPPER]})
 )
@@ -70,6 +72,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
 def _tools(conversation: Conversation, losses: Losses) -> list[dict[str, Any]]:
     """The functions; none at all when the client forbids every call."""
     choice = conversation.tool_choice
+    # The server has no tool_choice; leaving tools out is the only way to forbid calls.
     if choice is not None and choice.mode == "none":
         return []
     if choice is not None and choice.mode != "auto":

@@ -45,6 +45,7 @@ def _read_piece(raw: Raw, members: Members) -> AnyPart:
     read = _READERS.get(kind)
     if read is not None:
         return read(members)
+    # New kinds of content keep working between a client and a vendor of this dialect.
     if kind.startswith(("input_", "output_")):
         return Foreign(dialect=DIALECT, type=MESSAGE + kind, raw=raw)
     raise unsupported(members.place("type"), kind, SUPPORTED)
@@ -54,6 +55,7 @@ def _read_text(piece: Members) -> Text:
     text = piece.needed("text")
     citations = tuple(map(read_citation, piece.array("annotations") or ()))
     cache, extra = read_cache(piece), piece.rest()
+    # The vendor's own answers have an empty array here, which clients send back.
     if extra.get("logprobs") == NO_ROWS:
         del extra["logprobs"]
     return Text(text=text, citations=citations, cache=cache, extra=extra)

@@ -49,6 +49,8 @@ class History:
         self._parts: list[AnyPart] = []
 
     def read(self, raw: Raw, item: Members) -> None:
+        # type is optional for messages and for item references:
+        # https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
         kind = item.text("type") or ("message" if "role" in item else "item_reference")
         self.compacts = kind == "compaction_trigger"
         if not self.compacts:
@@ -68,6 +70,7 @@ class History:
 
     def message(self, raw: Raw, item: Members, kind: str) -> None:
         role = item.needed("role")
+        # https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
         if role not in ROLES:
             raise unsupported(item.place("role"), role, ROLES)
         parts = read_content(item, "content")
@@ -77,6 +80,7 @@ class History:
             self._turn(Turn("user", parts, extra=_rest(item)))
         else:
             texts = [part for part in parts if isinstance(part, Text)]
+            # Instructions after the first turn keep their place in the conversation.
             if self.turns or self._parts or len(texts) < len(parts):
                 self._turn(Turn("system", parts, extra=_rest(item)))
             else:
@@ -96,6 +100,7 @@ class History:
 
     def call(self, raw: Raw, item: Members, kind: str) -> None:
         custom = kind == "custom_tool_call"
+        # call_id is the only member that every client returns, so signatures ride in it.
         call_id, origin, signature, thinking = unseal_id(item.needed("call_id"))
         name, arguments = item.needed("name"), item.text("input" if custom else "arguments")
         extra = self._file_origin(item)
@@ -150,12 +155,14 @@ class History:
         self._add("assistant", (media,))
 
     def _foreign(self, raw: Raw, item: Members, kind: str) -> None:
+        # Outputs of the client's side belong to the user, everything else to the model.
         mine = kind.endswith(("_output", "_response")) or kind == "item_reference"
         self._add("user" if mine else "assistant", (Foreign(dialect=DIALECT, type=kind, raw=raw),))
 
     def _file_origin(self, item: Members) -> dict[str, Raw]:
         """What else an item says. Its id means something only to a vendor that stores items."""
         extra = item.rest()
+        # Every item of a finished answer has this status; it tells nothing.
         if extra.get("status") == _COMPLETED:
             del extra["status"]
         if not self._keeps_ids:

@@ -8,6 +8,7 @@ from .._dialect import BREAKPOINT, DIALECT
 from .members import Members, missing
 
 _SOUNDS = {"mp3": "audio/mpeg", "wav": "audio/wav"}
+# https://platform.openai.com/docs/guides/prompt-caching
 _LIFETIMES = {"12h": "1h"}
 """The vendor's two lifetimes to the hub's two: the usual one and the long one."""
 
@@ -31,6 +32,7 @@ def read_image(piece: Members) -> Media:
 
 def read_file(piece: Members) -> Media:
     held, url, file_id = piece.text("file_data"), piece.text("file_url"), piece.text("file_id")
+    # https://platform.openai.com/docs/guides/pdf-files
     if held is None and url is None and file_id is None:
         place = piece.place()
         raise BadRequest(f"'{place}' needs one of file_data, file_url and file_id.", param=place)
@@ -62,6 +64,7 @@ def read_cache(piece: Members) -> str | None:
     return None if breakpoint_ is None else _LIFETIMES.get(breakpoint_.text("ttl") or "", "5m")
 
 
+# RFC 2397; only base64 data is carried on.
 def _split_data_url(url: str | None) -> tuple[str | None, str | None]:
     """Media type and base64 text of a data URL; nothing of any other address."""
     if url is None or not url.startswith("data:"):

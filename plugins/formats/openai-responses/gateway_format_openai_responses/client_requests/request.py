@@ -47,6 +47,7 @@ def read_body(call: Call) -> tuple[Conversation, bool]:
     """The conversation, and whether its last item asks for it to be compacted."""
     body = Members(dict(call.members) or body_of(call.body))
     is_continued = any(name in body for name in ELSEWHERE)
+    # Taken out so that it does not stay among the unknown members.
     body.raw("stream")  # The call knows: a header may ask for a stream too.
     found = body.array("tools")
     tools = () if found is None else read_tools(found, rows(found, "tools"))
@@ -95,6 +96,7 @@ def _history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> H
 
 def _sampling(body: Members) -> Sampling:
     limit = body.whole("max_output_tokens")
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-max_output_tokens
     if limit is not None and limit < 1:
         message = "Invalid 'max_output_tokens': expected an integer above 0."
         raise BadRequest(message, param="max_output_tokens")
@@ -113,6 +115,8 @@ def _thinking(body: Members, extra: dict[str, Raw]) -> Thinking | None:
     if reasoning is None:
         return None
     effort, summary = reasoning.text("effort"), reasoning.text("summary")
+    # The deprecated name of summary:
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-reasoning
     older = reasoning.text("generate_summary")
     extra.update(_nested("reasoning", reasoning))
     summary = summary or older
@@ -148,6 +152,7 @@ def _output(body: Members, extra: dict[str, Raw]) -> Output | None:
     if form is None:
         return None
     kind = form.needed("type")
+    # https://platform.openai.com/docs/guides/structured-outputs
     if kind == "json_object":
         return Output()
     if kind == "json_schema":
@@ -169,6 +174,8 @@ def _output(body: Members, extra: dict[str, Raw]) -> Output | None:
 
 def _user(body: Members, extra: dict[str, Raw]) -> str | None:
     """The newer of the two names for the same thing; the older is kept beside it."""
+    # safety_identifier and prompt_cache_key replace user:
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-safety_identifier
     user, newer = body.text("user"), body.text("safety_identifier")
     if newer is None:
         return user
@@ -181,6 +188,7 @@ def _nested(name: str, inner: Members) -> dict[str, Raw]:
     return {f"{name}.{member}": raw for member, raw in inner.rest().items()}
 
 
+# Members that begin with an underscore are private to whoever sends them.
 def _rest(body: Members) -> dict[str, Any]:
     return {name: raw for name, raw in body.rest().items() if not name.startswith("_")}
 
@@ -197,6 +205,7 @@ def read_intake(
     """
     stream = flag_member(members, "stream")
     accepted = headers.get("accept", "").lower()
+    # Libraries accept both JSON and events by default; then the body decides.
     declined = members.get("stream") == Raw(b"false") and "," in accepted
     events = _EVENTS in accepted and not declined
     return Intake(text_member(members, "model"), stream or events)

@@ -33,6 +33,7 @@ def _read_object(choice: Members) -> ToolChoice | None:
     kind = choice.needed("type")
     if kind in _CALLABLE:
         return ToolChoice("only", (_name(choice),))
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-tool_choice
     if kind == "allowed_tools" and choice.text("mode") == "required":
         allowed = choice.rows("tools") or []
         if allowed and all(tool.text("type") in _CALLABLE for tool in allowed):

@@ -60,6 +60,7 @@ def _members(request: Conversation) -> dict[str, Any]:
     extra, sampling = request.extra, request.sampling
     scope = Scope(own=True, provider="", options={}, losses=Losses())
     instructions = request.instructions
+    # Strict clients want each of these present: https://platform.openai.com/docs/api-reference/responses/object
     members: dict[str, Any] = {
         "background": False,
         "instructions": instructions[0].text if instructions else None,
@@ -70,6 +71,7 @@ def _members(request: Conversation) -> dict[str, Any]:
         "reasoning": _reasoning(request.thinking, extra),
         "safety_identifier": request.user,
         "service_tier": request.service_tier or "default",
+        # The gateway keeps no answers, whatever the client asked for.
         "store": False,
         "temperature": 1.0 if sampling.temperature is None else sampling.temperature,
         "text": _text(request.output, extra),

@@ -22,6 +22,7 @@ class OutputList:
         return self._items[-1] if self._items else None
 
     def add(self, item: Item) -> None:
+        # The vendor ends an item before it begins the next.
         self.settle(len(self) - 1)
         self._items.append(item)
         index = len(self) - 1

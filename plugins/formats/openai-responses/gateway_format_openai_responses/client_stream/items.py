@@ -79,6 +79,8 @@ class Message:
                 piece.end(out)
 
     def written(self, status: bytes) -> bytes:
+        # An added item is empty; its content follows in events:
+        # https://platform.openai.com/docs/api-reference/responses-streaming/response/output_item/added
         content = b"" if status == IN_PROGRESS else b",".join(p.content() for p in self._pieces)
         return (b'{"id":%b,"type":"message","status":"%b","role":"assistant","content":[%b]%b}') % (
             self._id,
@@ -151,6 +153,7 @@ class CallItem:
         name = call.name
         if namespaced is not None:
             extra["namespace"], name = Raw(_encode(namespaced[0])), namespaced[1]
+        # Clients return call_id unchanged, so the call's signature travels in it.
         call_id = seal_id(call.id, call.origin, call.signature, ())
         self._call_members = b'"call_id":%b,"name":%b%b' % (
             _encode(call_id),
@@ -246,6 +249,7 @@ def _members(extra: Mapping[str, Raw], names: tuple[str, ...]) -> bytes:
 
 
 def _has_shape(name: str, raw: Raw) -> bool:
+    # caller is an object that names who made the call; the other members are strings.
     if name != "caller":
         return bytes(raw).startswith(b'"')
     try:

@@ -40,6 +40,7 @@ from .items import COMPLETED, IN_PROGRESS, INCOMPLETE, CallItem, Message, Though
 from .pieces import Piece
 
 FAILED = b"failed"
+# https://platform.openai.com/docs/api-reference/responses/object#responses-object-incomplete_details
 _REASONS = {
     "length": b'{"reason":"max_output_tokens"}',
     "pause": b'{"reason":"max_output_tokens"}',
@@ -99,6 +100,8 @@ class Writer:
                     case ReplyStarted():
                         self._started = True
                         self._echo.begin(event.id, event.model, event.created)
+                        # Two events with the same object, in the vendor's order:
+                        # https://platform.openai.com/docs/api-reference/responses-streaming/response/created
                         response = b'"response":' + self._echo.response(IN_PROGRESS)
                         self._out.add(opening("response.created", response))
                         self._out.add(opening("response.in_progress", response))
@@ -142,6 +145,7 @@ class Writer:
         if finish == "error":
             failure = ReplyFailed("The upstream failed before the answer was complete")
             return FAILED, write_failed(failure), b"null"
+        # A refusal without words is an answer that a filter cut off.
         if finish == "refusal" and not self._refused:
             finish = "content_filter"
         reason = _REASONS.get(finish)
@@ -174,6 +178,7 @@ class Writer:
                     self._list.add(message)
                 return message.piece(refused=refused, out=self._out)
             case Reasoning():
+                # The vendor refuses ids of reasoning items that do not begin with rs_.
                 identity = part.id if part.id and part.id.startswith("rs_") else None
                 if identity is None or identity in self._ids:
                     identity = self._new_id("rs")
@@ -197,6 +202,7 @@ class Writer:
 
     def _call(self, part: ToolCall) -> Piece:
         call_id = part.id or self._new_id("call")
+        # Results name their call by call_id, so two calls cannot share one.
         if call_id in self._ids:
             call_id = f"{call_id}_{len(self._list)}"
         self._ids.add(call_id)

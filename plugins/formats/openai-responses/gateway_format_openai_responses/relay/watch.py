@@ -67,6 +67,7 @@ class ResponsesWatch:
             return False  # What comes after the end belongs to nothing.
         frame = _read(data)
         kind = frame.type
+        # Deltas are nearly all events; they are looked at first.
         if kind.endswith(".delta"):
             self.started = True
             self.characters += len(frame.delta)
@@ -97,6 +98,7 @@ class ResponsesWatch:
         response = _read_members(self._response)
         if response is None:
             return frame
+        # The vendor's own library reads one of the two events, agents the other.
         response |= {"status": "failed", "error": Raw(write_failed(failure))}
         failed = opening("response.failed", b'"response":' + _encode(response))
         return frame + failed + NUMBERED % (self._number + 1)
@@ -115,6 +117,7 @@ def _read(data: bytes) -> _PassingFrame:
     try:
         return _frame.decode(data)
     except msgspec.ValidationError:
+        # A new event may reuse a member's name with another type.
         known = _known.decode(data)
         if known.type in _PROLOGUE or known.type in ENDED:
             raise

@@ -48,6 +48,7 @@ def decode_answer(raw: bytes | Raw) -> Answer:
 
 def created(answer: Answer) -> int | None:
     moment = answer.created_at
+    # created_at is a float with some compatible servers; a bound keeps it a date.
     return int(moment) if isinstance(moment, int | float) and 0 <= moment < 1e12 else None
 
 
@@ -57,6 +58,7 @@ def finish_of(answer: Answer, parts: Iterable[AnyPart]) -> Finish:
     if answer.status == "incomplete" or reason is not None:
         if reason == "content_filter":
             return "content_filter"
+        # https://platform.openai.com/docs/api-reference/responses/object#responses-object-incomplete_details
         return "length" if reason in (None, "max_output_tokens") else "pause"
     refused = False
     for part in parts:
@@ -66,9 +68,13 @@ def finish_of(answer: Answer, parts: Iterable[AnyPart]) -> Finish:
     return "refusal" if refused else "stop"
 
 
+def contents_of(message: Raw) -> list[Content]:
+    return _message.decode(message).content or []
+
+
 def rows_of_message(item: Raw) -> list[Raw | None]:
     """The log probabilities of each piece of a message."""
-    return [rows_of(content) for content in _message.decode(item).content or ()]
+    return [rows_of(content) for content in contents_of(item)]
 
 
 def rows_of(content: Content) -> Raw | None:

@@ -113,6 +113,7 @@ class Items:
         if not content and not self._scope.own:
             return
         if role == "developer":
+            # developer replaces system: https://platform.openai.com/docs/guides/text
             role = self._scope.word("system_role", "developer")
         item = _message(role, content)
         self._scope.put_extra(item, extra)
@@ -191,6 +192,7 @@ class Items:
         if call.custom:
             item["input"] = call.arguments
         else:
+            # The vendor parses arguments as JSON and refuses an empty text.
             item["arguments"] = call.arguments or "{}"
         self._scope.put_extra(item, call.extra)
         return item

@@ -64,11 +64,13 @@ def _write_image(media: Media, scope: Scope) -> dict[str, Any] | None:
 def _write_document(media: Media, scope: Scope) -> dict[str, Any] | None:
     piece: dict[str, Any] = {"type": "input_file"}
     if media.data is not None:
+        # https://platform.openai.com/docs/guides/pdf-files: a data URL and a filename.
         piece["file_data"] = _data_url(media)
         piece["filename"] = media.name or f"document.{_EXTENSIONS.get(_plain(media), 'pdf')}"
         if scope.own and media.name is None:
             del piece["filename"]
     elif media.text is not None:
+        # A plain text needs no file, and every model reads it.
         return {"type": "input_text", "text": _with_title(media.name, media.text)}
     elif media.url is not None:
         piece["file_url"] = media.url

@@ -16,8 +16,10 @@ from .items import Items
 from .tool_choice import write_choice
 from .tools import write_tools
 
+# https://platform.openai.com/docs/api-reference/responses/create#responses-create-max_output_tokens
 LEAST_OUTPUT = 16
 """Tokens; the vendor refuses a lower limit."""
+# https://platform.openai.com/docs/api-reference/responses/create#responses-create-prompt_cache_key
 LONGEST_KEY = 64
 """Characters of a user's id and of a cache key that the vendor accepts."""
 TIERS = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
@@ -58,6 +60,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     if own:
         _write_extra(body, conversation.extra, losses)
     else:
+        # The vendor stores answers by default; clients of other dialects did not agree to that.
         body["store"] = False
         losses.add_extra(conversation.extra)
     return _encode(body)
@@ -106,6 +109,8 @@ def _write_sampling(
     if sampling.top_logprobs is not None and (sampling.logprobs or scope.own):
         body["top_logprobs"] = sampling.top_logprobs
     _write_penalties(body, sampling, scope)
+    # The endpoint has no such members, nor stop:
+    # https://platform.openai.com/docs/api-reference/responses/create
     for name in ("top_k", "min_p", "seed"):
         if getattr(sampling, name) is not None:
             scope.losses.add(name)
@@ -148,6 +153,8 @@ def _write_thinking(
     if reasoning:
         body["reasoning"] = reasoning
     off = thinking is not None and thinking.enabled is False and not scope.own
+    # Without the encrypted content a stateless client cannot return the thinking:
+    # https://platform.openai.com/docs/guides/reasoning#encrypted-reasoning-items
     on = thinking is not None or target.model.reasoning is True
     if on and not off and scope.options.get("encrypted_reasoning", True):
         body["include"] = [*body.get("include", ()), ENCRYPTED]
@@ -192,6 +199,7 @@ def write_form(output: Output) -> dict[str, Any]:
 
 def _name(name: str | None) -> str:
     allowed = (c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name or "response")
+    # The name's alphabet and length: https://platform.openai.com/docs/guides/structured-outputs
     return "".join(allowed)[:64]
 
 

@@ -38,6 +38,7 @@ def _join(tool: NamespacedTool, groups: dict[str, dict[str, Any]], written: list
     """Put a tool back beside the others of its namespace."""
     group = groups.get(tool.namespace)
     if group is None:
+        # The tools of one namespace share one declaration.
         group = {"type": "namespace", "name": tool.namespace, "tools": []}
         if tool.description is not None:
             group["description"] = tool.description

@@ -96,6 +96,7 @@ def catch_up(
 ) -> None:
     """Give the rest of a text that is now known whole; its rows only if none of it was given."""
     length = progress.length
+    # A whole text that does not continue the deltas is not repeated.
     if len(whole) > length and whole[:length].endswith(progress.tail):
         grow(progress, whole[length:], events, None if length else logprobs)
 

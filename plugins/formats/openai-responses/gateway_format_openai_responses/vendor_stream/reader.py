@@ -136,6 +136,7 @@ class Reader:
             return  # It has begun by itself, or is announced a second time.
         kind = kind_of(event.item)
         open_item = self._items[event.output_index] = OpenItem(kind, event.item)
+        # A call is reported once its name is known, because the hub's calls start with it.
         if kind in _CALLS:
             call = read_call(event.item, custom=kind == "custom_tool_call")
             if call.name:
@@ -145,6 +146,7 @@ class Reader:
     def part_added(self, event: Event, events: list[StreamEvent]) -> None:
         """A piece of a message begins; a piece of thinking begins when it has text."""
         content = _content.decode(event.part)
+        # https://platform.openai.com/docs/api-reference/responses-streaming/response/reasoning_text/delta
         if content.type == "reasoning_text":
             return
         open_item = self._open_item(event, "message")
@@ -208,6 +210,7 @@ class Reader:
                 end(progress, events)
             part = Reasoning(id=open_item.identity() or event.item_id or None, summary=summary)
             progress = self._begin(open_item, len(open_item.parts), part, events)
+        # summary_index and content_index count the paragraphs of one item.
         elif place != open_item.place:
             grow(progress, GAP, events)
         open_item.summary, open_item.place = summary, place
@@ -221,6 +224,7 @@ class Reader:
 
     def ended(self, event: Event, events: list[StreamEvent]) -> None:
         answer = _answer_of(event)
+        # Where the final object has no status, the event's name tells it.
         if answer.status is None and event.type == "response.incomplete":
             answer.status = "incomplete"
         if answer.error != NULL:
@@ -241,6 +245,7 @@ class Reader:
         if (usage := read_usage(answer.usage)) is not None:
             events.append(UsageReported(usage))
         seen: list[AnyPart] = []
+        # The final object's output may be empty although calls were streamed.
         if self._parts.calls:
             seen.append(ToolCall(id="", name=""))
         if self._parts.refusals:

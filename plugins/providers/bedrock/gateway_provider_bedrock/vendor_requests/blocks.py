@@ -26,6 +26,7 @@ from .._shapes import BROKEN
 from .media import Block, MediaWriter
 from .models import Traits
 
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 _NOT_IN_RESULTS = {"cachePoint": "cache_control", "audio": "audio"}
 """Blocks that a tool's result may not hold, and what is lost with them."""
@@ -52,6 +53,7 @@ class BlockWriter:
         if not self._traits.caches:
             self._losses.add("cache_control")
             return []
+        # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CachePointBlock.html
         point = {"type": "default"} if lifetime == "5m" else {"type": "default", "ttl": lifetime}
         return [{"cachePoint": point}]
 
@@ -84,6 +86,7 @@ class BlockWriter:
                     self._losses.add("reasoning_signature")
                     return []
                 if part.sealed is not None:
+                    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningContentBlock.html
                     return [{"reasoningContent": {"redactedContent": part.sealed}}]
                 reasoning = {"text": part.text, "signature": part.signature}
                 return [{"reasoningContent": {"reasoningText": reasoning}}]
@@ -110,6 +113,7 @@ class BlockWriter:
             for name in block.keys() & _NOT_IN_RESULTS.keys():
                 self._losses.add(_NOT_IN_RESULTS[name])
         result: Block = {"toolUseId": own_id(part.call_id), "content": held or [{"json": {}}]}
+        # status is for some models only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
         if part.failed and self._traits.statuses:
             result["status"] = "error"
         elif part.failed:

@@ -19,6 +19,7 @@ Role = Literal["user", "assistant"]
 OPENING = "Continue."
 """What the user says where the user must speak and did not."""
 _NO_RESULT = "This tool call was interrupted before it gave a result."
+# https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
 _MOST_POINTS = 4
 
 
@@ -34,6 +35,8 @@ class Message:
 def arrange(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
     """The messages in an order the vendor takes."""
     merged = _merge(messages)
+    # A conversation must start with a user message:
+    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
     if not merged or merged[0].role == "assistant":
         merged.insert(0, Message("user", [{"text": OPENING}]))
     if merged[-1].role == "assistant":
@@ -59,6 +62,7 @@ def _merge(messages: Iterable[Message]) -> list[Message]:
     for message in messages:
         if not any("cachePoint" not in block for block in message.content):
             continue
+        # Roles must alternate.
         if merged and merged[-1].role == message.role:
             merged[-1].content += message.content
         else:

@@ -65,6 +65,7 @@ def _close(schema: Any, losses: Losses) -> Any:
     if len(kept) < len(schema):
         losses.add("output_schema")
     closed = {name: _close_keyword(name, value, losses) for name, value in kept.items()}
+    # The service takes only schemas that are closed to further members.
     if "properties" in closed and closed.get("additionalProperties") is not False:
         closed["additionalProperties"] = False
     return closed

@@ -27,6 +27,7 @@ from .output import write_form
 from .settings import Settings, build_settings
 from .tools import write_tools
 
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ServiceTier.html
 _TIERS = ("priority", "default", "flex", "reserved")
 _MERGED = ("additionalModelRequestFields", "inferenceConfig", "outputConfig")
 """Members whose neutral part is written from the hub and whose rest stands in ``extra``."""

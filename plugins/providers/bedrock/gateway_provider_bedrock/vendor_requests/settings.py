@@ -12,6 +12,7 @@ from gateway_formats.effort import budget_of, effort_of
 
 from .models import Traits
 
+# https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
 _LEAST_BUDGET = 1024
 _USUAL_LIMIT = 8192
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
@@ -115,6 +116,7 @@ def _give_budget(settings: Settings, thinking: Thinking, losses: Losses) -> None
     elif limit <= _LEAST_BUDGET:
         losses.add("thinking")  # the least budget does not fit
         return
+    # The budget must be less than maxTokens, which includes it.
     elif budget >= limit:
         budget = max(_LEAST_BUDGET, limit // 2)
     settings.fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
@@ -143,6 +145,8 @@ def _sample(settings: Settings, sampling: Sampling, traits: Traits, losses: Loss
     free = traits.samples and not settings.thinks
     inference: dict[str, float] = {}
     if sampling.temperature is not None and free:
+        # Temperature goes up to 1:
+        # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InferenceConfiguration.html
         inference["temperature"] = min(sampling.temperature, 1.0)
     if sampling.temperature is not None and sampling.temperature != inference.get(
         "temperature", 1.0

@@ -74,6 +74,7 @@ class MessageWriter:
         text = "".join(self._texts(parts))
         calls = [_call(part) for part in parts if isinstance(part, ToolCall)]
         blocks: list[Row] = []
+        # https://docs.cohere.com/docs/reasoning
         if thinking and self._thinks:
             blocks.append({"type": "thinking", "thinking": thinking})
             thinking = ""
@@ -81,6 +82,7 @@ class MessageWriter:
             self._losses.add("reasoning")
         message: Row = {"role": "assistant"}
         if calls:
+            # Text beside calls goes into the plan: https://docs.cohere.com/docs/tool-use-overview
             message |= {"tool_plan": thinking + text} if thinking or text else {}
             message["tool_calls"] = calls
         elif text:
@@ -105,9 +107,11 @@ class MessageWriter:
         if part.data is not None:
             url = f"data:{part.media_type or 'image/png'};base64,{part.data}"
         if part.kind == "image" and url is not None:
+            # https://docs.cohere.com/docs/image-inputs
             shown = {"url": url} if part.detail is None else {"url": url, "detail": part.detail}
             return [{"type": "image_url", "image_url": shown}]
         if part.text is not None:
+            # Documents go beside the messages: https://docs.cohere.com/docs/retrieval-augmented-generation-rag
             number = DOCUMENT_ID.format(len(self.documents))
             self.documents.append({"id": number, "data": _document(part, part.text)})
         else:
@@ -128,6 +132,7 @@ class MessageWriter:
             else:
                 self._losses.add(piece.kind if piece.file_id is None else "file_id")
         is_plain = len(blocks) == 1 and "text" in blocks[0]
+        # A tool message requires content: https://docs.cohere.com/reference/chat
         content = blocks[0]["text"] if is_plain else blocks or "{}"
         return {"role": "tool", "tool_call_id": part.call_id, "content": content}
 

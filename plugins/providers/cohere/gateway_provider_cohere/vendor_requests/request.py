@@ -10,6 +10,7 @@ from gateway_formats.effort import budget_of
 from .._dialect import DIALECT
 from .messages import MessageWriter
 
+# https://docs.cohere.com/reference/chat#request.body.stop_sequences
 _MOST_STOPS = 5
 _NO_ARGUMENTS = {"type": "object", "properties": {}}
 
@@ -57,7 +58,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
 
 
 def _tools(conversation: Conversation, losses: Losses) -> dict[str, Any]:
-    """The functions and which of them may or must be called: only those that may be called are sent."""
+    """The functions that may be called, and whether one must be."""
     if conversation.parallel_tools is False:
         losses.add("parallel_tools")
     choice = conversation.tool_choice
@@ -73,6 +74,7 @@ def _tools(conversation: Conversation, losses: Losses) -> dict[str, Any]:
     elif any(strict):
         losses.add("strict")  # Cohere asks it of all tools or of none
     if choice is not None and choice.mode != "auto":
+        # REQUIRED and NONE; auto is the absence: https://docs.cohere.com/docs/tool-use-usage-patterns
         members["tool_choice"] = "NONE" if choice.mode == "none" else "REQUIRED"
     return members
 
@@ -101,6 +103,7 @@ def _sampling(sampling: Sampling, losses: Losses) -> dict[str, Any]:
     members: dict[str, Any] = {
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
+        # The ranges of p, k and the penalties: https://docs.cohere.com/reference/chat
         "p": _within(sampling.top_p, 0.01, 0.99, None, losses),
         "k": _within(sampling.top_k, 0, 500, "top_k", losses),
         "seed": _seed(sampling.seed, losses),
@@ -137,6 +140,7 @@ def _seed(seed: int | None, losses: Losses) -> int | None:
 def _format(output: Output, losses: Losses) -> dict[str, Any]:
     if output.description is not None:
         losses.add("output_description")
+    # https://docs.cohere.com/docs/structured-outputs
     if output.schema is None:
         return {"type": "json_object"}
     return {"type": "json_object", "json_schema": output.schema}
@@ -155,6 +159,7 @@ def _thinking(thinking: Thinking, target: Target, losses: Losses) -> dict[str, A
     if is_off:
         return {"thinking": {"type": "disabled"}}
     tokens = budget if budget is not None else budget_of(effort) if effort is not None else -1
+    # https://docs.cohere.com/docs/reasoning
     limit = {"token_budget": tokens} if tokens > 0 else {}
     return {"thinking": {"type": "enabled", **limit}}
 
