@@ -56,10 +56,10 @@ class Answer:
         self._tokens: list[Token] = []
         """Tokens whose text has not come yet: the server holds text back now and then."""
 
-    def take(self, line: Line, spelled: bytes, events: list[StreamEvent]) -> None:
+    def take(self, line: Line, encoded: bytes, events: list[StreamEvent]) -> None:
         """Raises MsgspecError, or UnicodeDecodeError, for what cannot be understood."""
         if not self._seed and line.error is None:
-            self._seed = seed_of(line, spelled)
+            self._seed = seed_of(line, encoded)
             started = ReplyStarted(
                 f"ollama-{self._seed}", line.model or "", seconds_of(line.created_at)
             )
@@ -80,19 +80,21 @@ class Answer:
             self.is_over = True
             events.append(failure_of(line.error, line.status_code))
         elif line.done:
+            # Log probabilities of held-back text may come with the last line only.
             if self._tokens and self._growing is not None:
                 self._grow(self._growing, "", events)
-            self._rest(events)
+            self._end_growing(events)
             usage = usage_of(line.prompt_eval_count, line.eval_count)
             if usage is not None:
                 events.append(UsageReported(usage))
+            # done_reason is stop after tool calls too.
             natural: Finish = "tool_calls" if self._calls else "stop"
             events.append(ChoiceEnded(FINISHES.get(line.done_reason or "", natural)))
             self.is_over = True
 
     def _grow(self, kind: AnyPart, text: str, events: list[StreamEvent]) -> None:
         if self._growing is not kind:
-            self._rest(events)
+            self._end_growing(events)
             self._growing = kind
             events.append(PartStarted(self._count, kind))
             self._count += 1
@@ -102,7 +104,7 @@ class Answer:
             events.append(PartGrew(self._count - 1, text, 0, hub_logprobs(self._tokens)))
             self._tokens = []
 
-    def _rest(self, events: list[StreamEvent]) -> None:
+    def _end_growing(self, events: list[StreamEvent]) -> None:
         """End the text or the thinking that was growing."""
         if self._growing is not None:
             events.append(PartEnded(self._count - 1))
@@ -110,14 +112,15 @@ class Answer:
 
     def _show(self, image: str, events: list[StreamEvent]) -> None:
         part = Media(kind="image", media_type=media_type_of(image), data=image)
-        self._rest(events)
+        self._end_growing(events)
         events += (PartStarted(self._count, part), PartEnded(self._count))
         self._count += 1
 
     def _call(self, row: ToolCallRow, events: list[StreamEvent]) -> None:
         """A call arrives whole, its arguments as an object."""
-        self._rest(events)
+        self._end_growing(events)
         index, arguments = self._count, as_text(row.function.arguments)
+        # Some servers repeat an id; results could not be told apart then.
         known = row.id if row.id not in self._ids else None
         call = ToolCall(id=known or new_id(self._seed, self._calls), name=row.function.name)
         self._ids.add(call.id)

@@ -25,6 +25,7 @@ def as_object(arguments: str) -> Raw:
         _object.decode(text)
     except BROKEN:
         return Raw(_encode({WRAPPER: _value(text)}))
+    # A line break would end the line of the stream.
     if "\n" in text or "\r" in text:
         text = msgspec.json.format(text, indent=-1)
     return Raw(text.encode())
@@ -32,10 +33,11 @@ def as_object(arguments: str) -> Raw:
 
 def as_text(arguments: Raw | None) -> str:
     """The JSON text of an object, or the text that a careless sender quoted once more."""
-    spelled = b"{}" if arguments is None else bytes(arguments)
-    if spelled.startswith(b'"'):
-        return _text.decode(spelled)
-    return "{}" if spelled == b"null" else spelled.decode()
+    encoded = b"{}" if arguments is None else bytes(arguments)
+    # A careless sender quotes the object's text once more.
+    if encoded.startswith(b'"'):
+        return _text.decode(encoded)
+    return "{}" if encoded == b"null" else encoded.decode()
 
 
 def new_id(seed: str, index: int) -> str:

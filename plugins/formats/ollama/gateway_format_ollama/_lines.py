@@ -13,6 +13,7 @@ from msgspec import Raw, Struct
 
 from gateway_core import ReplyFailed, Usage
 
+# Clients parse created_at, so it is always a time.
 EPOCH = "1970-01-01T00:00:00Z"
 _MOST = 1_000_000_000
 """A token count above this is a mistake."""
@@ -51,6 +52,7 @@ class Token(Struct):
     top_logprobs: list[TokenOption] | None = None
 
 
+# https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completion
 class Line(Struct):
     message: Message | None = None
     done: bool | None = None
@@ -85,16 +87,17 @@ def failure_of(error: Any, status: Any = None) -> ReplyFailed:
 
 def usage_of(prompt: Any, answer: Any) -> Usage | None:
     """Nothing when neither count is there and valid."""
+    # type() and not isinstance(): bool is a subclass of int.
     counts = [c if type(c) is int and 0 <= c <= _MOST else None for c in (prompt, answer)]
     if counts == [None, None]:
         return None
     return Usage(input_tokens=counts[0] or 0, output_tokens=counts[1] or 0)
 
 
-def seed_of(line: Line, spelled: bytes) -> str:
+def seed_of(line: Line, encoded: bytes) -> str:
     """What tells this answer from others; answers have no id, but they have their time."""
-    said = f"{line.model}/{line.created_at}".encode() if line.created_at else spelled
-    return blake2s(said, digest_size=12).hexdigest()
+    source = f"{line.model}/{line.created_at}".encode() if line.created_at else encoded
+    return blake2s(source, digest_size=12).hexdigest()
 
 
 def seconds_of(created_at: str | None) -> int | None:
@@ -109,14 +112,16 @@ def time_of(seconds: int | None) -> str:
     if seconds is None:
         return EPOCH
     try:
+        # RFC 3339, as in the server's answers: https://github.com/ollama/ollama/blob/main/docs/api.md#response
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
         return EPOCH
 
 
 def hub_logprobs(tokens: list[Token]) -> Raw:
-    """Tokens in the chat-completions shape, which wants every member said."""
+    """Tokens in the chat-completions shape, which needs every member present."""
     for token in tokens:
+        # https://platform.openai.com/docs/api-reference/chat/object
         token.top_logprobs = token.top_logprobs or []
     return Raw(_encode({"content": tokens}))
 

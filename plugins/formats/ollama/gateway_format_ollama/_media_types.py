@@ -1,5 +1,6 @@
 """Telling an image's type from its first bytes, since this dialect never names it."""
 
+# The magic bytes of each type, as base64 begins them.
 _BEGINNINGS = {
     "iVBORw0KGgo": "image/png",
     "/9j/": "image/jpeg",
@@ -21,7 +22,7 @@ def media_type_of(data: str) -> str | None:
 
 
 def split_data_url(text: str) -> tuple[str | None, str]:
-    """The media type, where said, and the base64 data, of plain data or a data URL."""
+    """The media type, where named, and the base64 data, of plain data or a data URL."""
     if not text.startswith("data:"):
         return None, text
     head, _, data = text.partition(",")

@@ -51,9 +51,9 @@ class _Open:
 class Writer:
     """Events to lines: one for each piece of text, one for each whole tool call."""
 
-    def __init__(self, asked: Conversation, losses: Losses) -> None:
+    def __init__(self, request: Conversation, losses: Losses) -> None:
         self._losses = losses
-        self._model = asked.model
+        self._model = request.model
         self._created: int | None = None
         self._parts: dict[int, _Open] = {}
         self._thoughts: list[Reasoning] = []
@@ -107,12 +107,14 @@ class Writer:
             self._end(index, written)
         if is_signed(self._thoughts):
             self._losses.add("reasoning_signature")
+        # Why it ended and the counts stand in the last line only: https://github.com/ollama/ollama/blob/main/docs/api.md
         last = _encode(ending(self._finish, self._usage))
         written.append(b'%b""},%b\n' % (self._head(b"content"), last[1:]))
         return escape_line_separators(b"".join(written))
 
     def _begin(self) -> None:
         """Write what every line of this stream begins with, once."""
+        # The beginning of every line of a stream is the same, so it is encoded once.
         named = {"model": self._model, "created_at": time_of(self._created)}
         self._prefix = _encode(named)[:-1] + b',"message":{"role":"assistant",'
         self._content = self._head(b"content")
@@ -131,9 +133,11 @@ class Writer:
         if held.grown is not None:
             held.grown.append(event.text)
         if held.head:
-            self._say(held.head, event.text, event.logprobs, written)
+            self._write_text(held.head, event.text, event.logprobs, written)
 
-    def _say(self, head: bytes, text: str, logprobs: Raw | None, written: list[bytes]) -> None:
+    def _write_text(
+        self, head: bytes, text: str, logprobs: Raw | None, written: list[bytes]
+    ) -> None:
         tokens = own_logprobs(logprobs) if logprobs is not None else None
         if tokens:
             end = b'},"logprobs":%b,"done":false}\n' % _encode(tokens)
@@ -147,7 +151,7 @@ class Writer:
         head = self._content if is_text else self._thinking if isinstance(part, Reasoning) else b""
         self._parts[index] = _Open(part, head)
         if isinstance(part, Text | Refusal | Reasoning):
-            self._say(head, part.text, None, written)
+            self._write_text(head, part.text, None, written)
 
     def _seal(self, event: PartSealed) -> None:
         held = self._parts.get(event.index)
@@ -175,10 +179,11 @@ class Writer:
         """Calls go out in the order in which they began: clients answer them by place."""
         open_calls = [i for i, held in self._parts.items() if isinstance(held.part, ToolCall)]
         for index in sorted(self._ended):
+            # Events of parallel calls may interleave; an earlier call may still be growing.
             if open_calls and min(open_calls) < index:
                 return
             row = call_row(self._ended.pop(index), self._calls, self._thoughts)
-            said = b'"",%b' % _encode({"tool_calls": [row]})[1:-1]
-            written.append(self._content + said + _STREAM_END)
+            member = b'"",%b' % _encode({"tool_calls": [row]})[1:-1]
+            written.append(self._content + member + _STREAM_END)
             self._calls += 1
             self._thoughts = []

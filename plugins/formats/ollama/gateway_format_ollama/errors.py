@@ -24,6 +24,7 @@ _encode = msgspec.json.encode
 
 
 def write_error(error: GatewayError, request_id: str) -> bytes:
+    # The server's errors are one sentence under error: https://github.com/ollama/ollama/blob/main/docs/api.md
     body = {"error": error.message, "request_id": request_id}
     upstream = error.request_id if isinstance(error, UpstreamError) else None
     if upstream is not None and upstream != request_id:
@@ -47,6 +48,7 @@ def _message(body: bytes) -> str:
         text = failure_of(error).message if error is not None else ""
     except BROKEN:
         text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
+        # A page of HTML comes from a proxy and tells a client nothing.
         text = "" if text.lstrip().startswith("<") else text
     return first_line(text)
 

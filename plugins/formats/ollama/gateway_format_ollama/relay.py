@@ -55,6 +55,7 @@ class LineRelay(StreamRelay):
 
 
 def _tidy(passed: bytes) -> bytes:
+    # Lines that are clean already are passed on as they came.
     if b"\n\n" in passed or b"\r" in passed or passed.startswith(b"\n"):
         passed = b"".join(line + b"\n" for line in split_lines(passed))
     return escape_line_separators(passed)
@@ -73,6 +74,7 @@ class Watch:
         line = decode_passing(data)
         if line.error is not None:
             return failure_of(line.error, line.status_code)
+        # Any answer of the chat endpoint has a message, be it empty.
         if line.message is None:
             raise msgspec.ValidationError("a line without a message")
         length = _length(line.message)

@@ -44,12 +44,12 @@ class Reader:
     def _read(self, whole: bytes) -> list[StreamEvent]:
         events: list[StreamEvent] = []
         answer = self._answer
-        for spelled in split_lines(whole):
+        for encoded in split_lines(whole):
             try:
-                line = decode_line(spelled)
+                line = decode_line(encoded)
                 if line.message is None and line.error is None and not line.done:
                     raise msgspec.ValidationError("neither a message nor an end")
-                answer.take(line, spelled, events)
+                answer.take(line, encoded, events)
             except BROKEN:
                 answer.is_over = True
                 events.append(ReplyFailed(UNREADABLE_EVENT))

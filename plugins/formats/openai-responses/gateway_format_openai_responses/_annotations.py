@@ -27,14 +27,14 @@ def read_citation(raw: Raw) -> Citation:
     """Any annotation; one that is not understood is still kept as it is."""
     raw = raw.copy()
     try:
-        said = _annotation.decode(raw)
+        annotation = _annotation.decode(raw)
     except BROKEN:
-        said = _Annotation()
+        annotation = _Annotation()
     return Citation(
-        url=said.url,
-        title=said.title or said.filename,
-        start=said.start_index,
-        end=said.end_index,
+        url=annotation.url,
+        title=annotation.title or annotation.filename,
+        start=annotation.start_index,
+        end=annotation.end_index,
         raw=raw,
         dialect=DIALECT,
     )
@@ -48,14 +48,15 @@ def write_annotation(citation: Citation, length: int) -> bytes | None:
     """
     if is_own(citation):
         return bytes(citation.raw or b"")
+    # url_citation requires an address and a span: https://platform.openai.com/docs/api-reference/responses/object#responses-object-output
     if citation.url is None:
         return None
     end = length if citation.end is None else citation.end
-    said: dict[str, Any] = {
+    members: dict[str, Any] = {
         "type": "url_citation",
         "start_index": citation.start or 0,
         "end_index": end,
         "url": citation.url,
         "title": citation.title or "",
     }
-    return _encode(said)
+    return _encode(members)

@@ -8,10 +8,12 @@ from gateway_core import Citation
 DIALECT = "openai-responses"
 COMPACT = "openai-responses-compact"
 
+# https://platform.openai.com/docs/api-reference/responses/create#responses-create-include
 ENCRYPTED = "reasoning.encrypted_content"
 LOGPROBS = "message.output_text.logprobs"
 """Values of ``include`` that the hub has its own names for."""
 
+# The hub's assistant turn has no members of its own, so its first part carries them.
 ON_MESSAGE = ("phase", "id", "status")
 """Members of an assistant's message that the ``extra`` of its first part carries."""
 MESSAGE = "message."
@@ -34,6 +36,7 @@ def is_on_message(name: str) -> bool:
     return name in ON_MESSAGE or name.startswith(MESSAGE)
 
 
+# A member of a content piece, after which the vendor ends a cached prefix.
 BREAKPOINT = "prompt_cache_breakpoint"
 
 ELSEWHERE = ("previous_response_id", "prompt", "conversation")

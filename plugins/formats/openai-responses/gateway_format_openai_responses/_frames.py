@@ -2,6 +2,8 @@
 
 from typing import Final
 
+# sequence_number is a member of every event and grows by one; it is written last
+# because the rest of a frame can be prepared: https://platform.openai.com/docs/api-reference/responses-streaming
 NUMBERED: Final = b',"sequence_number":%d}\n\n'
 
 
@@ -15,26 +17,28 @@ class Frames:
         """Of the next frame."""
         self._held: list[bytes] = []
 
-    def say(self, opened: bytes, *rest: bytes) -> None:
+    def add(self, opened: bytes, *rest: bytes) -> None:
         """Add a frame that :func:`opening` began, with what follows."""
         self._held.append(opened)
         self._held += rest
         self._held.append(NUMBERED % self.number)
         self.number += 1
 
-    def put(self, frame: bytes) -> None:
+    def add_whole(self, frame: bytes) -> None:
         """Add a frame that is whole and has its number."""
         self._held.append(frame)
         self.number += 1
 
-    def taken(self) -> bytes:
-        taken = b"".join(self._held)
+    def take(self) -> bytes:
+        take = b"".join(self._held)
         self._held.clear()
-        return taken
+        return take
 
 
 def opening(kind: str, members: bytes = b"") -> bytes:
     """A frame up to and with its first members, without the number and the end."""
+    # Every event's data repeats the event name as its type:
+    # https://platform.openai.com/docs/api-reference/responses-streaming
     name = kind.encode()
     comma = b"," if members else b""
     return b'event: %b\ndata: {"type":"%b"%b%b' % (name, name, comma, members)

@@ -15,7 +15,7 @@ _rows = msgspec.json.Decoder(list[Raw])
 _token = msgspec.json.Decoder(_Token)
 
 
-def wrapped(rows: Raw | bytes) -> Raw:
+def wrap_rows(rows: Raw | bytes) -> Raw:
     """Rows in the hub's shape."""
     return Raw(b'{"content":%b}' % bytes(rows))
 
@@ -29,19 +29,20 @@ def rows_within(logprobs: Raw) -> list[Raw]:
         return []
 
 
-def shares(choice: Choice) -> list[Raw | None]:
-    """What each text of the choice has, told by the tokens' own characters."""
+# The hub's list does not say which text a row belongs to; tokens concatenate to the texts.
+def split_rows(choice: Choice) -> list[Raw | None]:
+    """The rows of each text of the choice, divided by the tokens' lengths."""
     texts = [part.text for part in choice.parts if isinstance(part, Text)]
     rows = [] if choice.logprobs is None else rows_within(choice.logprobs)
     shared: list[Raw | None] = []
     for place, text in enumerate(texts):
-        count = len(rows) if place == len(texts) - 1 else _covering(rows, len(text))
-        shared.append(wrapped(msgspec.json.encode(rows[:count])) if count else None)
+        count = len(rows) if place == len(texts) - 1 else _count_covering(rows, len(text))
+        shared.append(wrap_rows(msgspec.json.encode(rows[:count])) if count else None)
         rows = rows[count:]
     return shared
 
 
-def _covering(rows: list[Raw], length: int) -> int:
+def _count_covering(rows: list[Raw], length: int) -> int:
     """How many rows it takes to cover a text of this many characters."""
     for count, row in enumerate(rows):
         if length <= 0:

@@ -1,4 +1,4 @@
-"""Tools grouped in a namespace, told to other vendors as plain functions.
+"""Tools grouped in a namespace, sent to other vendors as plain functions.
 
 An agent program declares the tools of each of its servers as one ``namespace``
 and wants calls back with ``name`` and ``namespace`` apart. No other dialect
@@ -20,7 +20,7 @@ LONGEST = 64
 """Characters of a tool's name that every vendor accepts."""
 
 
-class Grouped(Struct, tag_field="type", tag="namespaced"):
+class NamespacedTool(Struct, tag_field="type", tag="namespaced"):
     """What a flat tool's ``raw`` holds."""
 
     namespace: str
@@ -29,11 +29,12 @@ class Grouped(Struct, tag_field="type", tag="namespaced"):
     tool: Raw
 
 
-_grouped = msgspec.json.Decoder(Grouped)
+_grouped = msgspec.json.Decoder(NamespacedTool)
 _encode = msgspec.json.Encoder().encode
 
 
 def flat_name(namespace: str, name: str) -> str:
+    # Names of tool servers already end in two underscores in some agent programs.
     joint = "" if namespace.endswith("__") else "__"
     flat = f"{namespace}{joint}{name}"
     if len(flat) <= LONGEST:
@@ -42,11 +43,12 @@ def flat_name(namespace: str, name: str) -> str:
 
 
 def declaration(namespace: str, description: str | None, name: str, tool: Raw) -> Raw:
-    return Raw(_encode(Grouped(namespace, description, name, tool)))
+    return Raw(_encode(NamespacedTool(namespace, description, name, tool)))
 
 
-def grouped(tool: Tool) -> Grouped | None:
+def namespaced_tool(tool: Tool) -> NamespacedTool | None:
     """Where a tool stood, when it stood in a namespace."""
+    # The tag stands first in our own encoding, so most tools need no decoding.
     if tool.raw is None or tool.dialect != DIALECT or b'"namespaced"' not in bytes(tool.raw)[:32]:
         return None
     try:
@@ -55,7 +57,7 @@ def grouped(tool: Tool) -> Grouped | None:
         return None
 
 
-def apart(tools: Iterable[Tool]) -> dict[str, tuple[str, str]]:
+def namespaced_names(tools: Iterable[Tool]) -> dict[str, tuple[str, str]]:
     """Flat names to the namespace and the name within it."""
-    found = ((tool.name, grouped(tool)) for tool in tools if tool.raw is not None)
+    found = ((tool.name, namespaced_tool(tool)) for tool in tools if tool.raw is not None)
     return {flat: (group.namespace, group.name) for flat, group in found if group is not None}

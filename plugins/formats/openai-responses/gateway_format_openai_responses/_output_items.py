@@ -75,7 +75,7 @@ def id_of(raw: Raw) -> str | None:
     return _head.decode(raw).id
 
 
-def headed(part: Text | Refusal, raw: Raw) -> Text | Refusal:
+def with_phase(part: Text | Refusal, raw: Raw) -> Text | Refusal:
     """The first piece of a message, which speaks for the message around it."""
     phase = _head.decode(raw).phase
     return part if phase == NULL else replace(part, extra={"phase": phase.copy()})
@@ -88,6 +88,7 @@ def read_item(raw: Raw) -> list[AnyPart]:
         return read_message(raw)
     if kind == "reasoning":
         return list(read_thinking(raw))
+    # The item types: https://platform.openai.com/docs/api-reference/responses/object#responses-object-output
     if kind in ("function_call", "custom_tool_call"):
         return [read_call(raw, custom=kind == "custom_tool_call")]
     if kind == "image_generation_call":
@@ -128,13 +129,14 @@ def _joined(pieces: list[Content] | None) -> str:
 
 def read_call(raw: Raw, *, custom: bool) -> ToolCall:
     item = _call.decode(raw)
-    said = {"namespace": item.namespace, "caller": item.caller}
+    members = {"namespace": item.namespace, "caller": item.caller}
     return ToolCall(
+        # Results refer to call_id; id names the item, and stands in where call_id is missing.
         id=item.call_id or item.id or "",
         name=item.name or "",
         arguments=(item.input if custom else item.arguments) or "",
         custom=custom,
-        extra={name: value.copy() for name, value in said.items() if value != NULL},
+        extra={name: value.copy() for name, value in members.items() if value != NULL},
     )
 
 
@@ -145,6 +147,7 @@ def _read_image(raw: Raw) -> AnyPart:
         return Foreign(dialect=DIALECT, type="image_generation_call", raw=raw.copy())
     members = _members.decode(raw)
     extra = {n: m.copy() for n, m in members.items() if n not in ("type", "result") and m != NULL}
+    # png is the default output_format of the image_generation tool.
     form = image.output_format or "png"
     return Media(kind="image", data=image.result, media_type=f"image/{form}", extra=extra)
 
@@ -155,7 +158,7 @@ def text_of(part: AnyPart) -> str:
     return part.text if isinstance(part, Text | Refusal | Reasoning) else ""
 
 
-def empty(part: AnyPart) -> AnyPart:
+def without_text(part: AnyPart) -> AnyPart:
     """The part as it starts: what grows or is cited comes later."""
     match part:
         case Text():

@@ -22,6 +22,7 @@ def pack(part: Reasoning) -> str:
 
 def unpack(value: str) -> tuple[Reasoning, ...] | None:
     """The parts inside a value that was packed here, ``None`` for any other value."""
+    # A sealed value and its origin, without the text.
     if (opened := unseal(value)) is not None:
         origin, sealed = opened
         return (Reasoning(sealed=sealed, origin=origin),)

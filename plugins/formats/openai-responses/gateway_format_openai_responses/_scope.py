@@ -23,7 +23,7 @@ class Scope:
         return readable_by(origin, self.provider, DIALECT)
 
     def allows(self, option: str) -> bool:
-        """A switch of the vendor's that is off unless it is said."""
+        """Whether the provider's options turn a switch on; it is off by default."""
         return bool(self.options.get(option, False))
 
     def word(self, option: str, usual: str) -> str:

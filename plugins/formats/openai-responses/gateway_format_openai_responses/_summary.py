@@ -24,7 +24,7 @@ INTRODUCTION = (
 )
 
 
-def asking_for_summary(conversation: Conversation) -> Conversation:
+def ask_for_summary(conversation: Conversation) -> Conversation:
     """The same conversation, with nothing left to do but to summarise it."""
     return replace(
         conversation,

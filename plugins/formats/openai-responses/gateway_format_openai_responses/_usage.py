@@ -16,15 +16,17 @@ _any = msgspec.json.Decoder()
 def read_usage(raw: Raw) -> Usage | None:
     """The counts; ``None`` when there are none, or all are zero."""
     try:
-        said = _any.decode(raw)
+        counts = _any.decode(raw)
     except BROKEN:
         return None
-    if not isinstance(said, dict):
+    if not isinstance(counts, dict):
         return None
-    into, out = said.get("input_tokens_details"), said.get("output_tokens_details")
+    into, out = counts.get("input_tokens_details"), counts.get("output_tokens_details")
     usage = Usage(
-        input_tokens=_count(said, "input_tokens"),
-        output_tokens=_count(said, "output_tokens"),
+        input_tokens=_count(counts, "input_tokens"),
+        output_tokens=_count(counts, "output_tokens"),
+        # The vendor counts cached tokens inside input_tokens, and reasoning inside output_tokens:
+        # https://platform.openai.com/docs/api-reference/responses/object#responses-object-usage
         cached_tokens=_count(into, "cached_tokens"),
         cache_write_tokens=_count(into, "cache_write_tokens"),
         reasoning_tokens=_count(out, "reasoning_tokens"),
@@ -32,8 +34,9 @@ def read_usage(raw: Raw) -> Usage | None:
     return None if usage == Usage() else usage
 
 
-def _count(said: object, name: str) -> int:
-    value = said.get(name) if isinstance(said, dict) else None
+def _count(counts: object, name: str) -> int:
+    value = counts.get(name) if isinstance(counts, dict) else None
+    # bool is a subclass of int in Python.
     if isinstance(value, bool) or not isinstance(value, int):
         return 0
     return value if 0 <= value <= _MOST else 0

@@ -37,6 +37,7 @@ from ._shapes import CitationRow, UsageRow
 from ._usage import usage_of
 
 DIALECT = "bedrock"
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_MessageStopEvent.html
 FINISHES: dict[str, Finish] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -89,6 +90,7 @@ class AnswerReader:
         """The answer has neither an id nor a model's name."""
         if not self._started:
             self._started = True
+            # messageStart has only a role.
             self.events.append(ReplyStarted("", ""))
 
     def text(self, at: int, text: str) -> None:
@@ -156,6 +158,7 @@ class AnswerReader:
             self._lingering = block.index
         else:
             if isinstance(block.kind, ToolCall) and not block.pieces:
+                # A call without arguments has no toolUse delta; the hub's arguments are JSON.
                 self.events.append(PartGrew(block.index, "{}"))
             if block.kind is _REASONING and block.pieces:
                 self.events.append(PartSealed(block.index, sealed=joined_base64(block.pieces)))
@@ -230,6 +233,7 @@ def joined_base64(pieces: list[str]) -> str:
     if len(pieces) == 1:
         return pieces[0]
     try:
+        # Each piece has its own padding, so the texts cannot simply be joined.
         return base64.b64encode(b"".join(base64.b64decode(piece) for piece in pieces)).decode()
     except binascii.Error:
         return "".join(pieces)

@@ -81,6 +81,7 @@ class Frames:
         if len(self._held) - start < _PRELUDE.size:
             return 0
         total, headers, checksum = _PRELUDE.unpack_from(self._held, start)
+        # The prelude's checksum is checked before its length is believed.
         if crc32(self._held[start : start + 8]) != checksum:
             raise _Broken("the checksum of a prelude does not match")
         if not _OVERHEAD + headers <= total <= LIMIT:
@@ -92,26 +93,27 @@ class Frames:
         if crc32(whole[: -_WORD.size]) != _WORD.unpack_from(whole, len(whole) - _WORD.size)[0]:
             raise _Broken("the checksum of a frame does not match")
         end = _PRELUDE.size + length
-        spelled = whole[_PRELUDE.size : end]
-        headers = self._known.get(spelled)
+        encoded = whole[_PRELUDE.size : end]
+        # A stream repeats the same few header blocks, so each is parsed once.
+        headers = self._known.get(encoded)
         if headers is None:
-            headers = self._known[spelled] = _headers(spelled)
+            headers = self._known[encoded] = _headers(encoded)
         return Frame(headers, whole[end : -_WORD.size])
 
 
-def _headers(spelled: bytes) -> dict[str, str]:
+def _headers(encoded: bytes) -> dict[str, str]:
     """The headers that are text; others are passed over."""
     found: dict[str, str] = {}
     at = 0
     try:
-        while at < len(spelled):
-            name_end = at + 1 + spelled[at]
-            name, kind, at = spelled[at + 1 : name_end], spelled[name_end], name_end + 1
+        while at < len(encoded):
+            name_end = at + 1 + encoded[at]
+            name, kind, at = encoded[at + 1 : name_end], encoded[name_end], name_end + 1
             size = _SIZES.get(kind)
             if size is None:
-                size, at = _SHORT.unpack_from(spelled, at)[0], at + _SHORT.size
+                size, at = _SHORT.unpack_from(encoded, at)[0], at + _SHORT.size
             if kind == _TEXT:
-                found[name.decode()] = spelled[at : at + size].decode()
+                found[name.decode()] = encoded[at : at + size].decode()
             at += size
     except (IndexError, Misfit, UnicodeDecodeError):
         raise _Broken("the headers of a frame cannot be read") from None
@@ -120,9 +122,9 @@ def _headers(spelled: bytes) -> dict[str, str]:
 
 def write_frame(headers: Mapping[str, str], payload: bytes) -> bytes:
     """One frame; every header is text."""
-    spelled = b"".join(_header(name.encode(), value.encode()) for name, value in headers.items())
-    lengths = _PRELUDE.pack(_OVERHEAD + len(spelled) + len(payload), len(spelled), 0)[:8]
-    body = lengths + _WORD.pack(crc32(lengths)) + spelled + payload
+    encoded = b"".join(_header(name.encode(), value.encode()) for name, value in headers.items())
+    lengths = _PRELUDE.pack(_OVERHEAD + len(encoded) + len(payload), len(encoded), 0)[:8]
+    body = lengths + _WORD.pack(crc32(lengths)) + encoded + payload
     return body + _WORD.pack(crc32(body))
 
 

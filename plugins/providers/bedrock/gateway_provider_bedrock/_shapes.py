@@ -66,12 +66,12 @@ class ToolUse(Struct):
     type: str = ""
 
 
-class Message(Struct):
+class AnswerMessage(Struct):
     content: list[dict[str, Raw]] = []
 
 
 class Output(Struct):
-    message: Message
+    message: AnswerMessage
 
 
 class UsageRow(Struct):
@@ -86,7 +86,7 @@ class StopDelta(Struct):
 
 
 class ModelFields(Struct):
-    """What the model itself says beside; a stop sequence is asked for where it may be said."""
+    """Further members of the model's own answer; only the stop sequence is read."""
 
     stop_sequence: Any = None
     delta: StopDelta | None = None
@@ -158,8 +158,8 @@ class Fault(Struct):
 def stop_sequence_of(fields: Any) -> str | None:
     """The stop sequence that was met, from a model that says which."""
     try:
-        said = msgspec.convert(fields, ModelFields)
+        parsed = msgspec.convert(fields, ModelFields)
     except msgspec.ValidationError:
         return None
-    met = said.delta.stop_sequence if said.delta is not None else said.stop_sequence
-    return met if isinstance(met, str) else None
+    sequence = parsed.delta.stop_sequence if parsed.delta is not None else parsed.stop_sequence
+    return sequence if isinstance(sequence, str) else None

@@ -14,6 +14,8 @@ def usage_of(row: UsageRow | None) -> Usage | None:
     """Nothing when neither side of the call was counted."""
     if row is None:
         return None
+    # inputTokens leaves out what was read from or written to a cache:
+    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
     cached, kept = _count(row.cacheReadInputTokens), _count(row.cacheWriteInputTokens)
     read, written = _count(row.inputTokens) + cached + kept, _count(row.outputTokens)
     if not read and not written:
@@ -27,4 +29,5 @@ def usage_of(row: UsageRow | None) -> Usage | None:
 
 
 def _count(number: Any) -> int:
+    # type() and not isinstance(): bool is a subclass of int.
     return number if type(number) is int and 0 <= number <= _MOST else 0

@@ -15,6 +15,7 @@ from gateway_formats.hints import LONGEST_MESSAGE, first_line, request_id, retry
 
 from ._shapes import BROKEN, Fault
 
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
 _STATUSES = {
     "throttlingexception": 429,
     "modelnotreadyexception": 429,
@@ -37,8 +38,9 @@ def status_of(kind: str) -> int:
 
 
 def text_of(fault: Fault) -> str | None:
-    said = fault.message if fault.message is not None else fault.Message
-    return said if isinstance(said, str) and said else None
+    # Services spell the key in either way.
+    message = fault.message if fault.message is not None else fault.Message
+    return message if isinstance(message, str) and message else None
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:

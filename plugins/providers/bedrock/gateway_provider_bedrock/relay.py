@@ -61,6 +61,8 @@ class EventRelay:
         if self.failure is not None:
             return b""
         self.failure = failure
+        # An exception frame is how the service itself ends a broken stream:
+        # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html
         headers = {
             ":exception-type": failure.kind or "internalServerException",
             ":content-type": "application/json",

@@ -38,6 +38,7 @@ def read_reply(body: bytes) -> Reply:
                 _read_call(at, block, reader)
             elif "reasoningContent" in block:
                 _think(at, _as(ReasoningBlock, block["reasoningContent"]), reader)
+            # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CitationsContentBlock.html
             elif "citationsContent" in block:
                 cited = _as(CitedText, block["citationsContent"])
                 for piece in cited.content or ():

@@ -76,6 +76,7 @@ def take(frame: Frame, answer: AnswerReader) -> ReplyFailed | None:
         status = status_of(kind or "")
         return ReplyFailed(message or "The upstream broke off its answer", kind=kind, status=status)
     read = _READERS.get(frame.name)
+    # metadata, with the counts, follows messageStop.
     if read is None or (answer.has_ended and read is not _count):
         return None
     try:
@@ -93,6 +94,7 @@ def _begin(payload: bytes, answer: AnswerReader) -> None:
         return
     if start.toolUse is not None:
         call = start.toolUse
+        # A server's tool runs at the vendor; the client must not answer the call.
         if call.type == SERVER_TOOL:
             answer.begin_foreign(at, {"toolUse": _any(payload)["start"]["toolUse"]})
         else:
@@ -144,6 +146,7 @@ def _open(payload: bytes, answer: AnswerReader) -> None:
     """The message has started, which the first frame of any kind says as well."""
 
 
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html
 _READERS: dict[str, Callable[[bytes, AnswerReader], Any]] = {
     "contentBlockDelta": _grow,
     "contentBlockStart": _begin,

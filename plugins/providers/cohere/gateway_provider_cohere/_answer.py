@@ -30,6 +30,7 @@ from ._citations import citations_of, is_of_text
 from ._shapes import CitationRow, Content, TokenRow, ToolCallRow, UsageRow
 from ._usage import usage_of
 
+# finish_reason: https://docs.cohere.com/reference/chat
 FINISHES: dict[str, Finish] = {
     "COMPLETE": "stop",
     "STOP_SEQUENCE": "stop",
@@ -94,6 +95,7 @@ class AnswerReader:
             self._grow(_PLAN, _REASONING, text, None)
 
     def cite(self, row: CitationRow) -> None:
+        # Citations follow the text that they are of: https://docs.cohere.com/docs/streaming
         if self._open is None or self._open[1] is not _TEXT or not is_of_text(row):
             return
         index = self._open[0]
@@ -170,6 +172,7 @@ def logprobs_of(rows: list[TokenRow]) -> Raw:
     content = [
         {
             "token": row.text,
+            # Cohere groups the tokens of a piece of text; the hub's rows have one number each.
             "logprob": math.fsum(row.logprobs),
             "bytes": list(row.text.encode()),
             "top_logprobs": [],

@@ -11,6 +11,7 @@ DOCUMENT_ID = "doc:{}"
 _DOCUMENT_ID = re.compile(r"doc:(\d{1,6})")
 _WORDS = ("text", "snippet", "content")
 """Where a document or a tool's output keeps its words, by Cohere's own examples."""
+# The types of citations: https://docs.cohere.com/reference/chat
 _ELSEWHERE = ("PLAN", "THINKING_CONTENT")
 
 
@@ -20,24 +21,25 @@ def is_of_text(row: CitationRow) -> bool:
 
 
 def citations_of(row: CitationRow) -> list[Citation]:
+    # A citation without sources still marks a span of the text.
     sources = row.sources or [Source()]
     return [_citation(row, source) for source in sources]
 
 
 def _citation(row: CitationRow, source: Source) -> Citation:
     found = source.document if source.document is not None else source.tool_output
-    said = found if isinstance(found, dict) else {}
+    members = found if isinstance(found, dict) else {}
     number = _DOCUMENT_ID.fullmatch(source.id or "")
     return Citation(
-        url=_text(said, "url"),
-        title=_text(said, "title"),
-        quote=next((text for name in _WORDS if (text := _text(said, name))), None),
+        url=_text(members, "url"),
+        title=_text(members, "title"),
+        quote=next((text for name in _WORDS if (text := _text(members, name))), None),
         start=row.start,
         end=row.end,
         document=int(number[1]) if number else None,
     )
 
 
-def _text(said: dict[str, Any], name: str) -> str | None:
-    value = said.get(name)
+def _text(members: dict[str, Any], name: str) -> str | None:
+    value = members.get(name)
     return value if isinstance(value, str) else None

@@ -25,8 +25,8 @@ def usage_of(row: UsageRow | None) -> Usage | None:
             break
     else:
         return None
-    told, written = _count(counts.input_tokens), _count(counts.output_tokens)
-    read = told + (_count(counts.image_tokens) if counts is row.tokens else 0)
+    prompt, written = _count(counts.input_tokens), _count(counts.output_tokens)
+    read = prompt + (_count(counts.image_tokens) if counts is row.tokens else 0)
     return Usage(
         input_tokens=read,
         output_tokens=written,
@@ -37,6 +37,7 @@ def usage_of(row: UsageRow | None) -> Usage | None:
 
 def _count(number: Any) -> int:
     """A valid count, else 0. Cohere declares its counts as fractions: ``5.0`` is 5."""
+    # The reference declares the counts as numbers, not integers.
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     return number if type(number) is int and 0 <= number <= _MOST else 0

@@ -28,6 +28,7 @@ class Watch:
         self._answer = AnswerReader()
 
     def look(self, event: bytes, data: bytes) -> ReplyFailed | bool:
+        # Version 2 ends with message-end; [DONE] may follow: https://docs.cohere.com/docs/streaming
         if data == DONE:
             return self.ended
         if self.ended:

@@ -66,6 +66,7 @@ def take(event: Event, answer: AnswerReader) -> None:
     answer.start(event.id)
     delta = event.delta or _NO_DELTA
     message = delta.message or _NO_MESSAGE
+    # The event types: https://docs.cohere.com/docs/streaming
     match event.type:
         case "content-delta" if isinstance(message.content, Content):
             tokens = None if event.logprobs is None else [event.logprobs]

@@ -27,13 +27,13 @@ _read = msgspec.json.Decoder(ServiceAccount).decode
 
 def service_account(credential: Credential) -> ServiceAccount | None:
     """The service account, if that is what the account holds. Raises UpstreamError."""
-    given = credential.data.get("serviceAccount") or _document(credential.secret)
-    if not given:
+    key_file = credential.data.get("serviceAccount") or _document(credential.secret)
+    if not key_file:
         return None
     try:
-        if isinstance(given, str):
-            return _read(given)
-        return msgspec.convert(given, ServiceAccount)
+        if isinstance(key_file, str):
+            return _read(key_file)
+        return msgspec.convert(key_file, ServiceAccount)
     except msgspec.MsgspecError:
         # The decoder's own words are not passed on: they may quote the key.
         raise UpstreamError(

@@ -19,6 +19,7 @@ def address(target: Target, credential: Credential, path: str) -> str:
         return own.rstrip("/") + path
     project = _text(credential, "project")
     if project is None and is_api_key(credential.secret):
+        # Express mode: https://cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview
         return f"https://{host(GLOBAL)}/v1/publishers/google{path}"
     if project is None:
         account = service_account(credential)

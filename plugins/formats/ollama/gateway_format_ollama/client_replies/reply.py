@@ -27,13 +27,13 @@ from .tool_calls import call_row, is_signed
 _encode = msgspec.json.encode
 
 
-def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+def write_reply(reply: Reply, request: Conversation, losses: Losses) -> bytes:
     """The first answer; this dialect has only one."""
     if len(reply.choices) > 1:
         losses.add("candidates")
     choice = reply.choices[0] if reply.choices else Choice()
     body: dict[str, Any] = {
-        "model": reply.model or asked.model,
+        "model": reply.model or request.model,
         "created_at": time_of(reply.created),
         "message": message_of(choice.parts, losses),
     }
@@ -47,6 +47,7 @@ def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
 
 def ending(finish: str, usage: Usage | None) -> dict[str, Any]:
     """The members that say that an answer is over, why, and what it took."""
+    # The server gives stop after tool calls as well.
     reason = "stop" if finish == "tool_calls" else finish
     members: dict[str, Any] = {"done_reason": reason, "done": True}
     if usage is not None:
@@ -57,6 +58,7 @@ def ending(finish: str, usage: Usage | None) -> dict[str, Any]:
 
 def message_of(parts: Sequence[AnyPart], losses: Losses) -> dict[str, Any]:
     texts = [part.text for part in parts if isinstance(part, Text | Refusal)]
+    # Client libraries require role and content, even when empty.
     message: dict[str, Any] = {"role": "assistant", "content": "".join(texts)}
     if thinking := "".join(part.text for part in parts if isinstance(part, Reasoning)):
         message["thinking"] = thinking

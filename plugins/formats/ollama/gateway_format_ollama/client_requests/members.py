@@ -86,7 +86,7 @@ class Members:
             self._found[name] = Raw(_encode(value))
 
     def settle(self, name: str, usual: str) -> None:
-        """Take a member out when it says only what is always said."""
+        """Take a member out when it has its usual value."""
         if bytes(self._found.get(name, b"")) == _encode(usual):
             del self._found[name]
 

@@ -25,6 +25,7 @@ from .._dialect import BROKEN
 from .._media_types import media_type_of, split_data_url
 from .members import Members
 
+# https://github.com/ollama/ollama/blob/main/docs/api.md#parameters-1
 _ROLES: dict[str, Literal["system", "user", "assistant"]] = {
     "system": "system",
     "developer": "system",
@@ -64,19 +65,19 @@ class _History:
         """Calls without a result so far: their ids to their tools' names."""
 
     def read(self, row: Members) -> Turn:
-        said = (row.text("role") or "").lower()
-        if said not in _ROLES:
+        role = (row.text("role") or "").lower()
+        if role not in _ROLES:
             raise BadRequest(f"{row.place('role')} must be system, user, assistant or tool")
-        parts = self._result(row) if said == "tool" else self._parts(row, said)
-        return Turn(_ROLES[said], parts, extra=row.rest())
+        parts = self._result(row) if role == "tool" else self._parts(row, role)
+        return Turn(_ROLES[role], parts, extra=row.rest())
 
     def _parts(self, row: Members, role: str) -> tuple[AnyPart, ...]:
         thinking = row.text("thinking") if role == "assistant" else None
-        said = _said(row)
+        content = _read_content(row)
         calls = row.rows("tool_calls") if role == "assistant" else []
         if not calls:
-            return (*((Reasoning(text=thinking),) if thinking else ()), *said)
-        return _in_order(thinking or "", said, [self._call(call) for call in calls])
+            return (*((Reasoning(text=thinking),) if thinking else ()), *content)
+        return _order_parts(thinking or "", content, [self._call(call) for call in calls])
 
     def _call(self, row: Members) -> _Thought:
         function = row.inner("function")
@@ -91,7 +92,7 @@ class _History:
         row.keep("function", function.rest())
         row.settle("type", "function")
         call = ToolCall(
-            id=self._placed(call_id),
+            id=self._unique_id(call_id),
             name=name,
             arguments=arguments,
             signature=signature,
@@ -102,21 +103,24 @@ class _History:
         return thoughts, call
 
     def _result(self, row: Members) -> tuple[AnyPart, ...]:
+        # Clients that return ids give the thinking back that was sealed into them.
         call_id = unseal_id(row.text("tool_call_id") or "")[0]
+        # tool_name is the documented member; some clients send name.
         name = row.text("tool_name") or row.text("name")
-        content = _said(row)
+        content = _read_content(row)
         call_id = (
             call_id
             or next((id for id, tool in self._waiting.items() if name in (None, tool)), "")
-            or self._placed("")
+            or self._unique_id("")
         )
         self._waiting.pop(call_id, None)
         return (ToolResult(call_id=call_id, name=name, content=content),)
 
-    def _placed(self, call_id: str) -> str:
+    def _unique_id(self, call_id: str) -> str:
         """The client's own id, or a new one that no call before it has."""
         if not call_id:
             count = len(self._ids) + 1
+            # The client may itself use ids of this form.
             while f"call_{count:04d}" in self._ids:
                 count += 1
             call_id = f"call_{count:04d}"
@@ -124,19 +128,24 @@ class _History:
         return call_id
 
 
-def _in_order(
-    thinking: str, said: tuple[Text | Media, ...], calls: list[_Thought]
+def _order_parts(
+    thinking: str, content: tuple[Text | Media, ...], calls: list[_Thought]
 ) -> tuple[AnyPart, ...]:
     """Thinking, words, calls; each call behind the thinking that its id brought back."""
-    shown = _unsealed(thinking, calls)
+    shown = _without_sealed(thinking, calls)
     (thoughts, first), *others = calls
-    parts: list[AnyPart] = [*thoughts, *((Reasoning(text=shown),) if shown else ()), *said, first]
+    parts: list[AnyPart] = [
+        *thoughts,
+        *((Reasoning(text=shown),) if shown else ()),
+        *content,
+        first,
+    ]
     for thoughts, call in others:
         parts += (*thoughts, call)
     return tuple(parts)
 
 
-def _unsealed(thinking: str, calls: list[_Thought]) -> str:
+def _without_sealed(thinking: str, calls: list[_Thought]) -> str:
     """The shown thinking that no id brought back; what was sealed is what its vendor checks."""
     sealed = [thought.text for thoughts, _ in calls for thought in thoughts]
     if not sealed:
@@ -152,7 +161,7 @@ def _arguments(function: Members) -> str:
         raise BadRequest(f"{function.place('arguments')} must be a JSON object") from None
 
 
-def _said(row: Members) -> tuple[Text | Media, ...]:
+def _read_content(row: Members) -> tuple[Text | Media, ...]:
     text = row.text("content")
     images = [_image(image) for image in row.texts("images")]
     return (Text(text=text), *images) if text else tuple(images)

@@ -24,6 +24,7 @@ def read_request(call: Call) -> Conversation:
         sampling=_sampling(body),
         thinking=_thinking(body),
         output=_output(body),
+        # Streaming is the default: https://github.com/ollama/ollama/blob/main/docs/api.md#conventions
         stream=True if stream is None else stream,
         model=body.text("model") or DEFAULT_MODEL,
         dialect=DIALECT,
@@ -66,6 +67,7 @@ def _sampling(body: Members) -> Sampling:
 
 def _limit(options: Members) -> int | None:
     """``num_predict`` when it is a count; -1 and -2 mean no limit and the rest of the context."""
+    # https://github.com/ollama/ollama/blob/main/docs/modelfile.md#valid-parameters-and-values
     limit = options.whole("num_predict")
     if limit is not None and limit < 1:
         options.keep("num_predict", limit)
@@ -74,7 +76,8 @@ def _limit(options: Members) -> int | None:
 
 
 def _thinking(body: Members) -> Thinking | None:
-    think = _spelled(body, "think")
+    # true, false, or a level: https://docs.ollama.com/capabilities/thinking
+    think = _encoded_member(body, "think")
     if think in (b"true", b"false"):
         return Thinking(enabled=think == b"true")
     if think is None:
@@ -86,7 +89,8 @@ def _thinking(body: Members) -> Thinking | None:
 
 
 def _output(body: Members) -> Output | None:
-    form = _spelled(body, "format")
+    # json or a schema: https://github.com/ollama/ollama/blob/main/docs/api.md#structured-outputs
+    form = _encoded_member(body, "format")
     if form is None or form == b'""':
         return None
     if form == b'"json"':
@@ -96,6 +100,6 @@ def _output(body: Members) -> Output | None:
     return Output(schema=Raw(form))
 
 
-def _spelled(body: Members, name: str) -> bytes | None:
+def _encoded_member(body: Members, name: str) -> bytes | None:
     found = body.raw(name)
     return None if found is None else bytes(found)

@@ -52,10 +52,10 @@ class _Writer:
         self._names: dict[str, str] = {}
 
     def instructions(self, texts: Iterable[Text]) -> list[Message]:
-        said = [text.text for text in texts if text.text]
+        contents = [text.text for text in texts if text.text]
         for text in texts:
-            self._note(text)
-        return [{"role": "system", "content": _BETWEEN.join(said)}] if said else []
+            self._record_losses(text)
+        return [{"role": "system", "content": _BETWEEN.join(contents)}] if contents else []
 
     def turn(self, turn: Turn) -> list[Message]:
         """The messages of a turn; none when nothing of it could be expressed."""
@@ -87,13 +87,14 @@ class _Writer:
         return message
 
     def _result(self, part: ToolResult) -> Message:
-        self._note(part)
+        self._record_losses(part)
         if part.failed:
             self._losses.add("failed")
         texts = [text for piece in part.content for text in self._texts(piece)]
         message: Message = {"role": "tool", "content": _BETWEEN.join(texts)}
         if images := self._images(piece for piece in part.content if isinstance(piece, Media)):
             message["images"] = images
+        # A result names its tool, not its call: https://github.com/ollama/ollama/blob/main/docs/api.md#chat-request-with-history-with-tools
         if name := part.name or self._names.get(part.call_id):
             message["tool_name"] = name
         message["tool_call_id"] = part.call_id
@@ -101,7 +102,7 @@ class _Writer:
         return message
 
     def _call(self, part: ToolCall) -> Message:
-        self._note(part)
+        self._record_losses(part)
         self._names[part.id] = part.name
         function: Message = {"name": part.name, "arguments": as_object(part.arguments)}
         call: Message = {"id": part.id, "function": function}
@@ -109,19 +110,19 @@ class _Writer:
         return call
 
     def _thinking(self, part: Reasoning) -> str:
-        self._note(part)
+        self._record_losses(part)
         return part.text
 
     def _texts(self, part: AnyPart) -> Iterable[str]:
         """The words of a part that this dialect can only say as plain text."""
         match part:
             case Text():
-                self._note(part)
+                self._record_losses(part)
                 if part.citations:
                     self._losses.add("citations")
                 return (part.text,) if part.text else ()
             case Refusal():
-                self._note(part)
+                self._record_losses(part)
                 self._losses.add("refusal")
                 return (part.text,) if part.text else ()
             case Foreign():
@@ -134,7 +135,8 @@ class _Writer:
         """Base64 images; the server fetches nothing, so other ways to name media are lost."""
         images: list[str] = []
         for part in parts:
-            self._note(part)
+            self._record_losses(part)
+            # images are base64 without a data URL's head: https://github.com/ollama/ollama/blob/main/docs/api.md#chat-request-with-images
             data = part.data or _inline(part.url)
             if part.kind == "image" and data is not None:
                 images.append(data)
@@ -144,7 +146,7 @@ class _Writer:
                 self._losses.add("detail")
         return images
 
-    def _note(self, part: AnyPart) -> None:
+    def _record_losses(self, part: AnyPart) -> None:
         """Record what any part may carry and this dialect has no place for."""
         if part.cache is not None:
             self._losses.add("cache_control")

@@ -14,6 +14,7 @@ from .messages import extend, write_messages
 
 _encode = msgspec.json.encode
 
+# https://github.com/ollama/ollama/blob/main/docs/modelfile.md#valid-parameters-and-values
 _OPTIONS = {
     "max_tokens": "num_predict",
     "temperature": "temperature",
@@ -28,6 +29,7 @@ _OPTIONS = {
 _THINK: dict[str, str | bool] = {"none": False, "minimal": "low", "xhigh": "high"}
 """Efforts that the server calls something else."""
 _NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
+# The server knows functions only, so a custom tool becomes one with a single text.
 _FREE_TEXT = Raw(
     _encode({"type": "object", "properties": {WRAPPER: {"type": "string"}}, "required": [WRAPPER]})
 )
@@ -35,7 +37,7 @@ _FREE_TEXT = Raw(
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
-    """Raises BadRequest when nothing of the conversation can be said here."""
+    """Raises BadRequest when nothing of the conversation can be expressed."""
     messages = write_messages(conversation, DIALECT, losses)
     if not messages:
         raise BadRequest(f"Nothing in this request can be sent to {target.model.id}")
@@ -70,6 +72,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
 def _tools(conversation: Conversation, losses: Losses) -> list[dict[str, Any]]:
     """The functions; none at all when the client forbids every call."""
     choice = conversation.tool_choice
+    # The server has no tool_choice; leaving tools out is the only way to forbid calls.
     if choice is not None and choice.mode == "none":
         return []
     if choice is not None and choice.mode != "auto":
@@ -103,8 +106,8 @@ def _tool(tool: Tool, own: bool, losses: Losses) -> dict[str, Any] | None:
 
 
 def _options(sampling: Sampling) -> dict[str, Any]:
-    said = ((name, getattr(sampling, ours)) for ours, name in _OPTIONS.items())
-    options = {name: value for name, value in said if value is not None}
+    values = ((name, getattr(sampling, ours)) for ours, name in _OPTIONS.items())
+    options = {name: value for name, value in values if value is not None}
     if sampling.stop:
         options["stop"] = sampling.stop
     return options
@@ -131,14 +134,14 @@ def _format(output: Output, losses: Losses) -> Raw | str:
 
 def _note_losses(conversation: Conversation, losses: Losses) -> None:
     """Record what the conversation says and this dialect has no member for."""
-    said = {
+    unsupported = {
         "candidates": (conversation.sampling.candidates or 1) > 1,
         "user": conversation.user is not None,
         "cache_key": conversation.cache_key is not None,
         "service_tier": conversation.service_tier is not None,
     }
-    for name, is_said in said.items():
-        if is_said:
+    for name, is_requested in unsupported.items():
+        if is_requested:
             losses.add(name)
     if conversation.dialect != DIALECT:
         losses.add_extra(conversation.extra)

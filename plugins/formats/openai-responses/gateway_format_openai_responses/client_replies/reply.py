@@ -18,14 +18,14 @@ from gateway_core import (
     UsageReported,
 )
 
-from .._logprobs import shares
-from .._output_items import empty, text_of
+from .._logprobs import split_rows
+from .._output_items import text_of, without_text
 from ..client_stream import Writer
 
 
-def write_reply(reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+def write_reply(reply: Reply, request: Conversation, losses: Losses) -> bytes:
     """The whole answer, which is what a stream of it would end with."""
-    writer = Writer(asked, losses)
+    writer = Writer(request, losses)
     writer.feed(events_of(reply, losses))
     return writer.response()
 
@@ -35,11 +35,11 @@ def events_of(reply: Reply, losses: Losses) -> list[StreamEvent]:
     if len(reply.choices) > 1:
         losses.add("candidates")
     choice = reply.choices[0] if reply.choices else Choice()
-    rows = iter(shares(choice))
+    rows = iter(split_rows(choice))
     events: list[StreamEvent] = [ReplyStarted(reply.id, reply.model, reply.created)]
     for index, part in enumerate(choice.parts):
         logprobs = next(rows) if isinstance(part, Text) else None
-        events.append(PartStarted(index, empty(part)))
+        events.append(PartStarted(index, without_text(part)))
         if (text := text_of(part)) or logprobs is not None:
             events.append(PartGrew(index, text, 0, logprobs))
         if isinstance(part, Text):

@@ -28,7 +28,7 @@ from .._dialect import DIALECT, MESSAGE, ON_MESSAGE
 from .._namespaces import flat_name
 from .._summary import open_summary
 from .content import read_content
-from .members import ARRAY, TEXT, Members, decoded, mistyped, opening, rows, unsupported
+from .members import ARRAY, TEXT, Members, decode_member, mistyped, opening, rows, unsupported
 from .reasoning import read_reasoning
 
 ROLES = ("assistant", "system", "developer", "user")
@@ -49,6 +49,8 @@ class History:
         self._parts: list[AnyPart] = []
 
     def read(self, raw: Raw, item: Members) -> None:
+        # type is optional for messages and for item references:
+        # https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
         kind = item.text("type") or ("message" if "role" in item else "item_reference")
         self.compacts = kind == "compaction_trigger"
         if not self.compacts:
@@ -68,6 +70,7 @@ class History:
 
     def message(self, raw: Raw, item: Members, kind: str) -> None:
         role = item.needed("role")
+        # https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
         if role not in ROLES:
             raise unsupported(item.place("role"), role, ROLES)
         parts = read_content(item, "content")
@@ -77,6 +80,7 @@ class History:
             self._turn(Turn("user", parts, extra=_rest(item)))
         else:
             texts = [part for part in parts if isinstance(part, Text)]
+            # Instructions after the first turn keep their place in the conversation.
             if self.turns or self._parts or len(texts) < len(parts):
                 self._turn(Turn("system", parts, extra=_rest(item)))
             else:
@@ -87,7 +91,7 @@ class History:
         self.turns.append(turn)
 
     def _spoken(self, parts: tuple[AnyPart, ...], item: Members) -> None:
-        extra = self._kept(item)
+        extra = self._file_origin(item)
         on_message = {n if n in ON_MESSAGE else MESSAGE + n: raw for n, raw in extra.items()}
         if parts and on_message:
             first = parts[0]
@@ -96,9 +100,10 @@ class History:
 
     def call(self, raw: Raw, item: Members, kind: str) -> None:
         custom = kind == "custom_tool_call"
+        # call_id is the only member that every client returns, so signatures ride in it.
         call_id, origin, signature, thinking = unseal_id(item.needed("call_id"))
         name, arguments = item.needed("name"), item.text("input" if custom else "arguments")
-        extra = self._kept(item)
+        extra = self._file_origin(item)
         if (namespace := item.text("namespace")) in self._namespaces and namespace is not None:
             name = flat_name(namespace, name)
             del extra["namespace"]
@@ -125,7 +130,7 @@ class History:
             name=item.text("name"),
             content=content,
             custom=kind == "custom_tool_call_output",
-            extra=self._kept(item),
+            extra=self._file_origin(item),
         )
         self._add("user", (result,))
 
@@ -150,12 +155,14 @@ class History:
         self._add("assistant", (media,))
 
     def _foreign(self, raw: Raw, item: Members, kind: str) -> None:
+        # Outputs of the client's side belong to the user, everything else to the model.
         mine = kind.endswith(("_output", "_response")) or kind == "item_reference"
         self._add("user" if mine else "assistant", (Foreign(dialect=DIALECT, type=kind, raw=raw),))
 
-    def _kept(self, item: Members) -> dict[str, Raw]:
+    def _file_origin(self, item: Members) -> dict[str, Raw]:
         """What else an item says. Its id means something only to a vendor that stores items."""
         extra = item.rest()
+        # Every item of a finished answer has this status; it tells nothing.
         if extra.get("status") == _COMPLETED:
             del extra["status"]
         if not self._keeps_ids:
@@ -184,12 +191,12 @@ def read_input(raw: Raw | None, namespaces: frozenset[str]) -> History:
     kind = opening(raw)
     if kind == b'"':
         history = History()
-        text = decoded(raw, TEXT, "input", "a string")
+        text = decode_member(raw, TEXT, "input", "a string")
         history.turns.append(Turn("user", (Text(text=text),)))
         return history
     if kind != b"[":
         raise mistyped("input", "a string or an array of objects")
-    found = decoded(raw, ARRAY, "input", "an array")
+    found = decode_member(raw, ARRAY, "input", "an array")
     items = rows(found, "input")
     history = History(namespaces, keeps_ids=any(map(_is_stored, items)))
     for one, item in zip(found, items, strict=True):

@@ -8,6 +8,7 @@ from .._dialect import BREAKPOINT, DIALECT
 from .members import Members, missing
 
 _SOUNDS = {"mp3": "audio/mpeg", "wav": "audio/wav"}
+# https://platform.openai.com/docs/guides/prompt-caching
 _LIFETIMES = {"12h": "1h"}
 """The vendor's two lifetimes to the hub's two: the usual one and the long one."""
 
@@ -16,7 +17,7 @@ def read_image(piece: Members) -> Media:
     url, file_id = piece.text("image_url"), piece.text("file_id")
     if url is None and file_id is None:
         raise missing(piece.place("image_url"))
-    media_type, data = _opened(url)
+    media_type, data = _split_data_url(url)
     return Media(
         kind="image",
         media_type=media_type,
@@ -24,17 +25,18 @@ def read_image(piece: Members) -> Media:
         url=url if data is None else None,
         detail=piece.text("detail"),
         cache=read_cache(piece),
-        **_kept(file_id),
+        **_file_origin(file_id),
         extra=piece.rest(),
     )
 
 
 def read_file(piece: Members) -> Media:
     held, url, file_id = piece.text("file_data"), piece.text("file_url"), piece.text("file_id")
+    # https://platform.openai.com/docs/guides/pdf-files
     if held is None and url is None and file_id is None:
         place = piece.place()
         raise BadRequest(f"'{place}' needs one of file_data, file_url and file_id.", param=place)
-    media_type, data = _opened(held)
+    media_type, data = _split_data_url(held)
     return Media(
         kind="document",
         media_type=media_type,
@@ -43,7 +45,7 @@ def read_file(piece: Members) -> Media:
         name=piece.text("filename"),
         detail=piece.text("detail"),
         cache=read_cache(piece),
-        **_kept(file_id),
+        **_file_origin(file_id),
         extra=piece.rest(),
     )
 
@@ -62,7 +64,8 @@ def read_cache(piece: Members) -> str | None:
     return None if breakpoint_ is None else _LIFETIMES.get(breakpoint_.text("ttl") or "", "5m")
 
 
-def _opened(url: str | None) -> tuple[str | None, str | None]:
+# RFC 2397; only base64 data is carried on.
+def _split_data_url(url: str | None) -> tuple[str | None, str | None]:
     """Media type and base64 text of a data URL; nothing of any other address."""
     if url is None or not url.startswith("data:"):
         return None, None
@@ -72,5 +75,5 @@ def _opened(url: str | None) -> tuple[str | None, str | None]:
     return head.removesuffix(";base64").partition(";")[0] or None, data
 
 
-def _kept(file_id: str | None) -> dict[str, Any]:
+def _file_origin(file_id: str | None) -> dict[str, Any]:
     return {} if file_id is None else {"file_id": file_id, "origin": f"~{DIALECT}"}

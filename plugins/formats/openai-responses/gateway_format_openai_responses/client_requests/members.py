@@ -79,10 +79,10 @@ class Members:
 
     def _take(self, name: str, decoder: msgspec.json.Decoder[_T], what: str) -> _T | None:
         found = self.raw(name)
-        return None if found is None else decoded(found, decoder, self.place(name), what)
+        return None if found is None else decode_member(found, decoder, self.place(name), what)
 
 
-def decoded(raw: Raw, decoder: msgspec.json.Decoder[_T], place: str, what: str) -> _T:
+def decode_member(raw: Raw, decoder: msgspec.json.Decoder[_T], place: str, what: str) -> _T:
     try:
         return decoder.decode(raw)
     except BROKEN:
@@ -94,7 +94,7 @@ def rows(found: list[Raw], place: str) -> list[Members]:
     objects = []
     for index, raw in enumerate(found):
         where = f"{place}[{index}]"
-        objects.append(Members(decoded(raw, _object, where, "an object"), where))
+        objects.append(Members(decode_member(raw, _object, where, "an object"), where))
     return objects
 
 
@@ -120,5 +120,5 @@ def mistyped(place: str, what: str) -> BadRequest:
 
 def unsupported(place: str, value: str, supported: tuple[str, ...]) -> BadRequest:
     known = ", ".join(f"'{word}'" for word in supported)
-    told = f"Invalid value for '{place}': '{value}'. Supported values are: {known}."
-    return BadRequest(told, param=place)
+    message = f"Invalid value for '{place}': '{value}'. Supported values are: {known}."
+    return BadRequest(message, param=place)

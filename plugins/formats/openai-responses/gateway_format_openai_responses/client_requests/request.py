@@ -21,8 +21,8 @@ from gateway_core import Text as Instruction
 from gateway_formats.intake import read_flag, read_text
 
 from .._dialect import DIALECT, ELSEWHERE, ENCRYPTED, LOGPROBS
-from .._namespaces import grouped
-from .._summary import asking_for_summary
+from .._namespaces import namespaced_tool
+from .._summary import ask_for_summary
 from .items import History, read_input
 from .members import Members, body_of, missing, rows
 from .stored_inputs import elsewhere
@@ -35,20 +35,22 @@ _encode = msgspec.json.Encoder().encode
 def read_request(call: Call) -> Conversation:
     """Raises BadRequest, which names the member that is wrong."""
     conversation, compacts = read_body(call)
-    return asking_for_summary(conversation) if compacts else conversation
+    return ask_for_summary(conversation) if compacts else conversation
 
 
 def read_compact_request(call: Call) -> Conversation:
-    """A conversation to be compacted: the model is asked for a summary."""
-    return asking_for_summary(read_body(call)[0])
+    """Read a conversation to compact; the model is asked for a summary."""
+    return ask_for_summary(read_body(call)[0])
 
 
 def read_body(call: Call) -> tuple[Conversation, bool]:
     """The conversation, and whether its last item asks for it to be compacted."""
     body = Members(dict(call.members) or body_of(call.body))
     is_continued = any(name in body for name in ELSEWHERE)
+    # Taken out so that it does not stay among the unknown members.
     body.raw("stream")  # The call knows: a header may ask for a stream too.
-    tools = _tools(body)
+    found = body.array("tools")
+    tools = () if found is None else read_tools(found, rows(found, "tools"))
     history = _history(body, tools, is_elsewhere=is_continued)
     kept = elsewhere(body, history.turns, tools)
     extra: dict[str, Raw] = {}
@@ -82,7 +84,7 @@ def _history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> H
     found = body.raw("input")
     if found is None and not is_elsewhere:
         raise missing("input")
-    groups = (grouped(tool) for tool in tools if tool.raw is not None)
+    groups = (namespaced_tool(tool) for tool in tools if tool.raw is not None)
     history = read_input(found, frozenset(group.namespace for group in groups if group))
     if not (history.turns or history.instructions or is_elsewhere):
         raise BadRequest("'input' must not be empty.", param="input")
@@ -92,16 +94,12 @@ def _history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> H
     return history
 
 
-def _tools(body: Members) -> tuple[Tool, ...]:
-    found = body.array("tools")
-    return () if found is None else read_tools(found, rows(found, "tools"))
-
-
 def _sampling(body: Members) -> Sampling:
     limit = body.whole("max_output_tokens")
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-max_output_tokens
     if limit is not None and limit < 1:
-        told = "Invalid 'max_output_tokens': expected an integer above 0."
-        raise BadRequest(told, param="max_output_tokens")
+        message = "Invalid 'max_output_tokens': expected an integer above 0."
+        raise BadRequest(message, param="max_output_tokens")
     return Sampling(
         max_tokens=limit,
         temperature=body.number("temperature"),
@@ -113,12 +111,14 @@ def _sampling(body: Members) -> Sampling:
 
 
 def _thinking(body: Members, extra: dict[str, Raw]) -> Thinking | None:
-    said = body.inner("reasoning")
-    if said is None:
+    reasoning = body.inner("reasoning")
+    if reasoning is None:
         return None
-    effort, summary = said.text("effort"), said.text("summary")
-    older = said.text("generate_summary")
-    extra.update(_nested("reasoning", said))
+    effort, summary = reasoning.text("effort"), reasoning.text("summary")
+    # The deprecated name of summary:
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-reasoning
+    older = reasoning.text("generate_summary")
+    extra.update(_nested("reasoning", reasoning))
     summary = summary or older
     return Thinking(
         enabled=None if effort is None else effort != "none",
@@ -152,6 +152,7 @@ def _output(body: Members, extra: dict[str, Raw]) -> Output | None:
     if form is None:
         return None
     kind = form.needed("type")
+    # https://platform.openai.com/docs/guides/structured-outputs
     if kind == "json_object":
         return Output()
     if kind == "json_schema":
@@ -173,6 +174,8 @@ def _output(body: Members, extra: dict[str, Raw]) -> Output | None:
 
 def _user(body: Members, extra: dict[str, Raw]) -> str | None:
     """The newer of the two names for the same thing; the older is kept beside it."""
+    # safety_identifier and prompt_cache_key replace user:
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-safety_identifier
     user, newer = body.text("user"), body.text("safety_identifier")
     if newer is None:
         return user
@@ -185,6 +188,7 @@ def _nested(name: str, inner: Members) -> dict[str, Raw]:
     return {f"{name}.{member}": raw for member, raw in inner.rest().items()}
 
 
+# Members that begin with an underscore are private to whoever sends them.
 def _rest(body: Members) -> dict[str, Any]:
     return {name: raw for name, raw in body.rest().items() if not name.startswith("_")}
 
@@ -195,12 +199,13 @@ _EVENTS = "text/event-stream"
 def read_intake(
     path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
 ) -> Intake:
-    """A stream is asked for by the body, or by a client that accepts events.
+    """A client asks for a stream in the body, or by accepting events.
 
     Raises BadRequest.
     """
     stream = read_flag(members, "stream")
     accepted = headers.get("accept", "").lower()
+    # Libraries accept both JSON and events by default; then the body decides.
     declined = members.get("stream") == Raw(b"false") and "," in accepted
     events = _EVENTS in accepted and not declined
     return Intake(read_text(members, "model"), stream or events)

@@ -56,6 +56,7 @@ def _name(part: Media | Foreign, turn: Turn) -> str | None:
 
 
 def _of_tool(tool: Tool) -> Iterator[str]:
+    # Vector stores and containers live in the vendor's account and nowhere else.
     if tool.hosted not in ("file_search", "code_execution") or tool.raw is None:
         return
     try:

@@ -5,7 +5,7 @@ from msgspec import Raw
 from gateway_core import ToolChoice
 
 from .._namespaces import flat_name
-from .members import TEXT, Members, decoded, opening, unsupported
+from .members import TEXT, Members, decode_member, opening, unsupported
 
 _MODES = {
     "none": ToolChoice("none"),
@@ -21,7 +21,7 @@ def read_choice(body: Members) -> ToolChoice | Raw | None:
     if raw is None:
         return None
     if opening(raw) == b'"':
-        word = decoded(raw, TEXT, "tool_choice", "a string")
+        word = decode_member(raw, TEXT, "tool_choice", "a string")
         if word not in _MODES:
             raise unsupported("tool_choice", word, tuple(_MODES))
         return _MODES[word]
@@ -33,6 +33,7 @@ def _read_object(choice: Members) -> ToolChoice | None:
     kind = choice.needed("type")
     if kind in _CALLABLE:
         return ToolChoice("only", (_name(choice),))
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-tool_choice
     if kind == "allowed_tools" and choice.text("mode") == "required":
         allowed = choice.rows("tools") or []
         if allowed and all(tool.text("type") in _CALLABLE for tool in allowed):

@@ -11,6 +11,7 @@ from .._dialect import DIALECT
 from .._namespaces import declaration, flat_name
 from .members import Members, missing, mistyped, opening, rows
 
+# https://platform.openai.com/docs/api-reference/responses/create#responses-create-tools
 _HOSTED = {
     "web_search": "web_search",
     "file_search": "file_search",
@@ -55,6 +56,7 @@ def _read_tool(raw: Raw, tool: Members, kind: str) -> Tool:
 
 def _neutral(kind: str) -> str:
     """Versioned and preview names count as the plain one."""
+    # web_search_preview_2025_03_11 is such a name.
     known = next((name for name in _HOSTED if kind == name or kind.startswith(f"{name}_")), None)
     return "other" if known is None else _HOSTED[known]
 

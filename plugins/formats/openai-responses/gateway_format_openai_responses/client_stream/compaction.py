@@ -19,7 +19,7 @@ from gateway_core import (
 )
 from gateway_formats.fold import Gatherer, as_failure
 
-from .._compaction import compacted
+from .._compaction import compact_reply
 from .writer import Writer
 
 SILENCE = b": keepalive\n\n"
@@ -31,8 +31,8 @@ _encode = msgspec.json.Encoder().encode
 class CompactionWriter:
     """Writes an ordinary stream whose only item is the compaction."""
 
-    def __init__(self, asked: Conversation, losses: Losses) -> None:
-        self._writer = Writer(asked, losses)
+    def __init__(self, request: Conversation, losses: Losses) -> None:
+        self._writer = Writer(request, losses)
         self._gatherer = Gatherer()
         self._failed = False
 
@@ -48,7 +48,7 @@ class CompactionWriter:
         if self._failed:
             return b""
         try:
-            items = compacted(self._gatherer.reply()).choices[0].parts
+            items = compact_reply(self._gatherer.reply()).choices[0].parts
         except UpstreamError as error:
             return self._writer.feed((as_failure(error),))
         return self._writer.feed(compaction_events(items)) + self._writer.close()

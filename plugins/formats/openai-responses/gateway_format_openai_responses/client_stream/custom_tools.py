@@ -1,6 +1,6 @@
 """Calls of custom tools by vendors that know only functions.
 
-Such a vendor was given a function with one text in place of the tool; the
+Such a vendor got a function with one text argument in place of the tool; the
 client that declared the tool wants the text itself.
 """
 
@@ -19,7 +19,7 @@ def custom_names(tools: Iterable[Tool]) -> frozenset[str]:
     return frozenset(tool.name for tool in tools if tool.custom)
 
 
-def unwrapped(arguments: str) -> str:
+def unwrap(arguments: str) -> str:
     """The only text among the arguments; arguments of another shape as they are."""
     try:
         texts = _texts.decode(arguments)

@@ -1,6 +1,6 @@
-"""The ``response`` object: what was asked, said again, round what was answered.
+"""The ``response`` object: the request's members, repeated around the output.
 
-A stream holds the object three times. What was asked is the same each time,
+A stream holds the object three times. The request's members are the same each time,
 so it is written once.
 """
 
@@ -24,11 +24,11 @@ _encode = msgspec.json.Encoder().encode
 class Echo:
     """Writes the object for one request."""
 
-    __slots__ = ("_asked", "_head", "_model", "stem")
+    __slots__ = ("_head", "_model", "_request_members", "stem")
 
-    def __init__(self, asked: Conversation) -> None:
-        self._asked = _encode(_members(asked))[1:]
-        self._model = asked.model
+    def __init__(self, request: Conversation) -> None:
+        self._request_members = _encode(_members(request))[1:]
+        self._model = request.model
         self._head = b""
         self.stem = ""
         """The middle of every item's id."""
@@ -53,55 +53,57 @@ class Echo:
         return (
             b'%b,"status":"%b","completed_at":null,"error":%b,"incomplete_details":%b,'
             b'"output":[%b],"usage":%b,%b'
-        ) % (self._head, status, error, details, output, usage, self._asked)
+        ) % (self._head, status, error, details, output, usage, self._request_members)
 
 
-def _members(asked: Conversation) -> dict[str, Any]:
-    extra, sampling = asked.extra, asked.sampling
+def _members(request: Conversation) -> dict[str, Any]:
+    extra, sampling = request.extra, request.sampling
     scope = Scope(own=True, provider="", options={}, losses=Losses())
-    instructions = asked.instructions
-    said: dict[str, Any] = {
+    instructions = request.instructions
+    # Strict clients want each of these present: https://platform.openai.com/docs/api-reference/responses/object
+    members: dict[str, Any] = {
         "background": False,
         "instructions": instructions[0].text if instructions else None,
         "max_output_tokens": sampling.max_tokens,
         "metadata": extra.get("metadata", {}),
-        "parallel_tool_calls": asked.parallel_tools is not False,
-        "prompt_cache_key": asked.cache_key,
-        "reasoning": _reasoning(asked.thinking, extra),
-        "safety_identifier": asked.user,
-        "service_tier": asked.service_tier or "default",
+        "parallel_tool_calls": request.parallel_tools is not False,
+        "prompt_cache_key": request.cache_key,
+        "reasoning": _reasoning(request.thinking, extra),
+        "safety_identifier": request.user,
+        "service_tier": request.service_tier or "default",
+        # The gateway keeps no answers, whatever the client asked for.
         "store": False,
         "temperature": 1.0 if sampling.temperature is None else sampling.temperature,
-        "text": _text(asked.output, extra),
-        "tool_choice": _choice(asked, scope),
-        "tools": write_tools(asked.tools, scope),
+        "text": _text(request.output, extra),
+        "tool_choice": _choice(request, scope),
+        "tools": write_tools(request.tools, scope),
         "top_logprobs": sampling.top_logprobs or 0,
         "top_p": 1.0 if sampling.top_p is None else sampling.top_p,
         "truncation": extra.get("truncation", "disabled"),
-        "user": asked.user,
+        "user": request.user,
     }
-    said.update((name, extra.get(name, NULL)) for name in _VERBATIM)
-    return said
+    members.update((name, extra.get(name, NULL)) for name in _VERBATIM)
+    return members
 
 
 def _reasoning(thinking: Thinking | None, extra: Mapping[str, Raw]) -> dict[str, Any]:
-    asked = thinking or Thinking()
-    said: dict[str, Any] = {"effort": asked.effort, "summary": asked.summary}
-    return said | _within("reasoning.", extra)
+    thinking = thinking or Thinking()
+    members: dict[str, Any] = {"effort": thinking.effort, "summary": thinking.summary}
+    return members | _within("reasoning.", extra)
 
 
 def _text(output: Output | None, extra: Mapping[str, Raw]) -> dict[str, Any]:
     form = {"type": "text"} if output is None else write_form(output)
-    said = {"format": form, "verbosity": "medium"} | _within("text.", extra)
-    return {name: value for name, value in said.items() if not name.startswith("format.")}
+    members = {"format": form, "verbosity": "medium"} | _within("text.", extra)
+    return {name: value for name, value in members.items() if not name.startswith("format.")}
 
 
 def _within(place: str, extra: Mapping[str, Raw]) -> dict[str, Raw]:
     return {n.removeprefix(place): raw for n, raw in extra.items() if n.startswith(place)}
 
 
-def _choice(asked: Conversation, scope: Scope) -> Any:
-    if "tool_choice" in asked.extra:
-        return asked.extra["tool_choice"]
-    choice = asked.tool_choice
-    return "auto" if choice is None else write_choice(choice, asked.tools, scope)
+def _choice(request: Conversation, scope: Scope) -> Any:
+    if "tool_choice" in request.extra:
+        return request.extra["tool_choice"]
+    choice = request.tool_choice
+    return "auto" if choice is None else write_choice(choice, request.tools, scope)

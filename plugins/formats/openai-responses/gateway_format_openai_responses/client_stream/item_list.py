@@ -22,10 +22,11 @@ class OutputList:
         return self._items[-1] if self._items else None
 
     def add(self, item: Item) -> None:
+        # The vendor ends an item before it begins the next.
         self.settle(len(self) - 1)
         self._items.append(item)
         index = len(self) - 1
-        self._out.say(_said("added", item.written(IN_PROGRESS), index))
+        self._out.add(_item_event("added", item.written(IN_PROGRESS), index))
 
     def ended(self, index: int) -> None:
         """A part of this item has ended."""
@@ -33,7 +34,7 @@ class OutputList:
             self.settle(index)
 
     def settle(self, index: int) -> None:
-        """Say that an item is done, if it is and has not been said."""
+        """Report an item as done once, when it is whole."""
         if index >= 0 and index not in self._done and self._items[index].is_whole():
             self._finish(index, COMPLETED)
 
@@ -48,8 +49,8 @@ class OutputList:
 
     def _finish(self, index: int, status: bytes) -> None:
         written = self._done[index] = self._items[index].written(status)
-        self._out.say(_said("done", written, index))
+        self._out.add(_item_event("done", written, index))
 
 
-def _said(what: str, item: bytes, index: int) -> bytes:
+def _item_event(what: str, item: bytes, index: int) -> bytes:
     return opening(f"response.output_item.{what}", b'"output_index":%d,"item":%b' % (index, item))

@@ -18,7 +18,7 @@ from .._dialect import NULL
 from .._frames import Frames, opening
 from .._output_items import kind_of
 from .._reasoning import pack
-from .custom_tools import unwrapped
+from .custom_tools import unwrap
 from .pieces import SUMMARY, THINKING, Piece, PlainPiece, TextPiece, refusal
 
 _encode = msgspec.json.Encoder().encode
@@ -79,6 +79,8 @@ class Message:
                 piece.end(out)
 
     def written(self, status: bytes) -> bytes:
+        # An added item is empty; its content follows in events:
+        # https://platform.openai.com/docs/api-reference/responses-streaming/response/output_item/added
         content = b"" if status == IN_PROGRESS else b",".join(p.content() for p in self._pieces)
         return (b'{"id":%b,"type":"message","status":"%b","role":"assistant","content":[%b]%b}') % (
             self._id,
@@ -135,7 +137,7 @@ class CallItem:
         identity: str,
         index: int,
         call: ToolCall,
-        apart: tuple[str, str] | None,
+        namespaced: tuple[str, str] | None,
         *,
         wrapped: bool = False,
     ) -> None:
@@ -149,10 +151,11 @@ class CallItem:
         self._texts: list[str] = []
         extra = dict(call.extra)
         name = call.name
-        if apart is not None:
-            extra["namespace"], name = Raw(_encode(apart[0])), apart[1]
+        if namespaced is not None:
+            extra["namespace"], name = Raw(_encode(namespaced[0])), namespaced[1]
+        # Clients return call_id unchanged, so the call's signature travels in it.
         call_id = seal_id(call.id, call.origin, call.signature, ())
-        self._said = b'"call_id":%b,"name":%b%b' % (
+        self._call_members = b'"call_id":%b,"name":%b%b' % (
             _encode(call_id),
             _encode(name),
             _members(extra, ("namespace", "caller")),
@@ -162,7 +165,7 @@ class CallItem:
     def grow(self, text: str, logprobs: Raw | None, out: Frames) -> None:
         self._texts.append(text)
         if not self._wrapped:
-            out.say(self._delta, _encode(text))
+            out.add(self._delta, _encode(text))
 
     def cite(self, citation: Citation) -> None:
         """Nothing here can be cited."""
@@ -175,7 +178,7 @@ class CallItem:
             return
         if self._wrapped:
             self._wrapped = False
-            text = unwrapped("".join(self._texts))
+            text = unwrap("".join(self._texts))
             self._texts.clear()
             if text:
                 self.grow(text, None, out)
@@ -183,7 +186,7 @@ class CallItem:
             self.grow("{}", None, out)  # Clients parse the arguments as JSON.
         self.ended = True
         whole = b',"%b":%b' % (self._member, _encode("".join(self._texts)))
-        out.say(opening(f"{self._kind}.done", self._place + whole))
+        out.add(opening(f"{self._kind}.done", self._place + whole))
 
     def written(self, status: bytes) -> bytes:
         kind = b"custom_tool_call" if self._custom else b"function_call"
@@ -192,7 +195,7 @@ class CallItem:
             self._id,
             kind,
             status,
-            self._said,
+            self._call_members,
             self._member,
             _encode(text),
         )
@@ -226,14 +229,14 @@ def foreign(part: Foreign) -> Finished:
 
 def image(identity: str, part: Media) -> Finished:
     """An image the model drew, as the vendor's own tool gives it."""
-    said: dict[str, object] = {"id": identity, "type": "image_generation_call"}
-    said |= {"status": "completed", "result": part.data}
+    members: dict[str, object] = {"id": identity, "type": "image_generation_call"}
+    members |= {"status": "completed", "result": part.data}
     form = (part.media_type or "").removeprefix("image/")
     if form:
-        said["output_format"] = form
+        members["output_format"] = form
     if "id" in part.extra:
-        said |= part.extra
-    return Finished(_encode(said))
+        members |= part.extra
+    return Finished(_encode(members))
 
 
 def _members(extra: Mapping[str, Raw], names: tuple[str, ...]) -> bytes:
@@ -242,10 +245,11 @@ def _members(extra: Mapping[str, Raw], names: tuple[str, ...]) -> bytes:
     A part does not say whose its members are, so a value must have the shape it has here.
     """
     known = ((name, extra.get(name, NULL)) for name in names)
-    return b"".join(b",%b:%b" % (_encode(n), bytes(raw)) for n, raw in known if _fits(n, raw))
+    return b"".join(b",%b:%b" % (_encode(n), bytes(raw)) for n, raw in known if _has_shape(n, raw))
 
 
-def _fits(name: str, raw: Raw) -> bool:
+def _has_shape(name: str, raw: Raw) -> bool:
+    # caller is an object that names who made the call; the other members are strings.
     if name != "caller":
         return bytes(raw).startswith(b'"')
     try:

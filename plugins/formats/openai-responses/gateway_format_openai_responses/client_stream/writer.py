@@ -29,7 +29,7 @@ from gateway_core import (
 
 from .._dialect import DIALECT, MESSAGE, is_on_message
 from .._frames import Frames, opening
-from .._namespaces import apart
+from .._namespaces import namespaced_names
 from .._output_items import text_of
 from .._usage import write_usage
 from ..errors import error_frame, write_failed
@@ -40,6 +40,7 @@ from .items import COMPLETED, IN_PROGRESS, INCOMPLETE, CallItem, Message, Though
 from .pieces import Piece
 
 FAILED = b"failed"
+# https://platform.openai.com/docs/api-reference/responses/object#responses-object-incomplete_details
 _REASONS = {
     "length": b'{"reason":"max_output_tokens"}',
     "pause": b'{"reason":"max_output_tokens"}',
@@ -52,10 +53,10 @@ the answer so far does what it does when the limit was met."""
 class Writer:
     """Writes one answer. Choices beyond the first are left out."""
 
-    def __init__(self, asked: Conversation, losses: Losses) -> None:
-        self._echo = Echo(asked)
-        self._apart = apart(asked.tools)
-        self._custom = custom_names(asked.tools)
+    def __init__(self, request: Conversation, losses: Losses) -> None:
+        self._echo = Echo(request)
+        self._namespaced = namespaced_names(request.tools)
+        self._custom = custom_names(request.tools)
         self._losses = losses
         self._out = Frames()
         self._list = OutputList(self._out)
@@ -82,7 +83,11 @@ class Writer:
                     case PartEnded(index, 0):
                         self._end(index)
                     case PartSealed(choice=0):
-                        self._seal(event)
+                        thought = self._thoughts.get(event.index)
+                        if thought is None:
+                            self._losses.add("reasoning_signature")
+                        else:
+                            thought.seal(event.signature, event.sealed, event.origin)
                     case CitationAdded(index, citation, 0):
                         if index in self._pieces:
                             self._pieces[index].cite(citation)
@@ -93,54 +98,54 @@ class Writer:
                     case ChoiceEnded(choice=0):
                         self._ended = event
                     case ReplyStarted():
-                        self._begin(event)
+                        self._started = True
+                        self._echo.begin(event.id, event.model, event.created)
+                        # Two events with the same object, in the vendor's order:
+                        # https://platform.openai.com/docs/api-reference/responses-streaming/response/created
+                        response = b'"response":' + self._echo.response(IN_PROGRESS)
+                        self._out.add(opening("response.created", response))
+                        self._out.add(opening("response.in_progress", response))
                     case ReplyFailed():
                         self._fail(event)
                     case _:
                         pass  # of another choice
-        return self._out.taken()
+        return self._out.take()
 
     def close(self) -> bytes:
         if self._over:
             return b""
         if not self._started:
             self._fail(ReplyFailed("The answer never began"))
-            return self._out.taken()
+            return self._out.take()
         self._over = True
         final = self.response()
-        kind = self._verdict()[0].decode()
-        self._out.say(opening(f"response.{kind}", b'"response":' + final))
-        return self._out.taken()
+        kind = self._final_status()[0].decode()
+        self._out.add(opening(f"response.{kind}", b'"response":' + final))
+        return self._out.take()
 
     def response(self) -> bytes:
         """The final object, once everything has been fed."""
-        status, error, details = self._verdict()
+        status, error, details = self._final_status()
         items = self._list.close(COMPLETED if status == COMPLETED else INCOMPLETE)
         return self._echo.response(
             status, b",".join(items), write_usage(self._usage), error=error, details=details
         )
 
-    def _begin(self, event: ReplyStarted) -> None:
-        self._started = True
-        self._echo.begin(event.id, event.model, event.created)
-        said = b'"response":' + self._echo.response(IN_PROGRESS)
-        self._out.say(opening("response.created", said))
-        self._out.say(opening("response.in_progress", said))
-
     def _fail(self, failure: ReplyFailed) -> None:
         """Both events that the vendor sends: its own library reads one, agents the other."""
         self._over = True
-        self._out.put(error_frame(failure, self._out.number))
+        self._out.add_whole(error_frame(failure, self._out.number))
         if self._started:
             failed = self._echo.response(FAILED, error=write_failed(failure))
-            self._out.say(opening("response.failed", b'"response":' + failed))
+            self._out.add(opening("response.failed", b'"response":' + failed))
 
-    def _verdict(self) -> tuple[bytes, bytes, bytes]:
+    def _final_status(self) -> tuple[bytes, bytes, bytes]:
         """The answer's status, error and details of why it is not complete."""
         finish = self._ended.finish
         if finish == "error":
             failure = ReplyFailed("The upstream failed before the answer was complete")
             return FAILED, write_failed(failure), b"null"
+        # A refusal without words is an answer that a filter cut off.
         if finish == "refusal" and not self._refused:
             finish = "content_filter"
         reason = _REASONS.get(finish)
@@ -173,7 +178,14 @@ class Writer:
                     self._list.add(message)
                 return message.piece(refused=refused, out=self._out)
             case Reasoning():
-                return self._think(index, part)
+                # The vendor refuses ids of reasoning items that do not begin with rs_.
+                identity = part.id if part.id and part.id.startswith("rs_") else None
+                if identity is None or identity in self._ids:
+                    identity = self._new_id("rs")
+                self._ids.add(identity)
+                thought = self._thoughts[index] = Thought(identity, len(self._list), part)
+                self._list.add(thought)
+                return thought.piece
             case ToolCall():
                 return self._call(part)
             case Foreign() if part.dialect == DIALECT and not part.type.startswith(MESSAGE):
@@ -188,17 +200,9 @@ class Writer:
                 self._losses.add("part:tool_result")
         return None
 
-    def _think(self, index: int, part: Reasoning) -> Piece:
-        identity = part.id if part.id and part.id.startswith("rs_") else None
-        if identity is None or identity in self._ids:
-            identity = self._new_id("rs")
-        self._ids.add(identity)
-        thought = self._thoughts[index] = Thought(identity, len(self._list), part)
-        self._list.add(thought)
-        return thought.piece
-
     def _call(self, part: ToolCall) -> Piece:
         call_id = part.id or self._new_id("call")
+        # Results name their call by call_id, so two calls cannot share one.
         if call_id in self._ids:
             call_id = f"{call_id}_{len(self._list)}"
         self._ids.add(call_id)
@@ -207,7 +211,7 @@ class Writer:
             self._new_id("ctc" if custom else "fc"),
             len(self._list),
             replace(part, id=call_id, custom=custom),
-            self._apart.get(part.name),
+            self._namespaced.get(part.name),
             wrapped=custom and not part.custom,
         )
         self._list.add(call)
@@ -218,13 +222,6 @@ class Writer:
         if piece is not None and not piece.ended:
             piece.end(self._out)
             self._list.ended(self._items[index])
-
-    def _seal(self, event: PartSealed) -> None:
-        thought = self._thoughts.get(event.index)
-        if thought is None:
-            self._losses.add("reasoning_signature")
-        else:
-            thought.seal(event.signature, event.sealed, event.origin)
 
     def _new_id(self, prefix: str) -> str:
         return f"{prefix}_{self._echo.stem}{len(self._list):04x}"

@@ -50,4 +50,5 @@ class CompactionRelay:
         if self.failure is not None:
             return b""
         self.failure = failure
+        # Nothing was sent before, so the numbering starts here.
         return error_frame(failure, 0)

@@ -21,20 +21,20 @@ _TRUE = Raw(b"true")
 _PROLOGUE = ("response.created", "response.in_progress", "response.queued")
 
 
-class _Frame(Struct):
+class _PassingFrame(Struct):
     type: str = ""
     delta: str = ""
     sequence_number: int | None = None
     response: Raw = NULL
 
 
-class _Known(Struct):
+class _KnownMembers(Struct):
     type: str = ""
     sequence_number: int | None = None
 
 
-_frame = msgspec.json.Decoder(_Frame)
-_known = msgspec.json.Decoder(_Known)
+_frame = msgspec.json.Decoder(_PassingFrame)
+_known = msgspec.json.Decoder(_KnownMembers)
 _members = msgspec.json.Decoder(dict[str, Any])
 _encode = msgspec.json.Encoder().encode
 
@@ -67,6 +67,7 @@ class ResponsesWatch:
             return False  # What comes after the end belongs to nothing.
         frame = _read(data)
         kind = frame.type
+        # Deltas are nearly all events; they are looked at first.
         if kind.endswith(".delta"):
             self.started = True
             self.characters += len(frame.delta)
@@ -78,7 +79,7 @@ class ResponsesWatch:
         self._number = (self._number if number is None else number) + 1
         return True
 
-    def _lifecycle(self, frame: _Frame) -> ReplyFailed | None:
+    def _lifecycle(self, frame: _PassingFrame) -> ReplyFailed | None:
         """What an event that is not a delta says about the answer as a whole."""
         if frame.type in _PROLOGUE:
             self._response = self._response if frame.response == NULL else frame.response
@@ -97,6 +98,7 @@ class ResponsesWatch:
         response = _read_members(self._response)
         if response is None:
             return frame
+        # The vendor's own library reads one of the two events, agents the other.
         response |= {"status": "failed", "error": Raw(write_failed(failure))}
         failed = opening("response.failed", b'"response":' + _encode(response))
         return frame + failed + NUMBERED % (self._number + 1)
@@ -110,15 +112,16 @@ def _read_members(response: Raw) -> dict[str, Any] | None:
         return None
 
 
-def _read(data: bytes) -> _Frame:
+def _read(data: bytes) -> _PassingFrame:
     """Raises MsgspecError for rubbish; an unknown event may have members of any type."""
     try:
         return _frame.decode(data)
     except msgspec.ValidationError:
+        # A new event may reuse a member's name with another type.
         known = _known.decode(data)
         if known.type in _PROLOGUE or known.type in ENDED:
             raise
-        return _Frame(known.type, sequence_number=known.sequence_number)
+        return _PassingFrame(known.type, sequence_number=known.sequence_number)
 
 
 def length_of(output: Iterable[Raw]) -> int:

@@ -3,24 +3,18 @@
 from collections.abc import Iterable
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
 from gateway_core import Choice, Reply, UpstreamError
 from gateway_formats.fold import as_error
 
 from .._dialect import BROKEN, DIALECT, NULL
-from .._logprobs import wrapped
-from .._output_items import Content, kind_of, read_item
+from .._logprobs import wrap_rows
+from .._output_items import kind_of, read_item
 from .._usage import read_usage
 from ..errors import read_failure
-from .response import UNREADABLE, created, decode_answer, finish_of, has_rows
+from .response import UNREADABLE, contents_of, created, decode_answer, finish_of, has_rows
 
-
-class _Message(Struct):
-    content: list[Content] | None = None
-
-
-_message = msgspec.json.Decoder(_Message)
 _rows = msgspec.json.Decoder(list[Raw])
 
 
@@ -55,6 +49,6 @@ def _logprobs(output: Iterable[Raw]) -> Raw | None:
     rows: list[Raw] = []
     for item in output:
         if kind_of(item) == "message":
-            for content in _message.decode(item).content or ():
+            for content in contents_of(item):
                 rows += _rows.decode(content.logprobs) if has_rows(content.logprobs) else ()
-    return wrapped(msgspec.json.encode(rows)) if rows else None
+    return wrap_rows(msgspec.json.encode(rows)) if rows else None

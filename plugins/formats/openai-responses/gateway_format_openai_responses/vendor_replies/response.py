@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from gateway_core import AnyPart, Finish, Refusal, ToolCall
 
 from .._dialect import NULL
-from .._logprobs import wrapped
+from .._logprobs import wrap_rows
 from .._output_items import Content
 
 UNREADABLE = "The upstream gave an answer that could not be read"
@@ -32,12 +32,12 @@ class Answer(Struct):
     incomplete_details: Incomplete | None = None
 
 
-class _Message(Struct):
+class _MessageContent(Struct):
     content: list[Content] | None = None
 
 
 _answer = msgspec.json.Decoder(Answer)
-_message = msgspec.json.Decoder(_Message)
+_message = msgspec.json.Decoder(_MessageContent)
 _rows = msgspec.json.Decoder(list[Raw])
 
 
@@ -48,6 +48,7 @@ def decode_answer(raw: bytes | Raw) -> Answer:
 
 def created(answer: Answer) -> int | None:
     moment = answer.created_at
+    # created_at is a float with some compatible servers; a bound keeps it a date.
     return int(moment) if isinstance(moment, int | float) and 0 <= moment < 1e12 else None
 
 
@@ -57,6 +58,7 @@ def finish_of(answer: Answer, parts: Iterable[AnyPart]) -> Finish:
     if answer.status == "incomplete" or reason is not None:
         if reason == "content_filter":
             return "content_filter"
+        # https://platform.openai.com/docs/api-reference/responses/object#responses-object-incomplete_details
         return "length" if reason in (None, "max_output_tokens") else "pause"
     refused = False
     for part in parts:
@@ -66,13 +68,17 @@ def finish_of(answer: Answer, parts: Iterable[AnyPart]) -> Finish:
     return "refusal" if refused else "stop"
 
 
+def contents_of(message: Raw) -> list[Content]:
+    return _message.decode(message).content or []
+
+
 def rows_of_message(item: Raw) -> list[Raw | None]:
     """The log probabilities of each piece of a message."""
-    return [rows_of(content) for content in _message.decode(item).content or ()]
+    return [rows_of(content) for content in contents_of(item)]
 
 
 def rows_of(content: Content) -> Raw | None:
-    return wrapped(content.logprobs) if has_rows(content.logprobs) else None
+    return wrap_rows(content.logprobs) if has_rows(content.logprobs) else None
 
 
 def has_rows(rows: Raw) -> bool:

@@ -12,6 +12,7 @@ from .request import write_request
 _members = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
 
+# https://platform.openai.com/docs/api-reference/responses/compact
 _SENT = (
     "model",
     "input",

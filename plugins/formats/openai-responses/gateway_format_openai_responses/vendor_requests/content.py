@@ -41,7 +41,7 @@ def _write_piece(part: AnyPart, scope: Scope) -> dict[str, Any] | Raw | None:
     return None
 
 
-def write_spoken(part: Text | Refusal, scope: Scope) -> dict[str, Any]:
+def write_output_piece(part: Text | Refusal, scope: Scope) -> dict[str, Any]:
     """A piece of the model's own content."""
     extra = {n: raw for n, raw in part.extra.items() if not is_on_message(n)}
     if isinstance(part, Refusal):

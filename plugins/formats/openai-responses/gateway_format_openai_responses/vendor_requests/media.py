@@ -34,7 +34,7 @@ def write_cache(piece: dict[str, Any], cache: str | None, scope: Scope) -> None:
 
 
 def write_media(media: Media, scope: Scope) -> dict[str, Any] | None:
-    """A piece of content, or ``None``, with the loss noted, for what cannot be said."""
+    """A piece of content, or ``None``, with the loss noted, for what has no equivalent."""
     write = _WRITERS.get(media.kind)
     piece = None if write is None else write(media, scope)
     if piece is None:
@@ -64,12 +64,14 @@ def _write_image(media: Media, scope: Scope) -> dict[str, Any] | None:
 def _write_document(media: Media, scope: Scope) -> dict[str, Any] | None:
     piece: dict[str, Any] = {"type": "input_file"}
     if media.data is not None:
-        piece["file_data"] = _packed(media)
+        # https://platform.openai.com/docs/guides/pdf-files: a data URL and a filename.
+        piece["file_data"] = _data_url(media)
         piece["filename"] = media.name or f"document.{_EXTENSIONS.get(_plain(media), 'pdf')}"
         if scope.own and media.name is None:
             del piece["filename"]
     elif media.text is not None:
-        return {"type": "input_text", "text": _titled(media.name, media.text)}
+        # A plain text needs no file, and every model reads it.
+        return {"type": "input_text", "text": _with_title(media.name, media.text)}
     elif media.url is not None:
         piece["file_url"] = media.url
     elif media.file_id is not None and scope.reads(media.origin):
@@ -94,7 +96,7 @@ def _write_sound(media: Media, scope: Scope) -> dict[str, Any] | None:
 _WRITERS = {"image": _write_image, "document": _write_document, "audio": _write_sound}
 
 
-def _packed(media: Media) -> str:
+def _data_url(media: Media) -> str:
     if media.media_type is None:
         return media.data or ""
     return f"data:{media.media_type};base64,{media.data}"
@@ -104,5 +106,5 @@ def _plain(media: Media) -> str:
     return (media.media_type or "").partition(";")[0].strip().lower()
 
 
-def _titled(name: str | None, text: str) -> str:
+def _with_title(name: str | None, text: str) -> str:
     return text if name is None else f"{name}\n\n{text}"

@@ -23,17 +23,17 @@ def write_reasoning(part: Reasoning, scope: Scope) -> dict[str, Any] | None:
         if not part.text:
             return None
         if scope.allows("plain_reasoning"):
-            return _worded(replace(part, id=None, summary=False))
+            return _write_item(replace(part, id=None, summary=False))
         scope.losses.add("reasoning")
         return None
-    item = _worded(part)
+    item = _write_item(part)
     if part.sealed is not None:
         item["encrypted_content"] = part.sealed
     scope.put_extra(item, part.extra)
     return item
 
 
-def _worded(part: Reasoning) -> dict[str, Any]:
+def _write_item(part: Reasoning) -> dict[str, Any]:
     item: dict[str, Any] = {"type": "reasoning", "summary": []}
     if part.id is not None:
         item["id"] = part.id

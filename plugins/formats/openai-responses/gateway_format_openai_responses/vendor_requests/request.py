@@ -16,8 +16,10 @@ from .items import Items
 from .tool_choice import write_choice
 from .tools import write_tools
 
+# https://platform.openai.com/docs/api-reference/responses/create#responses-create-max_output_tokens
 LEAST_OUTPUT = 16
 """Tokens; the vendor refuses a lower limit."""
+# https://platform.openai.com/docs/api-reference/responses/create#responses-create-prompt_cache_key
 LONGEST_KEY = 64
 """Characters of a user's id and of a cache key that the vendor accepts."""
 TIERS = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
@@ -30,12 +32,12 @@ _texts = msgspec.json.Decoder(list[str])
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
-    """Raises BadRequest when nothing of the conversation can be said here."""
+    """Raises BadRequest when nothing of the conversation can be expressed."""
     provider = target.provider
     own = conversation.dialect == DIALECT
     scope = Scope(own, provider.id, provider.options, losses)
     body: dict[str, Any] = {"model": target.model.id}
-    _say_input(body, conversation, scope)
+    _write_input(body, conversation, scope)
     tools = write_tools(conversation.tools, scope)
     choice = conversation.tool_choice
     if tools:
@@ -48,30 +50,31 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         scope.losses.add("tool_choice")
     if conversation.parallel_tools is not None and (tools or scope.own):
         body["parallel_tool_calls"] = conversation.parallel_tools
-    _say_sampling(body, conversation, target, scope)
-    _say_thinking(body, conversation, target, scope)
+    _write_sampling(body, conversation, target, scope)
+    _write_thinking(body, conversation, target, scope)
     if conversation.output is not None:
         body["text"] = {"format": write_form(conversation.output)}
-    _say_context(body, conversation, scope)
+    _write_context(body, conversation, scope)
     if conversation.stream:
         body["stream"] = True
     if own:
-        _say_extra(body, conversation.extra, losses)
+        _write_extra(body, conversation.extra, losses)
     else:
+        # The vendor stores answers by default; clients of other dialects did not agree to that.
         body["store"] = False
         losses.add_extra(conversation.extra)
     return _encode(body)
 
 
-def _say_input(body: dict[str, Any], conversation: Conversation, scope: Scope) -> None:
+def _write_input(body: dict[str, Any], conversation: Conversation, scope: Scope) -> None:
     items = Items(scope, conversation)
     instructions = [text for text in conversation.instructions if text.text]
     plain = instructions and instructions[0].cache is None and not instructions[0].extra
-    items.instruct(instructions[1:] if plain else instructions)
+    items.add_instructions(instructions[1:] if plain else instructions)
     for turn in conversation.turns:
         items.add(turn)
     if not items.written and plain and not _elsewhere(conversation):
-        items.instruct(instructions[:1])
+        items.add_instructions(instructions[:1])
         plain = False
     if not items.written and not _elsewhere(conversation):
         raise BadRequest(f"Nothing in this request can be sent to {body['model']}")
@@ -81,7 +84,7 @@ def _say_input(body: dict[str, Any], conversation: Conversation, scope: Scope) -
     # The vendor refuses the format json_object unless the input mentions JSON:
     # https://platform.openai.com/docs/guides/structured-outputs#json-mode
     if wants_json and b"json" not in _encode(items.written).lower():
-        items.instruct((Text(text="Answer with a JSON object."),))
+        items.add_instructions((Text(text="Answer with a JSON object."),))
     if items.written or not _elsewhere(conversation):
         body["input"] = items.written
 
@@ -91,7 +94,7 @@ def _elsewhere(conversation: Conversation) -> bool:
     return conversation.dialect == DIALECT and any(n in conversation.extra for n in ELSEWHERE)
 
 
-def _say_sampling(
+def _write_sampling(
     body: dict[str, Any], conversation: Conversation, target: Target, scope: Scope
 ) -> None:
     sampling = conversation.sampling
@@ -105,7 +108,9 @@ def _say_sampling(
         body["include"] = [LOGPROBS]
     if sampling.top_logprobs is not None and (sampling.logprobs or scope.own):
         body["top_logprobs"] = sampling.top_logprobs
-    _say_penalties(body, sampling, scope)
+    _write_penalties(body, sampling, scope)
+    # The endpoint has no such members, nor stop:
+    # https://platform.openai.com/docs/api-reference/responses/create
     for name in ("top_k", "min_p", "seed"):
         if getattr(sampling, name) is not None:
             scope.losses.add(name)
@@ -122,12 +127,12 @@ def _limit(wanted: int, target: Target, own: bool) -> int:
     return max(LEAST_OUTPUT, wanted if most is None else min(wanted, most))
 
 
-def _say_penalties(body: dict[str, Any], sampling: Sampling, scope: Scope) -> None:
-    said = {
+def _write_penalties(body: dict[str, Any], sampling: Sampling, scope: Scope) -> None:
+    members = {
         "presence_penalty": sampling.presence_penalty,
         "frequency_penalty": sampling.frequency_penalty,
     }
-    for name, value in said.items():
+    for name, value in members.items():
         if value is None:
             continue
         if scope.own or scope.allows("penalties"):
@@ -136,7 +141,7 @@ def _say_penalties(body: dict[str, Any], sampling: Sampling, scope: Scope) -> No
             scope.losses.add(name)
 
 
-def _say_thinking(
+def _write_thinking(
     body: dict[str, Any], conversation: Conversation, target: Target, scope: Scope
 ) -> None:
     thinking = conversation.thinking
@@ -148,21 +153,23 @@ def _say_thinking(
     if reasoning:
         body["reasoning"] = reasoning
     off = thinking is not None and thinking.enabled is False and not scope.own
+    # Without the encrypted content a stateless client cannot return the thinking:
+    # https://platform.openai.com/docs/guides/reasoning#encrypted-reasoning-items
     on = thinking is not None or target.model.reasoning is True
     if on and not off and scope.options.get("encrypted_reasoning", True):
         body["include"] = [*body.get("include", ()), ENCRYPTED]
 
 
 def _reasoning(thinking: Thinking, scope: Scope) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     effort = _effort(thinking, scope)
     if effort:
-        said["effort"] = effort
+        members["effort"] = effort
     if thinking.summary is not None:
-        said["summary"] = thinking.summary
+        members["summary"] = thinking.summary
     elif thinking.show and thinking.enabled is not False:
-        said["summary"] = "auto"
-    return said
+        members["summary"] = "auto"
+    return members
 
 
 def _effort(thinking: Thinking, scope: Scope) -> str | None:
@@ -192,10 +199,11 @@ def write_form(output: Output) -> dict[str, Any]:
 
 def _name(name: str | None) -> str:
     allowed = (c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name or "response")
+    # The name's alphabet and length: https://platform.openai.com/docs/guides/structured-outputs
     return "".join(allowed)[:64]
 
 
-def _say_context(body: dict[str, Any], conversation: Conversation, scope: Scope) -> None:
+def _write_context(body: dict[str, Any], conversation: Conversation, scope: Scope) -> None:
     if conversation.user is not None:
         name = "safety_identifier" if "user" in conversation.extra and scope.own else "user"
         body[name] = _key(conversation.user, scope.own)
@@ -215,7 +223,7 @@ def _key(text: str, own: bool) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _say_extra(body: dict[str, Any], extra: Mapping[str, Raw], losses: Losses) -> None:
+def _write_extra(body: dict[str, Any], extra: Mapping[str, Raw], losses: Losses) -> None:
     """Members that have no canonical name; dotted ones belong inside others."""
     for name, raw in extra.items():
         if name == "background":

@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway_core import Tool, ToolChoice
 
-from .._namespaces import grouped
+from .._namespaces import namespaced_tool
 from .._scope import Scope
 
 
@@ -24,6 +24,6 @@ def write_choice(choice: ToolChoice, tools: Iterable[Tool], scope: Scope) -> Any
 
 
 def _reference(tool: Tool) -> dict[str, Any]:
-    group = grouped(tool)
+    group = namespaced_tool(tool)
     name = tool.name if group is None else group.name
     return {"type": "custom" if tool.custom else "function", "name": name}

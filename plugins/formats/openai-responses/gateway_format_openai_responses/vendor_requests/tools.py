@@ -8,7 +8,7 @@ from msgspec import Raw
 from gateway_core import Tool
 
 from .._dialect import DIALECT
-from .._namespaces import Grouped, grouped
+from .._namespaces import NamespacedTool, namespaced_tool
 from .._scope import Scope
 
 NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
@@ -26,7 +26,7 @@ def write_tools(tools: Iterable[Tool], scope: Scope) -> list[Any]:
     written: list[Any] = []
     groups: dict[str, dict[str, Any]] = {}
     for tool in tools:
-        group = grouped(tool) if scope.own else None
+        group = namespaced_tool(tool) if scope.own else None
         if group is not None:
             _join(group, groups, written)
         elif (declared := _write_tool(tool, scope)) is not None:
@@ -34,10 +34,11 @@ def write_tools(tools: Iterable[Tool], scope: Scope) -> list[Any]:
     return written
 
 
-def _join(tool: Grouped, groups: dict[str, dict[str, Any]], written: list[Any]) -> None:
+def _join(tool: NamespacedTool, groups: dict[str, dict[str, Any]], written: list[Any]) -> None:
     """Put a tool back beside the others of its namespace."""
     group = groups.get(tool.namespace)
     if group is None:
+        # The tools of one namespace share one declaration.
         group = {"type": "namespace", "name": tool.namespace, "tools": []}
         if tool.description is not None:
             group["description"] = tool.description

@@ -22,16 +22,16 @@ from gateway_formats.sse import EventDecoder, FrameTooLong
 
 from .._annotations import read_citation
 from .._dialect import BROKEN, NULL
-from .._logprobs import wrapped
+from .._logprobs import wrap_rows
 from .._output_items import (
     Content,
-    empty,
-    headed,
     kind_of,
     read_call,
     read_content,
     read_item,
     read_thinking,
+    with_phase,
+    without_text,
 )
 from .._reasoning import GAP
 from .._usage import read_usage
@@ -45,7 +45,7 @@ from ..vendor_replies import (
     rows_of,
     rows_of_message,
 )
-from .tracks import Given, Parts, Track, catch_up, cite, complete, end, grow
+from .open_items import OpenItem, PartProgress, Parts, catch_up, cite, complete, end, grow
 
 
 class Event(Struct):
@@ -78,7 +78,7 @@ class Reader:
     def __init__(self) -> None:
         self._frames = EventDecoder()
         self._parts = Parts()
-        self._tracks: dict[int, Track] = {}
+        self._items: dict[int, OpenItem] = {}
         self._started = False
         self._over = False
 
@@ -132,63 +132,67 @@ class Reader:
         """The answer has begun; nothing of it is here yet."""
 
     def added(self, event: Event, events: list[StreamEvent]) -> None:
-        if event.output_index in self._tracks:
-            return  # It has begun by itself, or is told a second time.
+        if event.output_index in self._items:
+            return  # It has begun by itself, or is announced a second time.
         kind = kind_of(event.item)
-        track = self._tracks[event.output_index] = Track(kind, event.item)
+        open_item = self._items[event.output_index] = OpenItem(kind, event.item)
+        # A call is reported once its name is known, because the hub's calls start with it.
         if kind in _CALLS:
             call = read_call(event.item, custom=kind == "custom_tool_call")
             if call.name:
-                track.parts[0] = self._parts.start(empty(call), events)
-                grow(track.parts[0], call.arguments, events)
+                open_item.parts[0] = self._parts.start(without_text(call), events)
+                grow(open_item.parts[0], call.arguments, events)
 
     def part_added(self, event: Event, events: list[StreamEvent]) -> None:
         """A piece of a message begins; a piece of thinking begins when it has text."""
         content = _content.decode(event.part)
+        # https://platform.openai.com/docs/api-reference/responses-streaming/response/reasoning_text/delta
         if content.type == "reasoning_text":
             return
-        track = self._track(event, "message")
-        if track.kind == "message" and event.content_index not in track.parts:
-            self._begin(track, event.content_index, empty(read_content(content, {})), events)
+        open_item = self._open_item(event, "message")
+        if open_item.kind == "message" and event.content_index not in open_item.parts:
+            self._begin(
+                open_item, event.content_index, without_text(read_content(content, {})), events
+            )
 
     def text_grew(self, event: Event, events: list[StreamEvent]) -> None:
-        track = self._tracks.get(event.output_index)
-        given = None if track is None else track.parts.get(event.content_index)
-        if given is None:
-            given = self._given(event, _NO_TEXT, events)
+        open_item = self._items.get(event.output_index)
+        progress = None if open_item is None else open_item.parts.get(event.content_index)
+        if progress is None:
+            progress = self._find_or_begin(event, _NO_TEXT, events)
         rows = event.logprobs
-        grow(given, event.delta or "", events, wrapped(rows) if has_rows(rows) else None)
+        grow(progress, event.delta or "", events, wrap_rows(rows) if has_rows(rows) else None)
 
     def text_done(self, event: Event, events: list[StreamEvent]) -> None:
-        given = self._given(event, _NO_TEXT, events)
+        progress = self._find_or_begin(event, _NO_TEXT, events)
         rows = event.logprobs
-        catch_up(given, event.text or "", events, wrapped(rows) if has_rows(rows) else None)
+        catch_up(progress, event.text or "", events, wrap_rows(rows) if has_rows(rows) else None)
 
     def refusal_grew(self, event: Event, events: list[StreamEvent]) -> None:
-        grow(self._given(event, _NO_REFUSAL, events), event.delta or "", events)
+        grow(self._find_or_begin(event, _NO_REFUSAL, events), event.delta or "", events)
 
     def refusal_done(self, event: Event, events: list[StreamEvent]) -> None:
-        catch_up(self._given(event, _NO_REFUSAL, events), event.refusal or "", events)
+        catch_up(self._find_or_begin(event, _NO_REFUSAL, events), event.refusal or "", events)
 
     def cited(self, event: Event, events: list[StreamEvent]) -> None:
-        given = self._track(event, "message").parts.get(event.content_index)
-        if given is not None and event.annotation != NULL:
-            cite(given, read_citation(event.annotation), events)
+        progress = self._open_item(event, "message").parts.get(event.content_index)
+        if progress is not None and event.annotation != NULL:
+            cite(progress, read_citation(event.annotation), events)
 
     def part_done(self, event: Event, events: list[StreamEvent]) -> None:
-        track = self._tracks.get(event.output_index)
-        given = None if track is None else track.parts.get(event.content_index)
-        if track is not None and given is not None and track.kind == "message":
+        open_item = self._items.get(event.output_index)
+        progress = None if open_item is None else open_item.parts.get(event.content_index)
+        if open_item is not None and progress is not None and open_item.kind == "message":
             content = _content.decode(event.part)
-            complete(given, read_content(content, {}), events, rows_of(content))
+            complete(progress, read_content(content, {}), events, rows_of(content))
 
     def call_grew(self, event: Event, events: list[StreamEvent]) -> None:
-        if (given := self._called(event)) is not None:
-            grow(given, event.delta or "", events)
+        if (progress := self._called(event)) is not None:
+            grow(progress, event.delta or "", events)
 
     def call_done(self, event: Event, events: list[StreamEvent]) -> None:
-        if (given := self._called(event)) is not None:
-            catch_up(given, event.arguments or event.input or "", events)
+        if (progress := self._called(event)) is not None:
+            catch_up(progress, event.arguments or event.input or "", events)
 
     def summary_grew(self, event: Event, events: list[StreamEvent]) -> None:
         self._think(event, event.summary_index, True, events)
@@ -197,26 +201,30 @@ class Reader:
         self._think(event, event.content_index, False, events)
 
     def _think(self, event: Event, place: int, summary: bool, events: list[StreamEvent]) -> None:
-        track = self._track(event, "reasoning")
-        given = track.last()
-        if given is not None and given.ended:
+        open_item = self._open_item(event, "reasoning")
+        progress = open_item.last()
+        if progress is not None and progress.ended:
             return
-        if given is None or track.summary != summary:
-            if given is not None:
-                end(given, events)
-            part = Reasoning(id=track.identity() or event.item_id or None, summary=summary)
-            given = self._begin(track, len(track.parts), part, events)
-        elif place != track.place:
-            grow(given, GAP, events)
-        track.summary, track.place = summary, place
-        grow(given, event.delta or "", events)
+        if progress is None or open_item.summary != summary:
+            if progress is not None:
+                end(progress, events)
+            part = Reasoning(id=open_item.identity() or event.item_id or None, summary=summary)
+            progress = self._begin(open_item, len(open_item.parts), part, events)
+        # summary_index and content_index count the paragraphs of one item.
+        elif place != open_item.place:
+            grow(progress, GAP, events)
+        open_item.summary, open_item.place = summary, place
+        grow(progress, event.delta or "", events)
 
     def item_done(self, event: Event, events: list[StreamEvent]) -> None:
-        track = self._tracks.setdefault(event.output_index, Track(kind_of(event.item), event.item))
-        self._finish(track, event.item, events)
+        open_item = self._items.setdefault(
+            event.output_index, OpenItem(kind_of(event.item), event.item)
+        )
+        self._finish(open_item, event.item, events)
 
     def ended(self, event: Event, events: list[StreamEvent]) -> None:
         answer = _answer_of(event)
+        # Where the final object has no status, the event's name tells it.
         if answer.status is None and event.type == "response.incomplete":
             answer.status = "incomplete"
         if answer.error != NULL:
@@ -225,18 +233,19 @@ class Reader:
         # Give the items that only the final object has, and end those that are still open.
         output = answer.output or []
         for index, item in enumerate(output):
-            track = self._tracks.get(index)
-            if track is None and len(self._tracks) < len(output):
-                track = self._tracks[index] = Track(kind_of(item), item)
-            if track is not None and track.kind == kind_of(item):
-                self._finish(track, item, events)
-        for track in self._tracks.values():
-            for given in track.parts.values():
-                end(given, events)
+            open_item = self._items.get(index)
+            if open_item is None and len(self._items) < len(output):
+                open_item = self._items[index] = OpenItem(kind_of(item), item)
+            if open_item is not None and open_item.kind == kind_of(item):
+                self._finish(open_item, item, events)
+        for open_item in self._items.values():
+            for progress in open_item.parts.values():
+                end(progress, events)
         self._over = True
         if (usage := read_usage(answer.usage)) is not None:
             events.append(UsageReported(usage))
         seen: list[AnyPart] = []
+        # The final object's output may be empty although calls were streamed.
         if self._parts.calls:
             seen.append(ToolCall(id="", name=""))
         if self._parts.refusals:
@@ -249,59 +258,67 @@ class Reader:
             events.append(UsageReported(usage))
         self._failed(events, read_failure(b"{}" if answer.error == NULL else answer.error))
 
-    def _finish(self, track: Track, item: Raw, events: list[StreamEvent]) -> None:
-        if track.done:
+    def _finish(self, open_item: OpenItem, item: Raw, events: list[StreamEvent]) -> None:
+        if open_item.done:
             return
-        track.done = True
-        if track.kind == "reasoning":
-            self._finish_thinking(track, read_thinking(item), events)
+        open_item.done = True
+        if open_item.kind == "reasoning":
+            self._finish_thinking(open_item, read_thinking(item), events)
             return
-        rows = rows_of_message(item) if track.kind == "message" else []
+        rows = rows_of_message(item) if open_item.kind == "message" else []
         # By order, because some vendors number the pieces of a message from elsewhere.
-        begun = [track.parts[place] for place in sorted(track.parts)]
+        begun = [open_item.parts[place] for place in sorted(open_item.parts)]
         for place, part in enumerate(read_item(item)):
             if place < len(begun):
-                given = begun[place]
+                progress = begun[place]
             else:
-                given = self._begin(track, place, empty(part), events)
-            complete(given, part, events, rows[place] if rows else None)
-        for given in begun:
-            end(given, events)
+                progress = self._begin(open_item, place, without_text(part), events)
+            complete(progress, part, events, rows[place] if rows else None)
+        for progress in begun:
+            end(progress, events)
 
     def _finish_thinking(
-        self, track: Track, parts: list[Reasoning], events: list[StreamEvent]
+        self, open_item: OpenItem, parts: list[Reasoning], events: list[StreamEvent]
     ) -> None:
         """The proof is of the whole item, so the part that grew last gets it."""
-        given = track.last()
-        if given is not None and parts:
-            last = next((p for p in parts if p.summary == track.summary), parts[-1])
-            complete(given, msgspec.structs.replace(last, sealed=parts[-1].sealed), events)
+        progress = open_item.last()
+        if progress is not None and parts:
+            last = next((p for p in parts if p.summary == open_item.summary), parts[-1])
+            complete(progress, msgspec.structs.replace(last, sealed=parts[-1].sealed), events)
             return
         for place, part in enumerate(parts):
-            complete(self._begin(track, place, empty(part), events), part, events)
+            complete(self._begin(open_item, place, without_text(part), events), part, events)
 
-    def _track(self, event: Event, kind: str) -> Track:
-        track = self._tracks.get(event.output_index)
-        if track is None:
-            track = self._tracks[event.output_index] = Track(kind, NULL)
-        return track
+    def _open_item(self, event: Event, kind: str) -> OpenItem:
+        open_item = self._items.get(event.output_index)
+        if open_item is None:
+            open_item = self._items[event.output_index] = OpenItem(kind, NULL)
+        return open_item
 
-    def _given(self, event: Event, part: AnyPart, events: list[StreamEvent]) -> Given:
+    def _find_or_begin(
+        self, event: Event, part: AnyPart, events: list[StreamEvent]
+    ) -> PartProgress:
         """The piece of a message that an event is about; it may begin here."""
-        track = self._track(event, "message")
-        given = track.parts.get(event.content_index)
-        return self._begin(track, event.content_index, part, events) if given is None else given
+        open_item = self._open_item(event, "message")
+        progress = open_item.parts.get(event.content_index)
+        return (
+            self._begin(open_item, event.content_index, part, events)
+            if progress is None
+            else progress
+        )
 
-    def _called(self, event: Event) -> Given | None:
+    def _called(self, event: Event) -> PartProgress | None:
         """The call that an event is about; one without a name yet waits for its whole item."""
-        track = self._tracks.get(event.output_index)
-        return None if track is None else track.parts.get(0)
+        open_item = self._items.get(event.output_index)
+        return None if open_item is None else open_item.parts.get(0)
 
-    def _begin(self, track: Track, place: int, part: AnyPart, events: list[StreamEvent]) -> Given:
-        if place == 0 and isinstance(part, Text | Refusal) and track.raw != NULL:
-            part = headed(part, track.raw)
-        given = track.parts[place] = self._parts.start(part, events)
-        return given
+    def _begin(
+        self, open_item: OpenItem, place: int, part: AnyPart, events: list[StreamEvent]
+    ) -> PartProgress:
+        if place == 0 and isinstance(part, Text | Refusal) and open_item.raw != NULL:
+            part = with_phase(part, open_item.raw)
+        progress = open_item.parts[place] = self._parts.start(part, events)
+        return progress
 
 
 def decode_event(data: bytes) -> Event | None:

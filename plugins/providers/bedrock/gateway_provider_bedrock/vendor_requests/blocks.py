@@ -26,6 +26,7 @@ from .._shapes import BROKEN
 from .media import Block, MediaWriter
 from .models import Traits
 
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 _NOT_IN_RESULTS = {"cachePoint": "cache_control", "audio": "audio"}
 """Blocks that a tool's result may not hold, and what is lost with them."""
@@ -44,7 +45,7 @@ class BlockWriter:
         self._media = MediaWriter(losses)
 
     def write(self, parts: Iterable[AnyPart]) -> list[Block]:
-        return [block for part in parts for block in self._written(part)]
+        return [block for part in parts for block in self._write_part(part)]
 
     def cache_point(self, lifetime: str | None) -> list[Block]:
         if lifetime is None:
@@ -52,10 +53,11 @@ class BlockWriter:
         if not self._traits.caches:
             self._losses.add("cache_control")
             return []
+        # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CachePointBlock.html
         point = {"type": "default"} if lifetime == "5m" else {"type": "default", "ttl": lifetime}
         return [{"cachePoint": point}]
 
-    def _written(self, part: AnyPart) -> list[Block]:
+    def _write_part(self, part: AnyPart) -> list[Block]:
         self._losses.add_extra(part.extra, within="content")
         blocks = self._blocks(part)
         if blocks or part.cache is None:
@@ -84,9 +86,10 @@ class BlockWriter:
                     self._losses.add("reasoning_signature")
                     return []
                 if part.sealed is not None:
+                    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningContentBlock.html
                     return [{"reasoningContent": {"redactedContent": part.sealed}}]
-                said = {"text": part.text, "signature": part.signature}
-                return [{"reasoningContent": {"reasoningText": said}}]
+                reasoning = {"text": part.text, "signature": part.signature}
+                return [{"reasoningContent": {"reasoningText": reasoning}}]
             case ToolCall():
                 return [self._call(part)]
             case ToolResult():
@@ -104,12 +107,13 @@ class BlockWriter:
         return {"toolUse": use}
 
     def _result(self, part: ToolResult) -> Block:
-        content = [block for piece in part.content for block in self._written(piece)]
+        content = [block for piece in part.content for block in self._write_part(piece)]
         held = [block for block in content if block.keys().isdisjoint(_NOT_IN_RESULTS)]
         for block in content:
             for name in block.keys() & _NOT_IN_RESULTS.keys():
                 self._losses.add(_NOT_IN_RESULTS[name])
         result: Block = {"toolUseId": own_id(part.call_id), "content": held or [{"json": {}}]}
+        # status is for some models only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
         if part.failed and self._traits.statuses:
             result["status"] = "error"
         elif part.failed:

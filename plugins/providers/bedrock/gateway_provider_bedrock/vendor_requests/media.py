@@ -39,7 +39,7 @@ _ALIASES = {
     },
 }
 _BEGINNINGS = {"iVBORw0KGgo": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp"}
-"""How images begin in base64, for one whose type nobody told."""
+"""How images begin in base64, for one without a media type."""
 _S3 = "s3://"
 _UNFIT = re.compile(r"[^A-Za-z0-9\-()\[\]]+")
 _LONGEST_NAME = 180
@@ -65,6 +65,7 @@ class MediaWriter:
 
     def _named(self, name: str) -> str:
         """A name of the few characters that are allowed, and of no other document here."""
+        # The name's alphabet: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
         plain = _UNFIT.sub(" ", name).strip()[:_LONGEST_NAME].strip() or "document"
         unique, count = plain, 2
         while unique in self._names:
@@ -78,6 +79,7 @@ def _source(part: Media) -> Block | None:
         return {"bytes": part.data}
     if part.text is not None and part.kind == "document":
         return {"bytes": base64.b64encode(part.text.encode()).decode()} if part.text else None
+    # The service fetches from S3 only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageSource.html
     if part.url is not None and part.url.startswith(_S3):
         return {"s3Location": {"uri": part.url}}
     return None
@@ -99,6 +101,6 @@ def _format(part: Media) -> str | None:
     return "txt" if part.text is not None else None
 
 
-def _word(kind: str, said: str) -> str | None:
-    word = _ALIASES[kind].get(said, said)
+def _word(kind: str, name: str) -> str | None:
+    word = _ALIASES[kind].get(name, name)
     return word if word in _FORMATS[kind] else None

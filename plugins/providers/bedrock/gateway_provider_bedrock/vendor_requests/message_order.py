@@ -19,6 +19,7 @@ Role = Literal["user", "assistant"]
 OPENING = "Continue."
 """What the user says where the user must speak and did not."""
 _NO_RESULT = "This tool call was interrupted before it gave a result."
+# https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
 _MOST_POINTS = 4
 
 
@@ -31,9 +32,11 @@ class Message:
         return {"role": self.role, "content": self.content}
 
 
-def arranged(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
+def arrange(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
     """The messages in an order the vendor takes."""
-    merged = _merged(messages)
+    merged = _merge(messages)
+    # A conversation must start with a user message:
+    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
     if not merged or merged[0].role == "assistant":
         merged.insert(0, Message("user", [{"text": OPENING}]))
     if merged[-1].role == "assistant":
@@ -41,7 +44,7 @@ def arranged(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
     awaited: list[str] = []
     for message in merged:
         if message.role == "user":
-            message.content = _answering(message.content, awaited, statuses)
+            message.content = _put_results_first(message.content, awaited, statuses)
             # A message with a document must have a text as well.
             documents = _of(message.content, "document")
             if documents and not _of(message.content, "text"):
@@ -54,11 +57,12 @@ def arranged(messages: Iterable[Message], *, statuses: bool) -> list[Message]:
     return merged
 
 
-def _merged(messages: Iterable[Message]) -> list[Message]:
+def _merge(messages: Iterable[Message]) -> list[Message]:
     merged: list[Message] = []
     for message in messages:
         if not any("cachePoint" not in block for block in message.content):
             continue
+        # Roles must alternate.
         if merged and merged[-1].role == message.role:
             merged[-1].content += message.content
         else:
@@ -66,21 +70,21 @@ def _merged(messages: Iterable[Message]) -> list[Message]:
     return merged
 
 
-def _answering(content: list[Block], awaited: list[str], statuses: bool) -> list[Block]:
+def _put_results_first(content: list[Block], awaited: list[str], statuses: bool) -> list[Block]:
     """A user's blocks with the awaited results first, each once."""
-    given: dict[str, list[Block]] = {}
+    answers: dict[str, list[Block]] = {}
     rest: list[Block] = []
     holder = rest
     for block in content:
         id = block["toolResult"]["toolUseId"] if "toolResult" in block else None
-        if id in awaited and id not in given:
-            holder = given[id] = [block]
+        if id in awaited and id not in answers:
+            holder = answers[id] = [block]
         elif "cachePoint" in block:
             holder.append(block)  # it belongs to the block before it
         else:
             holder = rest
             rest += [block] if id is None else _as_text(block["toolResult"]["content"])
-    results = [block for id in awaited for block in given.get(id) or [_missing(id, statuses)]]
+    results = [block for id in awaited for block in answers.get(id) or [_missing(id, statuses)]]
     return [*results, *rest] or [{"text": OPENING}]
 
 
@@ -91,8 +95,8 @@ def _missing(id: str, statuses: bool) -> Block:
 
 def _as_text(content: list[Block]) -> list[Block]:
     """A result whose call is not there, as what it says."""
-    said = [block for block in content if "json" not in block]
-    return said or [{"text": msgspec.json.encode(content).decode()}]
+    blocks = [block for block in content if "json" not in block]
+    return blocks or [{"text": msgspec.json.encode(content).decode()}]
 
 
 def _thinking_first(content: list[Block]) -> list[Block]:

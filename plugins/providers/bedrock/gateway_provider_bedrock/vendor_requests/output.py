@@ -38,7 +38,7 @@ def write_form(
     if not traits.structured:
         losses.add("output_schema")
         return None, [{"text": _AS_SCHEMA + bytes(output.schema).decode("utf-8", "replace")}]
-    definition = {"schema": _fitted(output.schema, losses)}
+    definition = {"schema": _fit_schema(output.schema, losses)}
     if output.name is not None:
         definition["name"] = output.name
     if output.description is not None:
@@ -46,34 +46,35 @@ def write_form(
     return {"type": "json_schema", "structure": {"jsonSchema": definition}}, []
 
 
-def _fitted(schema: Raw, losses: Losses) -> str:
+def _fit_schema(schema: Raw, losses: Losses) -> str:
     """The schema's text, closed to members it does not name, without rules it may not have."""
     try:
         found = _decode(schema)
     except BROKEN:
         return bytes(schema).decode("utf-8", "replace")
-    fitted = _closed(found, losses)
-    return bytes(schema).decode() if fitted == found else _encode(fitted).decode()
+    fitting = _close(found, losses)
+    return bytes(schema).decode() if fitting == found else _encode(fitting).decode()
 
 
-def _closed(schema: Any, losses: Losses) -> Any:
+def _close(schema: Any, losses: Losses) -> Any:
     if isinstance(schema, list):
-        return [_closed(each, losses) for each in schema]
+        return [_close(each, losses) for each in schema]
     if not isinstance(schema, dict):
         return schema
     kept = {name: value for name, value in schema.items() if name not in _UNKNOWN}
     if len(kept) < len(schema):
         losses.add("output_schema")
-    closed = {name: _inside(name, value, losses) for name, value in kept.items()}
+    closed = {name: _close_keyword(name, value, losses) for name, value in kept.items()}
+    # The service takes only schemas that are closed to further members.
     if "properties" in closed and closed.get("additionalProperties") is not False:
         closed["additionalProperties"] = False
     return closed
 
 
-def _inside(name: str, value: Any, losses: Losses) -> Any:
+def _close_keyword(name: str, value: Any, losses: Losses) -> Any:
     """What stands under a keyword: schemas by name, values that are no schemas, or schemas."""
     if name in ("properties", "$defs", "definitions") and isinstance(value, dict):
-        return {each: _closed(schema, losses) for each, schema in value.items()}
+        return {each: _close(schema, losses) for each, schema in value.items()}
     if name in ("enum", "const", "default", "examples", "required"):
         return value
-    return _closed(value, losses)
+    return _close(value, losses)

@@ -21,12 +21,13 @@ from gateway_core import (
 
 from .._answer import DIALECT
 from .blocks import BlockWriter
-from .message_order import Message, Role, arranged, limit_cache_points
+from .message_order import Message, Role, arrange, limit_cache_points
 from .models import Traits, traits_of
 from .output import write_form
-from .settings import Plan, plan
+from .settings import Settings, build_settings
 from .tools import write_tools
 
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ServiceTier.html
 _TIERS = ("priority", "default", "flex", "reserved")
 _MERGED = ("additionalModelRequestFields", "inferenceConfig", "outputConfig")
 """Members whose neutral part is written from the hub and whose rest stands in ``extra``."""
@@ -36,7 +37,7 @@ _members = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
-    """Raises BadRequest when nothing of the conversation can be said here."""
+    """Raises BadRequest when nothing of the conversation can be expressed."""
     traits = traits_of(target.model.id)
     writer = BlockWriter(target.provider.id, traits, losses)
     messages = _messages(conversation, target, writer, traits, losses)
@@ -44,8 +45,10 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     form, words = write_form(conversation.output, traits, losses)
     system = [*writer.write(conversation.instructions), *words]
     forced = tools is not None and "toolChoice" in tools
-    torn = _is_torn(messages, traits)
-    made = plan(conversation, target, traits, losses, forced=forced, torn=torn)
+    thinking_lost = _has_lost_thinking(messages, traits)
+    settings = build_settings(
+        conversation, target, traits, losses, forced=forced, thinking_lost=thinking_lost
+    )
     groups = [(tools or {}).get("tools", []), system, *(m.content for m in messages)]
     if limit_cache_points(groups):
         losses.add("cache_control")
@@ -54,7 +57,7 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         body["system"] = system
     if tools is not None:
         body["toolConfig"] = tools
-    body |= _config(made, form)
+    body |= _config(settings, form)
     body |= _switches(conversation, target, traits, losses)
     if conversation.user is not None:
         losses.add("user")
@@ -72,24 +75,24 @@ def _messages(
     traits: Traits,
     losses: Losses,
 ) -> list[Message]:
-    written = [m for turn in conversation.turns for m in _written(turn, writer, losses)]
+    written = [m for turn in conversation.turns for m in _write_turn(turn, writer, losses)]
     is_empty = not any(message.content for message in written)
     if is_empty and (conversation.turns or not conversation.instructions):
         raise BadRequest(f"Nothing in this request can be sent to {target.model.id}")
-    return arranged(written, statuses=traits.statuses)
+    return arrange(written, statuses=traits.statuses)
 
 
-def _written(turn: Turn, writer: BlockWriter, losses: Losses) -> Iterator[Message]:
+def _write_turn(turn: Turn, writer: BlockWriter, losses: Losses) -> Iterator[Message]:
     if turn.name is not None:
         losses.add("name")
     if turn.role == "system":
         losses.add("system_turn")  # an instruction between turns is the user's word here
     losses.add_extra(turn.extra, within="messages")
-    for role, parts in groupby(turn.parts, lambda part: _place(part, turn.role)):
+    for role, parts in groupby(turn.parts, lambda part: _role_of(part, turn.role)):
         yield Message(role, writer.write(_sendable(parts, role, losses)))
 
 
-def _place(part: AnyPart, role: str) -> Role:
+def _role_of(part: AnyPart, role: str) -> Role:
     """Whose message a part belongs in."""
     if isinstance(part, ToolResult):
         return "user"
@@ -107,23 +110,23 @@ def _sendable(parts: Iterator[AnyPart], role: Role, losses: Losses) -> Iterator[
             yield part
 
 
-def _is_torn(messages: list[Message], traits: Traits) -> bool:
+def _has_lost_thinking(messages: list[Message], traits: Traits) -> bool:
     """Whether a call is being answered whose thinking is gone: with a budget, that is refused."""
     if traits.thinks != "budget" or "toolResult" not in messages[-1].content[0]:
         return False
     return "reasoningContent" not in messages[-2].content[0]
 
 
-def _config(made: Plan, form: dict[str, Any] | None) -> dict[str, Any]:
+def _config(settings: Settings, form: dict[str, Any] | None) -> dict[str, Any]:
     output: dict[str, Any] = {"textFormat": form} if form is not None else {}
-    if made.effort is not None:
-        output["effort"] = made.effort
-    said: dict[str, Any] = {
-        "inferenceConfig": made.inference,
-        "additionalModelRequestFields": made.fields,
+    if settings.effort is not None:
+        output["effort"] = settings.effort
+    members: dict[str, Any] = {
+        "inferenceConfig": settings.inference,
+        "additionalModelRequestFields": settings.fields,
         "outputConfig": output,
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in members.items() if value}
 
 
 def _switches(

@@ -12,13 +12,14 @@ from gateway_formats.effort import budget_of, effort_of
 
 from .models import Traits
 
+# https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
 _LEAST_BUDGET = 1024
 _USUAL_LIMIT = 8192
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
 @dataclass(slots=True)
-class Plan:
+class Settings:
     """What a request will say beside its messages."""
 
     inference: dict[str, Any] = field(default_factory=dict)
@@ -28,90 +29,104 @@ class Plan:
     thinks: bool = False
 
 
-def plan(
+def build_settings(
     conversation: Conversation,
     target: Target,
     traits: Traits,
     losses: Losses,
     *,
     forced: bool,
-    torn: bool,
-) -> Plan:
+    thinking_lost: bool,
+) -> Settings:
     """``forced`` says that a tool must be called, ``torn`` that a call is being answered whose
     thinking was lost on the way; neither goes together with thinking."""
-    made = Plan()
+    settings = Settings()
     sampling = conversation.sampling
     limit = _limit(sampling.max_tokens, target.model.max_output, losses)
     if limit is not None:
-        made.inference["maxTokens"] = limit
+        settings.inference["maxTokens"] = limit
     if conversation.thinking is not None:
-        _think(made, conversation.thinking, traits, losses, free=not (forced or torn))
-    if forced and traits.thinks_unasked and "thinking" not in made.fields:
-        made.fields["thinking"] = {"type": "disabled"}
-    _sample(made, sampling, traits, losses)
+        _think(settings, conversation.thinking, traits, losses, free=not (forced or thinking_lost))
+    if forced and traits.thinks_unasked and "thinking" not in settings.fields:
+        settings.fields["thinking"] = {"type": "disabled"}
+    _sample(settings, sampling, traits, losses)
     if stop := [text for text in sampling.stop if text]:
-        made.inference["stopSequences"] = stop
-    _note_others(sampling, losses)
-    return made
+        settings.inference["stopSequences"] = stop
+    # Record what Converse has no member for; a zero penalty asks for nothing.
+    unsupported = {
+        "min_p": sampling.min_p is not None,
+        "seed": sampling.seed is not None,
+        "presence_penalty": bool(sampling.presence_penalty),
+        "frequency_penalty": bool(sampling.frequency_penalty),
+        "candidates": (sampling.candidates or 1) > 1,
+        "logprobs": bool(sampling.logprobs or sampling.top_logprobs),
+    }
+    for name, is_requested in unsupported.items():
+        if is_requested:
+            losses.add(name)
+    return settings
 
 
-def _limit(asked: int | None, longest: int | None, losses: Losses) -> int | None:
-    if asked is not None and longest is not None and asked > longest:
+def _limit(requested: int | None, longest: int | None, losses: Losses) -> int | None:
+    if requested is not None and longest is not None and requested > longest:
         losses.add("max_tokens")
         return longest
-    return asked
+    return requested
 
 
-def _think(made: Plan, wish: Thinking, traits: Traits, losses: Losses, *, free: bool) -> None:
-    if wish.enabled is None and wish.effort is None and wish.budget is None:
+def _think(
+    settings: Settings, thinking: Thinking, traits: Traits, losses: Losses, *, free: bool
+) -> None:
+    if thinking.enabled is None and thinking.effort is None and thinking.budget is None:
         return
-    if wish.enabled is False or wish.effort == "none" or wish.budget == 0:
-        # Only models that think unasked have to be told.
+    if thinking.enabled is False or thinking.effort == "none" or thinking.budget == 0:
+        # Only models that think by default need the member.
         if traits.off == "never":
             losses.add("thinking")
-            made.effort = "low"
+            settings.effort = "low"
         elif traits.off != "omit":
-            made.fields["thinking"] = {"type": traits.off}
+            settings.fields["thinking"] = {"type": traits.off}
     elif traits.thinks == "no":
         losses.add("thinking")
     elif traits.thinks == "effort":
-        made.fields[traits.thinking_field] = _nearest(_effort(wish), "high", losses)
+        settings.fields[traits.thinking_field] = _nearest(_effort(thinking), "high", losses)
     elif traits.thinks == "nova":
-        effort = _nearest(_effort(wish), "high", losses)
-        made.fields["reasoningConfig"] = {"type": "enabled", "maxReasoningEffort": effort}
-        if effort == "high" and made.inference.pop("maxTokens", None) is not None:
+        effort = _nearest(_effort(thinking), "high", losses)
+        settings.fields["reasoningConfig"] = {"type": "enabled", "maxReasoningEffort": effort}
+        if effort == "high" and settings.inference.pop("maxTokens", None) is not None:
             losses.add("max_tokens")  # the vendor refuses a limit beside this effort
-        made.thinks = effort == "high"
+        settings.thinks = effort == "high"
     elif not free:
         losses.add("thinking")
     elif traits.thinks == "adaptive":
-        made.fields["thinking"] = {"type": "adaptive"}
-        if wish.effort is not None or (wish.budget or 0) > 0:
-            made.effort = _nearest(_effort(wish), "max", losses)
-        made.thinks = True
+        settings.fields["thinking"] = {"type": "adaptive"}
+        if thinking.effort is not None or (thinking.budget or 0) > 0:
+            settings.effort = _nearest(_effort(thinking), "max", losses)
+        settings.thinks = True
     else:
-        _give_budget(made, wish, losses)
+        _give_budget(settings, thinking, losses)
 
 
-def _give_budget(made: Plan, wish: Thinking, losses: Losses) -> None:
-    budget = wish.budget if wish.budget is not None and wish.budget > 0 else None
-    budget = max(_LEAST_BUDGET, budget or budget_of(_effort(wish)))
-    limit = made.inference.get("maxTokens")
+def _give_budget(settings: Settings, thinking: Thinking, losses: Losses) -> None:
+    budget = thinking.budget if thinking.budget is not None and thinking.budget > 0 else None
+    budget = max(_LEAST_BUDGET, budget or budget_of(_effort(thinking)))
+    limit = settings.inference.get("maxTokens")
     if limit is None:
-        made.inference["maxTokens"] = budget + _USUAL_LIMIT
+        settings.inference["maxTokens"] = budget + _USUAL_LIMIT
     elif limit <= _LEAST_BUDGET:
         losses.add("thinking")  # the least budget does not fit
         return
+    # The budget must be less than maxTokens, which includes it.
     elif budget >= limit:
         budget = max(_LEAST_BUDGET, limit // 2)
-    made.fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
-    made.thinks = True
+    settings.fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    settings.thinks = True
 
 
-def _effort(wish: Thinking) -> str:
-    if wish.effort is not None:
-        return wish.effort
-    return effort_of(wish.budget) if wish.budget is not None else "medium"
+def _effort(thinking: Thinking) -> str:
+    if thinking.effort is not None:
+        return thinking.effort
+    return effort_of(thinking.budget) if thinking.budget is not None else "medium"
 
 
 def _nearest(effort: str, most: str, losses: Losses) -> str:
@@ -126,39 +141,28 @@ def _nearest(effort: str, most: str, losses: Losses) -> str:
     return effort
 
 
-def _sample(made: Plan, sampling: Sampling, traits: Traits, losses: Losses) -> None:
-    free = traits.samples and not made.thinks
-    said: dict[str, float] = {}
+def _sample(settings: Settings, sampling: Sampling, traits: Traits, losses: Losses) -> None:
+    free = traits.samples and not settings.thinks
+    inference: dict[str, float] = {}
     if sampling.temperature is not None and free:
-        said["temperature"] = min(sampling.temperature, 1.0)
-    if sampling.temperature is not None and sampling.temperature != said.get("temperature", 1.0):
+        # Temperature goes up to 1:
+        # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InferenceConfiguration.html
+        inference["temperature"] = min(sampling.temperature, 1.0)
+    if sampling.temperature is not None and sampling.temperature != inference.get(
+        "temperature", 1.0
+    ):
         losses.add("temperature")
-    if sampling.top_p is not None and free and not (traits.one_sampler and said):
-        said["topP"] = sampling.top_p
+    if sampling.top_p is not None and free and not (traits.one_sampler and inference):
+        inference["topP"] = sampling.top_p
     elif sampling.top_p is not None and sampling.top_p != 1.0:
         losses.add("top_p")
-    made.inference |= said
+    settings.inference |= inference
     if sampling.top_k is not None:
         place = traits.top_k if free else ""
         outer, _, inner = place.partition(".")
         if not place:
             losses.add("top_k")
         elif inner:
-            made.fields[outer] = {inner: sampling.top_k}
+            settings.fields[outer] = {inner: sampling.top_k}
         else:
-            made.fields[outer] = sampling.top_k
-
-
-def _note_others(sampling: Sampling, losses: Losses) -> None:
-    """Record what Converse has no member for; a zero penalty asks for nothing."""
-    said = {
-        "min_p": sampling.min_p is not None,
-        "seed": sampling.seed is not None,
-        "presence_penalty": bool(sampling.presence_penalty),
-        "frequency_penalty": bool(sampling.frequency_penalty),
-        "candidates": (sampling.candidates or 1) > 1,
-        "logprobs": bool(sampling.logprobs or sampling.top_logprobs),
-    }
-    for name, is_said in said.items():
-        if is_said:
-            losses.add(name)
+            settings.fields[outer] = sampling.top_k

@@ -91,6 +91,7 @@ def _choice(choice: ToolChoice, can_force: bool, losses: Losses) -> dict[str, An
     if choice.mode == "none" or not can_force:
         losses.add("tool_choice")  # tools of earlier calls must be declared, and may be called
         return None
+    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolChoice.html
     if choice.mode == "only" and len(choice.names) == 1:
         return {"tool": {"name": choice.names[0]}}
     return {"any": {}}

@@ -2,7 +2,7 @@
 
 Results of tools are messages of their own, ahead of what the user says in the
 same turn. Thinking goes back as it came: as a block to models that think, as
-``tool_plan`` to others, and a plan is also what is said beside calls. Documents
+``tool_plan`` to others, and text beside calls becomes a plan too. Documents
 stand beside the messages, so that the model can cite them.
 """
 
@@ -48,8 +48,8 @@ class MessageWriter:
 
     def write(self, conversation: Conversation) -> list[Row]:
         messages: list[Row] = []
-        if said := self._texts(conversation.instructions):
-            messages.append({"role": "system", "content": _BETWEEN.join(said)})
+        if texts := self._texts(conversation.instructions):
+            messages.append({"role": "system", "content": _BETWEEN.join(texts)})
         for turn in conversation.turns:
             messages += self._turn(turn)
         return messages
@@ -59,7 +59,7 @@ class MessageWriter:
         if turn.name is not None:
             self._losses.add("name")
         for part in turn.parts:
-            self._note(part)
+            self._record_losses(part)
         if turn.role == "assistant":
             message = self._assistant(turn.parts)
             return [message] if len(message) > 1 else []
@@ -74,6 +74,7 @@ class MessageWriter:
         text = "".join(self._texts(parts))
         calls = [_call(part) for part in parts if isinstance(part, ToolCall)]
         blocks: list[Row] = []
+        # https://docs.cohere.com/docs/reasoning
         if thinking and self._thinks:
             blocks.append({"type": "thinking", "thinking": thinking})
             thinking = ""
@@ -81,6 +82,7 @@ class MessageWriter:
             self._losses.add("reasoning")
         message: Row = {"role": "assistant"}
         if calls:
+            # Text beside calls goes into the plan: https://docs.cohere.com/docs/tool-use-overview
             message |= {"tool_plan": thinking + text} if thinking or text else {}
             message["tool_calls"] = calls
         elif text:
@@ -105,9 +107,11 @@ class MessageWriter:
         if part.data is not None:
             url = f"data:{part.media_type or 'image/png'};base64,{part.data}"
         if part.kind == "image" and url is not None:
+            # https://docs.cohere.com/docs/image-inputs
             shown = {"url": url} if part.detail is None else {"url": url, "detail": part.detail}
             return [{"type": "image_url", "image_url": shown}]
         if part.text is not None:
+            # Documents go beside the messages: https://docs.cohere.com/docs/retrieval-augmented-generation-rag
             number = DOCUMENT_ID.format(len(self.documents))
             self.documents.append({"id": number, "data": _document(part, part.text)})
         else:
@@ -119,7 +123,7 @@ class MessageWriter:
             self._losses.add("failed")
         blocks: list[Row] = []
         for piece in part.content:
-            self._note(piece)
+            self._record_losses(piece)
             if isinstance(piece, Text):
                 blocks += [{"type": "text", "text": piece.text}] if piece.text else []
             elif piece.text is not None:
@@ -128,10 +132,11 @@ class MessageWriter:
             else:
                 self._losses.add(piece.kind if piece.file_id is None else "file_id")
         is_plain = len(blocks) == 1 and "text" in blocks[0]
+        # A tool message requires content: https://docs.cohere.com/reference/chat
         content = blocks[0]["text"] if is_plain else blocks or "{}"
         return {"role": "tool", "tool_call_id": part.call_id, "content": content}
 
-    def _note(self, part: AnyPart) -> None:
+    def _record_losses(self, part: AnyPart) -> None:
         """Record what a part carries that no message of Cohere's has a place for."""
         self._losses.add_extra(part.extra, within="content")
         if part.cache is not None:

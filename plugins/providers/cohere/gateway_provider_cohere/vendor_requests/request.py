@@ -10,6 +10,7 @@ from gateway_formats.effort import budget_of
 from .._dialect import DIALECT
 from .messages import MessageWriter
 
+# https://docs.cohere.com/reference/chat#request.body.stop_sequences
 _MOST_STOPS = 5
 _NO_ARGUMENTS = {"type": "object", "properties": {}}
 
@@ -17,7 +18,7 @@ _encode = msgspec.json.encode
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
-    """Raises BadRequest when nothing of the conversation can be said here."""
+    """Raises BadRequest when nothing of the conversation can be expressed."""
     writer = MessageWriter(losses, thinks=target.model.reasoning is True)
     messages = writer.write(conversation)
     if not messages:
@@ -36,14 +37,28 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
     if conversation.thinking is not None:
         body |= _thinking(conversation.thinking, target, losses)
     body |= _switches(target)
-    _note_losses(conversation, losses)
+    # Record what the conversation says and Cohere has no member for.
+    sampling = conversation.sampling
+    unsupported = {
+        "min_p": sampling.min_p is not None,
+        "candidates": (sampling.candidates or 1) > 1,
+        "top_logprobs": bool(sampling.top_logprobs),
+        "user": conversation.user is not None,
+        "cache_key": conversation.cache_key is not None,
+        "service_tier": conversation.service_tier is not None,
+    }
+    for name, is_requested in unsupported.items():
+        if is_requested:
+            losses.add(name)
+    if conversation.dialect != DIALECT:
+        losses.add_extra(conversation.extra)
     if conversation.dialect == DIALECT:
         body |= conversation.extra
     return _encode(body)
 
 
 def _tools(conversation: Conversation, losses: Losses) -> dict[str, Any]:
-    """The functions and which of them may or must be called: only those that may be are told."""
+    """The functions that may be called, and whether one must be."""
     if conversation.parallel_tools is False:
         losses.add("parallel_tools")
     choice = conversation.tool_choice
@@ -59,6 +74,7 @@ def _tools(conversation: Conversation, losses: Losses) -> dict[str, Any]:
     elif any(strict):
         losses.add("strict")  # Cohere asks it of all tools or of none
     if choice is not None and choice.mode != "auto":
+        # REQUIRED and NONE; auto is the absence: https://docs.cohere.com/docs/tool-use-usage-patterns
         members["tool_choice"] = "NONE" if choice.mode == "none" else "REQUIRED"
     return members
 
@@ -84,9 +100,10 @@ def _tool(tool: Tool, losses: Losses) -> dict[str, Any]:
 def _sampling(sampling: Sampling, losses: Losses) -> dict[str, Any]:
     if len(sampling.stop) > _MOST_STOPS:
         losses.add("stop")
-    said: dict[str, Any] = {
+    members: dict[str, Any] = {
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
+        # The ranges of p, k and the penalties: https://docs.cohere.com/reference/chat
         "p": _within(sampling.top_p, 0.01, 0.99, None, losses),
         "k": _within(sampling.top_k, 0, 500, "top_k", losses),
         "seed": _seed(sampling.seed, losses),
@@ -99,13 +116,13 @@ def _sampling(sampling: Sampling, losses: Losses) -> dict[str, Any]:
         ),
         "logprobs": sampling.logprobs,
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _within(
     value: float | None, least: float, most: float, name: str | None, losses: Losses
 ) -> float | None:
-    """A value that Cohere accepts; the nearest one when it would refuse what was asked."""
+    """A value that Cohere accepts; the nearest one when it would refuse the requested one."""
     if value is None or least <= value <= most:
         return value
     if name is not None:
@@ -123,13 +140,14 @@ def _seed(seed: int | None, losses: Losses) -> int | None:
 def _format(output: Output, losses: Losses) -> dict[str, Any]:
     if output.description is not None:
         losses.add("output_description")
+    # https://docs.cohere.com/docs/structured-outputs
     if output.schema is None:
         return {"type": "json_object"}
     return {"type": "json_object", "json_schema": output.schema}
 
 
 def _thinking(thinking: Thinking, target: Target, losses: Losses) -> dict[str, Any]:
-    """On, with a budget where one was asked for; a model that cannot think is not told."""
+    """On, with a budget if one was requested; nothing for a model that cannot think."""
     effort, budget = thinking.effort, thinking.budget
     if thinking.enabled is None and effort is None and budget is None:
         return {}
@@ -141,6 +159,7 @@ def _thinking(thinking: Thinking, target: Target, losses: Losses) -> dict[str, A
     if is_off:
         return {"thinking": {"type": "disabled"}}
     tokens = budget if budget is not None else budget_of(effort) if effort is not None else -1
+    # https://docs.cohere.com/docs/reasoning
     limit = {"token_budget": tokens} if tokens > 0 else {}
     return {"thinking": {"type": "enabled", **limit}}
 
@@ -154,21 +173,3 @@ def _switches(target: Target) -> dict[str, Any]:
     if citations := options.get("citation_mode"):
         members["citation_options"] = {"mode": citations}
     return members
-
-
-def _note_losses(conversation: Conversation, losses: Losses) -> None:
-    """Record what the conversation says and Cohere has no member for."""
-    sampling = conversation.sampling
-    said = {
-        "min_p": sampling.min_p is not None,
-        "candidates": (sampling.candidates or 1) > 1,
-        "top_logprobs": bool(sampling.top_logprobs),
-        "user": conversation.user is not None,
-        "cache_key": conversation.cache_key is not None,
-        "service_tier": conversation.service_tier is not None,
-    }
-    for name, is_said in said.items():
-        if is_said:
-            losses.add(name)
-    if conversation.dialect != DIALECT:
-        losses.add_extra(conversation.extra)

@@ -1,8 +1,8 @@
-"""One output item of a stream while it grows, as the events it has given so far.
+"""One output item of a stream while it grows, as the events it has led to so far.
 
 Vendors differ in what they send: some leave out deltas and give a text only
 when it is done, some leave out the ``added`` events, some close nothing. So a
-track knows what it has given of each part, and the finished item, wherever it
+item records what it has reported of each part, and the finished item, wherever it
 comes from, brings whatever is still missing.
 """
 
@@ -30,8 +30,8 @@ from .._output_items import id_of, text_of
 
 
 @dataclass(slots=True)
-class Given:
-    """What has been given of one part."""
+class PartProgress:
+    """What has been reported of one part."""
 
     index: int
     length: int = 0
@@ -50,30 +50,30 @@ class Parts:
     calls: bool = False
     refusals: bool = False
 
-    def start(self, part: AnyPart, events: list[StreamEvent]) -> Given:
-        given = Given(self.count)
+    def start(self, part: AnyPart, events: list[StreamEvent]) -> PartProgress:
+        progress = PartProgress(self.count)
         self.count += 1
         self.calls = self.calls or isinstance(part, ToolCall)
         self.refusals = self.refusals or isinstance(part, Refusal)
-        events.append(PartStarted(given.index, part))
-        return given
+        events.append(PartStarted(progress.index, part))
+        return progress
 
 
 @dataclass(slots=True)
-class Track:
+class OpenItem:
     """An output item: its kind, and its parts by where they stand in it."""
 
     kind: str
     raw: Raw
     """The item as it was when it began."""
-    parts: dict[int, Given] = field(default_factory=dict)
+    parts: dict[int, PartProgress] = field(default_factory=dict)
     done: bool = False
     place: int = 0
     """Of thinking: the piece that grew last, so that a new one gets a gap before it."""
     summary: bool | None = None
     """Of thinking: whether what grew last was a summary."""
 
-    def last(self) -> Given | None:
+    def last(self) -> PartProgress | None:
         return next(reversed(self.parts.values()), None)
 
     def identity(self) -> str | None:
@@ -81,45 +81,48 @@ class Track:
         return None if self.raw == NULL else id_of(self.raw)
 
 
-def grow(given: Given, text: str, events: list[StreamEvent], logprobs: Raw | None = None) -> None:
-    if given.ended or not (text or logprobs is not None):
+def grow(
+    progress: PartProgress, text: str, events: list[StreamEvent], logprobs: Raw | None = None
+) -> None:
+    if progress.ended or not (text or logprobs is not None):
         return
-    given.length += len(text)
-    given.tail = text
-    events.append(PartGrew(given.index, text, 0, logprobs))
+    progress.length += len(text)
+    progress.tail = text
+    events.append(PartGrew(progress.index, text, 0, logprobs))
 
 
 def catch_up(
-    given: Given, whole: str, events: list[StreamEvent], logprobs: Raw | None = None
+    progress: PartProgress, whole: str, events: list[StreamEvent], logprobs: Raw | None = None
 ) -> None:
     """Give the rest of a text that is now known whole; its rows only if none of it was given."""
-    length = given.length
-    if len(whole) > length and whole[:length].endswith(given.tail):
-        grow(given, whole[length:], events, None if length else logprobs)
+    length = progress.length
+    # A whole text that does not continue the deltas is not repeated.
+    if len(whole) > length and whole[:length].endswith(progress.tail):
+        grow(progress, whole[length:], events, None if length else logprobs)
 
 
-def cite(given: Given, citation: Citation, events: list[StreamEvent]) -> None:
-    if not given.ended:
-        given.citations += 1
-        events.append(CitationAdded(given.index, citation))
+def cite(progress: PartProgress, citation: Citation, events: list[StreamEvent]) -> None:
+    if not progress.ended:
+        progress.citations += 1
+        events.append(CitationAdded(progress.index, citation))
 
 
-def end(given: Given, events: list[StreamEvent]) -> None:
-    if not given.ended:
-        given.ended = True
-        events.append(PartEnded(given.index))
+def end(progress: PartProgress, events: list[StreamEvent]) -> None:
+    if not progress.ended:
+        progress.ended = True
+        events.append(PartEnded(progress.index))
 
 
 def complete(
-    given: Given, part: AnyPart, events: list[StreamEvent], logprobs: Raw | None = None
+    progress: PartProgress, part: AnyPart, events: list[StreamEvent], logprobs: Raw | None = None
 ) -> None:
     """Give what is missing of a part whose final form is known, and end it."""
-    if given.ended:
+    if progress.ended:
         return
-    catch_up(given, text_of(part), events, logprobs)
+    catch_up(progress, text_of(part), events, logprobs)
     if isinstance(part, Text):
-        for citation in part.citations[given.citations :]:
-            cite(given, citation, events)
+        for citation in part.citations[progress.citations :]:
+            cite(progress, citation, events)
     if isinstance(part, Reasoning) and part.sealed is not None:
-        events.append(PartSealed(given.index, sealed=part.sealed))
-    end(given, events)
+        events.append(PartSealed(progress.index, sealed=part.sealed))
+    end(progress, events)
