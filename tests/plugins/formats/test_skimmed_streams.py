@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from gateway_format_claude.relay import Watch
-from gateway_format_openai.watch import ChatRelay, ChatWatch
+from gateway_format_openai.relay import ChatRelay, ChatWatch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
