@@ -125,11 +125,9 @@ def write_grounding(texts: Sequence[str], citations: Sequence[Placed]) -> bytes:
 
 
 def _locate(segment: Segment, texts: Sequence[str]) -> tuple[int, int | None, int | None]:
-    """The text a segment lies in and its span there, in characters.
-
-    The vendor counts from the beginning of one part or of the whole answer,
-    so its own copy of the words decides.
-    """
+    """The number of the text that a segment lies in and its span there, in characters."""
+    # The vendor counts from the beginning of one part or of the whole answer, so its own copy of
+    # the words decides.
     base, end = 0, segment.end_index
     for number, text in enumerate(texts):
         for start in (segment.start_index, segment.start_index - base):

@@ -35,6 +35,7 @@ class JsonPieces:
             del self._held[: self._start]
             self._seen -= self._start
             self._start = 0
+        # A value without an end must not fill the memory.
         if len(self._held) > LIMIT:
             raise ValueError(f"a value is longer than {LIMIT} bytes")
         return objects

@@ -113,7 +113,7 @@ class OpenCandidate:
         return events
 
     def end(self, reason: str) -> list[StreamEvent]:
-        """Nothing more comes; ``reason`` is for a candidate that has not said why it ended."""
+        """Nothing more comes; ``reason`` is for a candidate that ended without one."""
         events: list[StreamEvent] = []
         self._end_call(events)
         if self._growing is not None:
@@ -156,6 +156,7 @@ class OpenCandidate:
         self, call: FunctionCall, signature: str | None, events: list[StreamEvent]
     ) -> None:
         if call.name:
+            # A new name ends the call before it, even one that was to continue.
             self._end_call(events)
             call_id = call.id or f"{self._call_id}_{self._choice}_{self._calls}"
             self._calls += 1
@@ -168,7 +169,7 @@ class OpenCandidate:
             self._partial = index, PartialArguments()
         if self._partial is None:
             return
-        # https://ai.google.dev/api/caching#PartialArg
+        # Arguments may be streamed, each piece with a path to its place.
         arguments_so_far = self._partial[1]
         if is_given(call.args):
             arguments_so_far.merge(_decode_object(call.args))
@@ -219,6 +220,7 @@ class OpenCandidate:
         if logprobs is None or not self._texts:
             return
         index, last = self._texts[-1].index, events[-1] if events else None
+        # Probabilities come beside the text of their piece and belong to that event.
         if isinstance(last, PartGrew) and last.index == index:
             events[-1] = PartGrew(index, last.text, self._choice, logprobs)
         elif index in self._done or self._growing is self._texts[-1]:

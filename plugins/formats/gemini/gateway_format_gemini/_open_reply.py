@@ -65,6 +65,7 @@ class OpenReply:
         if not candidates and self._feedback is not None:
             return [ChoiceEnded("content_filter", extra={"promptFeedback": self._feedback})]
         is_refused = self._feedback is not None
+        # A stream has no end mark: it is whole when every candidate has its reason.
         has_reasons = all(each.reason is not None for each in candidates)
         if not candidates or not (has_reasons or whole or is_refused):
             return self.fail(CUT_SHORT if self._started and not whole else _EMPTY)

@@ -1,7 +1,7 @@
 """Arguments that the vendor streams piece by piece, each with a JSON path to its place.
 
 The paths are those of RFC 9535, of which only names and indexes occur.
-https://ai.google.dev/api/caching#PartialArg
+https://ai.google.dev/api/caching
 """
 
 import re

@@ -53,6 +53,7 @@ def seal_signature(origin: str, signature: str | None, reasoning: Sequence[Reaso
     if not any(map(_proof_of, carried)):
         return seal_base64(origin, signature) if signature is not None else ""
     origin = origin if signature is not None else next(e.origin for e in carried if _proof_of(e))
+    # Clients of this format insist on base64 (RFC 4648), and some check it.
     packed = seal_id("", origin, signature, carried)
     return base64.b64encode(packed.encode()).decode()
 

@@ -40,7 +40,7 @@ _decode = msgspec.json.Decoder(Frame).decode
 
 
 class FrameWords:
-    """Candidates that have begun and not said why they ended."""
+    """Candidates that have begun and not ended."""
 
     def __init__(self) -> None:
         self._open: set[int] = set()

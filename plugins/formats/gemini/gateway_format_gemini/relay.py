@@ -112,6 +112,7 @@ class GeminiWatch:
             else:
                 self._unfinished.discard(number)
                 self.started = True
+        # A frame that holds only counts neither ends an answer nor goes on with one.
         if seen.candidates:
             self.ended = not self._unfinished
         if is_blocked(seen.prompt_feedback):

@@ -43,6 +43,7 @@ _KNOWN = frozenset({*_KEPT, "finishReason", "promptFeedback"})
 
 def write_reply(reply: Reply, request: Conversation, losses: Losses) -> bytes:
     answer = Answer(request, losses)
+    # A whole answer is a stream that was written in one go.
     for event in unfold(reply):
         answer.add(event)
     return one_line(b"{%b}" % answer.write_end())

@@ -175,6 +175,7 @@ class OpenChoice:
         held.closed = True
         part = held.part
         if isinstance(part, Reasoning):
+            # Its proof waits for the next part that has a slot for a signature.
             self._thinking.append(replace(part, text=held.text()))
             return
         carried, self._thinking = self._thinking, []

@@ -67,6 +67,7 @@ def _read(node: Any, depth: int) -> Any:
         # These are int64, which protocol buffers write as strings.
         if isinstance(count, str) and count.isdigit():
             schema[name] = int(count)
+    # On this API an enum of strings has the format ``enum``, which JSON Schema does not know.
     if schema.get("format") == "enum":
         del schema["format"]
     if "example" in schema:

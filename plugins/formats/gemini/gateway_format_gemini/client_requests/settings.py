@@ -73,6 +73,7 @@ def _read_thinking(config: Members, rest: Members) -> Thinking | None:
     budget = take_integer(members, "thinkingBudget", where)
     level = take_enum(members, "thinkingLevel", _LEVELS, where)
     effort = level.lower() if level and level != "THINKING_LEVEL_UNSPECIFIED" else None
+    # The vendor refuses both together.
     if budget is not None and effort is not None:
         raise BadRequest(f"{where}thinkingBudget and thinkingLevel cannot be used together")
     show = take_flag(members, "includeThoughts", where)

@@ -81,6 +81,7 @@ class Contents:
 
     def _open(self, role: str) -> OpenContent:
         """The content that a turn of this role goes to: the last one, or a new one."""
+        # A turn of which nothing was left to send does not keep its neighbours apart.
         last = self._contents[-1] if self._contents else None
         if last is not None and not last.parts and not last.results:
             self._contents.pop()

@@ -1,6 +1,6 @@
 """What a model accepts, read from its id.
 
-The generations differ in how thinking is asked for, in which schemas they take and in whether a
+The generations differ in how thinking is requested, in which schemas they take and in whether a
 tool round trip must bring its signatures back.
 https://ai.google.dev/gemini-api/docs/models
 """

@@ -24,7 +24,7 @@ from .goal import Goal
 
 _RETURNABLE = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
 """Media types that a function's result may hold, from the third generation on.
-https://ai.google.dev/gemini-api/docs/function-calling#multimodal"""
+https://ai.google.dev/gemini-api/docs/function-calling"""
 _RESULT_MEMBERS = frozenset({"result", "output", "error"})
 
 _decode_object = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -94,6 +94,7 @@ def write_result(result: ToolResult, name: str, goal: Goal) -> tuple[Json, list[
         written = _write_media(piece, goal) if isinstance(piece, Media) else None
         if written is None or not isinstance(piece, Media):
             continue
+        # Older models take media beside a function's result, not within it.
         fits = goal.traits.since(3)
         if fits and not goal.own:
             blob = write_blob(piece, False)

@@ -30,6 +30,7 @@ class References:
 
     def resolve(self, schema: Schema, trail: Trail) -> tuple[Schema, Trail]:
         """The schema with its references followed and its ``allOf`` joined."""
+        # A few references that each name the next one twice would multiply without end.
         self._left -= 1
         if self._left < 0:
             self._drop("depth")

@@ -69,7 +69,7 @@ def make_nullable(schema: Schema) -> Schema:
 
 
 def join_any_of(branches: list[Schema]) -> Schema:
-    """One of several schemas, as short as it can be said."""
+    """One of several schemas, as short as possible."""
     flat: list[Schema] = []
     for each in branches:
         flat += [one for one in each.get("anyOf", [each]) if one not in flat]

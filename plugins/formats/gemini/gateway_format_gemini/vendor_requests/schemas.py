@@ -72,7 +72,7 @@ def parameters_schema(schema: bytes) -> RewrittenSchema:
 
 
 def response_schema(schema: bytes) -> RewrittenSchema:
-    """The schema of an answer, its members in the order they were given in. Raises BadRequest."""
+    """The schema of an answer, its members in their own order. Raises BadRequest."""
     try:
         return remember(rewrite_response, schema)
     except RecursionError:
@@ -172,9 +172,9 @@ class SchemaRewriter:
     def _split_alternatives(
         self, name: str, flat: Schema, nullable: bool
     ) -> tuple[bool, list[Schema]]:
-        given = [each for each in flat[name] if isinstance(each, dict)]
-        branches = [each for each in given if not is_null(each)]
-        nullable = nullable or len(branches) < len(given)
+        schemas = [each for each in flat[name] if isinstance(each, dict)]
+        branches = [each for each in schemas if not is_null(each)]
+        nullable = nullable or len(branches) < len(schemas)
         if name == "oneOf" and len(branches) > 1:
             self.drop("oneOf")
         if len(branches) > 1 and (_SHAPING & flat.keys() or not all(map(is_typed, branches))):
@@ -262,10 +262,10 @@ class SchemaRewriter:
             made.setdefault(plain, bound)
 
     def _write_enum(self, flat: Schema, made: Schema, notes: Schema) -> None:
-        given = flat.get("enum")
-        if not isinstance(given, list):
+        enum = flat.get("enum")
+        if not isinstance(enum, list):
             return
-        values = [value for value in given if value is not None]
+        values = [value for value in enum if value is not None]
         if made["type"] == "STRING":
             words = [value for value in values if isinstance(value, str) and value]
             if words:
@@ -281,8 +281,9 @@ class SchemaRewriter:
             notes["enum"] = values
 
     def _write_object(self, flat: Schema, made: Schema, trail: Trail, depth: int) -> None:
-        given = flat.get("properties")
-        properties = given if isinstance(given, dict) else {}
+        properties = flat.get("properties")
+        if not isinstance(properties, dict):
+            properties = {}
         if properties:
             made["properties"] = {
                 name: self._rewrite(each, trail, depth + 1) for name, each in properties.items()

@@ -43,8 +43,7 @@ def write_tools(conversation: Conversation, goal: Goal) -> Json:
         goal.losses.add("parallel_tools")
     config = _write_choice(conversation.tool_choice, names, goal)
     if functions and len(written) > 1 and not goal.own and goal.server_tools:
-        # Without it the vendor refuses its own tools beside functions:
-        # https://ai.google.dev/gemini-api/docs/tool-combination
+        # The vendor shows the calls of its own tools beside functions only when it is asked to.
         config["includeServerSideToolInvocations"] = True
     if goal.own:
         rest = take_prefix(TOOL_CONFIG, conversation.extra)
