@@ -10,9 +10,8 @@ import pytest
 from gateway_format_claude import vendor_replies as claude_replies
 from gateway_format_claude._vendor_blocks import read_block as read_claude_block
 from gateway_format_claude.vendor_requests import request as claude_vendor
+from gateway_format_gemini import _open_reply as gemini_replies
 from gateway_format_gemini import vendor_stream as gemini_streams
-from gateway_format_gemini.vendor_replies import reply as gemini_replies
-from gateway_format_gemini.vendor_requests import contents as gemini_contents
 from gateway_format_openai.client_requests import chat as chat_requests
 from gateway_format_openai.client_requests import messages as chat_messages
 
@@ -76,7 +75,7 @@ def _read_all_frames(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sse.FrameBuffer, "feed", feed)
     patch.setattr(sse, "parse_events", parse_events)
     patch.setattr(gemini_streams, "parse_data", parse_data)
-    patch.setattr(gemini_replies.OpenReply, "take_more", lambda reply, payload: [])
+    patch.setattr(gemini_replies, "read_piece", lambda payload: None)
 
 
 def _read_all_requests(patch: pytest.MonkeyPatch) -> None:
@@ -86,7 +85,6 @@ def _read_all_requests(patch: pytest.MonkeyPatch) -> None:
 
 def _write_all_requests(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(claude_vendor, "write_words_only", lambda conversation, target, losses: None)
-    patch.setattr(gemini_contents, "plain_contents", lambda turns: [])
 
 
 def _read_all_replies(patch: pytest.MonkeyPatch) -> None:
@@ -97,7 +95,6 @@ def _read_all_replies(patch: pytest.MonkeyPatch) -> None:
         content = claude_replies._decode_content(body).content
         return tuple(read_claude_block(raw)[1] for raw in content)
 
-    patch.setattr(gemini_replies, "read_plain", lambda body: None)
     patch.setattr(claude_replies, "_decode_known", usual)
     patch.setattr(claude_replies, "_read_parts", parts)
 

@@ -1,26 +1,26 @@
 """The messages wire format: https://platform.claude.com/docs/en/api/messages
 
 A vendor of this wire that differs from the usual says so in
-``ProviderSpec.options``. What is not said follows from the model's id: the
+``ProviderSpec.options``. What it leaves out follows from the model's id: the
 format's own vendor by model and version, everybody else by the oldest and most
 widely copied form.
 
 ===================  ==========================================================
 option               meaning
 ===================  ==========================================================
-thinking             ``adaptive``: thinking is asked for as ``adaptive`` with
+thinking             ``adaptive``: thinking is requested as ``adaptive`` with
                      an effort; ``budget``: as ``enabled`` with a token budget;
                      ``none``: the models cannot think
 structured_outputs   true: ``output_config.format`` and strict tools are taken;
-                     false: a schema is asked for in words
+                     false: a schema is requested in words
 system_turns         true: a system message may stand between turns; false: it
                      becomes user text
 hosted_tools         true: web search, web fetch and code execution can be
-                     declared for clients that asked for them in another dialect
+                     declared for clients that request them in another dialect
 unsigned_thinking    true: earlier thinking is taken back without a signature
 ===================  ==========================================================
 
-``max_tokens`` is required on this wire: what the client asked for, else the
+``max_tokens`` is required on this wire: the client's, else the
 model's longest answer, else 8192.
 
 The vendor's token counts leave cached tokens out of ``input_tokens``; the hub's

@@ -53,6 +53,7 @@ def read_block(raw: Raw) -> tuple[Block, AnyPart]:
     part = read_words(block)
     if part is not None:
         return block, part
+    # Blocks of the vendor's own tools, and types to come, go back to it byte by byte.
     if block.type != "tool_use":
         return block, Foreign(dialect=DIALECT, type=block.type, raw=raw)
     more = {name: value for name, value in decode_members(raw).items() if name not in _MEMBERS}

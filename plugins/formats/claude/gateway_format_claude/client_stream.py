@@ -89,6 +89,7 @@ class ClaudeStreamWriter:
 
     def __init__(self, request: Conversation, losses: Losses) -> None:
         self._losses = losses
+        # Clients want a model's name in message_start, which some vendors leave out.
         self._requested_model = request.model
         # Blocks cannot interleave on this wire.
         self._sequence = Sequencer()

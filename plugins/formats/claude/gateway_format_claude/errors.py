@@ -77,6 +77,7 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
     error = _read_body(content, status) if isinstance(content, dict) else None
     if error is None:
         error = UpstreamError(f"The upstream answered with status {status}", status=status)
+    # The vendor names the request in the body and in the header ``request-id``; the body wins.
     if error.request_id is None:
         error.request_id = hints.request_id(headers)
     error.retry_after = hints.retry_after(headers)

@@ -49,6 +49,7 @@ class BlockOrder:
         if kind == "content_block_delta":
             return index in self._open
         if kind == "content_block_start":
+            # An index may come again once its block has ended.
             fresh = index >= 0 and index not in self._open
             self._open.add(index)
             return fresh

@@ -74,6 +74,7 @@ class Watch:
         if seen.type.encode() != event:
             # Clients go by one or the other, and would read different streams.
             raise msgspec.ValidationError("the event's name is not its type")
+        # Nearly every frame is a block's, so these come first.
         if seen.type in BLOCK_EVENTS:
             fits = self._begun and not self._finishing
             if not fits or not self._blocks.fits(seen.type, seen.index):

@@ -1,4 +1,7 @@
-"""What the vendor sends, as typed values: one answer, or one piece of a streamed one."""
+"""What the vendor sends, as typed values: one answer, or one piece of a streamed one.
+
+https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse
+"""
 
 from datetime import datetime
 from typing import Any
@@ -8,7 +11,7 @@ from msgspec import Raw, Struct
 
 from gateway_core import Usage
 
-from ._members import count
+from ._members import read_count
 
 ABSENT = Raw(b"")
 _NULL = Raw(b"null")
@@ -19,7 +22,7 @@ def is_given(raw: Raw) -> bool:
     return raw is not ABSENT and raw != _NULL
 
 
-class Call(Struct, rename="camel"):
+class FunctionCall(Struct, rename="camel"):
     id: str | None = None
     name: str | None = None
     args: Raw = ABSENT
@@ -28,13 +31,13 @@ class Call(Struct, rename="camel"):
     will_continue: bool | None = None
 
 
-class Data(Struct, rename="camel"):
+class Blob(Struct, rename="camel"):
     mime_type: str | None = None
     data: str = ""
     display_name: str | None = None
 
 
-class File(Struct, rename="camel"):
+class FileData(Struct, rename="camel"):
     file_uri: str = ""
     mime_type: str | None = None
     display_name: str | None = None
@@ -44,9 +47,9 @@ class Part(Struct, rename="camel"):
     text: str | None = None
     thought: bool | None = None
     thought_signature: str | None = None
-    function_call: Call | None = None
-    inline_data: Data | None = None
-    file_data: File | None = None
+    function_call: FunctionCall | None = None
+    inline_data: Blob | None = None
+    file_data: FileData | None = None
 
 
 class Content(Struct):
@@ -67,7 +70,7 @@ class Candidate(Struct, rename="camel"):
     token_count: Raw = ABSENT
 
 
-class _Counts(Struct, rename="camel"):
+class UsageMetadata(Struct, rename="camel"):
     prompt_token_count: Any = None
     candidates_token_count: Any = None
     thoughts_token_count: Any = None
@@ -85,56 +88,56 @@ class Answer(Struct, rename="camel"):
     error: Raw = ABSENT
 
 
-class Feedback(Struct, rename="camel"):
+class PromptFeedback(Struct, rename="camel"):
     block_reason: str | int | None = None
 
 
-read_answer = msgspec.json.Decoder(Answer).decode
-_read_counts = msgspec.json.Decoder(_Counts).decode
-read_part = msgspec.json.Decoder(Part).decode
-read_feedback = msgspec.json.Decoder(Feedback).decode
+decode_answer = msgspec.json.Decoder(Answer).decode
+_decode_usage = msgspec.json.Decoder(UsageMetadata).decode
+decode_part = msgspec.json.Decoder(Part).decode
+_decode_feedback = msgspec.json.Decoder(PromptFeedback).decode
 
 _MOST_CANDIDATES = 128
 UNSPECIFIED = (None, 0, "", "FINISH_REASON_UNSPECIFIED")
 """Ways of not saying why an answer ended: it has not."""
 
 
-def usage_of(metadata: Raw) -> Usage | None:
-    """Usage; ``None`` when nothing was counted.
-
-    The vendor counts thinking beside the answer, and the results of its own
-    tools beside the prompt.
-    """
+def read_usage(metadata: Raw) -> Usage | None:
+    """``None`` when nothing was counted."""
     if not is_given(metadata):
         return None
     try:
-        counts = _read_counts(metadata)
+        counts = _decode_usage(metadata)
     except msgspec.MsgspecError:
         return None
-    thoughts = count(counts.thoughts_token_count)
+    # The vendor counts thinking beside the answer, and the results of its own tools beside the
+    # prompt: https://ai.google.dev/api/generate-content#UsageMetadata
+    thoughts = read_count(counts.thoughts_token_count)
+    tool_results = read_count(counts.tool_use_prompt_token_count)
     usage = Usage(
-        input_tokens=count(counts.prompt_token_count) + count(counts.tool_use_prompt_token_count),
-        output_tokens=count(counts.candidates_token_count) + thoughts,
-        cached_tokens=count(counts.cached_content_token_count),
+        input_tokens=read_count(counts.prompt_token_count) + tool_results,
+        output_tokens=read_count(counts.candidates_token_count) + thoughts,
+        cached_tokens=read_count(counts.cached_content_token_count),
         reasoning_tokens=thoughts,
     )
     return usage if usage.input_tokens or usage.output_tokens else None
 
 
-def blocked(feedback: Raw) -> bool:
+def is_blocked(feedback: Raw) -> bool:
     """Whether the prompt was refused."""
-    return is_given(feedback) and read_feedback(feedback).block_reason not in (None, "", 0)
+    return is_given(feedback) and _decode_feedback(feedback).block_reason not in (None, "", 0)
 
 
-def choice_of(index: int | None, place: int) -> int:
-    """A candidate's number; an odd one counts by its place in the list."""
+def choice_number(index: int | None, place: int) -> int:
+    """A candidate's number; one with an impossible index counts by its place in the list."""
     return index if index is not None and 0 <= index < _MOST_CANDIDATES else place
 
 
-def unix_seconds(said: str | None) -> int | None:
-    if not said:
+def read_time(text: str | None) -> int | None:
+    """Seconds since 1970."""
+    if not text:
         return None
     try:
-        return int(datetime.fromisoformat(said).timestamp())
+        return int(datetime.fromisoformat(text).timestamp())
     except (ValueError, OverflowError):
         return None

@@ -1,4 +1,7 @@
-"""Why an answer ended: the vendor's words and the hub's."""
+"""Why an answer ended: the vendor's reasons and the hub's.
+
+https://ai.google.dev/api/generate-content#FinishReason
+"""
 
 from gateway_core import Finish
 
@@ -54,19 +57,18 @@ _WRITTEN: dict[Finish, str] = {
 }
 
 
-def word(said: str | int) -> str:
-    return _NUMBERS.get(said, "OTHER") if isinstance(said, int) else said
+def read_reason(value: str | int) -> str:
+    """The name of a reason that may have come as its number."""
+    return _NUMBERS.get(value, "OTHER") if isinstance(value, int) else value
 
 
-def read_finish(said: str, called: bool) -> Finish:
-    """``called`` tells whether the answer holds a tool call.
-
-    A call to a function that was not declared is still a call: its client
-    can say so, and the model tries again. Every other word means failure.
-    """
-    if called and said in ("STOP", "UNEXPECTED_TOOL_CALL"):
+def read_finish(reason: str, has_calls: bool) -> Finish:
+    """``has_calls`` tells whether the answer holds a tool call. Unknown reasons are failures."""
+    # A call to a function that was not declared is still a call: its client can say so, and the
+    # model tries again.
+    if has_calls and reason in ("STOP", "UNEXPECTED_TOOL_CALL"):
         return "tool_calls"
-    return _READ.get(said, "error")
+    return _READ.get(reason, "error")
 
 
 def write_finish(finish: Finish) -> str:

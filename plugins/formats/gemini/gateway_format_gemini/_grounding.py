@@ -1,6 +1,7 @@
 """Sources: the vendor's grounding and recitation records, and the hub's citations.
 
 The vendor counts places in bytes of UTF-8, the hub in characters.
+https://ai.google.dev/api/generate-content#GroundingMetadata
 """
 
 from collections.abc import Sequence
@@ -12,121 +13,127 @@ from msgspec import Raw, Struct
 from gateway_core import Citation
 
 
-class _Source(Struct, rename="camel"):
+class Source(Struct, rename="camel"):
     uri: str | None = None
     title: str | None = None
     text: str | None = None
     source_uri: str | None = None
 
 
-class _Chunk(Struct, rename="camel"):
-    web: _Source | None = None
-    retrieved_context: _Source | None = None
-    maps: _Source | None = None
-    image: _Source | None = None
+class GroundingChunk(Struct, rename="camel"):
+    web: Source | None = None
+    retrieved_context: Source | None = None
+    maps: Source | None = None
+    image: Source | None = None
 
 
-class _Segment(Struct, rename="camel"):
+class Segment(Struct, rename="camel"):
     start_index: int = 0
     end_index: int | None = None
     text: str | None = None
 
 
-class _Support(Struct, rename="camel"):
-    segment: _Segment | None = None
+class GroundingSupport(Struct, rename="camel"):
+    segment: Segment | None = None
     grounding_chunk_indices: list[int] | None = None
 
 
-class _Grounding(Struct, rename="camel"):
-    grounding_chunks: list[_Chunk] | None = None
-    grounding_supports: list[_Support] | None = None
+class GroundingMetadata(Struct, rename="camel"):
+    grounding_chunks: list[GroundingChunk] | None = None
+    grounding_supports: list[GroundingSupport] | None = None
 
 
-class _Recited(Struct, rename="camel"):
+class CitationSource(Struct, rename="camel"):
     start_index: int = 0
     end_index: int | None = None
     uri: str | None = None
     title: str | None = None
 
 
-class _Recitation(Struct, rename="camel"):
-    citations: list[_Recited] | None = None
-    citation_sources: list[_Recited] | None = None
+class CitationMetadata(Struct, rename="camel"):
+    citations: list[CitationSource] | None = None
+    citation_sources: list[CitationSource] | None = None
 
 
-_read_grounding = msgspec.json.Decoder(_Grounding).decode
-_read_recitation = msgspec.json.Decoder(_Recitation).decode
+_decode_grounding = msgspec.json.Decoder(GroundingMetadata).decode
+_decode_recitation = msgspec.json.Decoder(CitationMetadata).decode
 _encode = msgspec.json.encode
 
 Placed = tuple[int, Citation]
 """A citation and the number of the text it belongs to, among the answer's texts."""
 
 
-def citations_of(grounding: Raw, texts: Sequence[str]) -> list[Placed]:
+def read_grounding(grounding: Raw, texts: Sequence[str]) -> list[Placed]:
     """One citation for each source of each supported passage; sources alone stand for all."""
-    said = _read_grounding(grounding)
-    chunks = said.grounding_chunks or []
+    metadata = _decode_grounding(grounding)
+    chunks = metadata.grounding_chunks or []
     found: list[Placed] = []
-    for support in said.grounding_supports or []:
-        number, start, end = _place(support.segment or _Segment(), texts)
+    for support in metadata.grounding_supports or []:
+        number, start, end = _locate(support.segment or Segment(), texts)
         found += [
-            (number, _citation(chunks[index], start, end))
+            (number, _read_citation(chunks[index], start, end))
             for index in support.grounding_chunk_indices or []
             if 0 <= index < len(chunks)
         ]
-    if not said.grounding_supports:
-        found = [(len(texts) - 1, _citation(chunk, None, None)) for chunk in chunks]
+    if not metadata.grounding_supports:
+        found = [(len(texts) - 1, _read_citation(chunk, None, None)) for chunk in chunks]
     return found
 
 
-def recitations_of(metadata: Raw, texts: Sequence[str]) -> list[Placed]:
+def read_recitation(raw: Raw, texts: Sequence[str]) -> list[Placed]:
     """The public sources that an answer repeats word for word."""
-    said = _read_recitation(metadata)
+    metadata = _decode_recitation(raw)
     found: list[Placed] = []
-    for each in said.citations or said.citation_sources or []:
-        number, start, end = _place(_Segment(each.start_index, each.end_index), texts)
+    for each in metadata.citations or metadata.citation_sources or []:
+        number, start, end = _locate(Segment(each.start_index, each.end_index), texts)
         found.append((number, Citation(url=each.uri, title=each.title, start=start, end=end)))
     return found
 
 
-def grounding_json(texts: Sequence[str], citations: Sequence[Placed]) -> bytes:
+def write_grounding(texts: Sequence[str], citations: Sequence[Placed]) -> bytes:
     """``groundingMetadata`` for citations of any vendor; places count through all the texts."""
     chunks: dict[bytes, int] = {}
     supports: dict[tuple[int, int], list[int]] = {}
     whole = "".join(texts)
     for number, citation in citations:
-        source = _encode(_chunk(citation))
+        members = {"uri": citation.url, "title": citation.title, "text": citation.quote}
+        known = {name: value for name, value in members.items() if value is not None}
+        # Only a retrieved context has room for the text of the source.
+        is_web = citation.url is not None and citation.quote is None
+        source = _encode({"web" if is_web else "retrievedContext": known})
         index = chunks.setdefault(source, len(chunks))
-        held = supports.setdefault(_span(texts, number, citation), [])
-        if index not in held:
-            held.append(index)
-    made: dict[str, Any] = {"groundingChunks": [Raw(source) for source in chunks]}
-    made["groundingSupports"] = [
+        # Without a span a citation is of the whole text.
+        base, length = sum(len(text) for text in texts[:number]), len(texts[number])
+        start = min(citation.start or 0, length)
+        end = length if citation.end is None else max(start, min(citation.end, length))
+        indices = supports.setdefault((base + start, base + end), [])
+        if index not in indices:
+            indices.append(index)
+    written: dict[str, Any] = {"groundingChunks": [Raw(source) for source in chunks]}
+    written["groundingSupports"] = [
         {
             "segment": {
                 "startIndex": len(whole[:start].encode()),
                 "endIndex": len(whole[:end].encode()),
                 "text": whole[start:end],
             },
-            "groundingChunkIndices": held,
+            "groundingChunkIndices": indices,
         }
-        for (start, end), held in supports.items()
+        for (start, end), indices in supports.items()
     ]
-    return _encode(made)
+    return _encode(written)
 
 
-def _place(segment: _Segment, texts: Sequence[str]) -> tuple[int, int | None, int | None]:
-    """The text a segment lies in and its span there, in characters.
-
-    The vendor counts from the beginning of one part or of the whole answer,
-    so its own copy of the words decides.
-    """
+def _locate(segment: Segment, texts: Sequence[str]) -> tuple[int, int | None, int | None]:
+    """The number of the text that a segment lies in and its span there, in characters."""
+    # The vendor counts from the beginning of one part or of the whole answer, so its own copy of
+    # the words decides.
     base, end = 0, segment.end_index
     for number, text in enumerate(texts):
         for start in (segment.start_index, segment.start_index - base):
             if end is not None and start >= 0:
                 stop = end - segment.start_index + start
-                span = _characters(text.encode(), start, stop)
+                span = _count_characters(text.encode(), start, stop)
                 if span is not None and segment.text in (None, text[span[0] : span[1]]):
                     return number, *span
         base += len(text.encode())
@@ -137,7 +144,7 @@ def _place(segment: _Segment, texts: Sequence[str]) -> tuple[int, int | None, in
     return len(texts) - 1, None, None
 
 
-def _characters(text: bytes, start: int, end: int) -> tuple[int, int] | None:
+def _count_characters(text: bytes, start: int, end: int) -> tuple[int, int] | None:
     if not 0 <= start <= end <= len(text):
         return None
     try:
@@ -147,8 +154,8 @@ def _characters(text: bytes, start: int, end: int) -> tuple[int, int] | None:
         return None
 
 
-def _citation(chunk: _Chunk, start: int | None, end: int | None) -> Citation:
-    source = chunk.web or chunk.retrieved_context or chunk.maps or chunk.image or _Source()
+def _read_citation(chunk: GroundingChunk, start: int | None, end: int | None) -> Citation:
+    source = chunk.web or chunk.retrieved_context or chunk.maps or chunk.image or Source()
     return Citation(
         url=source.uri or source.source_uri,
         title=source.title,
@@ -156,20 +163,3 @@ def _citation(chunk: _Chunk, start: int | None, end: int | None) -> Citation:
         start=start,
         end=end,
     )
-
-
-def _chunk(citation: Citation) -> dict[str, Any]:
-    if citation.url is not None and citation.quote is None:
-        title = {} if citation.title is None else {"title": citation.title}
-        return {"web": {"uri": citation.url, **title}}
-    said = {"uri": citation.url, "title": citation.title, "text": citation.quote}
-    return {"retrievedContext": {name: each for name, each in said.items() if each is not None}}
-
-
-def _span(texts: Sequence[str], number: int, citation: Citation) -> tuple[int, int]:
-    """Characters from the beginning of all the texts; the whole text when none are told."""
-    base = sum(len(text) for text in texts[:number])
-    length = len(texts[number])
-    start = min(citation.start or 0, length)
-    end = length if citation.end is None else max(start, min(citation.end, length))
-    return base + start, base + end

@@ -1,7 +1,8 @@
-"""JSON values that follow one another, cut out of a byte stream however it was cut itself.
+"""Cuts a byte stream into the JSON values that follow one another in it.
 
-A stream that was asked for without ``alt=sse`` is one JSON list, sent in
-pieces; an error may stand where a stream should be, as a lone object.
+A stream without ``alt=sse`` is one JSON list, sent in pieces; an error may stand where a stream
+should be, as a lone object.
+https://cloud.google.com/apis/docs/system-parameters
 """
 
 import re
@@ -27,18 +28,19 @@ class JsonPieces:
     def feed(self, chunk: bytes) -> list[bytes]:
         """The objects that are whole now. Raises ValueError when one grows beyond the limit."""
         self._held += chunk
-        found: list[bytes] = []
-        while self._step(found):
+        objects: list[bytes] = []
+        while self._step(objects):
             pass
         if self._start:
             del self._held[: self._start]
             self._seen -= self._start
             self._start = 0
+        # A value without an end must not fill the memory.
         if len(self._held) > LIMIT:
             raise ValueError(f"a value is longer than {LIMIT} bytes")
-        return found
+        return objects
 
-    def _step(self, found: list[bytes]) -> bool:
+    def _step(self, objects: list[bytes]) -> bool:
         """Look at one token; false when there is none left."""
         token = (_INSIDE if self._quoted else _TOKEN).search(self._held, self._seen)
         if token is None:
@@ -60,7 +62,7 @@ class JsonPieces:
             case b"}" if self._depth:
                 self._depth -= 1
                 if not self._depth:
-                    found.append(bytes(self._held[self._start : at + 1]))
+                    objects.append(bytes(self._held[self._start : at + 1]))
                     self._start = at + 1
         self._seen = at + 1
         return True
@@ -71,6 +73,6 @@ class JsonPieces:
         return self._depth > 0 or self._quoted
 
 
-def objects_of(body: bytes) -> list[bytes]:
+def split_objects(body: bytes) -> list[bytes]:
     """The objects of a whole body: itself, or those of a list. Raises ValueError."""
     return [body] if body.lstrip()[:1] == b"{" else JsonPieces().feed(body)

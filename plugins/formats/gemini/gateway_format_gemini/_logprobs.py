@@ -1,4 +1,7 @@
-"""Token probabilities: the vendor's shape and the chat-completions shape."""
+"""Token probabilities: the vendor's shape and the chat-completions shape.
+
+https://ai.google.dev/api/generate-content#LogprobsResult
+"""
 
 from typing import Any
 
@@ -6,46 +9,47 @@ import msgspec
 from msgspec import Raw, Struct
 
 
-class _Token(Struct, rename="camel"):
+class VendorToken(Struct, rename="camel"):
     token: str = ""
     log_probability: float | None = None
 
 
-class _Tops(Struct):
-    candidates: list[_Token] | None = None
+class TopTokens(Struct):
+    candidates: list[VendorToken] | None = None
 
 
-class _Result(Struct, rename="camel"):
-    chosen_candidates: list[_Token] | None = None
-    top_candidates: list[_Tops] | None = None
+class LogprobsResult(Struct, rename="camel"):
+    chosen_candidates: list[VendorToken] | None = None
+    top_candidates: list[TopTokens] | None = None
 
 
-class _Chat(Struct):
+class ChatToken(Struct):
     token: str = ""
     logprob: float | None = None
-    top_logprobs: list["_Chat"] | None = None
+    top_logprobs: list["ChatToken"] | None = None
 
 
-class _ChatTokens(Struct):
-    content: list[_Chat] | None = None
+class ChatTokens(Struct):
+    content: list[ChatToken] | None = None
 
 
-_read_result = msgspec.json.Decoder(_Result).decode
-_read_chat = msgspec.json.Decoder(_ChatTokens).decode
+_decode_result = msgspec.json.Decoder(LogprobsResult).decode
+_decode_chat = msgspec.json.Decoder(ChatTokens).decode
 _UNKNOWN = -9999.0
 """What chat completions give a token too unlikely to tell."""
 
 
 def chat_logprobs(raw: Raw) -> Raw | None:
     """``logprobsResult`` in the chat-completions shape; ``None`` when it holds no token."""
-    result = _read_result(raw)
+    result = _decode_result(raw)
     chosen = result.chosen_candidates or []
     tops = result.top_candidates or []
     rows = [
         {
-            **_chat(token),
+            **_write_chat(token),
             "top_logprobs": [
-                _chat(each) for each in (tops[place].candidates or [] if place < len(tops) else [])
+                _write_chat(each)
+                for each in (tops[place].candidates or [] if place < len(tops) else [])
             ],
         }
         for place, token in enumerate(chosen)
@@ -53,35 +57,33 @@ def chat_logprobs(raw: Raw) -> Raw | None:
     return Raw(msgspec.json.encode({"content": rows})) if rows else None
 
 
-def logprobs_result(rows: list[Raw]) -> dict[str, Any]:
+def write_logprobs(rows: list[Raw]) -> dict[str, Any]:
     """``logprobsResult`` and ``avgLogprobs`` of pieces in the chat-completions shape."""
-    tokens = [token for raw in rows for token in _tokens(raw)]
+    tokens: list[ChatToken] = []
+    for raw in rows:
+        try:
+            tokens += _decode_chat(raw).content or []
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue  # invalid ones do not spoil the answer that they came with
     if not tokens:
         return {}
-    chosen = [_vendor(token) for token in tokens]
+    chosen = [_write_vendor(token) for token in tokens]
     result: dict[str, Any] = {"chosenCandidates": chosen}
     if any(token.top_logprobs for token in tokens):
         result["topCandidates"] = [
-            {"candidates": [_vendor(each) for each in token.top_logprobs or []]} for token in tokens
+            {"candidates": [_write_vendor(each) for each in token.top_logprobs or []]}
+            for token in tokens
         ]
-    said = [token.logprob for token in tokens if token.logprob is not None]
-    average = {"avgLogprobs": sum(said) / len(said)} if said else {}
+    values = [token.logprob for token in tokens if token.logprob is not None]
+    average = {"avgLogprobs": sum(values) / len(values)} if values else {}
     return {**average, "logprobsResult": result}
 
 
-def _tokens(raw: Raw) -> list[_Chat]:
-    """None of those that make no sense: they do not spoil the answer they came with."""
-    try:
-        return _read_chat(raw).content or []
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return []
-
-
-def _chat(token: _Token) -> dict[str, Any]:
-    said = token.log_probability
-    logprob = _UNKNOWN if said is None else said
+def _write_chat(token: VendorToken) -> dict[str, Any]:
+    known = token.log_probability
+    logprob = _UNKNOWN if known is None else known
     return {"token": token.token, "logprob": logprob, "bytes": list(token.token.encode())}
 
 
-def _vendor(token: _Chat) -> dict[str, Any]:
+def _write_vendor(token: ChatToken) -> dict[str, Any]:
     return {"token": token.token, "logProbability": token.logprob}

@@ -1,4 +1,7 @@
-"""Pictures, sounds, films and documents: by value, by address, and in the vendor's file store."""
+"""Images, audio, video and documents: by value, by address, and in the vendor's file store.
+
+https://ai.google.dev/api/caching#Blob and https://ai.google.dev/gemini-api/docs/files
+"""
 
 import base64
 import mimetypes
@@ -9,14 +12,14 @@ from urllib.parse import unquote, urlsplit
 
 from gateway_core import Media, readable_by
 
-from ._signatures import DIALECT, NATIVE
+from ._dialect import DIALECT, NATIVE
 
 Json = dict[str, object]
 Kind = Literal["image", "audio", "video", "document"]
 
 FILES = re.compile(r"^(?:https://generativelanguage\.googleapis\.com/[^?]*/)?files/")
 """The addresses of uploaded files mean something only to the vendor that holds them."""
-_FILMS = re.compile(r"^https?://(?:www\.|m\.)?(?:youtube\.com|youtu\.be)/", re.IGNORECASE)
+_VIDEOS = re.compile(r"^https?://(?:www\.|m\.)?(?:youtube\.com|youtu\.be)/", re.IGNORECASE)
 _DATA = re.compile(r"^data:([^;,]*)((?:;[^;,]*)*),", re.IGNORECASE)
 
 _LETTERS = (string.ascii_letters + string.digits + "+/-_=").encode()
@@ -47,84 +50,74 @@ def kind_of(media_type: str | None, url: str = "") -> Kind:
             return "audio"
         case "video":
             return "video"
-    return "video" if _FILMS.match(url) else "document"
+    # The vendor watches YouTube videos by their address.
+    return "video" if _VIDEOS.match(url) else "document"
 
 
-def from_data(media_type: str | None, data: str, name: str | None) -> Media:
-    """A medium by value; the vendor's own library writes base64 in its url-safe letters."""
-    plain = standard(data)
-    return Media(kind=kind_of(media_type), media_type=media_type, data=plain, name=name)
-
-
-def standard(data: str) -> str:
-    """Base64 in the letters and with the padding that every other dialect insists on."""
+def read_blob(media_type: str | None, data: str, name: str | None) -> Media:
+    """A medium by value."""
+    # The vendor's own library writes base64 in the URL-safe alphabet (RFC 4648, section 5); every
+    # other dialect wants the standard one, padded.
     if "-" in data or "_" in data:
         data = data.translate(_STANDARD)
-    return data + "=" * (-len(data) % 4)
+    data += "=" * (-len(data) % 4)
+    return Media(kind=kind_of(media_type), media_type=media_type, data=data, name=name)
 
 
-def from_uri(media_type: str | None, uri: str, name: str | None) -> Media:
+def read_file(media_type: str | None, uri: str, name: str | None) -> Media:
     kind = kind_of(media_type, uri)
     if FILES.match(uri):
         return Media(kind=kind, media_type=media_type, file_id=uri, origin=NATIVE, name=name)
     return Media(kind=kind, media_type=media_type, url=uri, name=name)
 
 
-def media_part(media: Media, provider: str, named: bool) -> Json | None:
-    """The part for a medium; ``None`` for one that this provider cannot get at.
+def write_media(media: Media, provider: str, named: bool) -> Json | None:
+    """The part for a medium; ``None`` for one that this provider cannot read.
 
-    ``named`` says whether file names may be told: one branch of the API refuses them.
+    ``named`` says whether file names may be sent: one branch of the API refuses them.
     """
     name = media.name if named else None
     if media.file_id is not None:
         if not readable_by(media.origin, provider, DIALECT):
             return None
-        return {"fileData": _titled({"fileUri": media.file_id}, media.media_type, name)}
-    if media.url is not None:
-        return _from_url(media, name)
-    blob = inline(media, named)
-    return {"inlineData": blob} if blob is not None else None
+        return {"fileData": _describe({"fileUri": media.file_id}, media.media_type, name)}
+    if media.url is None:
+        blob = write_blob(media, named)
+        return {"inlineData": blob} if blob is not None else None
+    data_url = _DATA.match(media.url)
+    if data_url:
+        rest = media.url[data_url.end() :]
+        data = rest if ";base64" in data_url[2].lower() else _encode(unquote(rest))
+        media_type = data_url[1] or media.media_type or _USUAL[media.kind]
+        return {"inlineData": _describe({"data": data}, media_type, name)}
+    guessed = media.media_type or mimetypes.guess_type(urlsplit(media.url).path)[0]
+    if guessed is None and not _VIDEOS.match(media.url):
+        guessed = _USUAL[media.kind]
+    return {"fileData": _describe({"fileUri": media.url}, guessed, name)}
 
 
-def inline(media: Media, named: bool) -> Json | None:
+def write_blob(media: Media, named: bool) -> Json | None:
     """Type and base64 of a medium that came by value."""
     name = media.name if named else None
     if media.data is not None:
-        media_type = media.media_type or _sniffed(media.data) or _USUAL[media.kind]
-        return _titled({"data": media.data}, media_type, name)
+        starts = (kind for start, kind in _STARTS if media.data.startswith(start))
+        media_type = media.media_type or next(starts, None) or _USUAL[media.kind]
+        return _describe({"data": media.data}, media_type, name)
     if media.text is not None:
-        return _titled({"data": _encoded(media.text)}, media.media_type or "text/plain", name)
+        return _describe({"data": _encode(media.text)}, media.media_type or "text/plain", name)
     return None
 
 
-def _from_url(media: Media, name: str | None) -> Json:
-    url = media.url or ""
-    found = _DATA.match(url)
-    if found:
-        rest = url[found.end() :]
-        data = rest if ";base64" in found[2].lower() else _encoded(unquote(rest))
-        media_type = found[1] or media.media_type or _USUAL[media.kind]
-        return {"inlineData": _titled({"data": data}, media_type, name)}
-    media_type = media.media_type or mimetypes.guess_type(urlsplit(url).path)[0]
-    if media_type is None and not _FILMS.match(url):
-        media_type = _USUAL[media.kind]
-    return {"fileData": _titled({"fileUri": url}, media_type, name)}
-
-
-def _titled(value: Json, media_type: str | None, name: str | None) -> Json:
+def _describe(value: Json, media_type: str | None, name: str | None) -> Json:
     if media_type is not None:
         value = {"mimeType": media_type, **value}
     return {**value, "displayName": name} if name is not None else value
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
 def is_base64(data: str) -> bool:
     """Whether data holds nothing but the letters of either base64 alphabet."""
     return not data.encode(errors="replace").translate(None, _LETTERS)
-
-
-def _sniffed(data: str) -> str | None:
-    return next((found for start, found in _STARTS if data.startswith(start)), None)

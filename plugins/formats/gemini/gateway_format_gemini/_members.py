@@ -1,8 +1,8 @@
-"""Members of JSON objects, taken one by one, in whichever spelling the client chose.
+"""Takes the members of JSON objects one by one, in whichever spelling the client chose.
 
-The API is protocol buffers in JSON dress: every name may be written in camel
-case or in snake case, null means absent, and numbers may come as strings.
-What nobody has taken is left over, and is kept as ``extra``.
+The API is protocol buffers as JSON: every name may be written in camel case or in snake case, null
+means absent, and numbers may come as strings. What is not taken is kept as ``extra``.
+https://protobuf.dev/programming-guides/json/
 """
 
 import re
@@ -24,7 +24,7 @@ _texts = msgspec.json.Decoder(list[str])
 _flag = msgspec.json.Decoder(bool)
 _number = msgspec.json.Decoder(int | float | str)
 _NULL = Raw(b"null")
-_WORD = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
+_UNDERSCORE = re.compile(r"(?<=[a-z0-9])_([a-z0-9])")
 _TAKEN = (
     *("thoughtSignature", "inlineData", "fileData", "mimeType", "fileUri", "displayName"),
     *("functionCall", "functionResponse", "systemInstruction", "functionDeclarations"),
@@ -39,21 +39,21 @@ _SNAKE = {re.sub(r"(?=[A-Z])", "_", name).lower(): name for name in _TAKEN}
 """Names with a place in the hub. Every other name is kept as the client spelled it."""
 
 
-def camel(name: str) -> str:
+def to_camel(name: str) -> str:
     """``inline_data`` as ``inlineData``."""
-    return _WORD.sub(lambda found: found[1].upper(), name) if "_" in name else name
+    return _UNDERSCORE.sub(lambda match: match[1].upper(), name) if "_" in name else name
 
 
-def members(raw: Raw | bytes, where: str) -> Members:
+def read_members(raw: Raw | bytes, where: str) -> Members:
     """An object's members without nulls, names that are known in camel case. Raises BadRequest."""
     try:
-        found = _object.decode(raw)
+        members = _object.decode(raw)
     except msgspec.ValidationError:
         raise BadRequest(f"{where} must be an object") from None
-    return {_SNAKE.get(name, name): value for name, value in found.items() if value != _NULL}
+    return {_SNAKE.get(name, name): value for name, value in members.items() if value != _NULL}
 
 
-def sequence(raw: Raw | None, where: str) -> list[Raw]:
+def read_list(raw: Raw | None, where: str) -> list[Raw]:
     """A list's items; a lone object counts as a list of one, as the API has it."""
     if raw is None:
         return []
@@ -65,14 +65,14 @@ def sequence(raw: Raw | None, where: str) -> list[Raw]:
         raise BadRequest(f"{where} must be a list") from None
 
 
-def take_members(given: Members, name: str, where: str) -> Members:
+def take_members(members: Members, name: str, where: str) -> Members:
     """The members of an object; none when it is absent."""
-    raw = given.pop(name, None)
-    return members(raw, f"{where}{name}") if raw is not None else {}
+    raw = members.pop(name, None)
+    return read_members(raw, f"{where}{name}") if raw is not None else {}
 
 
-def take_text(given: Members, name: str, where: str = "") -> str | None:
-    raw = given.pop(name, None)
+def take_text(members: Members, name: str, where: str = "") -> str | None:
+    raw = members.pop(name, None)
     if raw is None:
         return None
     try:
@@ -81,8 +81,8 @@ def take_text(given: Members, name: str, where: str = "") -> str | None:
         raise BadRequest(f"{where}{name} must be a string") from None
 
 
-def take_texts(given: Members, name: str, where: str = "") -> tuple[str, ...]:
-    raw = given.pop(name, None)
+def take_texts(members: Members, name: str, where: str = "") -> tuple[str, ...]:
+    raw = members.pop(name, None)
     if raw is None:
         return ()
     try:
@@ -91,8 +91,8 @@ def take_texts(given: Members, name: str, where: str = "") -> tuple[str, ...]:
         raise BadRequest(f"{where}{name} must be a list of strings") from None
 
 
-def take_flag(given: Members, name: str, where: str = "") -> bool | None:
-    raw = given.pop(name, None)
+def take_flag(members: Members, name: str, where: str = "") -> bool | None:
+    raw = members.pop(name, None)
     if raw is None:
         return None
     try:
@@ -101,39 +101,42 @@ def take_flag(given: Members, name: str, where: str = "") -> bool | None:
         raise BadRequest(f"{where}{name} must be true or false") from None
 
 
-def take_number(given: Members, name: str, where: str = "") -> float | None:
-    raw = given.pop(name, None)
+def take_number(members: Members, name: str, where: str = "") -> float | None:
+    raw = members.pop(name, None)
     if raw is None:
         return None
     try:
-        said = _number.decode(raw)
-        return float(said) if isinstance(said, str) else said
+        value = _number.decode(raw)
+        return float(value) if isinstance(value, str) else value
     except ValueError:
         raise BadRequest(f"{where}{name} must be a number") from None
 
 
-def take_integer(given: Members, name: str, where: str = "") -> int | None:
-    said = take_number(given, name, where)
-    if said is None or isinstance(said, int):
-        return said
-    if not said.is_integer():
+def take_integer(members: Members, name: str, where: str = "") -> int | None:
+    value = take_number(members, name, where)
+    if value is None or isinstance(value, int):
+        return value
+    if not value.is_integer():
         raise BadRequest(f"{where}{name} must be a whole number")
-    return int(said)
+    return int(value)
 
 
-def take_word(given: Members, name: str, words: Mapping[int, str], where: str = "") -> str | None:
-    """An enum value, which may come as its number; in upper case, as the API spells it."""
-    raw = given.pop(name, None)
+def take_enum(
+    members: Members, name: str, numbers: Mapping[int, str], where: str = ""
+) -> str | None:
+    """An enum value in upper case, as the API spells it."""
+    raw = members.pop(name, None)
     if raw is None:
         return None
     try:
-        said = _number.decode(raw)
+        value = _number.decode(raw)
     except msgspec.ValidationError:
         raise BadRequest(f"{where}{name} must be a word") from None
-    return said.upper() if isinstance(said, str) else words.get(int(said), str(said))
+    # Protocol buffers allow an enum value's number in place of its name.
+    return value.upper() if isinstance(value, str) else numbers.get(int(value), str(value))
 
 
-def text_of(raw: Raw) -> str | None:
+def read_text(raw: Raw) -> str | None:
     """A JSON string's text, or ``None`` for any other JSON."""
     try:
         return _text.decode(raw)
@@ -141,22 +144,22 @@ def text_of(raw: Raw) -> str | None:
         return None
 
 
-def count(said: object) -> int:
-    """A vendor's count of tokens; nonsense counts as not reported."""
-    if isinstance(said, int) and not isinstance(said, bool) and 0 <= said <= BIGGEST:
-        return said
+def read_count(value: object) -> int:
+    """A vendor's count of tokens; an invalid one counts as not reported."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= BIGGEST:
+        return value
     return 0
 
 
-def within(name: str, extra: Mapping[str, Raw]) -> Members:
+def take_prefix(name: str, extra: Mapping[str, Raw]) -> Members:
     """Members kept under a dotted name, such as ``generationConfig.speechConfig``."""
     start = f"{name}."
     return {key[len(start) :]: value for key, value in extra.items() if key.startswith(start)}
 
 
-def prefixed(name: str, left: Members) -> Members:
-    """The opposite of :func:`within`."""
-    return {f"{name}.{key}": value for key, value in left.items()}
+def add_prefix(name: str, members: Members) -> Members:
+    """The opposite of :func:`take_prefix`."""
+    return {f"{name}.{key}": value for key, value in members.items()}
 
 
 def compact(raw: Raw | bytes) -> bytes:

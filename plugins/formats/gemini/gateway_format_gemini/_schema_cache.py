@@ -6,20 +6,18 @@ from typing import Any, TypeVar
 
 _LONGEST_KEPT = 1 << 14
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 @lru_cache(maxsize=1024)
-def _remembered(work: Callable[[bytes], Any], schema: bytes) -> Any:
-    return work(schema)
+def rewrite_once(rewrite: Callable[[bytes], Any], schema: bytes) -> Any:
+    return rewrite(schema)
 
 
-def remembered(work: Callable[[bytes], Made], schema: bytes) -> Made:
-    """What comes of a schema; clients send the same ones with every request.
-
-    Only short ones are kept, so that no client can fill the memory.
-    """
+def remember(rewrite: Callable[[bytes], Result], schema: bytes) -> Result:
+    """The schema rewritten, by memory where it was rewritten before."""
+    # Only short ones are kept, so that no client can fill the memory.
     if len(schema) > _LONGEST_KEPT:
-        return work(schema)
-    made: Made = _remembered(work, schema)
-    return made
+        return rewrite(schema)
+    result: Result = rewrite_once(rewrite, schema)
+    return result

@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from gateway_format_gemini import GeminiClient, GeminiVendor
+from gateway_format_gemini import GEMINI
 from gateway_format_gemini.grammar import GRAMMAR
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,7 +50,7 @@ from gateway_core import (
 from gateway_formats.fold import gather, unfold
 from gateway_formats.grammar import find_violation
 
-CLIENT, VENDOR = GeminiClient(), GeminiVendor()
+CLIENT, VENDOR = GEMINI.client, GEMINI.vendor
 TARGET = Target(ProviderSpec(id="google", name="Google"), Model("gemini-2.5-flash"))
 
 WORDS = st.sampled_from(["a", "é", "\u2028", "b c", "\x85x", "日本", '"{', "\\", "\n"])

@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from gateway_format_gemini.client_requests.schemas import json_schema
+from gateway_format_gemini.client_requests.schemas import read_schema
 from gateway_format_gemini.vendor_requests.schemas import parameters_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,9 +111,9 @@ def test_rewriting_what_was_read_changes_nothing(schema: Any) -> None:
     )
     assert once.schema is not None
 
-    plain = json_schema(once.schema)
+    plain = read_schema(once.schema)
     again = parameters_schema(plain)
 
     assert again.dropped == ()
     assert msgspec.json.decode(again.schema or b"null") == msgspec.json.decode(once.schema)
-    assert msgspec.json.decode(json_schema(again.schema or b"null")) == msgspec.json.decode(plain)
+    assert msgspec.json.decode(read_schema(again.schema or b"null")) == msgspec.json.decode(plain)

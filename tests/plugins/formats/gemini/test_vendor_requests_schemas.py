@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from gateway_format_gemini.client_requests.schemas import json_schema
+from gateway_format_gemini.client_requests.schemas import read_schema
 from gateway_format_gemini.vendor_requests.schemas import parameters_schema, response_schema
 
 ANY = [
@@ -307,7 +307,7 @@ def test_the_vendor_s_schema_language_is_read_as_json_schema() -> None:
         "required": ["list"],
     }
 
-    assert msgspec.json.decode(json_schema(msgspec.json.encode(own))) == {
+    assert msgspec.json.decode(read_schema(msgspec.json.encode(own))) == {
         "type": "object",
         "properties": {
             "any_of": {"type": ["string", "null"], "enum": ["a", None]},

@@ -4,15 +4,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from gateway_format_gemini import vendor_stream as streams
-from gateway_format_gemini.vendor_replies import reply as replies
-from gateway_format_gemini.vendor_replies.plain_pieces import read_piece
-from gateway_format_gemini.vendor_replies.reply import OpenReply
+from gateway_format_gemini._growing_pieces import read_piece
+from gateway_format_gemini._open_reply import OpenReply
 from gateway_format_gemini.vendor_stream import GeminiStreamReader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_core import PartGrew, StreamEvent
+from gateway_core import StreamEvent
 
 COUNTS = {"promptTokenCount": 9, "candidatesTokenCount": 4, "thoughtsTokenCount": 1}
 END = {"finishReason": "STOP"}
@@ -56,53 +54,29 @@ pieces = st.builds(lambda part, said, rest: piece(part, said, **rest), parts, co
 
 def slowly(payloads: list[bytes]) -> list[list[StreamEvent]]:
     reply = OpenReply()
-    return [*(_any(reply, payload) for payload in payloads), reply.end()]
-
-
-def _any(reply: OpenReply, payload: bytes) -> list[StreamEvent]:
-    return [] if reply.failed else reply._take_any(payload)
+    return [*([] if reply.failed else reply._read(each) for each in payloads), reply.end()]
 
 
 @given(st.lists(pieces, max_size=6))
-def test_the_quick_way_says_what_the_slow_way_says(payloads: list[bytes]) -> None:
+def test_the_short_cut_reads_what_the_general_way_reads(payloads: list[bytes]) -> None:
     reply, reader = OpenReply(), GeminiStreamReader()
 
-    quick = [*map(reply.take, payloads), reply.end()]
-    skimmed = [*(list(reader.feed(frame(each))) for each in payloads), list(reader.close())]
+    short = [*map(reply.read, payloads), reply.end()]
+    streamed = [*(list(reader.feed(frame(each))) for each in payloads), list(reader.close())]
 
-    slow = slowly(payloads)
-    assert quick == slow
-    assert skimmed == slow
+    general = slowly(payloads)
+    assert short == general
+    assert streamed == general
 
 
 @pytest.mark.parametrize(
-    "told", [piece({"text": "a"}), piece({"text": "a", "thought": True}, COUNTS)]
+    "payload", [piece({"text": "a"}), piece({"text": "a", "thought": True}, COUNTS)]
 )
-def test_the_usual_piece_goes_the_quick_way(told: bytes) -> None:
-    assert read_piece(told) is not None
+def test_the_usual_piece_takes_the_short_cut(payload: bytes) -> None:
+    assert read_piece(payload) is not None
 
 
-@pytest.mark.parametrize("end", [b"\r\n\r\n", b"\n\n"])
-def test_pieces_that_differ_in_their_text_alone_are_not_read(
-    end: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reader, read = GeminiStreamReader(), list[bytes]()
-    frames = [frame(piece({"text": f"a{n}"}, COUNTS), end) for n in range(9)]
-
-    def noted(payload: bytes) -> object:
-        read.append(payload)
-        return read_piece(payload)
-
-    monkeypatch.setattr(replies, "read_piece", noted)
-    events = [event for each in frames for event in reader.feed(each)]
-
-    assert len(read) == 1
-    assert [event.text for event in events if isinstance(event, PartGrew)] == [
-        f"a{n}" for n in range(9)
-    ]
-
-
-def test_nothing_is_learnt_of_half_a_frame() -> None:
+def test_a_frame_in_two_pieces_is_read_once() -> None:
     reader = GeminiStreamReader()
     whole, half = frame(piece({"text": "a"})), frame(piece({"text": "b"}))
     cut = half.index(b'"text"')
@@ -112,12 +86,3 @@ def test_nothing_is_learnt_of_half_a_frame() -> None:
     reader.feed(half[cut:])
 
     assert list(reader.feed(half[cut:])) == []
-
-
-def test_most_pieces_of_an_odd_stream_are_not_learnt_from() -> None:
-    reader = GeminiStreamReader()
-    for number in range(streams.TRIES + 20):
-        told = {**COUNTS, "promptTokenCount": 9, "x": number}
-        reader.feed(frame(piece({"text": f"a{number}"}, told)))
-
-    assert reader._tries == 0

@@ -125,6 +125,7 @@ def _read_text_block(block: Members) -> Text:
 
 def _read_call(block: Members) -> tuple[AnyPart, ...]:
     """A tool call, behind the thinking of another vendor that its id carries."""
+    # This wire has no slot for a call's signature, so it was sealed into the id on the way out.
     call_id, origin, signature, thinking = unseal_id(block.needed_text("id"))
     name = block.needed_text("name")
     arguments = bytes(block.take("input") or encode_raw({}))

@@ -38,7 +38,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     own: bool = False
     """One of the vendor's own models."""
     style: Style = "budget"
-    """How thinking is asked for; ``none`` for a model that cannot think."""
+    """How thinking is requested; ``none`` for a model that cannot think."""
     budgets: bool = True
     """Whether ``thinking.type: enabled`` with a token budget is accepted."""
     off: Off = "disabled"

@@ -50,7 +50,7 @@ _AS_SCHEMA = "Answer with a single JSON value and nothing else. It must match th
 
 
 def write_request(conversation: Conversation, target: Target, losses: Losses) -> bytes:
-    """Raises BadRequest when nothing of the conversation can be said on this wire."""
+    """Raises BadRequest when nothing of the conversation can be sent on this wire."""
     short = write_words_only(conversation, target, losses)
     if short is not None:
         return encode(short)
@@ -164,7 +164,7 @@ def _write_settings(
 
 
 def _begins_with_thinking(plan: ThinkingPlan, messages: Sequence[Message], traits: Traits) -> bool:
-    """Whether thinking can be asked for in the middle of a tool loop.
+    """Whether thinking can be requested in the middle of a tool loop.
 
     With a thinking budget, a turn whose calls are being answered must begin with its thinking.
     Where that was lost on the way, the vendor would refuse the request, so it goes without.
@@ -180,7 +180,7 @@ def _begins_with_thinking(plan: ThinkingPlan, messages: Sequence[Message], trait
 def _write_output(
     output: Output, traits: Traits, native: bool, body: dict[str, object], losses: Losses
 ) -> list[dict[str, object]]:
-    """Ask for the answer's form: by a member, or with the system text that is given back."""
+    """Request the answer's form: by a member, or with the system text that is returned."""
     if output.schema is None:
         losses.add("output_json")
         return [text_block(_AS_JSON)]

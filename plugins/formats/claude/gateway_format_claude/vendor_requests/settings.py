@@ -63,6 +63,7 @@ def plan_thinking(
     if thinking.enabled is False or thinking.effort == "none" or thinking.budget == 0:
         if traits.off == "never":
             losses.add("thinking")
+            # The least that a model which always thinks takes.
             plan.effort = "low"
         elif traits.off != "omit":
             plan.thinking = {"type": traits.off}

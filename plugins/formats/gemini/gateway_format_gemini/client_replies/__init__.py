@@ -1,5 +1,5 @@
-"""Writes a whole answer for a client of this format."""
+"""Writes a reply of any vendor for a client of this format."""
 
-from .answer import write_whole
+from .answer import Answer, write_reply
 
-__all__ = ["write_whole"]
+__all__ = ["Answer", "write_reply"]

@@ -1,8 +1,8 @@
 """One choice of an answer on its way to a client of this dialect.
 
-Text and thinking go out as they grow, one part at a time; a function call
-goes out complete, with the frame that ends the answer unless something
-follows it before.
+Text and thinking go out as they grow, one part at a time; a function call goes out complete, with
+the frame that ends the answer unless something follows it before.
+https://ai.google.dev/api/generate-content#v1beta.Candidate
 """
 
 from dataclasses import dataclass, field
@@ -27,13 +27,13 @@ from gateway_core import (
 )
 
 from .._grounding import Placed
-from .._logprobs import logprobs_result
-from .._signatures import sealed_json
-from .parts import call_json, encode, is_text, text_json, thought_json, whole_json
+from .._logprobs import write_logprobs
+from .._signatures import write_signature
+from .parts import encode, is_text, write_call, write_text, write_thought, write_whole
 
 
 @dataclass(slots=True)
-class _Part:
+class HeldPart:
     part: AnyPart
     number: int
     """Of a text among the texts; -1 for anything else."""
@@ -46,18 +46,18 @@ class _Part:
         return "".join(self.grown)
 
 
-class Choice:
+class OpenChoice:
     """Collects the parts that are ready to go out, in their order."""
 
     def __init__(self, losses: Losses, show_thinking: bool) -> None:
         self.ended: ChoiceEnded | None = None
-        self.called = False
+        self.has_calls = False
         """Whether a function is called."""
         self._logprobs: list[Raw] = []
         self._losses = losses
         self._show = show_thinking
-        self._parts: dict[int, _Part] = {}
-        self._texts: list[_Part] = []
+        self._parts: dict[int, HeldPart] = {}
+        self._texts: list[HeldPart] = []
         self._citations: list[Placed] = []
         self._live: int | None = None
         self._thinking: list[Reasoning] = []
@@ -69,21 +69,21 @@ class Choice:
 
     def start(self, event: PartStarted) -> None:
         part = event.part
-        grows = is_text(part)
+        is_growing = is_text(part)
         if isinstance(part, Refusal):
             self._losses.add("refusal")
-        held = _Part(part, -1)
+        held = HeldPart(part, -1)
         self._parts[event.index] = held
-        if grows and not isinstance(part, Reasoning):
+        if is_growing and not isinstance(part, Reasoning):
             held.number = len(self._texts)
             self._texts.append(held)
         if isinstance(part, Text | Refusal | Reasoning) and part.text:
             held.grown.append(part.text)
         if isinstance(part, Text):
             self._citations += ((held.number, citation) for citation in part.citations)
-        if grows and self._live is None:
+        if is_growing and self._live is None:
             self._live = event.index
-            self._say(part, held.text())
+            self._add_text(part, held.text())
 
     def grow(self, event: PartGrew) -> None:
         held = self._parts[event.index]
@@ -91,7 +91,7 @@ class Choice:
         if event.logprobs is not None:
             self._logprobs.append(event.logprobs)
         if event.index == self._live:
-            self._say(held.part, event.text)
+            self._add_text(held.part, event.text)
 
     def cite(self, event: CitationAdded) -> None:
         self._citations.append((max(self._parts[event.index].number, 0), event.citation))
@@ -103,30 +103,36 @@ class Choice:
         if event.sealed is not None and isinstance(held.part, Reasoning):
             held.part = replace(held.part, sealed=event.sealed, origin=event.origin)
 
-    def finish_part(self, index: int) -> None:
+    def end_part(self, index: int) -> None:
         held = self._parts[index]
         held.ended = True
         if isinstance(held.part, ToolCall):
-            self._close_calls()
+            # Calls go out in the order in which they began: some clients answer them by place.
+            for each in self._parts.values():
+                if isinstance(each.part, ToolCall) and not each.closed:
+                    if not each.ended:
+                        return
+                    self._close(each)
         elif not is_text(held.part):
             self._close(held)
         elif index == self._live:
             self._close(held)
-            self._release()
-
-    def _close_calls(self) -> None:
-        """Calls are told in the order in which they began: some clients answer them by place."""
-        for held in self._parts.values():
-            if isinstance(held.part, ToolCall) and not held.closed:
-                if not held.ended:
+            self._live = None
+            # The texts that waited for this one to end go out now.
+            for number, waiting in self._parts.items():
+                if waiting.closed or not is_text(waiting.part):
+                    continue
+                self._add_text(waiting.part, waiting.text())
+                if not waiting.ended:
+                    self._live = number
                     return
-                self._close(held)
+                self._close(waiting)
 
-    def finish(self, ended: ChoiceEnded) -> None:
+    def end(self, ended: ChoiceEnded) -> None:
         for index in self._parts:
-            self.finish_part(index)
+            self.end_part(index)
         if self._thinking:
-            self._sign(sealed_json("", None, self._thinking))
+            self._add_signature(write_signature("", None, self._thinking))
         if ended.stop_sequence is not None:
             self._losses.add("stop_sequence")
         self.ended = ended
@@ -135,26 +141,26 @@ class Choice:
     def began(self) -> bool:
         return bool(self._parts)
 
-    def logprobs_json(self) -> dict[str, bytes]:
-        """Members that tell the probabilities of the tokens not told of yet."""
-        made = logprobs_result(self._logprobs) if self._logprobs else {}
+    def take_logprobs(self) -> dict[str, bytes]:
+        """Members with the probabilities of the tokens since the last call."""
+        members = write_logprobs(self._logprobs) if self._logprobs else {}
         self._logprobs.clear()
-        return {name: encode(each) for name, each in made.items()}
+        return {name: encode(each) for name, each in members.items()}
 
-    def frame_logprobs(self) -> bytes:
+    def take_frame_logprobs(self) -> bytes:
         """The same for a frame in mid-answer, where there is no average yet."""
         if not self._logprobs:
             return b""
-        made = self.logprobs_json().get("logprobsResult")
-        return b',"logprobsResult":' + made if made else b""
+        result = self.take_logprobs().get("logprobsResult")
+        return b',"logprobsResult":' + result if result else b""
 
     @property
     def sources(self) -> tuple[list[str], list[Placed]]:
         """The texts of the answer, and what they cite."""
         return [each.text() for each in self._texts], self._citations
 
-    def drain(self, *, calls: bool = False) -> bytes:
-        """The parts that are ready, with commas between; function calls wait to be asked for."""
+    def take_parts(self, *, calls: bool = False) -> bytes:
+        """The parts that are ready, with commas between; function calls only with ``calls``."""
         self._encode_tail()
         if calls:
             self._ready += self._calls
@@ -163,38 +169,27 @@ class Choice:
         self._ready.clear()
         return parts
 
-    def _release(self) -> None:
-        """Let the texts go that waited for an earlier one to end."""
-        self._live = None
-        for index, held in self._parts.items():
-            if held.closed or not is_text(held.part):
-                continue
-            self._say(held.part, held.text())
-            if not held.ended:
-                self._live = index
-                return
-            self._close(held)
-
-    def _close(self, held: _Part) -> None:
+    def _close(self, held: HeldPart) -> None:
         if held.closed:
             return
         held.closed = True
         part = held.part
         if isinstance(part, Reasoning):
+            # Its proof waits for the next part that has a slot for a signature.
             self._thinking.append(replace(part, text=held.text()))
             return
         carried, self._thinking = self._thinking, []
         if isinstance(part, ToolCall):
             whole = replace(part, arguments=part.arguments + held.text())
             self._encode_tail()
-            self.called = True
-            self._calls.append(call_json(whole, carried))
+            self.has_calls = True
+            self._calls.append(write_call(whole, carried))
         elif isinstance(part, Media | Foreign):
-            self._add(whole_json(part, carried, self._losses))
+            self._add_whole(write_whole(part, carried, self._losses))
         else:
-            self._sign(sealed_json(part.origin, part.signature, carried))
+            self._add_signature(write_signature(part.origin, part.signature, carried))
 
-    def _say(self, part: AnyPart, text: str) -> None:
+    def _add_text(self, part: AnyPart, text: str) -> None:
         thought = isinstance(part, Reasoning)
         if not text or (thought and not self._show):
             return
@@ -206,20 +201,21 @@ class Choice:
             self._tail_thought = thought
         self._tail.append(text)
 
-    def _sign(self, signature: bytes) -> None:
-        """Put a signature under the text so far, or under an empty one."""
+    def _add_signature(self, signature: bytes) -> None:
+        """Put a signature on the text so far, or on an empty one."""
         if not signature:
             return
         if self._tail and not self._tail_thought:
             text = "".join(self._tail)
             self._tail.clear()
-            self._ready.append(text_json(text, signature))
+            self._ready.append(write_text(text, signature))
         else:
-            self._add(text_json("", signature))
+            self._add_whole(write_text("", signature))
 
-    def _add(self, part: bytes | None) -> None:
+    def _add_whole(self, part: bytes | None) -> None:
         if part is None:
             return
+        # What follows a call shows that it is not the answer's last part, so it need not wait.
         self._encode_tail()
         self._ready += self._calls
         self._calls.clear()
@@ -229,4 +225,4 @@ class Choice:
         if self._tail:
             text = "".join(self._tail)
             self._tail.clear()
-            self._ready.append(thought_json(text) if self._tail_thought else text_json(text))
+            self._ready.append(write_thought(text) if self._tail_thought else write_text(text))

@@ -1,5 +1,6 @@
-"""Reads a client"s request into the canonical conversation."""
+"""Reads a client's request as the canonical conversation."""
 
-from .request import read_conversation
+from .endpoints import ENDPOINTS
+from .request import read_request
 
-__all__ = ["read_conversation"]
+__all__ = ["ENDPOINTS", "read_request"]

@@ -1,7 +1,9 @@
-"""The client paths of this format. The end of the path says what is wanted."""
+"""The client paths of this format. The end of the path says what is wanted.
+
+https://ai.google.dev/api/generate-content and https://ai.google.dev/api/tokens
+"""
 
 from collections.abc import Mapping
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Raw
@@ -9,30 +11,34 @@ from msgspec import Raw
 from gateway_core import Counting, Endpoint, Intake
 from gateway_formats.estimate import count_prompt_characters, estimate_tokens
 
-from .request import counted, read_conversation
+from ..vendor_requests import count_path
+from .request import read_conversation, unwrap_counted
 
-_PLAIN = "/:@.-_~"
-_TREES = ("/v1beta", "/v1")
-"""Older client libraries call the one tree, newer ones the other."""
-
-
-def model_path(model: str, verb: str) -> str:
-    return f"/models/{quote(model.removeprefix('models/'), safe=_PLAIN)}:{verb}"
-
-
-def count_path(model: str) -> str:
-    return model_path(model, "countTokens")
+_ROOTS = ("/v1beta", "/v1")
+"""Older client libraries call the one, newer ones the other."""
 
 
 def estimate(body: bytes) -> bytes:
     """``totalTokens`` by heuristic. Raises BadRequest."""
-    conversation = read_conversation(counted(body), "", stream=False)
+    conversation = read_conversation(unwrap_counted(body), "", stream=False)
     return msgspec.json.encode(
         {"totalTokens": estimate_tokens(count_prompt_characters(conversation))}
     )
 
 
-def _named(path: Mapping[str, str]) -> str:
+def read_whole_call(
+    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
+) -> Intake:
+    return Intake(_read_model(path), stream=False)
+
+
+def read_stream_call(
+    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
+) -> Intake:
+    return Intake(_read_model(path), stream=True)
+
+
+def _read_model(path: Mapping[str, str]) -> str:
     """The model's name, which may repeat the word before it."""
     name = path.get("model", "")
     while name.startswith("models/"):
@@ -40,29 +46,15 @@ def _named(path: Mapping[str, str]) -> str:
     return name
 
 
-def _read_whole(
-    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
-) -> Intake:
-    return Intake(_named(path), stream=False)
-
-
-def _read_stream(
-    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
-) -> Intake:
-    return Intake(_named(path), stream=True)
-
-
-def _tree(root: str) -> tuple[Endpoint, ...]:
-    start = f"{root}/models/{{model}}"
-    return (
-        Endpoint(path=f"{start}:generateContent", read=_read_whole),
-        Endpoint(path=f"{start}:streamGenerateContent", read=_read_stream),
+_COUNTING = Counting(path=count_path, estimate=estimate)
+ENDPOINTS = tuple(
+    endpoint
+    for root in _ROOTS
+    for endpoint in (
+        Endpoint(path=f"{root}/models/{{model}}:generateContent", read=read_whole_call),
+        Endpoint(path=f"{root}/models/{{model}}:streamGenerateContent", read=read_stream_call),
         Endpoint(
-            path=f"{start}:countTokens",
-            read=_read_whole,
-            counting=Counting(path=count_path, estimate=estimate),
+            path=f"{root}/models/{{model}}:countTokens", read=read_whole_call, counting=_COUNTING
         ),
     )
-
-
-ENDPOINTS = tuple(endpoint for root in _TREES for endpoint in _tree(root))
+)

@@ -1,15 +1,14 @@
-"""From the API's own schema language, a cut-down OpenAPI 3.0, to JSON Schema.
+"""Reads the API's own schema language, a subset of OpenAPI 3.0, as JSON Schema.
 
-Types are lower-cased, ``nullable`` becomes a null type, numbers that
-protocol buffers write as strings become numbers again.
+https://ai.google.dev/api/caching#Schema
 """
 
 from typing import Any
 
 import msgspec
 
-from .._members import camel
-from .._schema_cache import remembered
+from .._members import to_camel
+from .._schema_cache import remember
 
 _TYPES = {
     1: "string",
@@ -37,57 +36,53 @@ _DEEPEST = 100
 _encode = msgspec.json.encode
 
 
-def json_schema(schema: bytes) -> bytes:
+def read_schema(schema: bytes) -> bytes:
     """The JSON Schema that says the same as an OpenAPI schema."""
-    return remembered(_json_schema, schema)
+    return remember(convert_schema, schema)
 
 
-def _json_schema(schema: bytes) -> bytes:
+def convert_schema(schema: bytes) -> bytes:
     return _encode(_read(msgspec.json.decode(schema), 0))
 
 
 def _read(node: Any, depth: int) -> Any:
     if not isinstance(node, dict) or depth > _DEEPEST:
         return node
-    schema = {_known(name): value for name, value in node.items() if _is_said(name, value)}
-    _type(schema)
+    schema: dict[str, Any] = {}
+    for name, value in node.items():
+        # Null counts as absent, but a default may well be null.
+        if value is not None or name == "default":
+            # Keywords may be in snake case; everything else keeps its name.
+            spelled = to_camel(name)
+            schema[spelled if spelled in _NAMES else name] = value
+    kind = schema.get("type")
+    if isinstance(kind, int) and not isinstance(kind, bool):
+        kind = _TYPES.get(kind, "")
+    if isinstance(kind, str):
+        schema["type"] = kind.lower()
+        if kind in ("", "TYPE_UNSPECIFIED"):
+            del schema["type"]
     for name in _COUNTS:
-        said = schema.get(name)
-        if isinstance(said, str) and said.isdigit():
-            schema[name] = int(said)
+        count = schema.get(name)
+        # These are int64, which protocol buffers write as strings.
+        if isinstance(count, str) and count.isdigit():
+            schema[name] = int(count)
+    # On this API an enum of strings has the format ``enum``, which JSON Schema does not know.
     if schema.get("format") == "enum":
         del schema["format"]
     if "example" in schema:
         schema["examples"] = [schema.pop("example")]
-    _children(schema, depth + 1)
-    _ordering(schema)
+    _read_children(schema, depth + 1)
+    properties, order = schema.get("properties"), schema.get("propertyOrdering")
+    # An order that the properties have anyway is left out.
+    if isinstance(properties, dict) and order == list(properties):
+        del schema["propertyOrdering"]
     if schema.pop("nullable", None) is True:
-        _nullable(schema)
+        _add_null(schema)
     return schema
 
 
-def _is_said(name: str, value: Any) -> bool:
-    """Null is nothing said, but a default may well be null."""
-    return value is not None or name == "default"
-
-
-def _known(name: str) -> str:
-    """Keywords may be in snake case; everything else keeps its name."""
-    spelled = camel(name)
-    return spelled if spelled in _NAMES else name
-
-
-def _type(schema: dict[str, Any]) -> None:
-    said = schema.get("type")
-    if isinstance(said, int) and not isinstance(said, bool):
-        said = _TYPES.get(said, "")
-    if isinstance(said, str):
-        schema["type"] = said.lower()
-        if said in ("", "TYPE_UNSPECIFIED"):
-            del schema["type"]
-
-
-def _children(schema: dict[str, Any], depth: int) -> None:
+def _read_children(schema: dict[str, Any], depth: int) -> None:
     properties = schema.get("properties")
     if isinstance(properties, dict):
         schema["properties"] = {name: _read(each, depth) for name, each in properties.items()}
@@ -99,17 +94,11 @@ def _children(schema: dict[str, Any], depth: int) -> None:
             schema[name] = [_read(each, depth) for each in schema[name]]
 
 
-def _ordering(schema: dict[str, Any]) -> None:
-    """Leave out an order that the properties have anyway."""
-    properties, order = schema.get("properties"), schema.get("propertyOrdering")
-    if isinstance(properties, dict) and order == list(properties):
-        del schema["propertyOrdering"]
-
-
-def _nullable(schema: dict[str, Any]) -> None:
-    said = schema.get("type")
-    if isinstance(said, str) and said != "null":
-        schema["type"] = [said, "null"]
+def _add_null(schema: dict[str, Any]) -> None:
+    """JSON Schema has a null type in place of ``nullable``."""
+    kind = schema.get("type")
+    if isinstance(kind, str) and kind != "null":
+        schema["type"] = [kind, "null"]
     elif isinstance(schema.get("anyOf"), list) and {"type": "null"} not in schema["anyOf"]:
         schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
     if isinstance(schema.get("enum"), list) and None not in schema["enum"]:

@@ -1,4 +1,4 @@
-"""What of a request stands for input that the vendor keeps: caches, files and stores."""
+"""Names what a request takes from the vendor's own storage: caches, files and file stores."""
 
 from collections.abc import Iterable
 
@@ -8,34 +8,37 @@ from msgspec import Raw
 from gateway_core import Foreign, Media, Tool, Turn
 from gateway_formats.references import find_references, is_only_an_id
 
-from .._members import Members, camel
+from .._members import Members, to_camel
 
+# https://ai.google.dev/api/caching
 CACHE = "cachedContent"
+# https://ai.google.dev/gemini-api/docs/file-search
 _STORES = "fileSearchStoreNames"
 _BUCKET = "gs://"
 _EMPTY = Raw(b'""')
 
-_members = msgspec.json.Decoder(dict[str, dict[str, Raw]])
+_decode_members = msgspec.json.Decoder(dict[str, dict[str, Raw]]).decode
 
 
-def elsewhere(turns: Iterable[Turn], tools: Iterable[Tool], extra: Members) -> tuple[str, ...]:
+def find_stored_inputs(
+    turns: Iterable[Turn], tools: Iterable[Tool], extra: Members
+) -> tuple[str, ...]:
     """Their names, as the client wrote them."""
-    caches = [name for name, raw in extra.items() if camel(name) == CACHE and raw != _EMPTY]
-    stores = [name for tool in tools if tool.hosted == "file_search" for name in _stores(tool)]
-    return (*caches, *find_references(turns, _name), *stores)
 
+    def name_of(part: Media | Foreign, turn: Turn) -> str | None:
+        if isinstance(part, Foreign):
+            return None
+        is_in_bucket = part.url is not None and part.url.startswith(_BUCKET)
+        return "fileUri" if is_in_bucket or is_only_an_id(part) else None
 
-def _name(part: Media | Foreign, turn: Turn) -> str | None:
-    if isinstance(part, Foreign):
-        return None
-    is_in_bucket = part.url is not None and part.url.startswith(_BUCKET)
-    return "fileUri" if is_in_bucket or is_only_an_id(part) else None
-
-
-def _stores(tool: Tool) -> list[str]:
-    """What a search through files names to search in."""
-    try:
-        [given] = _members.decode(tool.raw or b"").values()
-    except (msgspec.MsgspecError, ValueError):
-        return []
-    return [name for name in given if camel(name) == _STORES]
+    caches = [name for name, raw in extra.items() if to_camel(name) == CACHE and raw != _EMPTY]
+    stores: list[str] = []
+    for tool in tools:
+        if tool.hosted != "file_search":
+            continue
+        try:
+            [settings] = _decode_members(tool.raw or b"").values()
+        except (msgspec.MsgspecError, ValueError):
+            continue  # a search without settings names no store
+        stores += [name for name in settings if to_camel(name) == _STORES]
+    return (*caches, *find_references(turns, name_of), *stores)

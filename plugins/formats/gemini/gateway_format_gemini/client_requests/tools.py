@@ -1,26 +1,27 @@
-"""``tools`` and ``toolConfig``, as a client sends them."""
+"""Reads a client's ``tools`` and ``toolConfig``.
+
+https://ai.google.dev/api/caching#Tool and https://ai.google.dev/api/caching#ToolConfig
+"""
 
 import msgspec
 from msgspec import Raw
 
 from gateway_core import BadRequest, Tool, ToolChoice
 
+from .._dialect import CALLING_CONFIG, DIALECT, TOOL_CONFIG
 from .._members import (
     Members,
-    camel,
-    members,
-    prefixed,
-    sequence,
+    add_prefix,
+    read_list,
+    read_members,
+    take_enum,
     take_members,
     take_text,
     take_texts,
-    take_word,
+    to_camel,
 )
-from .._signatures import DIALECT
-from .schemas import json_schema
+from .schemas import read_schema
 
-CONFIG = "toolConfig"
-CALLING = "functionCallingConfig"
 _MODES = {1: "AUTO", 2: "ANY", 3: "NONE"}
 
 HOSTED = {
@@ -38,57 +39,46 @@ HOSTED = {
 }
 """The vendor's own tools by their neutral names; any other is ``other``."""
 
+_encode = msgspec.json.encode
 
-def read_tools(tools: Raw | None) -> tuple[Tool, ...]:
+
+def read_tools(raw: Raw | None) -> tuple[Tool, ...]:
     """Raises BadRequest."""
-    found: list[Tool] = []
-    for number, raw in enumerate(sequence(tools, "tools")):
-        where = f"tools[{number}]"
-        given = members(raw, where)
-        declared = given.pop("functionDeclarations", None)
-        where = f"{where}.functionDeclarations"
-        found += [
-            _function(each, f"{where}[{place}]")
-            for place, each in enumerate(sequence(declared, where))
-        ]
-        found += [_hosted(name, value) for name, value in given.items()]
-    return tuple(found)
+    tools: list[Tool] = []
+    for number, item in enumerate(read_list(raw, "tools")):
+        members = read_members(item, f"tools[{number}]")
+        where = f"tools[{number}].functionDeclarations"
+        functions = read_list(members.pop("functionDeclarations", None), where)
+        for place, function in enumerate(functions):
+            tools.append(_read_function(function, f"{where}[{place}]"))
+        # One entry may hold several of the vendor's tools beside its functions.
+        for name, value in members.items():
+            hosted = HOSTED.get(to_camel(name), "other")
+            own = Raw(_encode({name: value}))
+            tools.append(Tool(name=name, hosted=hosted, raw=own, dialect=DIALECT))
+    return tuple(tools)
 
 
-def _function(raw: Raw, where: str) -> Tool:
-    given = members(raw, where)
-    where = f"{where}."
-    name = take_text(given, "name", where)
+def _read_function(raw: Raw, where: str) -> Tool:
+    members = read_members(raw, where)
+    name = take_text(members, "name", f"{where}.")
     if not name:
-        raise BadRequest(f"{where}name must be given")
-    plain = given.pop("parametersJsonSchema", None)
-    own = given.pop("parameters", None)
-    if own is not None and plain is None:
-        members(own, f"{where}parameters")
-        plain = Raw(json_schema(bytes(own)))
-    return Tool(
-        name=name,
-        description=take_text(given, "description", where) or None,
-        schema=plain,
-        extra=given,
-    )
+        raise BadRequest(f"{where}.name must be given")
+    schema = members.pop("parametersJsonSchema", None)
+    own = members.pop("parameters", None)
+    if own is not None and schema is None:
+        read_members(own, f"{where}.parameters")
+        schema = Raw(read_schema(bytes(own)))
+    description = take_text(members, "description", f"{where}.") or None
+    return Tool(name=name, description=description, schema=schema, extra=members)
 
 
-def _hosted(name: str, value: Raw) -> Tool:
-    return Tool(
-        name=name,
-        hosted=HOSTED.get(camel(name), "other"),
-        raw=Raw(msgspec.json.encode({name: value})),
-        dialect=DIALECT,
-    )
-
-
-def read_choice(given: Members) -> tuple[ToolChoice | None, Members]:
-    """Take ``toolConfig`` out of a body's members; the second is what it leaves over."""
-    config = take_members(given, CONFIG, "")
-    where = f"{CONFIG}.{CALLING}."
-    calling = take_members(config, CALLING, f"{CONFIG}.")
-    mode = take_word(calling, "mode", _MODES, where)
+def read_choice(body: Members) -> tuple[ToolChoice | None, Members]:
+    """Take ``toolConfig`` out of a body's members; the second is what has no neutral form."""
+    config = take_members(body, TOOL_CONFIG, "")
+    where = f"{TOOL_CONFIG}.{CALLING_CONFIG}."
+    calling = take_members(config, CALLING_CONFIG, f"{TOOL_CONFIG}.")
+    mode = take_enum(calling, "mode", _MODES, where)
     names = take_texts(calling, "allowedFunctionNames", where)
     choice = None
     if mode == "ANY":
@@ -100,7 +90,7 @@ def read_choice(given: Members) -> tuple[ToolChoice | None, Members]:
     elif mode not in (None, "MODE_UNSPECIFIED"):
         # VALIDATED: the model is free to call or not, but calls are held to their schemas.
         choice = ToolChoice("auto")
-        calling["mode"] = Raw(msgspec.json.encode(mode))
+        calling["mode"] = Raw(_encode(mode))
     if names and mode not in ("ANY", "NONE"):
-        calling["allowedFunctionNames"] = Raw(msgspec.json.encode(names))
-    return choice, prefixed(CONFIG, {**config, **prefixed(CALLING, calling)})
+        calling["allowedFunctionNames"] = Raw(_encode(names))
+    return choice, add_prefix(TOOL_CONFIG, {**config, **add_prefix(CALLING_CONFIG, calling)})

@@ -1,7 +1,8 @@
-"""What a model's id tells about what it accepts.
+"""What a model accepts, read from its id.
 
-The generations differ in how thinking is asked for, in which schemas they
-take and in whether a tool round trip must bring its signatures back.
+The generations differ in how thinking is requested, in which schemas they take and in whether a
+tool round trip must bring its signatures back.
+https://ai.google.dev/gemini-api/docs/models
 """
 
 import re
@@ -14,7 +15,7 @@ _GENERATION = re.compile(r"gemini-(?:[a-z]+-)*(\d)(?:\.(\d))?(?!\d)")
 _GEMMA = re.compile(r"gemma-([123])")
 
 
-class Nature(Struct, frozen=True):
+class Traits(Struct, frozen=True):
     """``generation`` is (3, 1) for 3.1; ``None`` for an id that does not say."""
 
     generation: tuple[int, int] | None
@@ -26,7 +27,7 @@ class Nature(Struct, frozen=True):
 
     @property
     def thinks(self) -> bool:
-        """Whether it may be told how much to think."""
+        """Whether a request may say how much to think."""
         if self.generation is None:
             return self.reasoning is not False
         return self.generation >= (2, 5) and self.reasoning is not False
@@ -39,20 +40,20 @@ class Nature(Struct, frozen=True):
         return self.generation is not None and self.generation[0] < generation
 
 
-def nature(model: Model) -> Nature:
+def traits_of(model: Model) -> Traits:
     name = model.id.lower().removeprefix("models/")
-    return Nature(
-        generation=_generation(name),
+    match = _GENERATION.search(name)
+    generation: tuple[int, int] | None = None
+    if match:
+        generation = int(match[1]), int(match[2] or 0)
+    elif name.startswith("gemini-") and name.endswith("-latest"):
+        # The floating names point at the newest generation.
+        generation = (3, 0)
+    return Traits(
+        generation=generation,
         pro="-pro" in name,
         lite="-lite" in name,
+        # https://ai.google.dev/gemma/docs/core/prompt-structure
         instructed=_GEMMA.search(name) is None,
         reasoning=model.reasoning,
     )
-
-
-def _generation(name: str) -> tuple[int, int] | None:
-    found = _GENERATION.search(name)
-    if found:
-        return int(found[1]), int(found[2] or 0)
-    # The floating names point at the newest generation.
-    return (3, 0) if name.startswith("gemini-") and name.endswith("-latest") else None

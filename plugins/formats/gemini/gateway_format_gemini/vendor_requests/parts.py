@@ -1,4 +1,7 @@
-"""The parts of a turn, as the vendor takes them."""
+"""Writes the parts of a turn.
+
+https://ai.google.dev/api/caching#Part
+"""
 
 import msgspec
 from msgspec import Raw
@@ -14,162 +17,147 @@ from gateway_core import (
     ToolResult,
 )
 
-from .._media import Json, inline, media_part
-from .._members import Members, within
-from .._signatures import DIALECT
-from .target import Aim
+from .._dialect import DIALECT
+from .._media import Json, write_blob, write_media
+from .._members import Members, take_prefix
+from .goal import Goal
 
 _RETURNABLE = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
-"""Media types that a function's result may hold, from the third generation on."""
-_TELLING = frozenset({"result", "output", "error"})
+"""Media types that a function's result may hold, from the third generation on.
+https://ai.google.dev/gemini-api/docs/function-calling"""
+_RESULT_MEMBERS = frozenset({"result", "output", "error"})
 
-_object = msgspec.json.Decoder(dict[str, Raw])
-_array = msgspec.json.Decoder(list[Raw])
+_decode_object = msgspec.json.Decoder(dict[str, Raw]).decode
+_decode_array = msgspec.json.Decoder(list[Raw]).decode
 
 
-def write_part(part: AnyPart, aim: Aim) -> Json | None:
+def write_part(part: AnyPart, goal: Goal) -> Json | None:
     """Any part but a tool result; ``None`` when nothing is left of it to send."""
+    losses = goal.losses
     if part.cache is not None:
-        aim.losses.add("cache_control")
+        losses.add("cache_control")
     match part:
         case Text() | Refusal():
-            return _text(part, aim)
+            if isinstance(part, Text) and part.citations:
+                losses.add("citations")
+            if isinstance(part, Refusal):
+                losses.add("refusal")
+            written = _sign({"text": part.text}, part, goal)
+            is_empty = not part.text and len(written) == 1
+            return None if is_empty else _add_extra(written, part, goal)
         case Reasoning():
-            return _reasoning(part, aim)
+            if part.sealed is not None:
+                losses.add("reasoning_signature")
+            written = _sign({"text": part.text, "thought": True}, part, goal)
+            is_empty = not part.text and len(written) == 2
+            return None if is_empty else _add_extra(written, part, goal)
         case ToolCall():
-            return _call(part, aim)
+            text = part.arguments or "{}"
+            # Arguments have to be an object, whatever the tool of another vendor took.
+            is_object = not part.custom and _read_object(text) is not None
+            arguments: Json | Raw = Raw(text.strip().encode()) if is_object else {"input": text}
+            call: Json = {"id": part.id} if goal.call_ids else {}
+            call |= {"name": part.name, "args": arguments}
+            return _add_extra(_sign({"functionCall": call}, part, goal), part, goal)
         case Media():
-            return write_media(part, aim)
+            return _write_media(part, goal)
+        case Foreign() if part.dialect == DIALECT:
+            return _sign(dict(_decode_object(part.raw)), part, goal)
         case Foreign():
-            return _foreign(part, aim)
-        case ToolResult():
-            return None
+            losses.add(f"part:{part.type}")
+    return None
 
 
-def write_media(media: Media, aim: Aim) -> Json | None:
-    if media.name is not None and not aim.own:
-        aim.losses.add("file_name")
+def _write_media(media: Media, goal: Goal) -> Json | None:
+    if media.name is not None and not goal.own:
+        goal.losses.add("file_name")
     if media.detail not in (None, "auto"):
-        aim.losses.add("detail")
-    made = media_part(media, aim.provider, aim.own)
-    if made is None:
-        aim.losses.add("file_id" if media.file_id is not None else media.kind)
+        goal.losses.add("detail")
+    written = write_media(media, goal.provider, goal.own)
+    if written is None:
+        goal.losses.add("file_id" if media.file_id is not None else media.kind)
         return None
-    signed = _signed(made, media, aim) if media.file_id is None else made
-    return _with_extra(signed, media, aim)
+    signed = _sign(written, media, goal) if media.file_id is None else written
+    return _add_extra(signed, media, goal)
 
 
-def write_result(result: ToolResult, name: str, aim: Aim) -> tuple[Json, list[Json]]:
-    """A function's answer, and the media that have to stand beside it."""
+def write_result(result: ToolResult, name: str, goal: Goal) -> tuple[Json, list[Json]]:
+    """A function's result, and the media that have to stand beside it."""
     if result.cache is not None:
-        aim.losses.add("cache_control")
+        goal.losses.add("cache_control")
     texts = [piece.text for piece in result.content if isinstance(piece, Text)]
-    answer: Json = {"id": result.call_id} if aim.call_ids else {}
-    answer |= {"name": name, "response": _response("\n".join(texts), result.failed)}
+    response: Json = {"id": result.call_id} if goal.call_ids else {}
+    response |= {"name": name, "response": _write_response("\n".join(texts), result.failed)}
     held: list[Json] = []
     beside: list[Json] = []
     for piece in result.content:
-        if isinstance(piece, Media):
-            made = write_media(piece, aim)
-            if made is not None:
-                (held if _fits_result(piece, aim) else beside).append(made)
+        written = _write_media(piece, goal) if isinstance(piece, Media) else None
+        if written is None or not isinstance(piece, Media):
+            continue
+        # Older models take media beside a function's result, not within it.
+        fits = goal.traits.since(3)
+        if fits and not goal.own:
+            blob = write_blob(piece, False)
+            fits = blob is not None and blob.get("mimeType") in _RETURNABLE
+        (held if fits else beside).append(written)
     if held:
-        answer["parts"] = held
-    return _with_extra({"functionResponse": answer}, result, aim), beside
+        response["parts"] = held
+    return _add_extra({"functionResponse": response}, result, goal), beside
 
 
-def _fits_result(media: Media, aim: Aim) -> bool:
-    if not aim.nature.since(3):
-        return False
-    blob = inline(media, False)
-    return aim.own if blob is None else aim.own or blob.get("mimeType") in _RETURNABLE
-
-
-def _response(text: str, failed: bool) -> Json | Raw:
-    """The object a function's answer has to be, made of what the tool really said."""
-    said = _members(text)
-    value = _listed(text) if said is None else Raw(text.strip().encode())
+def _write_response(text: str, failed: bool) -> Json | Raw:
+    """The object that a function's response has to be."""
+    members = _read_object(text)
+    value = Raw(text.strip().encode()) if members is not None or _is_array(text) else None
     if failed:
         return {"error": text if value is None else value}
     if value is None:
         return {"result": text}
-    if said is None or (len(said) == 1 and next(iter(said)) in _TELLING):
+    # An object goes as it is, unless the vendor would take its one member for the whole.
+    if members is None or (len(members) == 1 and next(iter(members)) in _RESULT_MEMBERS):
         return {"result": value}
     return value
 
 
-def _members(text: str) -> Members | None:
-    """Text that is a JSON object."""
+def _read_object(text: str) -> Members | None:
+    """The members of text that is a JSON object."""
     if not text.lstrip().startswith("{"):
         return None
     try:
-        return _object.decode(text)
+        return _decode_object(text)
     except (msgspec.MsgspecError, RecursionError):
         return None
 
 
-def _listed(text: str) -> Raw | None:
-    """Text that is a JSON list."""
+def _is_array(text: str) -> bool:
     if not text.lstrip().startswith("["):
-        return None
+        return False
     try:
-        _array.decode(text)
+        _decode_array(text)
     except (msgspec.MsgspecError, RecursionError):
-        return None
-    return Raw(text.strip().encode())
+        return False
+    return True
 
 
-def _text(part: Text | Refusal, aim: Aim) -> Json | None:
-    if isinstance(part, Text) and part.citations:
-        aim.losses.add("citations")
-    if isinstance(part, Refusal):
-        aim.losses.add("refusal")
-    made = _signed({"text": part.text}, part, aim)
-    return _with_extra(made, part, aim) if part.text or len(made) > 1 else None
-
-
-def _reasoning(part: Reasoning, aim: Aim) -> Json | None:
-    if part.sealed is not None:
-        aim.losses.add("reasoning_signature")
-    made = _signed({"text": part.text, "thought": True}, part, aim)
-    return _with_extra(made, part, aim) if part.text or len(made) > 2 else None
-
-
-def _call(call: ToolCall, aim: Aim) -> Json:
-    said = call.arguments or "{}"
-    # Arguments have to be an object, whatever the tool of another vendor took.
-    whole = not call.custom and _members(said) is not None
-    arguments: Json | Raw = Raw(said.strip().encode()) if whole else {"input": said}
-    made: Json = {"id": call.id} if aim.call_ids else {}
-    made |= {"name": call.name, "args": arguments}
-    return _with_extra(_signed({"functionCall": made}, call, aim), call, aim)
-
-
-def _foreign(part: Foreign, aim: Aim) -> Json | None:
-    if part.dialect != DIALECT:
-        aim.losses.add(f"part:{part.type}")
-        return None
-    return _signed(dict(_object.decode(part.raw)), part, aim)
-
-
-def _signed(made: Json, part: AnyPart, aim: Aim) -> Json:
+def _sign(written: Json, part: AnyPart, goal: Goal) -> Json:
     if part.signature is None:
-        return made
-    if aim.reads(part.origin):
-        return {**made, "thoughtSignature": part.signature}
-    aim.losses.add("reasoning_signature")
-    return made
+        return written
+    if goal.can_read(part.origin):
+        return {**written, "thoughtSignature": part.signature}
+    goal.losses.add("reasoning_signature")
+    return written
 
 
-def _with_extra(made: Json, part: AnyPart, aim: Aim) -> Json:
+def _add_extra(written: Json, part: AnyPart, goal: Goal) -> Json:
+    """Put members without a neutral name back, or record that they are lost."""
     if not part.extra:
-        return made
-    if not aim.own:
-        aim.losses.add_extra(part.extra)
-        return made
+        return written
+    if not goal.own:
+        goal.losses.add_extra(part.extra)
+        return written
     plain: Members = {name: each for name, each in part.extra.items() if "." not in name}
-    for name, value in made.items():
-        inner = within(name, part.extra)
+    for name, value in written.items():
+        inner = take_prefix(name, part.extra)
         if inner and isinstance(value, dict):
-            made = {**made, name: {**value, **inner}}
-    return {**made, **plain}
+            written = {**written, name: {**value, **inner}}
+    return {**written, **plain}

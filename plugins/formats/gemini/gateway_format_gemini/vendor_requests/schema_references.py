@@ -1,4 +1,7 @@
-"""Schemas without ``$ref`` and ``allOf``: what they point at and join, put in their place."""
+"""Resolves ``$ref`` and ``allOf``, which the API does not know.
+
+https://json-schema.org/draft/2020-12/json-schema-core#name-schema-references
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,14 +28,15 @@ class References:
         self._drop = drop
         self._left = _MOST_STEPS
 
-    def flat(self, schema: Schema, trail: Trail) -> tuple[Schema, Trail]:
+    def resolve(self, schema: Schema, trail: Trail) -> tuple[Schema, Trail]:
         """The schema with its references followed and its ``allOf`` joined."""
+        # A few references that each name the next one twice would multiply without end.
         self._left -= 1
         if self._left < 0:
             self._drop("depth")
             return {"type": "object"}, trail
         while isinstance(schema.get("$ref"), str):
-            schema, trail = self._followed(schema, trail)
+            schema, trail = self._follow(schema, trail)
         joined = schema.get("allOf")
         if not isinstance(joined, list):
             return schema, trail
@@ -40,55 +44,52 @@ class References:
         followed = trail
         for each in joined:
             if isinstance(each, dict):
-                branch, seen = self.flat(each, trail)
-                whole, followed = self.combined(whole, branch), followed | seen
+                branch, seen = self.resolve(each, trail)
+                whole, followed = self.combine(whole, branch), followed | seen
         return whole, followed
 
-    def combined(self, one: Schema, other: Schema) -> Schema:
+    def combine(self, one: Schema, other: Schema) -> Schema:
         """A schema that both describe."""
         whole = dict(one)
         for name, value in other.items():
-            whole[name] = self._both(name, whole[name], value) if name in whole else value
+            whole[name] = self._join(name, whole[name], value) if name in whole else value
         return whole
 
-    def _followed(self, schema: Schema, trail: Trail) -> tuple[Schema, Trail]:
+    def _follow(self, schema: Schema, trail: Trail) -> tuple[Schema, Trail]:
         ref = schema["$ref"]
         rest = {name: value for name, value in schema.items() if name != "$ref"}
         if ref in trail:
+            # A schema within itself cannot be written out, so it ends in a note.
             self._drop("$ref")
-            again = f"The same as {ref.rpartition('/')[2] or 'the whole'} again."
-            said = f"{rest['description']} {again}" if "description" in rest else again
-            return {"type": "object", **rest, "description": said}, trail
-        target = self._found(ref)
-        if target is None:
-            self._drop("$ref")
-            return rest, trail
-        return self.combined(rest, target), trail | {ref}
-
-    def _found(self, ref: str) -> Schema | None:
-        """Follow a JSON pointer within the document."""
-        if not ref.startswith("#"):
-            return None
-        place = self._root
+            note = f"The same as {ref.rpartition('/')[2] or 'the whole'} again."
+            if "description" in rest:
+                note = f"{rest['description']} {note}"
+            return {"type": "object", **rest, "description": note}, trail
+        # Only JSON pointers (RFC 6901) within the document are followed.
+        place: Any = self._root if ref.startswith("#") else None
         for step in unquote(ref[1:]).split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
             if isinstance(place, list) and name.isdigit() and int(name) < len(place):
                 place = place[int(name)]
-            elif isinstance(place, dict) and name in place:
-                place = place[name]
             else:
-                return None
-        return place if isinstance(place, dict) else None
+                place = place.get(name) if isinstance(place, dict) else None
+        if not isinstance(place, dict):
+            self._drop("$ref")
+            return rest, trail
+        return self.combine(rest, place), trail | {ref}
 
-    def _both(self, name: str, one: Any, other: Any) -> Any:
+    def _join(self, name: str, one: Any, other: Any) -> Any:
         if one == other or name in _ANNOTATIONS or name.startswith("$"):
             return one
         match name, one, other:
             case "properties", dict(), dict():
                 shared = {key: {"allOf": [one[key], other[key]]} for key in one if key in other}
                 return {**one, **other, **shared}
-            case (("required" | "anyOf" | "oneOf"), list(), list()):
-                return self._lists(name, one, other)
+            case "required", list(), list():
+                return [*one, *(each for each in other if each not in one)]
+            case (("anyOf" | "oneOf"), list(), list()):
+                self._drop(name)
+                return one
             case "enum", list(), list():
                 return [value for value in one if value in other] or one
             case "type", "number", "integer":
@@ -99,10 +100,4 @@ class References:
         if stricter and isinstance(one, int | float) and isinstance(other, int | float):
             return stricter(one, other)
         self._drop("allOf")
-        return one
-
-    def _lists(self, name: str, one: list[Any], other: list[Any]) -> list[Any]:
-        if name == "required":
-            return [*one, *(each for each in other if each not in one)]
-        self._drop(name)
         return one

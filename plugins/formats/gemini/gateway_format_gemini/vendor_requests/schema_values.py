@@ -1,4 +1,4 @@
-"""Small questions about schemas and the values they name, asked while one is rewritten."""
+"""What a schema says of types and values, and small schemas made of others."""
 
 from typing import Any
 
@@ -17,85 +17,87 @@ _LONGEST_NOTE = 200
 _encode = msgspec.json.encode
 
 
-def anything(told: Schema | None = None) -> Schema:
-    """Any value at all: the API has no word for it, so every type is named."""
-    told = told or {}
-    scalars = [{"type": each, **told} for each in ("STRING", "NUMBER", "BOOLEAN", "OBJECT")]
-    return {"anyOf": [*scalars, {"type": "ARRAY", **told, "items": {"type": "STRING"}}]}
+def any_value(texts: Schema | None = None) -> Schema:
+    """Any value at all: the API has no keyword for it, so every type is named."""
+    texts = texts or {}
+    scalars = [{"type": each, **texts} for each in ("STRING", "NUMBER", "BOOLEAN", "OBJECT")]
+    return {"anyOf": [*scalars, {"type": "ARRAY", **texts, "items": {"type": "STRING"}}]}
 
 
-def valued(flat: Schema) -> Schema:
-    """``const`` is an enum of one, and an enum tells its types."""
+def resolve_const(flat: Schema) -> Schema:
+    """``const`` as an enum of one, and an enum with the types of its values."""
     if "const" in flat:
         flat = {**flat, "enum": [flat["const"]]}
         del flat["const"]
-    given = flat.get("enum")
-    if "type" in flat or not isinstance(given, list) or {"anyOf", "oneOf"} & flat.keys():
+    values = flat.get("enum")
+    if "type" in flat or not isinstance(values, list) or {"anyOf", "oneOf"} & flat.keys():
         return flat
-    types = list(dict.fromkeys(map(_json_type, given)))
+    types = list(dict.fromkeys(map(_json_type, values)))
     return {**flat, "type": types[0] if len(types) == 1 else types} if types else flat
 
 
-def of_type(flat: Schema, said: Any) -> Schema:
+def narrow(flat: Schema, kind: Any) -> Schema:
     """The part of a schema of several types that concerns one of them."""
-    others = set().union(*(names for each, names in _OF_TYPE.items() if each != said))
-    made = {name: value for name, value in flat.items() if name not in others}
+    others = set().union(*(names for each, names in _OF_TYPE.items() if each != kind))
+    narrowed = {name: value for name, value in flat.items() if name not in others}
     if isinstance(flat.get("enum"), list):
-        made["enum"] = [value for value in flat["enum"] if _is_of(value, said)]
-        if not made["enum"]:
-            del made["enum"]
-    made.pop("nullable", None)
-    return {**made, "type": said}
+        types = (kind, "integer") if kind == "number" else (kind,)
+        narrowed["enum"] = [value for value in flat["enum"] if _json_type(value) in types]
+        if not narrowed["enum"]:
+            del narrowed["enum"]
+    narrowed.pop("nullable", None)
+    return {**narrowed, "type": kind}
 
 
-def shared_words(branches: list[Schema]) -> list[str] | None:
-    """The words of alternatives that are nothing but words."""
+def join_enums(branches: list[Schema]) -> list[str] | None:
+    """The strings of alternatives that are nothing but enums of strings."""
     words: list[str] = []
     for each in branches:
-        said = valued(each)
-        if said.keys() - {"type", "enum", "title"} or said.get("type") != "string":
+        branch = resolve_const(each)
+        if branch.keys() - {"type", "enum", "title"} or branch.get("type") != "string":
             return None
-        if not isinstance(said.get("enum"), list) or not all(said["enum"]):
+        if not isinstance(branch.get("enum"), list) or not all(branch["enum"]):
             return None
-        words += said["enum"]
+        words += branch["enum"]
     return list(dict.fromkeys(words))
 
 
-def as_nullable(made: Schema) -> Schema:
-    if "anyOf" in made:
-        return {**made, "anyOf": [as_nullable(each) for each in made["anyOf"]]}
-    return made if made.get("type") == "NULL" else {**made, "nullable": True}
+def make_nullable(schema: Schema) -> Schema:
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [make_nullable(each) for each in schema["anyOf"]]}
+    return schema if schema.get("type") == "NULL" else {**schema, "nullable": True}
 
 
-def either(several: list[Schema]) -> Schema:
-    """One of several schemas, as short as it can be said."""
+def join_any_of(branches: list[Schema]) -> Schema:
+    """One of several schemas, as short as possible."""
     flat: list[Schema] = []
-    for each in several:
+    for each in branches:
         flat += [one for one in each.get("anyOf", [each]) if one not in flat]
-    plain = [one for one in flat if one.get("type") != "NULL"]
-    if not plain:
+    others = [one for one in flat if one.get("type") != "NULL"]
+    if not others:
         return flat[0]
-    made: Schema = plain[0] if len(plain) == 1 else {"anyOf": plain}
-    return made if len(plain) == len(flat) else as_nullable(made)
+    joined: Schema = others[0] if len(others) == 1 else {"anyOf": others}
+    return joined if len(others) == len(flat) else make_nullable(joined)
 
 
-def noted(made: Schema, notes: Schema) -> Schema:
-    """What could not be declared, told in the description."""
-    told = [f"{name}: {_encode(value).decode()}" for name, value in notes.items()]
-    short = [note for note in told if len(note) <= _LONGEST_NOTE]
+def add_notes(schema: Schema, notes: Schema) -> Schema:
+    """Put what could not be declared into the description."""
+    texts = [f"{name}: {_encode(value).decode()}" for name, value in notes.items()]
+    short = [text for text in texts if len(text) <= _LONGEST_NOTE]
     if not short:
-        return made
-    said = f"({'; '.join(short)})"
-    description = made.get("description")
-    return {**made, "description": f"{description} {said}" if description else said}
+        return schema
+    note = f"({'; '.join(short)})"
+    description = schema.get("description")
+    return {**schema, "description": f"{description} {note}" if description else note}
 
 
 def type_of(flat: Schema) -> str | None:
-    said = flat.get("type")
-    if isinstance(said, str) and said.lower() in _TYPES:
-        return said.lower()
-    if isinstance(said, list):
+    kind = flat.get("type")
+    if isinstance(kind, str) and kind.lower() in _TYPES:
+        return kind.lower()
+    if isinstance(kind, list):
         return "null"
+    # Without a type, its keywords tell which one is meant.
     if "properties" in flat or "required" in flat:
         return "object"
     if "items" in flat or "prefixItems" in flat:
@@ -136,11 +138,6 @@ def _json_type(value: Any) -> str:
     return "object"
 
 
-def _is_of(value: Any, said: Any) -> bool:
-    found = _json_type(value)
-    return found == said or (found == "integer" and said == "number")
-
-
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -149,10 +146,10 @@ def is_whole(value: Any) -> bool:
     return is_number(value) and value >= 0 and (isinstance(value, int) or value.is_integer())
 
 
-def is_run(said: str, values: list[Any]) -> bool:
+def covers_all(kind: str, values: list[Any]) -> bool:
     """Whether bounds, or the type, already say exactly these values."""
-    if said == "BOOLEAN":
+    if kind == "BOOLEAN":
         return True in values and False in values
-    if said != "INTEGER" or not all(isinstance(value, int) for value in values):
+    if kind != "INTEGER" or not all(isinstance(value, int) for value in values):
         return False
     return bool(len(set(values)) == max(values) - min(values) + 1)

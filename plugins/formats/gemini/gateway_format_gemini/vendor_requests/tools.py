@@ -1,16 +1,18 @@
-"""Tools and the choice among them, as the vendor takes them."""
+"""Writes tools and the choice among them.
+
+https://ai.google.dev/api/caching#Tool and https://ai.google.dev/api/caching#ToolConfig
+"""
 
 import msgspec
 from msgspec import Raw
 
 from gateway_core import Conversation, Tool, ToolChoice
 
+from .._dialect import CALLING_CONFIG, DIALECT, TOOL_CONFIG
 from .._media import Json
-from .._members import within
-from .._signatures import DIALECT
-from ..client_requests.tools import CALLING, CONFIG
-from .schemas import Rewritten, parameters_schema, response_schema
-from .target import Aim
+from .._members import take_prefix
+from .goal import Goal
+from .schemas import RewrittenSchema, parameters_schema, response_schema
 
 _HOSTED = {
     "web_search": "googleSearch",
@@ -21,123 +23,109 @@ _HOSTED = {
 _MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY", "only": "ANY"}
 _FREE_TEXT = Raw(b'{"type":"OBJECT","properties":{"input":{"type":"STRING"}},"required":["input"]}')
 
-_object = msgspec.json.Decoder(dict[str, Raw])
+_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
-def write_tools(conversation: Conversation, aim: Aim) -> Json:
+def write_tools(conversation: Conversation, goal: Goal) -> Json:
     """The ``tools`` and ``toolConfig`` members, as far as there are any."""
     functions: list[Json] = []
-    listed: list[Json | Raw] = []
-    beside = any(tool.hosted is None for tool in conversation.tools)
+    written: list[Json | Raw] = []
+    names = [tool.name for tool in conversation.tools if tool.hosted is None]
     for tool in conversation.tools:
         if tool.hosted is not None:
-            _hosted(tool, listed, beside, aim)
+            _add_hosted(tool, written, bool(names), goal)
             continue
         if not functions:
-            listed.append({"functionDeclarations": functions})
-        functions.append(_function(tool, aim))
-    made: Json = {"tools": listed} if listed else {}
+            written.append({"functionDeclarations": functions})
+        functions.append(_write_function(tool, goal))
+    members: Json = {"tools": written} if written else {}
     if conversation.parallel_tools is False and functions:
-        aim.losses.add("parallel_tools")
-    names = [tool.name for tool in conversation.tools if tool.hosted is None]
-    config = _choice(conversation.tool_choice, names, aim)
-    if functions and len(listed) > 1 and not aim.own and aim.server_tools:
+        goal.losses.add("parallel_tools")
+    config = _write_choice(conversation.tool_choice, names, goal)
+    if functions and len(written) > 1 and not goal.own and goal.server_tools:
+        # The vendor shows the calls of its own tools beside functions only when it is asked to.
         config["includeServerSideToolInvocations"] = True
-    if aim.own:
-        _own_config(config, conversation)
-    return {**made, CONFIG: config} if config else made
+    if goal.own:
+        rest = take_prefix(TOOL_CONFIG, conversation.extra)
+        inner = take_prefix(CALLING_CONFIG, rest)
+        if inner:
+            calling = config.get(CALLING_CONFIG)
+            config[CALLING_CONFIG] = {**(calling if isinstance(calling, dict) else {}), **inner}
+        config |= {name: value for name, value in rest.items() if "." not in name}
+    return {**members, TOOL_CONFIG: config} if config else members
 
 
-def write_schema(schema: Raw, aim: Aim) -> Json:
+def write_schema(schema: Raw, goal: Goal) -> Json:
     """The schema of a JSON answer."""
-    if aim.json_schema:
+    if goal.json_schema:
         return {"responseJsonSchema": schema}
-    return _schema(schema, response_schema(bytes(schema)), "response", aim)
+    rewritten = response_schema(bytes(schema))
+    return _name_schema(schema, rewritten, "responseJsonSchema", "responseSchema", goal)
 
 
-def _function(tool: Tool, aim: Aim) -> Json:
+def _write_function(tool: Tool, goal: Goal) -> Json:
     if tool.cache is not None:
-        aim.losses.add("cache_control")
+        goal.losses.add("cache_control")
     if tool.strict:
-        aim.losses.add("strict")
-    made: Json = {"name": tool.name}
+        goal.losses.add("strict")
+    function: Json = {"name": tool.name}
     if tool.description:
-        made["description"] = tool.description
-    made |= _parameters(tool, aim)
-    if aim.own:
-        return {**made, **tool.extra}
-    aim.losses.add_extra(tool.extra)
-    return made
-
-
-def _parameters(tool: Tool, aim: Aim) -> Json:
+        function["description"] = tool.description
     if tool.custom:
-        aim.losses.add("tool:custom")
-        return {"parameters": _FREE_TEXT}
-    if tool.schema is None:
-        return {}
-    if aim.json_schema:
-        return {"parametersJsonSchema": tool.schema}
-    return _schema(tool.schema, parameters_schema(bytes(tool.schema)), "parameters", aim)
+        goal.losses.add("tool:custom")
+        function["parameters"] = _FREE_TEXT
+    elif tool.schema is not None and goal.json_schema:
+        function["parametersJsonSchema"] = tool.schema
+    elif tool.schema is not None:
+        rewritten = parameters_schema(bytes(tool.schema))
+        function |= _name_schema(tool.schema, rewritten, "parametersJsonSchema", "parameters", goal)
+    if goal.own:
+        return {**function, **tool.extra}
+    goal.losses.add_extra(tool.extra)
+    return function
 
 
-def _schema(schema: Raw, rewritten: Rewritten, name: str, aim: Aim) -> Json:
+def _name_schema(
+    schema: Raw, rewritten: RewrittenSchema, json_name: str, own_name: str, goal: Goal
+) -> Json:
     """In the API's own schema language, unless the client chose JSON Schema and needs it."""
-    whole = f"{name}JsonSchema"
-    if rewritten.dropped and aim.own:
-        return {whole: schema}
+    if rewritten.dropped and goal.own:
+        return {json_name: schema}
     for keyword in rewritten.dropped:
-        aim.losses.add(f"schema:{keyword}")
-    own = "responseSchema" if name == "response" else name
-    return {own: Raw(rewritten.schema)} if rewritten.schema is not None else {}
+        goal.losses.add(f"schema:{keyword}")
+    return {own_name: Raw(rewritten.schema)} if rewritten.schema is not None else {}
 
 
-def _hosted(tool: Tool, listed: list[Json | Raw], beside: bool, aim: Aim) -> None:
-    """List a server tool; ``beside`` tells whether there are functions, too."""
+def _add_hosted(tool: Tool, written: list[Json | Raw], has_functions: bool, goal: Goal) -> None:
     if tool.dialect == DIALECT and tool.raw is not None:
-        listed.append(tool.raw)
+        written.append(tool.raw)
         return
     name = _HOSTED.get(tool.hosted or "")
-    if name is None or (beside and aim.nature.before(3)):
+    if name is None or (has_functions and goal.traits.before(3)):
         # Before the third generation functions and server tools exclude each other.
-        aim.losses.add(f"tool:{tool.hosted}")
+        goal.losses.add(f"tool:{tool.hosted}")
         return
-    _settings_lost(tool, aim)
-    if {name: {}} not in listed:
-        listed.append({name: {}})
+    # A server tool of another vendor keeps its purpose, not its settings.
+    for setting in _decode_members(tool.raw) if tool.raw is not None else ():
+        if setting not in ("type", "name"):
+            goal.losses.add(f"tool:{tool.hosted}.{setting}")
+    if {name: {}} not in written:
+        written.append({name: {}})
 
 
-def _settings_lost(tool: Tool, aim: Aim) -> None:
-    """A server tool of another vendor keeps its purpose, not its settings."""
-    settings = _object.decode(tool.raw) if tool.raw is not None else {}
-    for name in settings:
-        if name not in ("type", "name"):
-            aim.losses.add(f"tool:{tool.hosted}.{name}")
-
-
-def _choice(choice: ToolChoice | None, functions: list[str], aim: Aim) -> Json:
+def _write_choice(choice: ToolChoice | None, functions: list[str], goal: Goal) -> Json:
     if choice is None:
         return {}
     if not functions:
         if choice.mode in ("required", "only"):
-            aim.losses.add("tool_choice")
+            goal.losses.add("tool_choice")
         return {}
     calling: Json = {"mode": _MODES[choice.mode]}
     if choice.mode == "only":
         names = [name for name in choice.names if name in functions]
         if len(names) < len(choice.names) or not names:
-            aim.losses.add("tool_choice")
+            goal.losses.add("tool_choice")
         if not names:
             return {}
         calling["allowedFunctionNames"] = names
-    return {CALLING: calling}
-
-
-def _own_config(config: Json, conversation: Conversation) -> None:
-    """Put back what only this dialect says."""
-    left = within(CONFIG, conversation.extra)
-    inner = within(CALLING, left)
-    if inner:
-        given = config.get(CALLING)
-        config[CALLING] = {**(given if isinstance(given, dict) else {}), **inner}
-    config |= {name: value for name, value in left.items() if "." not in name}
+    return {CALLING_CONFIG: calling}
