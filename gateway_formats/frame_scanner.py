@@ -34,7 +34,7 @@ class FrameScanner:
         return "" if self._template is None else self._template.text(frame)
 
     def through(self, whole: bytes, look: Look, tell: Callable[[list[str]], None]) -> None:
-        """Go through whole frames in their order: ``tell`` is given the texts of those alike.
+        """Go through whole frames in their order: ``tell`` gets the texts of those alike.
 
         Raises what ``look`` raises.
         """

@@ -75,8 +75,8 @@ class FrameTemplate:
 
     def last_end(self, whole: bytes) -> int:
         """Where the last frame ends that ends like this; 0 for none."""
-        found = whole.rfind(self._tail)
-        return found + len(self._tail) if found >= 0 else 0
+        position = whole.rfind(self._tail)
+        return position + len(self._tail) if position >= 0 else 0
 
 
 def _listed(pieces: list[bytes]) -> list[str]:

@@ -20,7 +20,7 @@ def find_references(turns: Iterable[Turn], name_of: NameOf) -> Iterator[str]:
 
 
 def is_only_an_id(media: Media) -> bool:
-    """Whether nobody but the vendor that keeps a file can tell what it holds."""
+    """Whether only the vendor that keeps a file knows its content."""
     return (
         media.file_id is not None
         and media.data is None

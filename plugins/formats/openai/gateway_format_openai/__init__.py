@@ -12,18 +12,18 @@ A vendor's quirks are declared in ``ProviderSpec.options``; each is optional.
 
 ===========================  ==============================================================
 ``max_tokens``               true: the limit is called ``max_tokens``; false: it is called
-                             ``max_completion_tokens``; or the name itself. Unsaid: by the
-                             model's name.
-``system_role``              ``system`` (usual) or ``developer``. When it is said, messages
+                             ``max_completion_tokens``; or the name itself. By default it
+                             depends on the model's name.
+``system_role``              ``system`` (default) or ``developer``. When it is set, messages
                              that pass through are changed to it too.
-``reasoning``                how thinking is asked for: ``effort`` (``reasoning_effort``,
-                             usual), ``openrouter`` (a ``reasoning`` object), ``thinking``
+``reasoning``                how thinking is requested: ``effort`` (``reasoning_effort``,
+                             default), ``openrouter`` (a ``reasoning`` object), ``thinking``
                              (a ``thinking`` object), ``thinking+effort`` (both),
                              ``enable_thinking`` (a flag and ``thinking_budget``), ``none``.
 ``reasoning_content``        how earlier thinking goes back: true or ``reasoning_content``,
                              ``reasoning``, ``reasoning_details`` (the only one that takes
                              signatures), ``content`` (thinking pieces in the content).
-                             Unsaid: it does not.
+                             By default it does not.
 ``cache_control``            takes ``cache_control`` on content pieces and tools.
 ``top_k``, ``min_p``         takes these sampling members.
 ``video``                    takes ``video_url`` pieces.
@@ -32,14 +32,14 @@ A vendor's quirks are declared in ``ProviderSpec.options``; each is optional.
                              one text in its place.
 ``allowed_tools``            takes a tool choice of several tools; others are offered only
                              the allowed ones.
-``json_schema``              false: no ``json_schema`` output; the schema is put into words.
+``json_schema``              false: no ``json_schema`` output; the schema goes into the prompt.
 ``images_in_tool_results``   takes pictures in tool messages; for others they follow in a
                              user message.
-``documents``                how a document is written: ``file`` (usual, by value),
+``documents``                how a document is written: ``file`` (default, by value),
                              ``file_or_url`` (``file_data`` may be an address),
                              ``document_url``, ``file_url``, ``none``.
-``web_search``               how a search by the vendor is asked for: ``web_search_options``,
-                             ``plugins``, or the type of a tool. Unsaid: it is not.
+``web_search``               how a search by the vendor is requested: ``web_search_options``,
+                             ``plugins``, or the type of a tool. By default it is not.
 ``short_ids``                tool call ids must be nine letters or digits.
 ``no_stream_usage``          refuses ``stream_options``.
 ===========================  ==============================================================

@@ -58,7 +58,7 @@ def _read_part(raw: Raw, where: str) -> AnyPart:
 
 
 def take_cache(members: Members) -> str | None:
-    """The lifetime of a prompt-cache breakpoint, ``5m`` unless one is said."""
+    """The lifetime of a prompt-cache breakpoint, ``5m`` unless one is named."""
     raw = members.get("cache_control")
     if raw is None or not is_object(raw):
         return None
@@ -181,14 +181,14 @@ def _read_file(members: Members, where: str) -> Media:
     holder = members if file is None else file
     name = take_text(holder, "filename", f"{where}.")
     file_id = take_text(holder, "file_id", f"{where}.")
-    given = take_text(holder, "file_data", f"{where}.") or take_text(
+    source = take_text(holder, "file_data", f"{where}.") or take_text(
         holder, "file_url", f"{where}."
     )
     if file is not None:
         keep_rest(members, "file", file)
-    if not file_id and not given:
+    if not file_id and not source:
         raise invalid(f"{where}.file", "must have file_data or file_id")
-    return _document(members, given, name=name, file_id=file_id)
+    return _document(members, source, name=name, file_id=file_id)
 
 
 def _read_document_url(members: Members, where: str) -> Media:
@@ -208,18 +208,18 @@ def _read_file_url(members: Members, where: str) -> Media:
 
 
 def _document(
-    members: Members, given: str | None, *, name: str | None = None, file_id: str | None = None
+    members: Members, source: str | None, *, name: str | None = None, file_id: str | None = None
 ) -> Media:
     """A document from an address, a data URL or bare base64, whichever it is."""
-    media_type, data = split_data_url(given)
-    is_address = given is not None and given.startswith(("http://", "https://"))
+    media_type, data = split_data_url(source)
+    is_address = source is not None and source.startswith(("http://", "https://"))
     if data is None and not is_address:
-        data = given
+        data = source
     return Media(
         kind="document",
         media_type=media_type,
         data=data,
-        url=given if is_address else None,
+        url=source if is_address else None,
         name=name,
         file_id=file_id,
         origin=OWN if file_id else "",
@@ -233,7 +233,7 @@ def _read_thinking(members: Members, where: str) -> Reasoning:
     raw = take(members, "thinking")
     pieces = anything_of(raw) if raw is not None else None
     signature = take_text(members, "signature", f"{where}.")
-    members.pop("closed", None)  # only said of thinking that is whole, as all we send is
+    members.pop("closed", None)  # marks thinking that is whole, as all that is sent back is
     return Reasoning(
         text=thinking_text(pieces),
         signature=signature,
@@ -257,8 +257,8 @@ def read_citations(raw: Raw | None) -> tuple[Citation, ...]:
     """The sources among a list of annotations; other annotations are left out."""
     if raw is None or not is_list(raw):
         return ()
-    found = (read_citation(item) for item in items_of(raw, "annotations"))
-    return tuple(citation for citation in found if citation is not None)
+    citations = (read_citation(item) for item in items_of(raw, "annotations"))
+    return tuple(citation for citation in citations if citation is not None)
 
 
 def read_citation(raw: Raw) -> Citation | None:

@@ -44,9 +44,9 @@ _WRITTEN: dict[Finish, str] = {
 
 def read_finish(word: str | None, has_calls: bool, has_only_refusal: bool) -> Finish:
     """An unknown word counts as a natural end; a natural end with calls is for the calls."""
-    found = _READ.get(word.lower(), "stop") if word else "stop"
-    if found != "stop":
-        return found
+    finish = _READ.get(word.lower(), "stop") if word else "stop"
+    if finish != "stop":
+        return finish
     if has_calls:
         return "tool_calls"
     return "refusal" if has_only_refusal else "stop"
@@ -54,8 +54,8 @@ def read_finish(word: str | None, has_calls: bool, has_only_refusal: bool) -> Fi
 
 def write_finish(finish: Finish, parts: Iterable[AnyPart] = (), *, legacy: bool = False) -> str:
     if finish == "refusal":
-        said = any(isinstance(part, Refusal) for part in parts)
-        return "stop" if said else "content_filter"
+        has_refusal = any(isinstance(part, Refusal) for part in parts)
+        return "stop" if has_refusal else "content_filter"
     if legacy and finish == "tool_calls":
         return "function_call"
     return _WRITTEN[finish]

@@ -32,8 +32,8 @@ class ChunkFrames:
 
     def finish(self, choice: int, member: bytes, word: str) -> bytes:
         """The chunk that says why a choice ended."""
-        said = b'%b,"logprobs":null,"finish_reason":%b}]' % (member, encode(word))
-        return self.head(choice, said) + self._usage
+        members = b'%b,"logprobs":null,"finish_reason":%b}]' % (member, encode(word))
+        return self.head(choice, members) + self._usage
 
     def with_tokens(self, logprobs: bytes) -> bytes:
         """A tail that carries log probabilities."""

@@ -98,8 +98,8 @@ def write_details(
         sealed: dict[str, Any] = {"type": SEALED}
         if part.sealed is not None:
             sealed["data"] = part.sealed
-        written = (piece for piece in (shown, sealed) if len(piece) > 1)
-        pieces += (_complete(piece, part, own, model) for piece in written)
+        pieces_of_part = (piece for piece in (shown, sealed) if len(piece) > 1)
+        pieces += (_complete(piece, part, own, model) for piece in pieces_of_part)
     return pieces
 
 

@@ -78,7 +78,7 @@ def body_of(body: bytes, wrong: str = "The request body must be a JSON object") 
 
 
 def members_of(call: Call) -> Members:
-    """The same of a call, whose members may have been told apart already."""
+    """The same of a call, whose members may have been separated already."""
     return _public(call.members) if call.members else body_of(call.body)
 
 
@@ -87,7 +87,7 @@ def _public(members: Mapping[str, Raw]) -> Members:
 
 
 def invalid(place: str, what: str) -> BadRequest:
-    """What is wrong with one member, which the client is told by name."""
+    """What is wrong with one member, by its name."""
     return BadRequest(f"{place} {what}", param=place)
 
 
@@ -186,7 +186,7 @@ def take_whole(members: Members, name: str, where: str = "") -> int | None:
 
 
 def rest(members: Members) -> Members:
-    """What nobody took, without nulls."""
+    """What was not taken, without nulls."""
     return {name: raw for name, raw in members.items() if not is_null(raw)}
 
 
@@ -198,7 +198,7 @@ def keep_rest(members: Members, name: str, leftover: Members) -> None:
 
 
 def merge(written: dict[str, Any], extra: Mapping[str, Raw]) -> None:
-    """Add members that are not written yet; nested objects are completed the same way."""
+    """Add members that are not there yet; nested objects are completed the same way."""
     for name, raw in extra.items():
         held = written.get(name)
         if held is None:

@@ -13,8 +13,8 @@ TIERS = ("auto", "default", "flex", "scale", "priority", "fast")
 
 def shared_members(extra: Mapping[str, Raw]) -> dict[str, Raw]:
     """What a reply's unknown members say to any client of this dialect."""
-    found = {name: extra[name] for name in SHARED if name in extra}
-    return known_tier(found)
+    shared = {name: extra[name] for name in SHARED if name in extra}
+    return known_tier(shared)
 
 
 def known_tier(extra: Mapping[str, Raw]) -> dict[str, Raw]:

@@ -7,7 +7,7 @@ from gateway_core import Usage
 _MOST = 1_000_000_000
 
 _PLAIN = {"prompt_tokens", "completion_tokens", "total_tokens"}
-"""All that most vendors say."""
+"""All that most vendors report."""
 
 _CACHED = (
     "prompt_cache_hit_tokens",
@@ -38,31 +38,33 @@ def read_usage(value: object) -> Usage | None:
         completion += reasoning  # some vendors count thinking beside the completion
     details = _details(value, _OF_PROMPT)
     cached = _first(details, "cached_tokens") or _first(value, *_CACHED)
-    written = _first(details, "cache_write_tokens") or _first(value, "cache_creation_input_tokens")
-    if cached + written > prompt:
-        prompt += cached + written  # some vendors count cached tokens beside the prompt
+    cache_writes = _first(details, "cache_write_tokens") or _first(
+        value, "cache_creation_input_tokens"
+    )
+    if cached + cache_writes > prompt:
+        prompt += cached + cache_writes  # some vendors count cached tokens beside the prompt
     return Usage(
         input_tokens=prompt,
         output_tokens=completion,
         cached_tokens=cached,
-        cache_write_tokens=written,
+        cache_write_tokens=cache_writes,
         reasoning_tokens=min(reasoning, completion),
     )
 
 
 def usage_in(usage: object, x_groq: object) -> Usage | None:
     """The usage of a chunk. Groq reports that of a stream in a member of its own."""
-    found = read_usage(usage)
-    if found is None and isinstance(x_groq, dict):
-        found = read_usage(x_groq.get("usage"))
-    return found
+    report = read_usage(usage)
+    if report is None and isinstance(x_groq, dict):
+        report = read_usage(x_groq.get("usage"))
+    return report
 
 
 def _details(value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     for name in names:
-        found = value.get(name)
-        if isinstance(found, dict):
-            return found
+        details = value.get(name)
+        if isinstance(details, dict):
+            return details
     return {}
 
 
@@ -78,6 +80,7 @@ def _count(value: object) -> int:
     return value if type(value) is int and 0 < value <= _MOST else 0
 
 
+# https://platform.openai.com/docs/api-reference/chat/object#chat-object-usage
 def write_usage(usage: Usage) -> dict[str, Any]:
     prompt: dict[str, int] = {"cached_tokens": usage.cached_tokens}
     if usage.cache_write_tokens:

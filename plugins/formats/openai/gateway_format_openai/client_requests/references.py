@@ -16,8 +16,8 @@ def find_vendor_references(turns: Iterable[Turn]) -> tuple[str, ...]:
             return None
         if part.kind != "audio":
             return "file_id"
-        # A transcript beside the id carries the answer too; and without an id of its vendor's
-        # nobody keeps the audio.
+        # A transcript beside the id carries the answer too, and an audio answer without an id
+        # of its vendor's cannot be referred to.
         has_text = any(isinstance(other, Text) for other in turn.parts)
         return None if has_text or part.file_id == NO_SPEECH_ID else "audio.id"
 

@@ -21,17 +21,17 @@ def take_thinking(members: Members) -> Thinking | None:
     if _WAYS.isdisjoint(members):
         return None
     effort = take_text(members, "reasoning_effort")
-    asked = _take_known(
+    reasoning = _take_known(
         members, "reasoning", {"effort", "max_tokens", "enabled", "exclude", "summary"}
     )
     switch = _take_known(members, "thinking", {"type", "budget_tokens"})
     enabled = take_flag(members, "enable_thinking")
     budget = take_whole(members, "thinking_budget")
     shown = take_flag(members, "include_reasoning")
-    word = effort or _word(asked.get("effort"))
-    enabled = _first(enabled, asked.get("enabled"), _is_on(switch.get("type")))
-    budget = _first(budget, asked.get("max_tokens"), switch.get("budget_tokens"))
-    exclude = asked.get("exclude")
+    word = effort or _word(reasoning.get("effort"))
+    enabled = _first(enabled, reasoning.get("enabled"), _is_on(switch.get("type")))
+    budget = _first(budget, reasoning.get("max_tokens"), switch.get("budget_tokens"))
+    exclude = reasoning.get("exclude")
     if word == "none" or budget == 0:
         enabled = False
     thinking = Thinking(
@@ -39,7 +39,7 @@ def take_thinking(members: Members) -> Thinking | None:
         effort=word,
         budget=budget if type(budget) is int and word is None else None,
         show=shown if shown is not None else (not exclude if isinstance(exclude, bool) else None),
-        summary=_word(asked.get("summary")),
+        summary=_word(reasoning.get("summary")),
     )
     return None if thinking == Thinking() else thinking
 

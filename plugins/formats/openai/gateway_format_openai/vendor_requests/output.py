@@ -1,4 +1,4 @@
-"""The form an answer must take, as the vendor is asked for it."""
+"""The form an answer must take, as a vendor's request asks for it."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def write_output(output: Output, draft: Draft) -> dict[str, Any]:
 
 
 def add_json_instruction(conversation: Conversation, draft: Draft) -> tuple[Text, ...]:
-    """The instructions, with a word on JSON where the vendor's JSON mode needs it said."""
+    """The instructions, with a word on JSON where the vendor's JSON mode needs it."""
     output = conversation.output
     if output is None:
         return conversation.instructions

@@ -58,7 +58,7 @@ class VendorAnswer:
                 out.append(UsageReported(usage))
 
     def close(self, out: list[StreamEvent], *, marked: bool) -> None:
-        """The answer is over; ``marked`` says whether the vendor said so itself."""
+        """The answer is over; ``marked`` says whether the vendor marked the end itself."""
         if self.failed:
             return
         if not (self._choices if marked else self.is_ended()):
@@ -68,7 +68,7 @@ class VendorAnswer:
             choice.end(self._citations, out)
 
     def is_ended(self) -> bool:
-        """Whether every choice has said why it ended."""
+        """Whether every choice has a finish reason."""
         choices = self._choices.values()
         return bool(choices) and all(choice.finish_reason is not None for choice in choices)
 

@@ -1,4 +1,4 @@
-"""Tool calls as they come in a stream, in whatever way a vendor tells them apart.
+"""Tool calls as they come in a stream, however the vendor identifies them.
 
 The vendor may number its calls or not, repeat an id or leave it out, give
 every call the number 0, or send two calls by turns. A part that has ended
@@ -31,7 +31,7 @@ class _OpenCall:
     ended: bool = False
 
     def is_whole(self) -> bool:
-        """Whether the arguments are a whole object; of free text nobody can tell."""
+        """Whether the arguments are a whole object; free text has no such mark."""
         text = "".join(self.grown).strip()
         is_closed = not self.custom and text.startswith("{") and text.endswith("}")
         return is_closed and anything_of(Raw(text.encode())) is not None
@@ -43,7 +43,7 @@ class Calls:
     __slots__ = ("_choice", "_is_whole", "_nameless", "_open", "_reply")
 
     def __init__(self, reply: str, choice: int, *, is_whole: bool) -> None:
-        """``is_whole`` where each call comes in one piece, so that nothing need be told apart."""
+        """``is_whole`` where each call comes in one piece, so that every delta begins a call."""
         self._reply = reply
         self._choice = choice
         self._is_whole = is_whole
