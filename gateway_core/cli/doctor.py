@@ -18,15 +18,17 @@ Finding = dict[str, Any]
 
 def examine(environment: Environment, host: str, port: int) -> list[Finding]:
     """Findings, each with ``check``, ``state`` (good, worse or bad) and ``detail``."""
-    return [_python(), _server(), _port(host, port), _data(environment), *_plugins(environment)]
+    return [
+        _finding("python", GOOD, ".".join(map(str, sys.version_info[:3]))),
+        _server(),
+        _port(host, port),
+        _data(environment),
+        *_plugins(environment),
+    ]
 
 
 def _finding(check: str, state: str, detail: str) -> Finding:
     return {"check": check, "state": state, "detail": detail}
-
-
-def _python() -> Finding:
-    return _finding("python", GOOD, ".".join(map(str, sys.version_info[:3])))
 
 
 def _server() -> Finding:

@@ -196,16 +196,12 @@ def _endpoint(wire: WireFormat, endpoint: Endpoint) -> Node:
     if endpoint.counting is None:
         content[stream] = {}
     answer = {"description": f"As {wire.id} has it.", "headers": _HEADERS, "content": content}
+    # A parameter of an endpoint matches any run of characters, slashes too.
     described = {
         **_headed("POST", endpoint.path, purpose, Access.INFERENCE),
         "x-gateway-format": wire.id,
         "x-gateway-kind": endpoint.kind.value,
-        "parameters": list(_in_path(_slashed(endpoint.path))),
+        "parameters": list(_in_path(_PARAMETER.sub(r"{\1:path}", endpoint.path))),
         "requestBody": _body(OPEN, None),
     }
     return {**described, "responses": {"200": answer, **responses_of(None)}}
-
-
-def _slashed(path: str) -> str:
-    """An endpoint's path with its parameters marked as what they are: any run of characters."""
-    return _PARAMETER.sub(r"{\1:path}", path)

@@ -83,7 +83,12 @@ def findings_of(uses: Uses, gateway: KernelInterface) -> tuple[Incompatibility, 
 def _findings(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]:
     for place, reason in uses.unread:
         yield _missing(reason, place)
-    yield from _of_protocol(uses, gateway)
+    if uses.protocol is None:
+        told = f"its source does not tell which hook protocol it speaks; write {MARK} = {CURRENT}"
+        yield Incompatibility(weight=Weight.NOTE, detail=told, place="")
+    elif uses.protocol not in gateway.speaks:
+        detail = unsupported(uses.protocol, gateway.speaks)
+        yield Incompatibility(weight=Weight.MISSING, detail=detail, place="")
     offered = gateway.interface
     for taken in uses.names:
         yield from _of_name(taken, offered)
@@ -94,15 +99,6 @@ def _findings(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]
     written_for = interface_of(uses.protocol) if uses.protocol else None
     if written_for is not None:
         yield from _changes(uses.names, written_for, offered)
-
-
-def _of_protocol(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]:
-    if uses.protocol is None:
-        told = f"its source does not tell which hook protocol it speaks; write {MARK} = {CURRENT}"
-        yield Incompatibility(weight=Weight.NOTE, detail=told, place="")
-    elif uses.protocol not in gateway.speaks:
-        detail = unsupported(uses.protocol, gateway.speaks)
-        yield Incompatibility(weight=Weight.MISSING, detail=detail, place="")
 
 
 def _of_name(taken: Taken, offered: Interface) -> Iterator[Incompatibility]:

@@ -68,17 +68,14 @@ class LoadGuard:
         try:
             failure = self._worker.outbox.get(timeout=self._limit)
         except Empty:
-            self._give_up()
+            worker, self._worker = self._worker, None
+            if worker is not None:
+                worker.dismiss()
+                _interrupt(worker)
             raise PluginFailed(f"did not finish within {self._limit:g} s") from None
         if failure is not None:
             raise failure
         return result[0]
-
-    def _give_up(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.dismiss()
-            _interrupt(worker)
 
 
 class _Worker(threading.Thread):

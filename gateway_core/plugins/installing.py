@@ -59,7 +59,13 @@ def uninstall(
         told = f"{found.name} is a part of the gateway. This switches it off instead: "
         raise InstallFailed(f"{told}model-gateway plugins disable {found.name}")
     if found.origin is Origin.FOLDER:
-        _take_away(found.distribution, folder)
+        package = distribution_of(found.distribution, Origin.FOLDER, folder)
+        files = _listed(package) if package else ()
+        if not remove_below(folder.packages, files):
+            raise InstallFailed(
+                f"{found.distribution} has no list of its files; "
+                f"remove them from {folder.packages}."
+            )
         return
     use = tool()
     insist(run(use.command("uninstall", *(() if use.is_uv else ("--yes",)), found.distribution)))
@@ -114,13 +120,6 @@ def _files(
         and (any_version or package.version == version)
         for file in _listed(package)
     }
-
-
-def _take_away(name: str, folder: PluginFolder) -> None:
-    package = distribution_of(name, Origin.FOLDER, folder)
-    files = _listed(package) if package else ()
-    if not remove_below(folder.packages, files):
-        raise InstallFailed(f"{name} has no list of its files; remove them from {folder.packages}.")
 
 
 def _listed(package: Distribution) -> Iterable[Path]:

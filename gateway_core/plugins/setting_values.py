@@ -103,7 +103,11 @@ def choose(found: Declared, layers: Layers) -> Chosen:
     _take(chosen, found, SettingSource.PROGRAM, layers.program)
     for field in found.fields:
         if field.variable in layers.variables:
-            _take_variable(chosen, found, field, layers.variables[field.variable])
+            try:
+                chosen.members[field.name] = _read(found, field, layers.variables[field.variable])
+                chosen.sources[field.name] = SettingSource.ENVIRONMENT
+            except SettingRefused as refusal:
+                chosen.faults.append(f"the variable {field.variable} is left out: {refusal}")
     return chosen
 
 
@@ -114,14 +118,6 @@ def _take(chosen: Chosen, found: Declared, source: SettingSource, document: Docu
             chosen.members[name], chosen.sources[name] = document[name], source
         else:
             chosen.faults.append(f"the setting {name} ({source}) is left out: {fault}")
-
-
-def _take_variable(chosen: Chosen, found: Declared, field: SettingField, text: str) -> None:
-    try:
-        chosen.members[field.name] = _read(found, field, text)
-        chosen.sources[field.name] = SettingSource.ENVIRONMENT
-    except SettingRefused as refusal:
-        chosen.faults.append(f"the variable {field.variable} is left out: {refusal}")
 
 
 def shown_values(found: Declared, value: Struct) -> dict[str, Any]:

@@ -109,19 +109,17 @@ def shipped() -> Mapping[str, Result]:
 def current_digest(plugin: "Plugin") -> str:
     """Of the plugin's files; empty where there are none, or they cannot be read."""
     try:
-        return digest_of(_found(plugin))
+        return digest_of(
+            Found(
+                name=plugin.name,
+                module=plugin.module,
+                load=partial(_not_here, plugin.name),
+                origin=plugin.origin,
+                path=Path(plugin.path) if plugin.path else None,
+            )
+        )
     except OSError:
         return ""
-
-
-def _found(plugin: "Plugin") -> Found:
-    return Found(
-        name=plugin.name,
-        module=plugin.module,
-        load=partial(_not_here, plugin.name),
-        origin=plugin.origin,
-        path=Path(plugin.path) if plugin.path else None,
-    )
 
 
 def _not_here(name: str) -> object:

@@ -219,17 +219,14 @@ def _protocol(files: list[_File], module: str) -> int | None:
     said: list[ast.expr | None] = [
         node.value
         for node in own
-        if isinstance(node, ast.Assign | ast.AnnAssign) and MARK in map(_target, _targets(node))
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and MARK in map(_target, node.targets if isinstance(node, ast.Assign) else [node.target])
     ]
     if not said:
         return None if any(MARK in _taken_in(node) for node in own) else UNSAID
     last = said[-1]
     value = last.value if isinstance(last, ast.Constant) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _target(node: ast.expr) -> str:
