@@ -58,8 +58,10 @@ def _data(environment: Environment) -> Finding:
         return _finding("data directory", WORSE, f"{error} {RUNS_ALREADY}")
     except StartRefused as error:
         return _finding("data directory", BAD, str(error))
-    told = path if data_dir.path.exists() else f"{path} is not there yet; the first start makes it"
-    return _finding("data directory", GOOD, str(told))
+    detail = (
+        path if data_dir.path.exists() else f"{path} is not there yet; the first start makes it"
+    )
+    return _finding("data directory", GOOD, str(detail))
 
 
 def _plugins(environment: Environment) -> list[Finding]:

@@ -10,7 +10,7 @@ import pluggy
 from msgspec import Struct
 
 from .guard import LoadGuard, PluginFailed
-from .records import Problem, blame
+from .records import Problem, report_failure
 from .setting_fields import masked, secret_texts
 
 HOOK_LIMIT = 5.0
@@ -36,8 +36,8 @@ def answers(
     to leave, takes longer than ``limit`` seconds or returns no iterable gives
     nothing but a fatal problem. ``given`` holds the hook's arguments.
     """
-    told = _ask(caller, problems, given, limit, _members)
-    return [(plugin, member) for plugin, members in told for member in members]
+    by_plugin = _ask(caller, problems, given, limit, _members)
+    return [(plugin, member) for plugin, members in by_plugin for member in members]
 
 
 def replies(
@@ -71,7 +71,7 @@ def _ask(
                     secrets = tuple(secret_texts(settings))
                     failure.reason = masked(failure.reason, secrets)
                     failure.trace = masked(failure.trace, secrets)
-                blame(problems, impl.plugin_name, f"{caller.name} failed", failure)
+                report_failure(problems, impl.plugin_name, f"{caller.name} failed", failure)
             else:
                 yield impl.plugin_name, reply
 

@@ -1,4 +1,4 @@
-"""What is not as the plugin lock has it, told in words.
+"""Differences from the plugin lock, in words.
 
 A plugin that differs is not imported, and whatever else there is serves. A
 lock that cannot be read says nothing about anybody, so that only what comes
@@ -61,8 +61,8 @@ class Watch:
 
     def drifts(self) -> list[Drift]:
         """Everything that differs."""
-        told = ((each.name, self.objection(each)) for each in self._found)
-        refused = [Drift(plugin=name, detail=detail) for name, detail in told if detail]
+        objections = ((each.name, self.objection(each)) for each in self._found)
+        refused = [Drift(plugin=name, detail=detail) for name, detail in objections if detail]
         return [*refused, *self.others()]
 
     def others(self) -> Iterator[Drift]:

@@ -123,8 +123,8 @@ def _trace(error: BaseException) -> tuple[str, str]:
     """
     try:
         trace = _entered(error.__traceback__)
-        told = "".join(traceback.format_exception(type(error), error, trace))
-        return told, "" if isinstance(error, SyntaxError) else _place(trace)
+        text = "".join(traceback.format_exception(type(error), error, trace))
+        return text, "" if isinstance(error, SyntaxError) else _place(trace)
     except Exception:
         return "", ""
 

@@ -81,8 +81,8 @@ def settle(found: Declared, layers: Layers) -> InForce:
     try:
         value = value_of(found, chosen.members)
     except SettingRefused as refusal:
-        told = f"its settings are refused, so the defaults count: {refusal}"
-        return InForce(value=found.struct(), faults=(*chosen.faults, told))
+        message = f"its settings are refused, so the defaults count: {refusal}"
+        return InForce(value=found.struct(), faults=(*chosen.faults, message))
     return InForce(value=value, sources=chosen.sources, faults=tuple(chosen.faults))
 
 
@@ -124,7 +124,8 @@ def shown_values(found: Declared, value: Struct) -> dict[str, Any]:
     """Settings as JSON, secrets masked."""
     fields = zip(msgspec.structs.fields(found.struct), found.fields, strict=True)
     return {
-        told.name: shown(getattr(value, field.name), secret=told.secret) for field, told in fields
+        setting.name: shown(getattr(value, field.name), secret=setting.secret)
+        for field, setting in fields
     }
 
 
@@ -210,14 +211,14 @@ def strays(
     """What is set and means no setting, or more than one."""
     for variable in sorted(variables.keys() & owners.keys()):
         if len(owners[variable]) > 1:
-            told = f"the variable {variable} is not read: it means a setting of each of "
-            told += ", ".join(owners[variable])
-            yield Problem(owners[variable][0], told, advice=SET_RIGHT)
+            message = f"the variable {variable} is not read: it means a setting of each of "
+            message += ", ".join(owners[variable])
+            yield Problem(owners[variable][0], message, advice=SET_RIGHT)
     for name in sorted(found):
         unknown = [v for v in variables if v.startswith(prefix(name)) and v not in owners]
         for variable in sorted(unknown):
-            told = f"the variable {variable} means none of its settings"
-            yield Problem(name, told, advice=SET_RIGHT)
+            message = f"the variable {variable} means none of its settings"
+            yield Problem(name, message, advice=SET_RIGHT)
     for name in sorted(program):
         known = found[name].names if name in found else frozenset()
         for member in sorted(program[name].keys() - known):

@@ -36,7 +36,7 @@ def find(
     folder: PluginFolder | None = None,
     entry_points: bool = True,
 ) -> list[Found]:
-    """Every plugin there is, in the order they are loaded in. Imports none of them.
+    """All plugins, in the order in which they are loaded. Imports none of them.
 
     ``entry_points=False`` looks at ``extra`` alone. What is wrong with a place
     goes to ``report``, with the name of the plugin or package.

@@ -47,7 +47,7 @@ class Tier(StrEnum):
 
 
 class Result(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the kit found out about one plugin."""
+    """What the kit found about one plugin."""
 
     digest: str
     """Of the plugin's files, as they were then."""
@@ -89,7 +89,7 @@ def result_of(plugin: "Plugin", folder: PluginFolder) -> Result | None:
 
 
 def recorded(folder: PluginFolder) -> Mapping[str, Result]:
-    """What the kit found out in this installation; nothing where that cannot be read."""
+    """What the kit found in this installation; nothing where that cannot be read."""
     try:
         return msgspec.convert(folder.read_json(FILE) or {}, Document).plugins
     except (FileDamaged, msgspec.ValidationError):
