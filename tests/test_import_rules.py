@@ -1,16 +1,15 @@
 """Who may import whom, and where the doors to the outside are, read from the source text."""
 
 import ast
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from kernel_names import ENGLISH, FIXED_NAMES, WORD, bundled_ids
 
 import gateway_core
-from gateway_core.plugins import bundled
 
 ROOT = Path(__file__).parents[1]
 KIT = "plugins/extensions/kit"
@@ -46,48 +45,6 @@ FILES = {"shutil", "tempfile", "open", "io.open", "os.open", "os.fdopen", "aiofi
 FILE_METHODS = {"read_text", "write_text", "read_bytes", "write_bytes", "mkdir", "rmdir", "unlink"}
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv", "os.putenv"}
 PURE = ("gateway_formats", "gateway_core.contracts", "gateway_format_")
-WORD = re.compile(r"[a-z0-9]+")
-ENGLISH = frozenset({"echo", "together"})
-"""Ids of bundled vendors that are also words of prose."""
-FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
-    "gateway_core.cli.serving": {
-        "echo": "the greeting's example is a call that needs no account",
-        "openai": "the greeting's example is a request in this format",
-    },
-    "gateway_core.config.settings": {
-        "claude_classifier_compat": "a member of the settings that clients read and write (4.13)",
-    },
-    "gateway_core.contracts.provider": {
-        "openai-responses": "the format that the manifest's responsesBaseUrl is about (2.7)",
-        "openai": "the format of a vendor that names none (2.7)",
-    },
-    "gateway_core.http.models": {
-        "anthropic-version": "the header that asks for the messages-style list (4.1 and 9)",
-    },
-    "gateway_core.plugins.manifest": {
-        "claude": "the format whose usual header is x-api-key in the manifest (2.7)",
-        "gemini-tts": "a reason why a sidecar cannot serve a provider (2.7)",
-        "gemini-stt": "the same",
-        "gemini": "the same",
-        "Gemini endpoint": "the text of that reason",
-    },
-    "gateway_core.routing.model_listing": {
-        "claude-": "the prefix of names in the messages-style list (4.1)",
-    },
-    "gateway_core.routing.model_resolver": {
-        "claude-": "the same prefix, taken off a name that nobody knows",
-        "glm": "a family of models, as in auto/glm, whoever serves them",
-        "minimax": "a family of models",
-        "gemini": "a family of models",
-    },
-    "gateway_core.storage.stores.nodes": {
-        "openai-compatible": "the type of a stored node that names none",
-    },
-    "gateway_core.upstream.response_headers": {
-        "anthropic-ratelimit-": "the beginning of names of response headers that reach the client",
-    },
-}
-"""By module: what may stand there although a bundled vendor or format is in it, and why."""
 WAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -304,14 +261,6 @@ def _identifiers(node: ast.AST) -> Iterator[str]:
         value = getattr(node, field, None)
         if isinstance(value, str):
             yield value
-
-
-@cache
-def bundled_ids() -> frozenset[str]:
-    """The names of the plugin folders, and every id that their plugins register."""
-    folders = {each.parent.name for each in ROOT.glob("plugins/*/*/pyproject.toml")}
-    brought = bundled.distributions().values()
-    return frozenset(folders.union(*([*each.formats, *each.providers] for each in brought)))
 
 
 def test_every_exception_for_a_name_is_still_needed() -> None:

@@ -46,8 +46,8 @@ def ask(
     try:
         return asyncio.run(_asked(request))
     except TransportError as error:
-        told = f"No gateway answers at {base}: {_of_gateway(error.message)}."
-        raise NoGateway(f"{told} Start it, or say with --url where it is.") from None
+        message = f"No gateway answers at {base}: {_of_gateway(error.message)}."
+        raise NoGateway(f"{message} Start it, or say with --url where it is.") from None
 
 
 def _own_address(environment: Environment) -> str:

@@ -23,17 +23,16 @@ def examine(environment: Environment, host: str, port: int) -> list[Finding]:
     """Findings, each with ``check``, ``state`` (good, worse or bad) and ``detail``."""
     registry = load(environment)[1]
     return [
-        *(_python(), _server(registry), _port(host, port), _data(environment)),
+        _finding("python", GOOD, ".".join(map(str, sys.version_info[:3]))),
+        _server(registry),
+        _port(host, port),
+        _data(environment),
         *_plugins(registry),
     ]
 
 
 def _finding(check: str, state: str, detail: str) -> Finding:
     return {"check": check, "state": state, "detail": detail}
-
-
-def _python() -> Finding:
-    return _finding("python", GOOD, ".".join(map(str, sys.version_info[:3])))
 
 
 def _server(registry: Registry) -> Finding:
@@ -63,8 +62,10 @@ def _data(environment: Environment) -> Finding:
         return _finding("data directory", WORSE, f"{error} {RUNS_ALREADY}")
     except StartRefused as error:
         return _finding("data directory", BAD, str(error))
-    told = path if data_dir.path.exists() else f"{path} is not there yet; the first start makes it"
-    return _finding("data directory", GOOD, str(told))
+    detail = (
+        path if data_dir.path.exists() else f"{path} is not there yet; the first start makes it"
+    )
+    return _finding("data directory", GOOD, str(detail))
 
 
 def _plugins(found: Registry) -> list[Finding]:

@@ -21,26 +21,26 @@ class Lines(logging.Formatter):
         self._plain = plain
 
     def format(self, record: logging.LogRecord) -> str:
-        told = {
+        entry = {
             "at": iso(record.created),
             "level": record.levelname,
             "logger": record.name,
             "message": _cut(hidden(record.getMessage()), LONGEST),
         }
         if record.exc_info:
-            told["trace"] = _cut(hidden(self.formatException(record.exc_info)), LONGEST_TRACE)
-        return _plain(told) if self._plain else msgspec.json.encode(told).decode()
+            entry["trace"] = _cut(hidden(self.formatException(record.exc_info)), LONGEST_TRACE)
+        return _plain(entry) if self._plain else msgspec.json.encode(entry).decode()
 
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def _plain(told: dict[str, str]) -> str:
+def _plain(entry: dict[str, str]) -> str:
     """For a terminal: the trace may take lines of its own, a message never does."""
-    message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in told["message"])
-    line = f"{told['at']} {told['level']} {told['logger']}: {message}"
-    return f"{line}\n{told['trace']}" if "trace" in told else line
+    message = "".join(c if c.isprintable() else repr(c)[1:-1] for c in entry["message"])
+    line = f"{entry['at']} {entry['level']} {entry['logger']}: {message}"
+    return f"{line}\n{entry['trace']}" if "trace" in entry else line
 
 
 def begin(level: str) -> None:

@@ -184,11 +184,11 @@ def api(
         raise click.BadParameter(f"{path!r} does not begin with /api/.", param_hint="PATH")
     text = sys.stdin.read() if body == "-" else body
     try:
-        told = ask(environment, url, method, path, text.encode() if text else None)
+        response = ask(environment, url, method, path, text.encode() if text else None)
     except (NoGateway, StartRefused) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(told.body.decode("utf-8", "replace"))
-    if told.status >= 400:
+    click.echo(response.body.decode("utf-8", "replace"))
+    if response.status >= 400:
         sys.exit(1)
 
 
@@ -252,4 +252,4 @@ def _reset(reset: "Reset", environment: Environment, url: str | None) -> None:
         carry_out(reset, environment, url)
     except (NoGateway, StartRefused) as error:
         raise click.ClickException(str(error)) from None
-    click.echo(reset.told)
+    click.echo(reset.notice)

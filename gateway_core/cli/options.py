@@ -99,8 +99,10 @@ def add_plugin_commands(cli: click.Group) -> None:
     found = look(wanted, quiet=True)
     failed = [plugin.name for plugin in found.registry.plugins if plugin.error]
     if failed:
-        told = f"Plugins with a problem: {', '.join(failed)}; see `model-gateway plugins doctor`."
-        click.echo(told, err=True)
+        message = (
+            f"Plugins with a problem: {', '.join(failed)}; see `model-gateway plugins doctor`."
+        )
+        click.echo(message, err=True)
     problems: list[Problem] = []
 
     def given(plugin: str) -> Mapping[str, object]:

@@ -25,7 +25,7 @@ class Reset(Struct, frozen=True):
     route: str
     changes: Callable[[], Mapping[str, Any]]
     """Of the settings."""
-    told: str
+    notice: str
     """What counts from now on."""
 
 
@@ -59,8 +59,8 @@ def carry_out(reset: Reset, environment: Environment, url: str | None) -> None:
                 )
             asyncio.run(_here(reset, data_dir))
     except DataDirInUse:
-        told = ask(environment, url, "POST", reset.route)
-        if told.status != 200:
+        response = ask(environment, url, "POST", reset.route)
+        if response.status != 200:
             raise NoGateway(
                 f"What answers there is not the gateway that uses {environment.data_path}."
             ) from None

@@ -85,7 +85,15 @@ class DataDir:
         self._system_id = system_id
         self._lock: int | None = None
         if not look_only:
-            self._prepare()
+            for directory in (self.path, *(self.path / name for name in _OWN_DIRECTORIES)):
+                try:
+                    directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+                    _repair(directory, PRIVATE_DIRECTORY)
+                except OSError as error:
+                    raise _refused(directory, error) from error
+            for name in _OWN_FILES:
+                with suppress(FileNotFoundError):
+                    _repair(self.path / name, PRIVATE_FILE)
 
     def __repr__(self) -> str:
         return f"DataDir({str(self.path)!r})"
@@ -148,7 +156,10 @@ class DataDir:
         with suppress(OSError):
             os.ftruncate(lock, 0)
             os.write(lock, str(os.getpid()).encode())
-        self._sweep()
+        # A killed process leaves half-written files. Nobody else writes while this lock is held.
+        for directory in (self.path, self.path / "auth"):
+            for leftover in directory.glob(".*.tmp"):
+                leftover.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let other gateways in. Does nothing when the lock is not held."""
@@ -244,23 +255,6 @@ class DataDir:
             raise DataDirInUse(_in_use(self.path, _holder(lock))) from error
         finally:
             os.close(lock)
-
-    def _prepare(self) -> None:
-        for directory in (self.path, *(self.path / name for name in _OWN_DIRECTORIES)):
-            try:
-                directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-                _repair(directory, PRIVATE_DIRECTORY)
-            except OSError as error:
-                raise _refused(directory, error) from error
-        for name in _OWN_FILES:
-            with suppress(FileNotFoundError):
-                _repair(self.path / name, PRIVATE_FILE)
-
-    def _sweep(self) -> None:
-        """Remove what a killed process left half-written; the lock says nobody is writing."""
-        for directory in (self.path, self.path / "auth"):
-            for leftover in directory.glob(".*.tmp"):
-                leftover.unlink(missing_ok=True)
 
     def _kept(self, name: str, mint: Callable[[], str]) -> str:
         content = self.read(name)

@@ -307,7 +307,10 @@ class Environment(LimitVariables, frozen=True, kw_only=True):
     def data_path(self) -> Path:
         """The data directory, as an absolute path."""
         if self.data_dir is None:
-            return _default_data_path(self.variables)
+            if sys.platform == "win32" and "APPDATA" in self.variables:
+                return Path(self.variables["APPDATA"]) / "gateway"
+            home = self.variables.get("HOME")
+            return (Path(home) if home else Path.home()).absolute() / ".gateway"
         return Path(self.data_dir).expanduser().absolute()
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
@@ -353,13 +356,6 @@ def _with_sane_backoff(environment: Environment) -> Environment:
     if values["backoff_max_ms"] < environment.backoff_base_ms:
         values.update({v.field: v.default for v in VARIABLES if v.field in _BACKOFF})
     return Environment(**values)
-
-
-def _default_data_path(variables: Mapping[str, str]) -> Path:
-    if sys.platform == "win32" and "APPDATA" in variables:
-        return Path(variables["APPDATA"]) / "gateway"
-    home = variables.get("HOME")
-    return (Path(home) if home else Path.home()).absolute() / ".gateway"
 
 
 def _shown_default(default: Any, shown: str | None) -> str:

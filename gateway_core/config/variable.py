@@ -80,17 +80,13 @@ def declared(owner: type[Struct]) -> tuple[Variable, ...]:
     return tuple(found)
 
 
-def _digits(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or len(text) > 100:
-        raise ValueError("not decimal digits")
-    return int(text)
-
-
 def whole(low: int, high: int | None = None) -> Reading:
     """A number written in decimal digits only, from ``low`` to ``high``."""
 
     def read(text: str) -> int:
-        number = _digits(text)
+        if not (text.isascii() and text.isdigit()) or len(text) > 100:
+            raise ValueError("not decimal digits")
+        number = int(text)
         if number < low or (high is not None and number > high):
             raise ValueError("out of range")
         return number

@@ -35,8 +35,8 @@ def announced(directory: Path, url: str) -> Iterator[None]:
     try:
         descriptor = _announce(directory / NAME, url)
     except OSError as error:
-        told = "the command line cannot be told where the gateway listens (%s); use its --url"
-        log.warning(told, error.strerror)
+        message = "the command line cannot be told where the gateway listens (%s); use its --url"
+        log.warning(message, error.strerror)
     try:
         yield
     finally:

@@ -114,7 +114,7 @@ class MissingKey(Unauthorized):
 
 
 class InvalidKey(Unauthorized):
-    """An unknown, paused or expired key; which of them is not told."""
+    """An unknown, paused or expired key; the client does not learn which."""
 
     def __init__(self) -> None:
         super().__init__("Invalid API key")

@@ -126,7 +126,7 @@ class Catalog:
             if request.method == "HEAD":
                 return probed()
             return json_answer(self._list(request, of_kind(self._rows(request), name)))
-        if "/" not in name and not self._is_listed(request, name):
+        if "/" not in name and not any(row["id"] == name for row in self._rows(request)):
             return error_answer(NotFound("Unknown model kind"), request_id_of(request))
         if request.method == "HEAD":
             return probed()
@@ -158,9 +158,6 @@ class Catalog:
         snapshot, key = self._core.snapshot, _caller(request).key
         found = rows(snapshot, int(self._core.clock()))
         return found if key is None else permitted_rows(snapshot, key, found)
-
-    def _is_listed(self, request: Request, name: str) -> bool:
-        return any(row["id"] == name for row in self._rows(request))
 
     def _list(self, request: Request, found: list[Row]) -> Row:
         """The envelope: messages style first, then the command line's, else completions style."""

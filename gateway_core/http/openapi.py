@@ -21,11 +21,11 @@ from .operations import JSON, RouteOperation
 Node = dict[str, Any]
 
 VERSION = "3.1.0"
-ABOUT = """A model gateway: client endpoints, the catalog, and the operator's desk under `/api`.
+ABOUT = """A model gateway: client endpoints, the catalog, and the management API under `/api`.
 
 `x-gateway-access` of an operation names its class of callers; the document's own
 `x-gateway-access` says what each class means. A caller on this machine needs no credential for
-the desk while the setting `requireLogin` is off.
+the management API while the setting `requireLogin` is off.
 
 Client paths below `/v1` may also be called below `/api/v1` and `/v1/v1`, those below `/v1beta`
 below `/api/v1beta`."""
@@ -74,7 +74,7 @@ def template(path: str) -> str:
 
 
 def tag_of(path: str) -> str:
-    """The first word of a path; at the desk, the one after ``/api``."""
+    """The first word of a path; of the management API, the one after ``/api``."""
     first, _, rest = path.strip("/").partition("/")
     return rest.partition("/")[0] if first == "api" and rest else first
 
@@ -196,16 +196,12 @@ def _endpoint(wire: WireFormat, endpoint: Endpoint) -> Node:
     if endpoint.counting is None:
         content[stream] = {}
     answer = {"description": f"As {wire.id} has it.", "headers": _HEADERS, "content": content}
+    # A parameter of an endpoint matches any run of characters, slashes too.
     described = {
         **_headed("POST", endpoint.path, purpose, Access.INFERENCE),
         "x-gateway-format": wire.id,
         "x-gateway-kind": endpoint.kind.value,
-        "parameters": list(_in_path(_slashed(endpoint.path))),
+        "parameters": list(_in_path(_PARAMETER.sub(r"{\1:path}", endpoint.path))),
         "requestBody": _body(OPEN, None),
     }
     return {**described, "responses": {"200": answer, **responses_of(None)}}
-
-
-def _slashed(path: str) -> str:
-    """An endpoint's path with its parameters marked as what they are: any run of characters."""
-    return _PARAMETER.sub(r"{\1:path}", path)

@@ -67,13 +67,13 @@ RULES: Mapping[Access, Rule] = {
         refusal=REMOTE,
     ),
     Access.MANAGEMENT: Rule(
-        about="The operator's desk. An API key without any restriction may also write.",
+        about="The management API. An API key without any restriction may also write.",
         session=True,
         key=True,
         open=True,
     ),
     Access.OPERATOR: Rule(
-        about="The operator's desk, where an API key has no business.", session=True, open=True
+        about="The management API, where no API key is accepted.", session=True, open=True
     ),
     Access.SESSION: Rule(about="Wants a person who has logged in.", session=True, cli=False),
     Access.PROTECTED: Rule(about="Always protected, requireLogin or not.", session=True),
@@ -130,7 +130,7 @@ def _passes_without_key(rule: Rule, caller: Caller) -> bool:
 
 
 def _permit_key(access: Access, caller: Caller, method: str, *, reveals: bool) -> None:
-    """A key sees no secrets; one that is restricted in any way changes nothing at the desk."""
+    """A key sees no secrets, and a restricted one changes nothing in the management API."""
     if access is not Access.MANAGEMENT:
         return
     if reveals:

@@ -142,7 +142,9 @@ class KeyTable:
         self._met = {}
         self.changes += 1
         for row in rows:
-            self._drop(row.id)
+            before = self._by_id.pop(row.id, None)
+            if before is not None:
+                self._by_digest.pop(before.digest, None)
             key = key_of(row)
             self._by_id[key.id] = key
             self._by_digest[key.digest] = key
@@ -172,11 +174,6 @@ class KeyTable:
         same = hmac.compare_digest(digest, key.digest if key else bytes(len(digest)))
         formed = self.mint.is_well_formed(text)
         return key if same and formed else None
-
-    def _drop(self, identity: str) -> None:
-        before = self._by_id.pop(identity, None)
-        if before is not None:
-            self._by_digest.pop(before.digest, None)
 
 
 def by_header(headers: Mapping[str, str]) -> Iterable[str]:

@@ -182,23 +182,22 @@ def read_person(tokens: bytes, keys: bytes, journey: Journey, now: float) -> Per
 
     ``keys`` is the provider's key set, ``now`` Unix seconds.
     """
-    token = _id_token(tokens)
-    claims = _claims(token, _key_set(keys), journey, now)
-    _check_audience(claims, journey.client_id)
-    if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), journey.nonce.encode()):
-        raise OidcFailed("The provider's answer belongs to another sign-in")
-    email = claims.get("email")
-    return Person(_name(claims), email if isinstance(email, str) else None)
-
-
-def _id_token(tokens: bytes) -> str:
     try:
         token = msgspec.json.decode(tokens)["id_token"]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError, TypeError):
         raise OidcFailed("The provider's answer holds no ID token") from None
     if not isinstance(token, str):
         raise OidcFailed("The provider's answer holds no ID token")
-    return token
+    claims = _claims(token, _key_set(keys), journey, now)
+    # OpenID Connect Core 1.0, 3.1.3.7: a token for several audiences names its party.
+    audience, party = claims["aud"], claims.get("azp")
+    is_shared = isinstance(audience, list) and len(audience) > 1
+    if (is_shared or party is not None) and party != journey.client_id:
+        raise OidcFailed("The provider's ID token is for somebody else")
+    if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), journey.nonce.encode()):
+        raise OidcFailed("The provider's answer belongs to another sign-in")
+    email = claims.get("email")
+    return Person(_name(claims), email if isinstance(email, str) else None)
 
 
 def _claims(token: str, keys: "KeySet", journey: Journey, now: float) -> Mapping[str, Any]:
@@ -224,14 +223,6 @@ def _claims(token: str, keys: "KeySet", journey: Journey, now: float) -> Mapping
     if "crit" in found.header:
         raise OidcFailed("The provider's ID token cannot be trusted")
     return found.claims
-
-
-def _check_audience(claims: Mapping[str, Any], client_id: str) -> None:
-    """A token for several parties has to say that it was given to this one."""
-    audience, party = claims["aud"], claims.get("azp")
-    is_shared = isinstance(audience, list) and len(audience) > 1
-    if (is_shared or party is not None) and party != client_id:
-        raise OidcFailed("The provider's ID token is for somebody else")
 
 
 def _key_set(body: bytes) -> "KeySet":

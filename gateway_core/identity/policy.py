@@ -117,7 +117,12 @@ def _access(value: Any) -> dict[str, Any] | None:
         return None
     if not isinstance(value, Mapping) or value.get("mode", "all") not in ("all", "allow", "deny"):
         raise BadRequest("Invalid modelAccess: mode is one of all, allow and deny")
-    _check_mistyped(value)
+    # Unknown members are kept, but not where one may be a misspelt rule.
+    needed = ("mode",) if value.get("mode") == "all" else _ACCESS
+    strange = next((name for name in value if name not in _ACCESS), None)
+    if strange is not None and any(name not in value for name in needed):
+        names = ", ".join(_ACCESS)
+        raise BadRequest(f'Invalid modelAccess: unknown member "{strange}", possible are {names}')
     patterns = value.get("patterns") or []
     if not isinstance(patterns, list) or len(patterns) > MOST_PATTERNS:
         raise BadRequest(f"Invalid modelAccess: at most {MOST_PATTERNS} patterns are possible")
@@ -127,15 +132,6 @@ def _access(value: Any) -> dict[str, Any] | None:
                 f"Invalid modelAccess: a pattern has 1 to {LONGEST_PATTERN} characters"
             )
     return {**value, "mode": value.get("mode", "all"), "patterns": [p.strip() for p in patterns]}
-
-
-def _check_mistyped(access: Mapping[str, Any]) -> None:
-    """Other members stay, but not where one may be meant for the rule that is not there."""
-    needed = ("mode",) if access.get("mode") == "all" else _ACCESS
-    strange = next((name for name in access if name not in _ACCESS), None)
-    if strange is not None and any(name not in access for name in needed):
-        names = ", ".join(_ACCESS)
-        raise BadRequest(f'Invalid modelAccess: unknown member "{strange}", possible are {names}')
 
 
 def read(stored: Mapping[str, Any], daily_tokens: int | None = None) -> Policy:

@@ -105,7 +105,14 @@ class Sessions:
             claims["oidc"] = True
             claims["oidcName"] = (name or "")[:LONGEST_CLAIM]
             claims["oidcEmail"] = (email or "")[:LONGEST_CLAIM]
-        return self._signed(claims)
+        # Most starts need no tokens, and the library takes long to load.
+        from joserfc import jwt
+        from joserfc.jwk import OctKey
+
+        if self._secret is None:
+            raise NoSecret
+        key = OctKey.import_key(self._secret)
+        return jwt.encode({"alg": ALGORITHM}, claims, key, algorithms=[ALGORITHM])
 
     def read(self, token: str) -> Session | None:
         """Who a token stands for; ``None`` for one that is not good, or is no longer."""
@@ -121,16 +128,6 @@ class Sessions:
         session = verified.session
         is_late = session.expires_at <= self._clock()
         return is_late or verified.epoch != self._epoch() or session.id in self._ended()
-
-    def _signed(self, claims: dict[str, Any]) -> str:
-        # Most starts need no tokens, and the library takes long to load.
-        from joserfc import jwt
-        from joserfc.jwk import OctKey
-
-        if self._secret is None:
-            raise NoSecret
-        key = OctKey.import_key(self._secret)
-        return jwt.encode({"alg": ALGORITHM}, claims, key, algorithms=[ALGORITHM])
 
     def _verify(self, token: str) -> _Verified | None:
         if self._secret is None or len(token) > LONGEST_TOKEN:
@@ -148,13 +145,10 @@ class Sessions:
             return None
         verified = _verified(found.claims, self._clock(), id_of(token))
         if verified is not None:
-            self._keep(token, verified)
+            self._verified[token] = verified
+            if len(self._verified) > KEPT:
+                self._verified.popitem(last=False)
         return verified
-
-    def _keep(self, token: str, verified: _Verified) -> None:
-        self._verified[token] = verified
-        if len(self._verified) > KEPT:
-            self._verified.popitem(last=False)
 
 
 def _verified(claims: Mapping[str, Any], now: float, id: str) -> _Verified | None:

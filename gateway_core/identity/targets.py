@@ -74,7 +74,7 @@ def _is_plain(path: str, raw: bytes, *, is_desk: bool) -> bool:
 
 
 def _refusal(path: str) -> GatewayError:
-    """Under ``/api`` nothing is told to whoever cannot spell a path (5.2)."""
+    """Under ``/api`` a path that cannot be decoded reveals nothing (5.2)."""
     if path.startswith(ADMIN_PREFIX):
         return Unauthorized("Unauthorized")
     return BadRequest("Malformed path")

@@ -10,7 +10,7 @@ import pluggy
 from msgspec import Struct
 
 from .guard import LoadGuard, PluginFailed
-from .records import Problem, blame
+from .records import Problem, report_failure
 from .setting_fields import masked, secret_texts
 
 HOOK_LIMIT = 5.0
@@ -36,8 +36,8 @@ def answers(
     to leave, takes longer than ``limit`` seconds or returns no iterable gives
     nothing but a fatal problem. ``given`` holds the hook's arguments.
     """
-    told = _ask(caller, problems, given, limit, _members)
-    return [(plugin, member) for plugin, members in told for member in members]
+    by_plugin = _ask(caller, problems, given, limit, _members)
+    return [(plugin, member) for plugin, members in by_plugin for member in members]
 
 
 def replies(
@@ -60,28 +60,20 @@ def _ask(
 ) -> Iterator[tuple[str, Any]]:
     with LoadGuard(limit) as guard:
         for impl in caller.get_hookimpls():
-            own = _given_to(impl.plugin_name, given)
+            own = {"settings": None, **(given(impl.plugin_name) if callable(given) else given)}
             arguments = [own[name] for name in impl.argnames]
             try:
                 reply = guard.run(partial(_call, impl.function, arguments, shape))
             except PluginFailed as failure:
-                _mask(failure, own["settings"])
-                blame(problems, impl.plugin_name, f"{caller.name} failed", failure)
+                # The text of a failure may hold secrets of the plugin's settings.
+                settings = own["settings"]
+                if isinstance(settings, Struct):
+                    secrets = tuple(secret_texts(settings))
+                    failure.reason = masked(failure.reason, secrets)
+                    failure.trace = masked(failure.trace, secrets)
+                report_failure(problems, impl.plugin_name, f"{caller.name} failed", failure)
             else:
                 yield impl.plugin_name, reply
-
-
-def _given_to(plugin: str, given: Given) -> Mapping[str, object]:
-    """The arguments of one plugin's implementation; without settings unless they are given."""
-    return {"settings": None, **(given(plugin) if callable(given) else given)}
-
-
-def _mask(failure: PluginFailed, settings: object) -> None:
-    """Take the secrets of the plugin's settings out of the words of its failure."""
-    if isinstance(settings, Struct):
-        secrets = tuple(secret_texts(settings))
-        failure.reason = masked(failure.reason, secrets)
-        failure.trace = masked(failure.trace, secrets)
 
 
 def _call(

@@ -1,8 +1,8 @@
 """Which process variables the providers of a plugin may read accounts from, and who may have an id.
 
-A variable holds one vendor's key. Where plugins of strangers want it too, none
-of them gets it: the key of one vendor must not reach another by a mistake in a
-name, and nobody can tell which of two strangers the operator meant.
+A variable holds one vendor's key. Where several plugins that do not come with the
+gateway name it, none of them gets it: the key of one vendor must not reach another by
+a mistake in a name, and nothing says which of them the operator meant.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,15 +21,15 @@ SETTINGS = "PLUGIN_"
 OWN_VARIABLES = frozenset(variable.name for variable in VARIABLES)
 
 
-def is_kept(id: str, plugin: str, first: frozenset[str]) -> bool:
+def is_reserved(id: str, plugin: str, first: frozenset[str]) -> bool:
     """Whether a provider's id is kept for the plugin of that name which comes with the gateway.
 
-    Accounts that were saved for it must not fall to a stranger while it is switched off.
+    Accounts that were saved for it must not fall to another plugin while it is switched off.
     """
     return id in bundled.provider_ids() and plugin not in first
 
 
-def settled(
+def without_lost_variables(
     providers: Mapping[str, ProviderSpec],
     owners: Mapping[str, str],
     first: frozenset[str],
@@ -73,7 +73,7 @@ def _variables(spec: ProviderSpec) -> tuple[str, ...]:
 
 
 def _objection(variable: str, others: frozenset[str]) -> str:
-    """Why a stranger does not get a variable; empty when it does."""
+    """Why such a plugin does not get a variable; empty when it does."""
     if variable in OWN_VARIABLES or variable.startswith(SETTINGS):
         return "it is the gateway's own"
     if not others:

@@ -1,4 +1,4 @@
-"""Whether a plugin fits a gateway, told from what its source takes and what that gateway offers."""
+"""Whether a plugin fits a gateway, by what its source uses and what that gateway offers."""
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
@@ -83,7 +83,12 @@ def findings_of(uses: Uses, gateway: KernelInterface) -> tuple[Incompatibility, 
 def _findings(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]:
     for place, reason in uses.unread:
         yield _missing(reason, place)
-    yield from _of_protocol(uses, gateway)
+    if uses.protocol is None:
+        note = f"its source does not tell which hook protocol it speaks; write {MARK} = {CURRENT}"
+        yield Incompatibility(weight=Weight.NOTE, detail=note, place="")
+    elif uses.protocol not in gateway.speaks:
+        detail = unsupported(uses.protocol, gateway.speaks)
+        yield Incompatibility(weight=Weight.MISSING, detail=detail, place="")
     offered = gateway.interface
     for taken in uses.names:
         yield from _of_name(taken, offered)
@@ -94,15 +99,6 @@ def _findings(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]
     written_for = interface_of(uses.protocol) if uses.protocol else None
     if written_for is not None:
         yield from _changes(uses.names, written_for, offered)
-
-
-def _of_protocol(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]:
-    if uses.protocol is None:
-        told = f"its source does not tell which hook protocol it speaks; write {MARK} = {CURRENT}"
-        yield Incompatibility(weight=Weight.NOTE, detail=told, place="")
-    elif uses.protocol not in gateway.speaks:
-        detail = unsupported(uses.protocol, gateway.speaks)
-        yield Incompatibility(weight=Weight.MISSING, detail=detail, place="")
 
 
 def _of_name(taken: Taken, offered: Interface) -> Iterator[Incompatibility]:
@@ -153,13 +149,13 @@ def _of_argument(
     hook: Hook, argument: str, versions: Iterable[int], protocol: int
 ) -> Iterator[Incompatibility]:
     """An argument that only some versions have."""
-    told = f"{hook.name} takes {argument}, which"
+    usage = f"{hook.name} takes {argument}, which"
     if protocol > max(versions):
-        yield _missing(f"{told} hook protocol {protocol} has not", hook.place)
+        yield _missing(f"{usage} hook protocol {protocol} has not", hook.place)
     elif protocol < min(versions):
-        yield _note(f"{told} came with hook protocol {min(versions)}: say so", hook.place)
+        yield _note(f"{usage} came with hook protocol {min(versions)}: say so", hook.place)
     elif protocol < CURRENT:
-        yield _note(f"{told} goes with hook protocol {max(versions)}", hook.place)
+        yield _note(f"{usage} goes with hook protocol {max(versions)}", hook.place)
 
 
 def _changes(
@@ -169,8 +165,8 @@ def _changes(
     for taken in names:
         before, now = written_for.names.get(taken.name), offered.names.get(taken.name)
         if before is not None and now is not None:
-            for told in _different(before, now):
-                detail = f"{taken.name}{told}"
+            for difference in _different(before, now):
+                detail = f"{taken.name}{difference}"
                 yield Incompatibility(weight=Weight.CHANGED, detail=detail, place=str(taken.place))
 
 

@@ -47,8 +47,8 @@ def _needs(package: Distribution, extras: frozenset[str]) -> Iterator[tuple[str,
     """What a package needs, each with the extras that are asked of it."""
     for line in package.requires or ():
         requirement, _, marker = line.partition(";")
-        asked = set(_EXTRA.findall(marker))
+        wanted_extras = set(_EXTRA.findall(marker))
         match = _REQUIREMENT.match(requirement)
-        if match and (not asked or asked & extras):
+        if match and (not wanted_extras or wanted_extras & extras):
             words = (match["extras"] or "").split(",")
             yield plain(match["name"]), frozenset(word.strip() for word in words if word.strip())

@@ -1,4 +1,4 @@
-"""Which plugins there are, told without importing any of them."""
+"""Which plugins there are, found without importing any of them."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What is not as the plugin lock has it, told in words.
+"""Differences from the plugin lock, in words.
 
 A plugin that differs is not imported, and whatever else there is serves. A
 lock that cannot be read says nothing about anybody, so that only what comes
@@ -61,8 +61,8 @@ class Watch:
 
     def drifts(self) -> list[Drift]:
         """Everything that differs."""
-        told = ((each.name, self.objection(each)) for each in self._found)
-        refused = [Drift(plugin=name, detail=detail) for name, detail in told if detail]
+        objections = ((each.name, self.objection(each)) for each in self._found)
+        refused = [Drift(plugin=name, detail=detail) for name, detail in objections if detail]
         return [*refused, *self.others()]
 
     def others(self) -> Iterator[Drift]:
@@ -74,11 +74,10 @@ class Watch:
             elif self._owners.get(file) not in owned:
                 detail = f"{file} is {change}: its lines may be code that runs at every start"
                 yield Drift(plugin=PLUGIN, detail=detail)
-        for name in sorted(self._names() - {each.name for each in self._found}):
+        for name in sorted(
+            {entry.name for entry in self._lock.plugins} - {each.name for each in self._found}
+        ):
             yield Drift(plugin=name, detail="it is in the plugin lock and not there", bad=False)
-
-    def _names(self) -> set[str]:
-        return {entry.name for entry in self._lock.plugins}
 
     def _objections(self, found: Found) -> Iterator[str]:
         entries = [entry for entry in self._lock.plugins if entry.name == found.name]
@@ -94,9 +93,6 @@ class Watch:
         if entry.module != found.module and found.origin is not Origin.FILE:
             yield f"the plugin lock has it in {entry.module}, not in {found.module}"
         yield from _changed_files(entry, found)
-        yield from self._changed_startup(found)
-
-    def _changed_startup(self, found: Found) -> Iterator[str]:
         package = plain(found.distribution or "")
         for file, change in self._startup.items():
             if change != "gone" and self._owners.get(file) == package:

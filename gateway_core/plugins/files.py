@@ -72,7 +72,11 @@ class PluginFolder:
         """The files that are plugins, by name."""
         with suppress(FileNotFoundError, NotADirectoryError):
             names = sorted(os.listdir(self.path))
-            return [self.path / name for name in names if _is_dropin(name)]
+            return [
+                self.path / name
+                for name in names
+                if (name.endswith(".py") and not name.startswith(("_", ".")))
+            ]
         return []
 
     def misplaced(self) -> list[Path]:
@@ -216,7 +220,12 @@ def source_of(found: Sourced) -> tuple[Path, list[Path]]:
     path = None if found.path is None else Path(found.path)
     if path is not None and path.is_file():
         return path.parent, [path]
-    spec = _spec(found.module, path)
+    # The outermost package that is not a namespace, as an import would find it.
+    name, *deeper = found.module.split(".")
+    spec = _outermost(name, path)
+    while spec is not None and spec.origin is None and deeper:
+        name = f"{name}.{deeper.pop(0)}"
+        spec = PathFinder.find_spec(name, list(spec.submodule_search_locations or ()))
     if spec is None:
         return Path(), []
     if spec.submodule_search_locations:
@@ -226,16 +235,6 @@ def source_of(found: Sourced) -> tuple[Path, list[Path]]:
         return Path(), []
     file = Path(spec.origin).resolve()
     return file.parent, [file]
-
-
-def _spec(module: str, folder: Path | None) -> ModuleSpec | None:
-    """Of the outermost module that is no namespace, as an import would find it."""
-    name, *deeper = module.split(".")
-    spec = _outermost(name, folder)
-    while spec is not None and spec.origin is None and deeper:
-        name = f"{name}.{deeper.pop(0)}"
-        spec = PathFinder.find_spec(name, list(spec.submodule_search_locations or ()))
-    return spec
 
 
 def _outermost(name: str, folder: Path | None) -> ModuleSpec | None:
@@ -267,7 +266,3 @@ def _is_package(path: Path) -> bool:
     if path.suffix == ".whl" or path.name.endswith(".tar.gz"):
         return True
     return any((path / name).is_file() for name in ("__init__.py", "pyproject.toml"))
-
-
-def _is_dropin(name: str) -> bool:
-    return name.endswith(".py") and not name.startswith(("_", "."))

@@ -40,12 +40,12 @@ def _problems(registry: Registry) -> Iterator[Finding]:
     refused = {p.name for p in registry.plugins if p.state in (State.FAILED, State.LOCKED)}
     files = {plugin.name: file_of(plugin) for plugin in reversed(registry.plugins)}
     for problem in registry.problems:
-        told = trouble(problem, files.get(problem.plugin))
+        explained = trouble(problem, files.get(problem.plugin))
         yield Finding(
             plugin=problem.plugin,
             bad=problem.fatal or problem.plugin in refused,
-            detail=told.message,
-            advice=told.advice,
+            detail=explained.message,
+            advice=explained.advice,
         )
 
 

@@ -68,17 +68,14 @@ class LoadGuard:
         try:
             failure = self._worker.outbox.get(timeout=self._limit)
         except Empty:
-            self._give_up()
+            worker, self._worker = self._worker, None
+            if worker is not None:
+                worker.dismiss()
+                _interrupt(worker)
             raise PluginFailed(f"did not finish within {self._limit:g} s") from None
         if failure is not None:
             raise failure
         return result[0]
-
-    def _give_up(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.dismiss()
-            _interrupt(worker)
 
 
 class _Worker(threading.Thread):
@@ -126,8 +123,8 @@ def _trace(error: BaseException) -> tuple[str, str]:
     """
     try:
         trace = _entered(error.__traceback__)
-        told = "".join(traceback.format_exception(type(error), error, trace))
-        return told, "" if isinstance(error, SyntaxError) else _place(trace)
+        text = "".join(traceback.format_exception(type(error), error, trace))
+        return text, "" if isinstance(error, SyntaxError) else _place(trace)
     except Exception:
         return "", ""
 

@@ -16,7 +16,7 @@ from .core_packages import core_versions, plain
 from .discovery import Found, Origin
 from .files import PluginFolder, remove_below, scratch, write_lines
 from .missing import Missing, missing
-from .pip import Ended, Installer, InstallFailed, Run, insist
+from .pip import CommandResult, Installer, InstallFailed, Run, insist
 from .sources import CORE, distribution_of
 
 
@@ -56,16 +56,22 @@ def uninstall(
         folder.remove(found.path.name)
         return
     if found.distribution is None or plain(found.distribution) == CORE:
-        told = f"{found.name} is a part of the gateway. This switches it off instead: "
-        raise InstallFailed(f"{told}model-gateway plugins disable {found.name}")
+        reason = f"{found.name} is a part of the gateway. This switches it off instead: "
+        raise InstallFailed(f"{reason}model-gateway plugins disable {found.name}")
     if found.origin is Origin.FOLDER:
-        _take_away(found.distribution, folder)
+        package = distribution_of(found.distribution, Origin.FOLDER, folder)
+        files = _listed(package) if package else ()
+        if not remove_below(folder.packages, files):
+            raise InstallFailed(
+                f"{found.distribution} has no list of its files; "
+                f"remove them from {folder.packages}."
+            )
         return
     use = tool()
     insist(run(use.command("uninstall", *(() if use.is_uv else ("--yes",)), found.distribution)))
 
 
-def _insist_here(ended: Ended) -> None:
+def _insist_here(ended: CommandResult) -> None:
     """Raises InstallFailed, which names the other place where this one is shut."""
     place = sysconfig.get_path("purelib")
     try:
@@ -73,16 +79,18 @@ def _insist_here(ended: Ended) -> None:
     except InstallFailed as failed:
         if os.access(place, os.W_OK):
             raise
-        told = f"{failed} {place} cannot be written; --into data installs into the data directory."
-        raise InstallFailed(told) from None
+        reason = (
+            f"{failed} {place} cannot be written; --into data installs into the data directory."
+        )
+        raise InstallFailed(reason) from None
 
 
 def _core() -> dict[str, str]:
     try:
         return core_versions()
     except PackageNotFoundError:
-        told = f"{CORE} is not installed as a package here, so nothing protects what it needs."
-        raise InstallFailed(f"{told} Install plugins with pip itself.") from None
+        reason = f"{CORE} is not installed as a package here, so nothing protects what it needs."
+        raise InstallFailed(f"{reason} Install plugins with pip itself.") from None
 
 
 def _put(
@@ -114,13 +122,6 @@ def _files(
         and (any_version or package.version == version)
         for file in _listed(package)
     }
-
-
-def _take_away(name: str, folder: PluginFolder) -> None:
-    package = distribution_of(name, Origin.FOLDER, folder)
-    files = _listed(package) if package else ()
-    if not remove_below(folder.packages, files):
-        raise InstallFailed(f"{name} has no list of its files; remove them from {folder.packages}.")
 
 
 def _listed(package: Distribution) -> Iterable[Path]:

@@ -156,15 +156,17 @@ def _broken(
         if name not in offered:
             yield f"{kind}{name} is gone"
         else:
-            yield from (f"{kind}{name}{told}" for told in _differences(shape, offered[name]))
+            yield from (
+                f"{kind}{name}{difference}" for difference in _differences(shape, offered[name])
+            )
 
 
 def _differences(promised: Shape, offered: Shape) -> Iterator[str]:
-    for member, told in promised.items():
+    for member, before in promised.items():
         if member not in offered:
             yield f".{member} is gone"
-        elif not _keeps(told, offered[member]):
-            yield f"{f'.{member}' if member else ''} is {offered[member]}, and was {told}"
+        elif not _keeps(before, offered[member]):
+            yield f"{f'.{member}' if member else ''} is {offered[member]}, and was {before}"
     if promised.get(KIND) in ("struct", "protocol"):
         for member in offered.keys() - promised.keys():
             if not is_optional(offered[member]):

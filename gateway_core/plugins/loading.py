@@ -30,7 +30,7 @@ from . import protocol as protocols
 from .discovery import Found, Origin
 from .files import FileDamaged, PluginFolder
 from .guard import LoadGuard, PluginFailed
-from .records import Loaded, Plugin, Problem, State, blame, report
+from .records import Loaded, Plugin, Problem, State, report, report_failure
 
 UNTIL_MENDED = "Nothing of it is run until that is mended."
 IMPORT_LIMIT = 10.0
@@ -167,8 +167,10 @@ def _doubled(found: Found, earlier: Iterable[Plugin], problems: list[Problem]) -
     if other is None:
         return None
     error = f"its name is taken by {_called(other)}"
-    told = f"{_called(found)} is not loaded: {error}"
-    report(problems, Problem(found.name, told, advice="Keep one of the two: uninstall the other."))
+    message = f"{_called(found)} is not loaded: {error}"
+    report(
+        problems, Problem(found.name, message, advice="Keep one of the two: uninstall the other.")
+    )
     return _record(found, State.FAILED, error=error)
 
 
@@ -181,8 +183,8 @@ def _called(plugin: Found | Plugin) -> str:
 def _faulty(found: Found, problems: list[Problem]) -> Plugin | None:
     if found.fault is None:
         return None
-    told = f"could not be loaded: {found.fault}"
-    report(problems, Problem(found.name, told, fatal=True, advice=UNTIL_MENDED))
+    message = f"could not be loaded: {found.fault}"
+    report(problems, Problem(found.name, message, fatal=True, advice=UNTIL_MENDED))
     return _record(found, State.FAILED, error=found.fault)
 
 
@@ -200,7 +202,7 @@ def _loaded(
         protocol, hooks, notes = guard.run(partial(_register, manager, plugin, found.name))
     except PluginFailed as failure:
         manager.unregister(name=found.name)
-        blame(problems, found.name, "could not be loaded", failure, failure.place)
+        report_failure(problems, found.name, "could not be loaded", failure, failure.place)
         return _record(found, State.FAILED, error=failure.reason, seconds=clock() - start)
     for note in notes:
         report(problems, Problem(found.name, note))
@@ -216,7 +218,7 @@ def _register(
     Raises PluginValidationError for a hook with arguments that do not exist, ProtocolMismatch
     for a protocol that is not spoken here.
     """
-    protocol = protocols.spoken_by(plugin)
+    protocol = protocols.protocol_of(plugin)
     twin = manager.get_name(plugin)
     if twin is not None:
         raise ValueError(f"it is the same module as plugin {twin}")

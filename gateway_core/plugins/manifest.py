@@ -135,6 +135,7 @@ def manifest_url(
 def entry(spec: ProviderSpec) -> ManifestEntry:
     """What the manifest says of one provider."""
     reasons = sidecar_reasons(spec)
+    # Other writers of JSON put a whole number without ``.0``.
     return ManifestEntry(
         id=spec.id,
         alias=spec.alias,
@@ -146,7 +147,9 @@ def entry(spec: ProviderSpec) -> ManifestEntry:
         capabilities=_capabilities(spec, is_eligible=not reasons),
         passthrough_models=spec.passthrough_models,
         default_context_length=spec.default_context,
-        timeout_ms=_plain(spec.timeout_ms),
+        timeout_ms=int(spec.timeout_ms)
+        if spec.timeout_ms is not None and float(spec.timeout_ms).is_integer()
+        else spec.timeout_ms,
         models=tuple(_model(model) for model in spec.models),
         sidecar=Sidecar(eligible=not reasons, reasons=reasons),
     )
@@ -225,8 +228,3 @@ def _model(model: Model) -> ModelEntry:
         target_format=model.format,
         kind=None if model.kind is Kind.LLM else model.kind.value,
     )
-
-
-def _plain(number: float | None) -> int | float | None:
-    """The number without ``.0``, as other writers of JSON would put it."""
-    return int(number) if number is not None and float(number).is_integer() else number

@@ -39,8 +39,8 @@ def missing(
 ) -> list[Missing]:
     """What ``words`` (constraints, packages, options) need. Raises InstallFailed."""
     if tool.is_uv:
-        told = insist(run(tool.command("install", "--dry-run", *words), listen=True))
-        return [_planned(match) for match in _PLANNED.finditer(told)]
+        output = insist(run(tool.command("install", "--dry-run", *words), listen=True))
+        return [_planned(match) for match in _PLANNED.finditer(output)]
     report = scratch / "report.json"
     pip = [sys.executable, "-c", _BESIDE, str(into.packages)]
     insist(run([*pip, "install", "--dry-run", "--report", str(report), *words]))

@@ -33,10 +33,10 @@ def package_of(plugin: Plugin, folder: PluginFolder) -> Package:
     found = None
     if plugin.distribution:
         found = distribution_of(plugin.distribution, plugin.origin, folder)
-    return Package() if found is None else _told(found)
+    return Package() if found is None else _describe(found)
 
 
-def _told(package: Distribution) -> Package:
+def _describe(package: Distribution) -> Package:
     metadata = cast(Message, package.metadata)
     named = dict(_address(line) for line in metadata.get_all("Project-URL") or ())
     named["home page"] = metadata.get("Home-page", "")

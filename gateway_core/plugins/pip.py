@@ -15,18 +15,18 @@ class InstallFailed(Exception):
     """The message says what went wrong and what to do."""
 
 
-class Ended(Struct, frozen=True):
+class CommandResult(Struct, frozen=True):
     """How a command ended."""
 
     code: int
-    told: str = ""
-    """What it said on its error output, where that was listened to."""
+    stderr: str = ""
+    """Its error output, where that was captured."""
 
 
 class Run(Protocol):
     """Runs a command that shows on the terminal what it does, unless it is listened to."""
 
-    def __call__(self, command: Sequence[str], *, listen: bool = False) -> Ended: ...
+    def __call__(self, command: Sequence[str], *, listen: bool = False) -> CommandResult: ...
 
 
 class Installer(Struct, frozen=True):
@@ -53,7 +53,7 @@ def installer() -> Installer:
     )
 
 
-def run(command: Sequence[str], *, listen: bool = False) -> Ended:
+def run(command: Sequence[str], *, listen: bool = False) -> CommandResult:
     """A Run that keeps to the error output, so that the output stays the command line's own."""
     ended = subprocess.run(
         command,
@@ -63,11 +63,11 @@ def run(command: Sequence[str], *, listen: bool = False) -> Ended:
         stderr=subprocess.PIPE if listen else None,
         text=True,
     )
-    return Ended(ended.returncode, ended.stderr or "")
+    return CommandResult(ended.returncode, ended.stderr or "")
 
 
-def insist(ended: Ended) -> str:
-    """What was said, if the command came through. Raises InstallFailed."""
+def insist(ended: CommandResult) -> str:
+    """The error output of a command that succeeded. Raises InstallFailed."""
     if ended.code != 0:
-        raise InstallFailed(f"{ended.told}The installer ended with code {ended.code}; see above.")
-    return ended.told
+        raise InstallFailed(f"{ended.stderr}The installer ended with code {ended.code}; see above.")
+    return ended.stderr

@@ -25,37 +25,37 @@ class ProtocolMismatch(ValueError):
     """A plugin speaks a version that is not understood, or not the one that it says."""
 
 
-def spoken_by(plugin: object) -> int:
+def protocol_of(plugin: object) -> int:
     """The version that a plugin says it speaks. Raises ProtocolMismatch."""
-    said = getattr(plugin, MARK, UNSAID)
-    if type(said) is not int:
-        raise ProtocolMismatch(f"{MARK} is to be a whole number, not {type(said).__name__}")
-    if said not in SUPPORTED:
-        raise ProtocolMismatch(unsupported(said, SUPPORTED))
-    return said
+    protocol = getattr(plugin, MARK, UNSAID)
+    if type(protocol) is not int:
+        raise ProtocolMismatch(f"{MARK} is to be a whole number, not {type(protocol).__name__}")
+    if protocol not in SUPPORTED:
+        raise ProtocolMismatch(unsupported(protocol, SUPPORTED))
+    return protocol
 
 
-def unsupported(said: int, speaks: Iterable[int]) -> str:
+def unsupported(protocol: int, speaks: Iterable[int]) -> str:
     """Why a plugin of this version is refused by a gateway that speaks those, and what to do."""
     known = sorted(speaks)
-    older = said < known[0]
+    older = protocol < known[0]
     advice = "install a newer version of the plugin" if older else "update the gateway"
-    return f"it speaks hook protocol {said}, and the gateway speaks {listed(known)}: {advice}"
+    return f"it speaks hook protocol {protocol}, and the gateway speaks {listed(known)}: {advice}"
 
 
 def remarks(protocol: int, taken: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """What to tell about the arguments that a plugin's hooks take.
+    """Notes about the arguments that a plugin's hooks take.
 
     ``taken`` holds the arguments by hook. An argument that is older than the
-    version raises ProtocolMismatch; a newer one works and is told, and so is
+    version raises ProtocolMismatch; a newer one works with a note, and so does
     one that goes with its version.
     """
     odd = {argument for arguments in taken.values() for argument in arguments} & ARGUMENTS.keys()
-    told = (
+    remarks_of_all = (
         _remark(protocol, argument, [hook for hook in sorted(taken) if argument in taken[hook]])
         for argument in sorted(odd)
     )
-    return [remark for remark in told if remark]
+    return [remark for remark in remarks_of_all if remark]
 
 
 def _remark(protocol: int, argument: str, hooks: Iterable[str]) -> str:

@@ -74,10 +74,10 @@ def report(problems: list[Problem], problem: Problem) -> None:
     problems.append(problem)
 
 
-def blame(
-    problems: list[Problem], plugin: str, what: str, failure: PluginFailed, place: str = ""
+def report_failure(
+    problems: list[Problem], plugin: str, action: str, failure: PluginFailed, place: str = ""
 ) -> None:
-    """Keep that a plugin's own code failed, and log where; ``place`` is told to the operator."""
-    told = f"{what}: {failure.reason}" + (f" ({place})" if place else "")
-    log.warning("plugin %s: %s\n%s", plugin, told, failure.trace)
-    problems.append(Problem(plugin, told, fatal=True))
+    """Keep that a plugin's own code failed, and log where; ``place`` is shown to the operator."""
+    message = f"{action}: {failure.reason}" + (f" ({place})" if place else "")
+    log.warning("plugin %s: %s\n%s", plugin, message, failure.trace)
+    problems.append(Problem(plugin, message, fatal=True))

@@ -30,7 +30,7 @@ from . import (
     report,
     settings_of,
 )
-from .claims import is_kept, settled
+from .claims import is_reserved, without_lost_variables
 from .trust import has_precedence
 from .validation import (
     format_faults,
@@ -106,7 +106,7 @@ def build(
     draft.settle_variables(first)
     draft.add_interceptors(given["register_interceptors"])
     draft.add_servers(_in_order(given["register_servers"], first))
-    return draft.freeze(_judged(plugin, loaded.manager, draft) for plugin in loaded.plugins)
+    return draft.freeze(_conclude(plugin, loaded.manager, draft) for plugin in loaded.plugins)
 
 
 def with_providers(registry: Registry, specs: Iterable[ProviderSpec]) -> Registry:
@@ -122,15 +122,15 @@ def with_providers(registry: Registry, specs: Iterable[ProviderSpec]) -> Registr
 
 def with_problems(registry: Registry, problems: Iterable[Problem]) -> Registry:
     """The registry with what went wrong later; a plugin whose code failed counts as failed."""
-    told = tuple(problems)
-    errors = {problem.plugin: problem.message for problem in told if problem.fatal}
+    later = tuple(problems)
+    errors = {problem.plugin: problem.message for problem in later if problem.fatal}
     plugins = (
         replace(plugin, state=State.FAILED, error=errors[plugin.name])
         if plugin.name in errors and plugin.state is State.LOADED
         else plugin
         for plugin in registry.plugins
     )
-    return replace(registry, plugins=tuple(plugins), problems=(*registry.problems, *told))
+    return replace(registry, plugins=tuple(plugins), problems=(*registry.problems, *later))
 
 
 def _in_order(given: Iterable[tuple[str, Any]], first: frozenset[str]) -> list[tuple[str, Any]]:
@@ -151,8 +151,8 @@ def _ask(
         _take_out_failed(manager, problems)
     failed = _failed(problems)
     return {
-        name: [(plugin, answer) for plugin, answer in told if plugin not in failed]
-        for name, told in given.items()
+        name: [(plugin, answer) for plugin, answer in replies if plugin not in failed]
+        for name, replies in given.items()
     }
 
 
@@ -165,7 +165,7 @@ def _failed(problems: Iterable[Problem]) -> set[str]:
     return {problem.plugin for problem in problems if problem.fatal}
 
 
-def _judged(plugin: Plugin, manager: pluggy.PluginManager, draft: "_Draft") -> Plugin:
+def _conclude(plugin: Plugin, manager: pluggy.PluginManager, draft: "_Draft") -> Plugin:
     """The plugin's record once its answers are known."""
     if plugin.state is not State.LOADED:
         return plugin
@@ -228,7 +228,7 @@ class _Draft:
             if spec.id in self.names:
                 self._refuse(plugin, f"{label} is refused: {self._holder(spec.id)}")
                 continue
-            if is_kept(spec.id, plugin, first):
+            if is_reserved(spec.id, plugin, first):
                 self._refuse(plugin, f"{label} is refused: {KEPT}")
                 continue
             self.credited.add(plugin)
@@ -247,7 +247,9 @@ class _Draft:
         def note(plugin: str, message: str) -> None:
             report(self.problems, Problem(plugin, message))
 
-        for spec in list(settled(self.providers, self.provider_plugins, first, note)):
+        for spec in list(
+            without_lost_variables(self.providers, self.provider_plugins, first, note)
+        ):
             self.providers[spec.id] = sealed(spec)
 
     def add_interceptors(self, given: Iterable[tuple[str, Interceptor]]) -> None:
@@ -332,8 +334,8 @@ class _Draft:
             if holder == spec.id:
                 free.append(beginning)
             else:
-                told = f"models that begin with {beginning!r} belong to provider {holder!r}"
-                self._note(self.provider_plugins[spec.id], _label("provider", spec), told)
+                message = f"models that begin with {beginning!r} belong to provider {holder!r}"
+                self._note(self.provider_plugins[spec.id], _label("provider", spec), message)
         if len(free) < len(spec.beginnings):
             self.providers[spec.id] = replace(spec, beginnings=tuple(free))
 

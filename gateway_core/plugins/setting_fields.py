@@ -70,7 +70,13 @@ def declared(plugin: str, struct: object) -> Declared:
     faults = [*_form_faults(struct), *_field_faults(plugin, struct)]
     if faults:
         raise Unsound("; ".join(faults))
-    _check_defaults(struct)
+    try:
+        msgspec.json.schema(struct)
+        msgspec.json.decode(msgspec.json.encode(struct()), type=struct)
+    except msgspec.ValidationError as error:
+        raise Unsound(f"a default does not fit its type: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise Unsound(f"it cannot be written as JSON: {error}") from None
     return Declared(
         plugin=plugin, struct=struct, fields=described(plugin, struct), shape=_shape(struct)
     )
@@ -169,17 +175,6 @@ def _field_faults(plugin: str, struct: type[Struct]) -> Iterator[str]:
         other = variables.setdefault(variable(plugin, field.name), field.name)
         if other != field.name:
             yield f"{field.name!r} and {other!r} have one process variable"
-
-
-def _check_defaults(struct: type[Struct]) -> None:
-    """Raises Unsound when a type cannot stand in JSON, or a default is not of its type."""
-    try:
-        msgspec.json.schema(struct)
-        msgspec.json.decode(msgspec.json.encode(struct()), type=struct)
-    except msgspec.ValidationError as error:
-        raise Unsound(f"a default does not fit its type: {error}") from None
-    except (TypeError, ValueError) as error:
-        raise Unsound(f"it cannot be written as JSON: {error}") from None
 
 
 def _shape(struct: type[Struct]) -> type[Struct]:

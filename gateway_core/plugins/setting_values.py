@@ -81,8 +81,8 @@ def settle(found: Declared, layers: Layers) -> InForce:
     try:
         value = value_of(found, chosen.members)
     except SettingRefused as refusal:
-        told = f"its settings are refused, so the defaults count: {refusal}"
-        return InForce(value=found.struct(), faults=(*chosen.faults, told))
+        message = f"its settings are refused, so the defaults count: {refusal}"
+        return InForce(value=found.struct(), faults=(*chosen.faults, message))
     return InForce(value=value, sources=chosen.sources, faults=tuple(chosen.faults))
 
 
@@ -103,7 +103,11 @@ def choose(found: Declared, layers: Layers) -> Chosen:
     _take(chosen, found, SettingSource.PROGRAM, layers.program)
     for field in found.fields:
         if field.variable in layers.variables:
-            _take_variable(chosen, found, field, layers.variables[field.variable])
+            try:
+                chosen.members[field.name] = _read(found, field, layers.variables[field.variable])
+                chosen.sources[field.name] = SettingSource.ENVIRONMENT
+            except SettingRefused as refusal:
+                chosen.faults.append(f"the variable {field.variable} is left out: {refusal}")
     return chosen
 
 
@@ -116,19 +120,12 @@ def _take(chosen: Chosen, found: Declared, source: SettingSource, document: Docu
             chosen.faults.append(f"the setting {name} ({source}) is left out: {fault}")
 
 
-def _take_variable(chosen: Chosen, found: Declared, field: SettingField, text: str) -> None:
-    try:
-        chosen.members[field.name] = _read(found, field, text)
-        chosen.sources[field.name] = SettingSource.ENVIRONMENT
-    except SettingRefused as refusal:
-        chosen.faults.append(f"the variable {field.variable} is left out: {refusal}")
-
-
 def shown_values(found: Declared, value: Struct) -> dict[str, Any]:
     """Settings as JSON, secrets masked."""
     fields = zip(msgspec.structs.fields(found.struct), found.fields, strict=True)
     return {
-        told.name: shown(getattr(value, field.name), secret=told.secret) for field, told in fields
+        setting.name: shown(getattr(value, field.name), secret=setting.secret)
+        for field, setting in fields
     }
 
 
@@ -214,14 +211,14 @@ def strays(
     """What is set and means no setting, or more than one."""
     for variable in sorted(variables.keys() & owners.keys()):
         if len(owners[variable]) > 1:
-            told = f"the variable {variable} is not read: it means a setting of each of "
-            told += ", ".join(owners[variable])
-            yield Problem(owners[variable][0], told, advice=SET_RIGHT)
+            message = f"the variable {variable} is not read: it means a setting of each of "
+            message += ", ".join(owners[variable])
+            yield Problem(owners[variable][0], message, advice=SET_RIGHT)
     for name in sorted(found):
         unknown = [v for v in variables if v.startswith(prefix(name)) and v not in owners]
         for variable in sorted(unknown):
-            told = f"the variable {variable} means none of its settings"
-            yield Problem(name, told, advice=SET_RIGHT)
+            message = f"the variable {variable} means none of its settings"
+            yield Problem(name, message, advice=SET_RIGHT)
     for name in sorted(program):
         known = found[name].names if name in found else frozenset()
         for member in sorted(program[name].keys() - known):

@@ -140,8 +140,8 @@ class PluginSettings:
             with LoadGuard(self._limit) as guard:
                 return guard.run(partial(settle, found, layers))
         except PluginFailed as failure:
-            told = f"its check of its settings {failure.reason}, so the defaults count"
-            return InForce(value=found.struct(), faults=(told,))
+            message = f"its check of its settings {failure.reason}, so the defaults count"
+            return InForce(value=found.struct(), faults=(message,))
 
     def _faults(self) -> list[Problem]:
         return [
@@ -177,8 +177,8 @@ def settings_of(
                 found.append(guard.run(partial(declared, plugin, struct)))
             except PluginFailed as failure:
                 reason = failure.reason.removeprefix(f"{Unsound.__name__}: ")
-                told = f"its settings are refused: {reason}"
-                report(problems, Problem(plugin, told, fatal=True))
+                message = f"its settings are refused: {reason}"
+                report(problems, Problem(plugin, message, fatal=True))
     at_start = frozenset(each.plugin for each in found if _takes_settings(loaded, each.plugin))
     return PluginSettings(
         found, variables, program, stored, problems, at_start=at_start, limit=limit

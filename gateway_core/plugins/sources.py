@@ -36,7 +36,7 @@ def find(
     folder: PluginFolder | None = None,
     entry_points: bool = True,
 ) -> list[Found]:
-    """Every plugin there is, in the order they are loaded in. Imports none of them.
+    """All plugins, in the order in which they are loaded. Imports none of them.
 
     ``entry_points=False`` looks at ``extra`` alone. What is wrong with a place
     goes to ``report``, with the name of the plugin or package.
@@ -63,7 +63,8 @@ def dropins(folder: PluginFolder) -> Iterator[Found]:
     files = folder.dropins()
     shared = fault_of(folder.path) if files else None
     for file in files:
-        module = _module_name(file)
+        # No import statement can spell it, and no file in another folder has it.
+        module = f"plugin-file-{file.stem}-{crc32(bytes(file.absolute())):08x}"
         yield Found(
             name=file.stem.replace("_", "-"),
             module=module,
@@ -80,10 +81,11 @@ def in_packages(folder: PluginFolder, report: Report) -> Iterator[Found]:
     if not place.is_dir():
         return
     fault = fault_of(folder.path) or fault_of(place)
-    if fault is None:
-        _reach(place)
+    if fault is None and str(place) not in sys.path:
+        # Imports look here last, so that nothing of the installation is replaced.
+        sys.path.append(Besides(place))
     for each in declared(distributions(path=[str(place)]), report, Origin.FOLDER, place):
-        if _is_core(each.distribution):
+        if (each.distribution or "").lower().replace("_", "-").replace(".", "-") == CORE:
             report(each.name, f"{place} holds a copy of {CORE}, which is ignored; remove it")
         else:
             yield replace(each, fault=fault, load=partial(_from, place, each))
@@ -93,16 +95,6 @@ def distribution_of(name: str, origin: Origin, folder: PluginFolder) -> Distribu
     """The installed package of this name, in the place that the origin means."""
     path = [str(folder.packages)] if origin is Origin.FOLDER else installation()
     return next(iter(distributions(name=name, path=path)), None)
-
-
-def _is_core(name: str | None) -> bool:
-    return (name or "").lower().replace("_", "-").replace(".", "-") == CORE
-
-
-def _reach(place: Path) -> None:
-    """Let imports find these packages, after everything else."""
-    if str(place) not in sys.path:
-        sys.path.append(Besides(place))
 
 
 def _from(place: Path, found: Found) -> object:
@@ -117,11 +109,6 @@ def _from(place: Path, found: Found) -> object:
     if is_elsewhere and PathFinder.find_spec(found.module.partition(".")[0], [str(place)]):
         raise ImportError(f"the module {found.module} is that of {file}, not the one in {place}")
     return plugin
-
-
-def _module_name(file: Path) -> str:
-    """No import statement can spell it, and no file in another folder has it."""
-    return f"plugin-file-{file.stem}-{crc32(bytes(file.absolute())):08x}"
 
 
 def _run(name: str, file: Path) -> ModuleType:

@@ -62,14 +62,14 @@ def _places(more: Iterable[Path]) -> Iterator[Path]:
 
 def _in(place: Path) -> list[Path]:
     with suppress(OSError):
-        files = [place / name for name in sorted(os.listdir(place)) if _is_run(name)]
+        files = [
+            place / name
+            for name in sorted(os.listdir(place))
+            if (name.endswith(SUFFIX) or name.partition(".")[0] in MODULES)
+        ]
         packages = [place / name / "__init__.py" for name in MODULES]
         return [file for file in (*files, *packages) if file.is_file()]
     return []
-
-
-def _is_run(name: str) -> bool:
-    return name.endswith(SUFFIX) or name.partition(".")[0] in MODULES
 
 
 def _listed(package: Distribution) -> set[str]:

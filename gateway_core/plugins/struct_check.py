@@ -105,17 +105,17 @@ def _mapping(key: Check, member: Check) -> Check:
 
 def _protocol(kind: type) -> Check:
     """A protocol is kept by having its methods, and its attributes with their types."""
-    methods = [name for name, member in vars(kind).items() if _is_public_method(name, member)]
+    methods = [
+        name
+        for name, member in vars(kind).items()
+        if (callable(member) and not name.startswith("_"))
+    ]
     attributes = [(name, check_of(hint)) for name, hint in get_type_hints(kind).items()]
     return lambda value: (
         not isinstance(value, type)
         and all(callable(getattr(value, name, None)) for name in methods)
         and all(hasattr(value, name) and check(getattr(value, name)) for name, check in attributes)
     )
-
-
-def _is_public_method(name: str, member: object) -> bool:
-    return callable(member) and not name.startswith("_")
 
 
 def _struct(kind: type[Struct]) -> Check:

@@ -4,7 +4,7 @@ They are kept in ``DATA_DIR/plugins/disabled.json``. A change counts from the
 next start, because a plugin that runs cannot be taken out.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import msgspec
 from msgspec import Struct
@@ -34,12 +34,8 @@ def switch(folder: PluginFolder, name: str, *, on: bool) -> bool:
     before = disabled(folder)
     if on is (name not in before):
         return False
-    _keep(folder, before - {name} if on else before | {name})
+    folder.write_json(FILE, _Document(tuple(sorted(before - {name} if on else before | {name}))))
     return True
-
-
-def _keep(folder: PluginFolder, names: Iterable[str]) -> None:
-    folder.write_json(FILE, _Document(tuple(sorted(names))))
 
 
 def reservation(

@@ -46,7 +46,7 @@ class Tier(StrEnum):
 
 
 class Result(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the kit found out about one plugin."""
+    """What the kit found about one plugin."""
 
     digest: str
     """Of the plugin's files, as they were then."""
@@ -88,7 +88,7 @@ def result_of(plugin: "Plugin", folder: PluginFolder) -> Result | None:
 
 
 def recorded(folder: PluginFolder) -> Mapping[str, Result]:
-    """What the kit found out in this installation; nothing where that cannot be read."""
+    """What the kit found in this installation; nothing where that cannot be read."""
     try:
         return msgspec.convert(folder.read_json(FILE) or {}, Document).plugins
     except (FileDamaged, msgspec.ValidationError):
@@ -105,19 +105,17 @@ def shipped() -> Mapping[str, Result]:
 def current_digest(plugin: "Plugin") -> str:
     """Of the plugin's files; empty where there are none, or they cannot be read."""
     try:
-        return digest_of(_found(plugin))
+        return digest_of(
+            Found(
+                name=plugin.name,
+                module=plugin.module,
+                load=partial(_not_here, plugin.name),
+                origin=plugin.origin,
+                path=Path(plugin.path) if plugin.path else None,
+            )
+        )
     except OSError:
         return ""
-
-
-def _found(plugin: "Plugin") -> Found:
-    return Found(
-        name=plugin.name,
-        module=plugin.module,
-        load=partial(_not_here, plugin.name),
-        origin=plugin.origin,
-        path=Path(plugin.path) if plugin.path else None,
-    )
 
 
 def _not_here(name: str) -> object:

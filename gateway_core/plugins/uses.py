@@ -95,7 +95,7 @@ def uses_of(found: Found) -> Uses:
                 files.append(_file(name, path))
             except (SyntaxError, ValueError, ImportError) as error:
                 line = getattr(error, "lineno", None) or 1
-                unread.append((UseLocation(name.as_posix(), line), _told(error)))
+                unread.append((UseLocation(name.as_posix(), line), _describe_error(error)))
     return Uses(
         protocol=_protocol(files, found.module),
         names=_every(files, _names),
@@ -119,7 +119,7 @@ def _file(name: Path, path: Path) -> _File:
     return _File(module, name.as_posix(), nodes, tuple(tree.body), _bound(nodes))
 
 
-def _told(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """A syntax error's own words; its place is told beside it."""
     why = error.msg if isinstance(error, SyntaxError) else error
     return f"it is no Python that can be read: {why}"
@@ -216,20 +216,17 @@ def _protocol(files: list[_File], module: str) -> int | None:
     """What the plugin's own module says; ``None`` when it says something that is not plain."""
     own_files = [file for file in files if len(files) == 1 or file.module == module]
     own = [node for file in own_files for node in file.top]
-    said: list[ast.expr | None] = [
+    values: list[ast.expr | None] = [
         node.value
         for node in own
-        if isinstance(node, ast.Assign | ast.AnnAssign) and MARK in map(_target, _targets(node))
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        and MARK in map(_target, node.targets if isinstance(node, ast.Assign) else [node.target])
     ]
-    if not said:
+    if not values:
         return None if any(MARK in _taken_in(node) for node in own) else UNSAID
-    last = said[-1]
+    last = values[-1]
     value = last.value if isinstance(last, ast.Constant) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _target(node: ast.expr) -> str:

@@ -102,7 +102,10 @@ def _provider_faults(spec: ProviderSpec, vendor_formats: Container[str]) -> Iter
     for name, url, base in _urls(spec):
         yield from _url_faults(name, url, base=base)
     for host in spec.hosts:
-        yield from _host_faults(host)
+        if not _host.fullmatch(host):
+            yield f"hosts must hold names of hosts in small letters, without a path: {host!r}"
+        elif "*" in host and not is_bounded(host.partition("://")[2] or host):
+            yield f"the host {host!r} may hold no * in its last two labels"
     if spec.chat_path is not None and not spec.chat_path.startswith("/"):
         yield "chat_path does not begin with a slash"
     if spec.timeout_ms is not None and not 0 < spec.timeout_ms <= LONGEST_TIMEOUT_MS:
@@ -155,13 +158,6 @@ def _url_faults(name: str, url: str | None, *, base: bool) -> Iterator[str]:
         yield f"{name} ends with a slash: {url!r}"
     if base and ("?" in url or "#" in url):
         yield f"{name} has a query, so no path can follow it: {url!r}"
-
-
-def _host_faults(host: str) -> Iterator[str]:
-    if not _host.fullmatch(host):
-        yield f"hosts must hold names of hosts in small letters, without a path: {host!r}"
-    elif "*" in host and not is_bounded(host.partition("://")[2] or host):
-        yield f"the host {host!r} may hold no * in its last two labels"
 
 
 def is_bounded(host: str) -> bool:

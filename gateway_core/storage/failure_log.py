@@ -7,7 +7,7 @@ from collections.abc import Callable
 from .errors import StorageFull, StorageUnavailable
 
 AGAIN = 900.0
-"""Seconds until a failure that lasts is told again."""
+"""Seconds until a failure that lasts is logged again."""
 FULL = "Make room on the disk of the data directory, and see that it may be written to."
 SHUT = "See that the database can be read and written and that no other program holds it."
 
@@ -26,33 +26,33 @@ class FailureLog:
         self._log, self._work, self._meanwhile = log, work, meanwhile
         self._monotonic = monotonic
         self._times = 0
-        self._since = self._told = 0.0
+        self._since = self._logged_at = 0.0
         self._seen: set[type[Exception]] = set()
 
     def met(self, error: Exception) -> None:
-        """It has failed. A kind of error that is new to this trouble is told at once."""
+        """It has failed. A kind of error that is new since the failures began is logged at once."""
         now = self._monotonic()
         if not self._times:
             self._since = now
         self._times += 1
         is_new = type(error) not in self._seen
-        if not is_new and now - self._told < AGAIN:
+        if not is_new and now - self._logged_at < AGAIN:
             return
         self._seen.add(type(error))
-        self._told = now
+        self._logged_at = now
         why, advice = _explained(error)
         so_far = f" ({self._times} times in {now - self._since:.0f} s)" if self._times > 1 else ""
-        told = " ".join(filter(None, (f"{self._work} fails{so_far}: {why}.", advice)))
+        message = " ".join(filter(None, (f"{self._work} fails{so_far}: {why}.", advice)))
         # What is wrong with the database is in the words; a mistake of our own is in the trace.
         record = error if is_new and not advice else None
-        self._log.error("%s %s", told, self._meanwhile, exc_info=record)
+        self._log.error("%s %s", message, self._meanwhile, exc_info=record)
 
     def over(self) -> None:
         """It works. Says so if it did not before."""
         if self._times:
             lasted = self._monotonic() - self._since
-            told = "%s works again, after %d failures in %.0f s"
-            self._log.warning(told, self._work, self._times, lasted)
+            message = "%s works again, after %d failures in %.0f s"
+            self._log.warning(message, self._work, self._times, lasted)
             self._times = 0
             self._seen.clear()
 

@@ -81,21 +81,17 @@ async def migrate(database: Database, migrations: Sequence[Migration], clock: Cl
     _compare(applied, migrations)
     missing = migrations[len(applied) :]
     for migration in missing:
-        await _apply(database, migration, clock)
+        async with database.transaction() as transaction:
+            for statement in migration.statements:
+                await transaction.execute(statement)
+            await transaction.execute(
+                _RECORD,
+                number=migration.number,
+                name=migration.name,
+                checksum=migration.checksum,
+                applied_at=iso(clock()),
+            )
     return len(missing)
-
-
-async def _apply(database: Database, migration: Migration, clock: Clock) -> None:
-    async with database.transaction() as transaction:
-        for statement in migration.statements:
-            await transaction.execute(statement)
-        await transaction.execute(
-            _RECORD,
-            number=migration.number,
-            name=migration.name,
-            checksum=migration.checksum,
-            applied_at=iso(clock()),
-        )
 
 
 def _compare(applied: Sequence[Row], migrations: Sequence[Migration]) -> None:

@@ -77,25 +77,20 @@ async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storag
     database = await open_sqlite(data_dir.database, expected=started)
     try:
         await migrate(database, packaged_migrations(database.engine), clock)
-        vault = await _open_vault(data_dir, database)
+        sealed = await _holds_secrets(database)
+        vault = Vault(data_dir.master_key(mint=not sealed))
+        if not await _fits(vault, database):
+            if sealed:
+                raise WrongMasterKey(
+                    f"{data_dir.path / 'master-key'} is not the key that the secrets in the "
+                    "database were sealed with. Put the right file back from a backup."
+                )
+            await _prove(vault, database)
         data_dir.mark_started()
     except BaseException:
         await database.close()
         raise
     return Storage(database, vault)
-
-
-async def _open_vault(data_dir: DataDir, database: Database) -> Vault:
-    sealed = await _holds_secrets(database)
-    vault = Vault(data_dir.master_key(mint=not sealed))
-    if not await _fits(vault, database):
-        if sealed:
-            raise WrongMasterKey(
-                f"{data_dir.path / 'master-key'} is not the key that the secrets in the database "
-                "were sealed with. Put the right file back from a backup."
-            )
-        await _prove(vault, database)
-    return vault
 
 
 async def _holds_secrets(database: Database) -> bool:
@@ -108,13 +103,15 @@ async def _holds_secrets(database: Database) -> bool:
 async def _fits(vault: Vault, database: Database) -> bool:
     rows = await database.fetch("SELECT value FROM meta WHERE key = :key", key=_PROOF)
     try:
-        return bool(rows) and _opened(vault, rows[0]["value"]) == _PROOF_TEXT
+        return (
+            bool(rows)
+            and vault.seal_for("proof").open(
+                rows[0]["value"], table="meta", column="value", row=_PROOF
+            )
+            == _PROOF_TEXT
+        )
     except SealBroken:
         return False
-
-
-def _opened(vault: Vault, proof: str) -> str:
-    return vault.seal_for("proof").open(proof, table="meta", column="value", row=_PROOF)
 
 
 async def _prove(vault: Vault, database: Database) -> None:

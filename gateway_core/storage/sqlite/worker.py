@@ -100,15 +100,12 @@ class Worker:
         try:
             return await future
         except asyncio.CancelledError:
-            self._abandon(job)
+            with self._turn:
+                job.abandoned = True
+                connection = self._connection
+                if self._interrupts and self._current is job and connection is not None:
+                    connection.interrupt()
             raise
-
-    def _abandon(self, job: _Job[Any]) -> None:
-        with self._turn:
-            job.abandoned = True
-            connection = self._connection
-            if self._interrupts and self._current is job and connection is not None:
-                connection.interrupt()
 
     def _serve(self) -> None:
         while (job := self._jobs.get()) is not None:

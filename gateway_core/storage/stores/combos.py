@@ -136,15 +136,11 @@ async def _row(transaction: Statements, combo_id: str) -> Combo:
     return _read(rows[0])
 
 
-def _check(combo: Combo) -> None:
+async def _write(transaction: Statements, sql: str, combo: Combo) -> None:
     if not _NAME.fullmatch(combo.name):
         raise BadRequest("A combo's name has letters, digits, dots, hyphens and underscores only")
     if len(combo.allowed_connection_ids) > MAX_CONNECTIONS:
         raise BadRequest(f"A combo allows at most {MAX_CONNECTIONS} connections")
-
-
-async def _write(transaction: Statements, sql: str, combo: Combo) -> None:
-    _check(combo)
     row = {name: getattr(combo, name) for name in combo.__struct_fields__}
     for name in _JSON:
         row[name] = None if row[name] is None else msgspec.json.encode(row[name]).decode()

@@ -135,7 +135,18 @@ class ConnectionStore:
         """
         async with self._database.transaction() as transaction:
             for connection_id, members in states.items():
-                await _note(transaction, connection_id, members)
+                if part(members, is_sealed)[1]:
+                    raise ValueError("a secret is not part of an account's state")
+                rows = await transaction.fetch(
+                    "SELECT data FROM connections WHERE id = :id", id=connection_id
+                )
+                if rows:
+                    data = changed(msgspec.json.decode(rows[0]["data"]), members)
+                    await transaction.execute(
+                        "UPDATE connections SET data = :data WHERE id = :id",
+                        data=msgspec.json.encode(data).decode(),
+                        id=connection_id,
+                    )
             await raise_version(transaction, STATE_GROUP)
 
     async def reorder(self, provider: str, ids: Sequence[str]) -> None:
@@ -217,19 +228,6 @@ async def _write(transaction: Statements, sql: str, row: Row) -> None:
         await transaction.execute(sql, **row)
     except UniqueViolation as error:
         raise DuplicateConnection(row["provider"], row["name"]) from error
-
-
-async def _note(transaction: Statements, connection_id: str, members: Document) -> None:
-    if part(members, is_sealed)[1]:
-        raise ValueError("a secret is not part of an account's state")
-    rows = await transaction.fetch("SELECT data FROM connections WHERE id = :id", id=connection_id)
-    if rows:
-        data = changed(msgspec.json.decode(rows[0]["data"]), members)
-        await transaction.execute(
-            "UPDATE connections SET data = :data WHERE id = :id",
-            data=msgspec.json.encode(data).decode(),
-            id=connection_id,
-        )
 
 
 async def _ids(transaction: Statements, provider: str) -> Sequence[str]:

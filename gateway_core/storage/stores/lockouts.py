@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from ..database import Database, Row, Statements
+from ..database import Database, Statements
 
 MOST = 5000
 """Addresses that are remembered, and beside them those that are shut out now."""
@@ -82,7 +82,11 @@ async def _put(transaction: Statements, address: str, standing: Standing) -> Non
         SET failures = excluded.failures, locks = excluded.locks,
             until = excluded.until, last = excluded.last
         """,
-        **_row(address, standing),
+        address=address,
+        failures=standing.failures,
+        locks=standing.locks,
+        until=standing.until,
+        last=standing.last,
     )
 
 
@@ -96,13 +100,3 @@ async def _make_room(transaction: Statements, now: float) -> None:
         now=now,
         most=MOST,
     )
-
-
-def _row(address: str, standing: Standing) -> Row:
-    return {
-        "address": address,
-        "failures": standing.failures,
-        "locks": standing.locks,
-        "until": standing.until,
-        "last": standing.last,
-    }

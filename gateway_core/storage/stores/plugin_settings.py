@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from ...contracts.errors import BadRequest
-from ..database import Database, Row, Statements
+from ..database import Database, Row
 from ..errors import SealBroken
 from ..vault import Seal, Vault
 from .plugin_document import NOTHING, PluginDocument
@@ -55,15 +55,23 @@ class PluginSettingsStore:
         async with self._database.transaction() as transaction:
             # Raised before reading, so that two gateways on one database take turns.
             await raise_version(transaction, GROUP)
-            plain, sealed = await _parts(transaction, plugin)
+            rows = await transaction.fetch(_READ, plugin=plugin)
+            plain, sealed = _read(rows[0]) if rows else ({}, {})
             for name, value in changes.items():
                 plain.pop(name, None)
                 sealed.pop(name, None)
                 if value is not UNSET:
                     plain[name] = value
             for name in sorted(plain.keys() & set(secret)):
-                sealed[name] = _closed(self._seal, plugin, name, plain.pop(name))
-            await _write_parts(transaction, plugin, plain, sealed)
+                text = msgspec.json.encode(plain.pop(name)).decode()
+                sealed[name] = self._seal.close(text, table=TABLE, column=name, row=plugin)
+            data = msgspec.json.encode(plain).decode()
+            secrets = msgspec.json.encode(sealed).decode() if sealed else None
+            if len(data) + len(secrets or "") > LONGEST:
+                raise BadRequest(
+                    f"The settings of a plugin may have at most {LONGEST} characters in all"
+                )
+            await transaction.execute(_WRITE, plugin=plugin, data=data, secrets=secrets)
 
     async def clear(self, plugin: str) -> bool:
         """Remove a plugin's document; gives whether there was one."""
@@ -76,24 +84,8 @@ class PluginSettingsStore:
             return bool(gone)
 
 
-async def _parts(statements: Statements, plugin: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """A document without its secrets, and the sealed texts by member."""
-    rows = await statements.fetch(_READ, plugin=plugin)
-    return _read(rows[0]) if rows else ({}, {})
-
-
 def _read(row: Row) -> tuple[dict[str, Any], dict[str, str]]:
     return msgspec.json.decode(row["data"]), msgspec.json.decode(row["secrets"] or "{}")
-
-
-async def _write_parts(
-    transaction: Statements, plugin: str, plain: Mapping[str, Any], sealed: Mapping[str, str]
-) -> None:
-    data = msgspec.json.encode(plain).decode()
-    secrets = msgspec.json.encode(sealed).decode() if sealed else None
-    if len(data) + len(secrets or "") > LONGEST:
-        raise BadRequest(f"The settings of a plugin may have at most {LONGEST} characters in all")
-    await transaction.execute(_WRITE, plugin=plugin, data=data, secrets=secrets)
 
 
 def _document(seal: Seal, plugin: str, row: Row) -> PluginDocument:
@@ -107,8 +99,3 @@ def _document(seal: Seal, plugin: str, row: Row) -> PluginDocument:
         else:
             members[name] = msgspec.json.decode(opened)
     return PluginDocument(members=members, broken=tuple(broken))
-
-
-def _closed(seal: Seal, plugin: str, name: str, value: Any) -> str:
-    text = msgspec.json.encode(value).decode()
-    return seal.close(text, table=TABLE, column=name, row=plugin)

@@ -1,4 +1,4 @@
-"""The store of what was said in single requests: at most so many, the newest."""
+"""The store of request and response bodies: the newest ones, up to a limit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ _TRIM = """
 
 
 class RequestDetail(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What was said, beside the ledger's row with the same request id.
+    """The bodies of a request, kept beside the ledger's row with the same request id.
 
     Each part is a JSON value, ``None`` where nothing was said, and an object with
     ``_truncated``, ``_originalSize`` and ``_preview`` where it was too long.

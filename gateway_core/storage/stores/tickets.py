@@ -92,9 +92,9 @@ class TicketStore:
     def carried(self, purpose: Purpose, text: str, value: str) -> str:
         """A value, sealed, for the holder of a text to keep."""
         now = self._clock()
-        said = _Carried(value, now, now + purpose.lifetime)
+        carried_value = _Carried(value, now, now + purpose.lifetime)
         return self._carry.close(
-            msgspec.json.encode(said).decode(),
+            msgspec.json.encode(carried_value).decode(),
             table=TABLE,
             column=purpose.name,
             row=_digest(text),

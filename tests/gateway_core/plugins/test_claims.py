@@ -7,7 +7,7 @@ import pytest
 from pictures import provider
 
 from gateway_core import ProviderSpec
-from gateway_core.plugins.claims import is_kept, settled
+from gateway_core.plugins.claims import is_reserved, without_lost_variables
 
 
 def variables_of(
@@ -17,7 +17,7 @@ def variables_of(
     told: list[tuple[str, str]] = []
     providers = {spec.id: spec for spec in specs.values()}
     owners = {spec.id: plugin for plugin, spec in specs.items()}
-    for spec in settled(providers, owners, first, lambda *each: told.append(each)):
+    for spec in without_lost_variables(providers, owners, first, lambda *each: told.append(each)):
         providers[spec.id] = spec
     names = {
         owners[id]: (*spec.environment, *spec.environment_data) for id, spec in providers.items()
@@ -78,8 +78,11 @@ def test_the_gateways_own_variables_are_nobodys_key(variable: str) -> None:
     [("openai", "stranger", True), ("openai", "openai", False), ("acme", "stranger", False)],
 )
 def test_ids_of_the_house_are_kept(id: str, plugin: str, expected: bool) -> None:
-    assert is_kept(id, plugin, frozenset({"openai"})) is expected
+    assert is_reserved(id, plugin, frozenset({"openai"})) is expected
 
 
 def test_read_only_tables_will_do() -> None:
-    assert list(settled(MappingProxyType({}), {}, frozenset(), lambda *each: None)) == []
+    assert (
+        list(without_lost_variables(MappingProxyType({}), {}, frozenset(), lambda *each: None))
+        == []
+    )

@@ -13,7 +13,7 @@ from drop_ins import files_of, folder_in, unpack, vendor, wheel
 
 from gateway_core.plugins import Found, Origin, PluginFolder
 from gateway_core.plugins.installing import install, uninstall
-from gateway_core.plugins.pip import Ended, Installer, InstallFailed, installer
+from gateway_core.plugins.pip import CommandResult, Installer, InstallFailed, installer
 
 PIP = Installer(("pip",))
 UV = Installer(("uv", "pip"), is_uv=True)
@@ -23,15 +23,15 @@ class Kept:
     """Ends as it is told to, and keeps the commands and the constraints they named."""
 
     def __init__(self, code: int = 0, told: str = "") -> None:
-        self.ended = Ended(code, told)
+        self.ended = CommandResult(code, told)
         self.commands: list[list[str]] = []
         self.constraints = ""
 
-    def __call__(self, command: Sequence[str], *, listen: bool = False) -> Ended:
+    def __call__(self, command: Sequence[str], *, listen: bool = False) -> CommandResult:
         self.commands.append(list(command))
         if "--constraint" in command:
             self.constraints = Path(command[command.index("--constraint") + 1]).read_text()
-        return self.ended if listen or self.ended.code else Ended(0)
+        return self.ended if listen or self.ended.code else CommandResult(0)
 
 
 def found(name: str, origin: Origin, distribution: str | None, path: Path | None = None) -> Found:

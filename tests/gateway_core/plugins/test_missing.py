@@ -9,7 +9,7 @@ import pytest
 
 from gateway_core.plugins import PluginFolder
 from gateway_core.plugins.missing import missing
-from gateway_core.plugins.pip import Ended, Installer, InstallFailed
+from gateway_core.plugins.pip import CommandResult, Installer, InstallFailed
 
 PLAN = """Resolved 42 packages in 7ms
 Would install 4 packages
@@ -42,11 +42,11 @@ class Told:
     """An installer that says one thing and keeps what it was asked."""
 
     def __init__(self, *, code: int = 0, told: str = "", report: Any = None) -> None:
-        self.ended = Ended(code, told)
+        self.ended = CommandResult(code, told)
         self.report = report
         self.asked: list[Sequence[str]] = []
 
-    def __call__(self, command: Sequence[str], *, listen: bool = False) -> Ended:
+    def __call__(self, command: Sequence[str], *, listen: bool = False) -> CommandResult:
         self.asked.append(command)
         if self.report is not None:
             Path(command[command.index("--report") + 1]).write_text(json.dumps(self.report))
