@@ -6,7 +6,7 @@ from pathlib import Path
 from subprocess import list2cmdline
 
 
-def quoted(path: Path | str) -> str:
+def quote(path: Path | str) -> str:
     """One word of a command line, whatever the path holds."""
     if sys.platform == "win32":
         return list2cmdline([str(path)])

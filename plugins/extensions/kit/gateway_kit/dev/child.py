@@ -27,11 +27,11 @@ from gateway_kit.installed_formats import INSTALL_DEFAULT_FORMAT
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find
 from gateway_kit.results.conformance_options import BadConformanceOptions, read_conformance_options
-from gateway_kit.shell_quoting import quoted
+from gateway_kit.shell_quoting import quote
 
 from . import log_output
 from .first_request import find_endpoint, first_request, model_names
-from .messages import GO, ChildOptions, MockResponse, encode, read_options
+from .messages import GO, ChildOptions, ChildMessage, encode, read_options
 from .network import RedirectedNetwork
 from .staging import environment_of, stage_plugin
 from .vendors import STAND_IN_PLUGIN, build_vendor, stand_ins
@@ -64,7 +64,7 @@ class Parent:
 
     def tell(self, text: str, step: str = "") -> None:
         """Raises OSError when nobody listens any more."""
-        self._out.write(encode(MockResponse(text, step)) + b"\n")
+        self._out.write(encode(ChildMessage(text, step)) + b"\n")
         self._out.flush()
 
 
@@ -130,7 +130,7 @@ async def _serve(
         try:
             await _add_accounts(gateway, found_plugin, providers)
             base = f"http://{HERE}:{orders.port}"
-            command = f"model-gateway --data-dir {quoted(orders.data_dir)} api --url {base} GET"
+            command = f"model-gateway --data-dir {quote(orders.data_dir)} api --url {base} GET"
             inside = f"\nLook inside:\n\n  {command} /api/usage/history\n"
             parent.tell(_greeting(base, found_plugin, registry, providers) + inside, "serving")
             server = choose_server(registry).create(

@@ -22,7 +22,7 @@ class ChildOptions(Struct, frozen=True, kw_only=True):
     """The vendor's format; ``None`` takes what the plugin declares."""
 
 
-class MockResponse(Struct, frozen=True):
+class ChildMessage(Struct, frozen=True):
     """Something for the author to read."""
 
     text: str
@@ -35,4 +35,4 @@ GO = b"go\n"
 """Told to a child that is sound: from now on the data and the port are its own."""
 encode = msgspec.json.encode
 read_options = msgspec.json.Decoder(ChildOptions).decode
-read_message = msgspec.json.Decoder(MockResponse).decode
+read_message = msgspec.json.Decoder(ChildMessage).decode

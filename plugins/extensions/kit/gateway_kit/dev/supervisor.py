@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from .messages import GO, ChildOptions, MockResponse, encode, read_message
+from .messages import GO, ChildOptions, ChildMessage, encode, read_message
 
 POLL = 0.5
 """Seconds between two looks at the source."""
@@ -85,13 +85,13 @@ class Child:
         while (message := await self._next()) is not None:
             self._show(message.text)
 
-    async def _next(self) -> MockResponse | None:
+    async def _next(self) -> ChildMessage | None:
         """What it tells next; ``None`` once it has ended."""
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         with suppress(msgspec.DecodeError):
             return read_message(line) if line else None
-        return MockResponse(line.decode("utf-8", "replace").rstrip())
+        return ChildMessage(line.decode("utf-8", "replace").rstrip())
 
 
 class Supervisor:

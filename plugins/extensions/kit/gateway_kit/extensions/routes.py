@@ -14,7 +14,7 @@ from .route_requests import (
     JUNK_BODIES,
     JUNK_QUERIES,
     JUNK_WORDS,
-    ReceivedRequest,
+    RouteMethod,
     matches,
     route_methods,
 )
@@ -62,7 +62,7 @@ def route_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     )
 
 
-def _route_methods(bench: ExtensionHarness) -> list[ReceivedRequest]:
+def _route_methods(bench: ExtensionHarness) -> list[RouteMethod]:
     methods = [route for guarded in bench.routes() for route in route_methods(guarded)]
     expect(methods, "it registers no route that is served")
     return methods

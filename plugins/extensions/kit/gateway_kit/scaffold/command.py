@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ..shell_quoting import quoted
+from ..shell_quoting import quote
 from .description import DEFAULT_FORMAT, KINDS, BadDescription, PluginDescription
 
 
@@ -56,10 +56,10 @@ def new_command(
 def _advice(order: PluginDescription, place: Path) -> list[str]:
     if order.is_file:
         return [
-            f"Try it: model-gateway plugins dev {quoted(place)}",
+            f"Try it: model-gateway plugins dev {quote(place)}",
             "Use it: put it into DATA_DIR/plugins and start the gateway again.",
         ]
     return [
-        f"Check it: cd {quoted(place)} && pip install -e . --group dev && pytest",
-        f"Try it: model-gateway plugins dev {quoted(place)}",
+        f"Check it: cd {quote(place)} && pip install -e . --group dev && pytest",
+        f"Try it: model-gateway plugins dev {quote(place)}",
     ]

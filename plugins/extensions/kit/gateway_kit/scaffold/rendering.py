@@ -17,7 +17,10 @@ _PACKAGE = {
     ".gitignore": "package/gitignore",
 }
 """What every package has, by its path."""
-FORMAT_MODULES = ("shapes", "requests", "reading", "writing", "errors", "passing", "__init__")
+FORMAT_MODULES = (
+    *("_wire_types", "client_requests", "vendor_requests", "vendor_stream", "vendor_replies"),
+    *("client_stream", "client_replies", "errors", "relay", "grammar", "__init__"),
+)
 """Each after those that it imports."""
 
 
