@@ -5,7 +5,7 @@ a wire format need hypothesis, and without it such a plugin is only read.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,8 @@ def check_command(
     found = find_plugin(plugin, folder)
     comparison = _compared(found, against)
     if not as_json:
-        _tell(_comparison_lines(comparison))
+        for line in _comparison_lines(comparison):
+            click.echo(line)
     try:
         results = _checked(found, folder, live) if against is None else None
     except PluginFailed as failure:
@@ -50,14 +51,12 @@ def check_command(
     if as_json:
         show({"comparison": comparison, "conformance": results})
     else:
-        _tell(_result_lines(results))
+        for failed in results.failures if results is not None else ():
+            click.echo(f"  failed   {failed.message}")
+        if results is not None:
+            click.echo(f"{results.passed} of {results.cases} cases pass; tier: {results.tier}.")
     if not comparison.fits or (results is not None and results.failures):
         sys.exit(1)
-
-
-def _tell(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(line)
 
 
 def _compared(found: Found, against: str | None) -> "Comparison":
@@ -116,11 +115,3 @@ def _comparison_lines(comparison: "Comparison") -> Iterator[str]:
     yield f"{comparison.plugin} {speaks} and {verdict} {comparison.against}."
     for each in comparison.findings:
         yield f"  {each.weight:<9}{each.detail}{f' ({each.place})' if each.place else ''}"
-
-
-def _result_lines(results: "Results | None") -> Iterator[str]:
-    if results is None:
-        return
-    for failure in results.failures:
-        yield f"  failed   {failure.message}"
-    yield f"{results.passed} of {results.cases} cases pass; tier: {results.tier}."

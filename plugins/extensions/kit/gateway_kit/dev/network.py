@@ -50,7 +50,8 @@ class _ReportingTransport:
         parts = urlsplit(request.url)
         query = f"?{parts.query}" if parts.query else ""
         url = f"{self._network.origin}{parts.path or '/'}{query}"
-        line = f"{request.method} {_without_query(request.url)}{_wish(request.body)}"
+        address = request.url.partition("?")[0]  # a query may hold a key
+        line = f"{request.method} {address}{_wish(request.body)}"
         try:
             response = await self._inner.send(replace(request, url=url))
         except GatewayError as error:
@@ -58,11 +59,6 @@ class _ReportingTransport:
             raise
         self._network.report(f"  {line}: {response.status}")
         return response
-
-
-def _without_query(url: str) -> str:
-    """A query may hold a key."""
-    return url.partition("?")[0]
 
 
 def _wish(body: bytes) -> str:

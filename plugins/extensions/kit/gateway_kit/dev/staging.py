@@ -19,7 +19,8 @@ SETTINGS = "PLUGIN_"
 
 def stage_plugin(plugin: Found, data_dir: Path) -> None:
     """Let the gateway of this data directory find the plugin. Raises OSError."""
-    if plugin.origin is Origin.INSTALLED or _is_installed(plugin):
+    known = {(each.name, each.module) for each in installed(lambda name, message: None)}
+    if plugin.origin is Origin.INSTALLED or (plugin.name, plugin.module) in known:
         return
     folder = PluginFolder.of(data_dir)
     if plugin.origin is Origin.FILE:
@@ -30,7 +31,9 @@ def stage_plugin(plugin: Found, data_dir: Path) -> None:
         about = PluginFolder(folder.packages / f"{plugin.name.replace('-', '_')}-0.dist-info")
         about.make()
         write_lines(about.path / "METADATA", [f"Name: {plugin.name}", "Version: 0"])
-        write_lines(about.path / "entry_points.txt", _entry_point_lines(plugin))
+        write_lines(
+            about.path / "entry_points.txt", [f"[{GROUP}]", f"{plugin.name} = {plugin.module}"]
+        )
 
 
 def environment_of(plugin: Found, data_dir: Path, more: Iterable[str] = ()) -> Environment:
@@ -44,16 +47,6 @@ def environment_of(plugin: Found, data_dir: Path, more: Iterable[str] = ()) -> E
     settings = {name: text for name, text in variables.items() if name.startswith(SETTINGS)}
     names = ",".join(sorted({*companions, plugin.name, *more}))
     return from_environ({**settings, "DATA_DIR": str(data_dir), "GATEWAY_LOAD_PLUGINS": names})
-
-
-def _is_installed(plugin: Found) -> bool:
-    plugins = installed(lambda name, message: None)
-    return any((each.name, each.module) == (plugin.name, plugin.module) for each in plugins)
-
-
-def _entry_point_lines(plugin: Found) -> Iterator[str]:
-    yield f"[{GROUP}]"
-    yield f"{plugin.name} = {plugin.module}"
 
 
 def _loader_lines(file: Path | None) -> Iterator[str]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from .messages import GO, ChildOptions, ChildMessage, encode, read_message
+from .messages import GO, ChildMessage, ChildOptions, encode, read_message
 
 POLL = 0.5
 """Seconds between two looks at the source."""

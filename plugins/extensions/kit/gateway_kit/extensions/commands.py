@@ -66,13 +66,13 @@ def _register(subject: ExtensionUnderTest, root: click.Group) -> None:
 
 def _root() -> click.Group:
     """The command line as it is without plugins, for a plugin to add to."""
-    return click.Group("model-gateway", commands={n: _copy(c) for n, c in cli.commands.items()})
-
-
-def _copy(command: click.Command) -> click.Command:
-    if not isinstance(command, click.Group):
-        return command
-    return click.Group(command.name, commands=dict(command.commands), help=command.help)
+    copies = {
+        name: click.Group(command.name, commands=dict(command.commands), help=command.help)
+        if isinstance(command, click.Group)
+        else command
+        for name, command in cli.commands.items()
+    }
+    return click.Group("model-gateway", commands=copies)
 
 
 def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:

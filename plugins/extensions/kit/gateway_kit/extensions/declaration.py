@@ -56,19 +56,17 @@ def declaration_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
         run=documented,
     )
     if SETTINGS in subject.hooks:
-        yield from _settings(subject)
+        for name, (advice, faults) in SETTINGS_CASES.items():
+            yield Case(
+                name=f"{subject.module}: settings: {name}",
+                advice=advice,
+                run=partial(_expect_no_fault, faults, subject),
+            )
 
 
-def _settings(subject: ExtensionUnderTest) -> Iterator[Case]:
-    for name, (advice, faults) in SETTINGS_CASES.items():
-        yield Case(
-            name=f"{subject.module}: settings: {name}",
-            advice=advice,
-            run=partial(_without, faults, subject),
-        )
-
-
-async def _without(faults: Faults, subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
+async def _expect_no_fault(
+    faults: Faults, subject: ExtensionUnderTest, bench: ExtensionHarness
+) -> None:
     expect_none(faults(subject))
 
 

@@ -1,7 +1,8 @@
 """Cases about routes: free paths, shut to strangers, and an answer to whatever is asked."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
+from typing import Any
 
 from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.access import Access
@@ -21,45 +22,29 @@ from .route_requests import (
 from .subject import ExtensionUnderTest
 from .timing import expect_prompt
 
+Check = Callable[[ExtensionUnderTest, ExtensionHarness], Coroutine[Any, Any, None]]
 OPEN = frozenset({Access.PUBLIC, Access.ISOLATED})
 
 
+CASES: dict[str, tuple[str, Check]] = {}
+"""By the case's name: its advice and its check."""
+
+
+def route_case(name: str, advice: str) -> Callable[[Check], Check]:
+    """Add a case to CASES."""
+
+    def add(check: Check) -> Check:
+        CASES[name] = (advice, check)
+        return check
+
+    return add
+
+
 def route_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
-    name = f"{subject.module}: routes"
-
-    async def shut(bench: ExtensionHarness) -> None:
-        for route in _route_methods(bench):
-            if route.guarded.access not in OPEN:
-                answer = await bench.ask(route.method, route.path, b"{}", client=ELSEWHERE)
-                expect(
-                    answer.status in (401, 403), f"{route} answers a stranger with {answer.status}"
-                )
-            elif subject.public is not None:
-                is_meant = route.template in subject.public
-                expect(is_meant, f"{route} is open to everybody")
-
-    yield Case(name=f"{name}: free", advice="Choose paths of your own, each once.", run=_free)
-    yield Case(
-        name=f"{name}: shut",
-        advice="Give each route the class of callers it is for, and name in public= the paths "
-        "that are for everybody.",
-        run=shut,
-    )
-    yield Case(
-        name=f"{name}: answers",
-        advice="Answer without failing, soon, and let everything else run meanwhile.",
-        run=_answers,
-    )
-    yield Case(
-        name=f"{name}: junk",
-        advice="Check what path, query and body hold, and answer 400 to what is wrong.",
-        run=_junk,
-    )
-    yield Case(
-        name=f"{name}: HEAD and OPTIONS",
-        advice="Leave HEAD and OPTIONS to Starlette and the gateway.",
-        run=_about,
-    )
+    for name, (advice, check) in CASES.items():
+        yield Case(
+            name=f"{subject.module}: routes: {name}", advice=advice, run=partial(check, subject)
+        )
 
 
 def _route_methods(bench: ExtensionHarness) -> list[RouteMethod]:
@@ -68,7 +53,8 @@ def _route_methods(bench: ExtensionHarness) -> list[RouteMethod]:
     return methods
 
 
-async def _free(bench: ExtensionHarness) -> None:
+@route_case("free", "Choose paths of your own, each once.")
+async def has_free_paths(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
     others, seen = await bench.others(), set[tuple[str, str]]()
     endpoints = Endpoints(bench.vendor.registry.formats.values())
     for route in _route_methods(bench):
@@ -79,14 +65,31 @@ async def _free(bench: ExtensionHarness) -> None:
         seen.add((route.method, route.path))
 
 
-async def _answers(bench: ExtensionHarness) -> None:
+@route_case(
+    "shut",
+    "Give each route the class of callers it is for, and name in public= the paths "
+    "that are for everybody.",
+)
+async def refuses_strangers(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
+    for route in _route_methods(bench):
+        if route.guarded.access not in OPEN:
+            answer = await bench.ask(route.method, route.path, b"{}", client=ELSEWHERE)
+            message = f"{route} answers a stranger with {answer.status}"
+            expect(answer.status in (401, 403), message)
+        elif subject.public is not None:
+            expect(route.template in subject.public, f"{route} is open to everybody")
+
+
+@route_case("answers", "Answer without failing, soon, and let everything else run meanwhile.")
+async def answers_promptly(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
     for route in _route_methods(bench):
         await expect_prompt(
             partial(_expect_sound, bench, route.method, route.path, b"{}"), str(route)
         )
 
 
-async def _junk(bench: ExtensionHarness) -> None:
+@route_case("junk", "Check what path, query and body hold, and answer 400 to what is wrong.")
+async def survives_junk(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
     for route in _route_methods(bench):
         for word in JUNK_WORDS if route.has_parameters else ():
             await _expect_sound(bench, route.method, route.fill_path(word))
@@ -96,7 +99,8 @@ async def _junk(bench: ExtensionHarness) -> None:
             await _expect_sound(bench, route.method, route.path, body)
 
 
-async def _about(bench: ExtensionHarness) -> None:
+@route_case("HEAD and OPTIONS", "Leave HEAD and OPTIONS to Starlette and the gateway.")
+async def serves_head_and_options(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
     for route in _route_methods(bench):
         await _expect_sound(bench, "OPTIONS", route.path)
         if route.method == "GET":

@@ -77,13 +77,15 @@ def part_facts(part: AnyPart, calls: dict[str, int]) -> Iterable[Fact]:
         case ToolCall():
             yield "call", part.name, parse_arguments(part.arguments)
         case ToolResult():
-            yield "result", calls.get(part.call_id), without_spaces(_words(part))
+            yield (
+                "result",
+                calls.get(part.call_id),
+                without_spaces(
+                    "".join(each.text for each in part.content if isinstance(each, Text))
+                ),
+            )
         case Media():
             yield part.kind, part.data or part.url
-
-
-def _words(result: ToolResult) -> str:
-    return "".join(part.text for part in result.content if isinstance(part, Text))
 
 
 def merge_texts(facts: Iterable[Fact]) -> list[Fact]:

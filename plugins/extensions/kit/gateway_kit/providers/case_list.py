@@ -23,7 +23,9 @@ def build_cases(subjects: Iterable[ProviderUnderTest], modules: tuple[str, ...])
     for module in modules:
         yield from with_tier(Tier.BRONZE, import_cases(module, modules))
     for subject in subjects:
-        yield from with_tier(Tier.BRONZE, _declaration_cases(subject, modules))
+        yield from with_tier(Tier.BRONZE, declaration_cases(subject))
+        if subject.module in modules:
+            yield from with_tier(Tier.BRONZE, manifest_cases(subject, modules))
         if not subject.answers_itself:
             for number, route in enumerate(subject.routes()):
                 full = subject.every_client or route.passes_through or number == 0
@@ -32,12 +34,6 @@ def build_cases(subjects: Iterable[ProviderUnderTest], modules: tuple[str, ...])
                     Tier.GOLD, _fault_cases(subject, route, full=full, slow=number == 0)
                 )
         yield from service_cases(subject)
-
-
-def _declaration_cases(subject: ProviderUnderTest, modules: tuple[str, ...]) -> Iterator[Case]:
-    yield from declaration_cases(subject)
-    if subject.module in modules:
-        yield from manifest_cases(subject, modules)
 
 
 def _ordinary_cases(subject: ProviderUnderTest, route: Route, *, full: bool) -> Iterator[Case]:

@@ -55,7 +55,13 @@ def check(
             steps_to_run += _live_steps(plugin_found.module, conformance, folder)
             if steps_to_run[-1].tier is not Tier.PLATINUM:
                 raise NoKey(_missing_key(plugin_found.module, conformance))
-        failures = tuple(_failures(steps_to_run, progress))
+        failures = []
+        for done, step in enumerate(steps_to_run):
+            progress(done, len(steps_to_run), step.name)
+            message = step.run()
+            if message is not None:
+                failures.append(Failure(case=step.name, message=message, tier=step.tier))
+        progress(len(steps_to_run), len(steps_to_run), "")
     failed = [failure.tier for failure in failures]
     is_live = Tier.PLATINUM not in failed and any(
         step.tier is Tier.PLATINUM for step in steps_to_run
@@ -68,20 +74,11 @@ def check(
         kit=_version(),
         tier=reached_tier([step.tier for step in steps_to_run], failed, live=is_live),
         cases=len(steps_to_run),
-        failures=failures,
+        failures=tuple(failures),
         seconds=round(time.monotonic() - started, 1),
         live=is_live,
         checked_at=datetime.fromtimestamp(clock(), UTC).isoformat(timespec="seconds"),
     )
-
-
-def _failures(steps_to_run: list[Step], progress: Progress) -> Iterator[Failure]:
-    for done, step in enumerate(steps_to_run):
-        progress(done, len(steps_to_run), step.name)
-        message = step.run()
-        if message is not None:
-            yield Failure(case=step.name, message=message, tier=step.tier)
-    progress(len(steps_to_run), len(steps_to_run), "")
 
 
 def _live_steps(module: str, options: ConformanceOptions, folder: Path) -> Iterator[Step]:

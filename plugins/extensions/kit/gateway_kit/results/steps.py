@@ -64,16 +64,11 @@ def build_steps(
     if hooks & EXTENDING:
         if DEFAULT_FORMAT not in registry.formats:
             raise MissingRequirement(INSTALL_DEFAULT_FORMAT)
-        yield from _extension_steps(module, options, folder / "extension", closing)
-
-
-def _extension_steps(
-    module: str, options: ConformanceOptions, folder: Path, closing: ExitStack
-) -> Iterator[Step]:
-    suite = ExtensionSuite(module, public=options.public)
-    closing.callback(suite.close)
-    for case in suite.cases():
-        yield Step(name=case.name, tier=case.tier, run=partial(suite.run, case, folder))
+        extension = ExtensionSuite(module, public=options.public)
+        closing.callback(extension.close)
+        for case in extension.cases():
+            run = partial(extension.run, case, folder / "extension")
+            yield Step(name=case.name, tier=case.tier, run=run)
 
 
 def _format_steps(

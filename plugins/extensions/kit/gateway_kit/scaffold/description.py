@@ -103,7 +103,21 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
         return f"{self.plugin.replace('-', '_')}.py" if self.is_file else self.distribution
 
     def words(self) -> dict[str, str]:
-        """What the templates leave open."""
+        """The values of the templates' placeholders."""
+        name = self.name
+        descriptions = {
+            "provider": f"{self.title} for the model gateway",
+            "format": f"The wire format {self.title} for the model gateway",
+            "extension": f"{self.title}: an extension of the model gateway",
+        }
+        uses = {
+            "provider": f"Set `{self.key_variable}` or add a connection; then call "
+            f"`{name}/{name}-large` in any client format.",
+            "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
+            f'`format="{name}"`.',
+            "extension": f"`GET /api/extensions/{name}/calls` tells how often each model was "
+            "called.",
+        }
         return {
             "name": self.name,
             "plugin": self.plugin,
@@ -115,8 +129,8 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
             "base_url": self.base_url.rstrip("/") or f"https://api.{self.name}.example/v1",
             "variable": self.key_variable,
             "reference": f"https://docs.{self.name}.example/api",
-            "description": self._description(),
-            "use": self._use(),
+            "description": descriptions[self.kind],
+            "use": uses[self.kind],
             "tried_with": f'"{self._tried_with}", ' if self._tried_with else "",
         }
 
@@ -124,14 +138,6 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
     def _tried_with(self) -> str:
         """The package of the wire format that its tests need; none where it is one itself."""
         return "" if self.kind == "format" else f"model-gateway-format-{self.wire}"
-
-    def _description(self) -> str:
-        texts = {
-            "provider": f"{self.title} for the model gateway",
-            "format": f"The wire format {self.title} for the model gateway",
-            "extension": f"{self.title}: an extension of the model gateway",
-        }
-        return texts[self.kind]
 
     @property
     def key_variable(self) -> str:
@@ -141,15 +147,3 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
     @property
     def _upper_name(self) -> str:
         return self.name.replace("-", "_").upper()
-
-    def _use(self) -> str:
-        name = self.name
-        texts = {
-            "provider": f"Set `{self.key_variable}` or add a connection; then call "
-            f"`{name}/{name}-large` in any client format.",
-            "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
-            f'`format="{name}"`.',
-            "extension": f"`GET /api/extensions/{name}/calls` tells how often each model was "
-            "called.",
-        }
-        return texts[self.kind]

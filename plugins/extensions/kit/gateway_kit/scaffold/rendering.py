@@ -24,31 +24,33 @@ FORMAT_MODULES = (
 """Each after those that it imports."""
 
 
-def files_of(order: PluginDescription) -> dict[str, str]:
+def files_of(description: PluginDescription) -> dict[str, str]:
     """Every file's text by its posix path; a single file has only its name."""
-    words = order.words()
-    if order.is_file:
+    words = description.words()
+    if description.is_file:
         return {
-            order.place: join_modules([_render(each, words) for each in _modules(order).values()])
+            description.place: join_modules(
+                [_render(each, words) for each in _modules(description).values()]
+            )
         }
     names = {
         **_PACKAGE,
-        **{f"{order.module}/{path}": name for path, name in _modules(order).items()},
-        "tests/test_conformance.py": f"{order.kind}/test_conformance.py",
+        **{f"{description.module}/{path}": name for path, name in _modules(description).items()},
+        "tests/test_conformance.py": f"{description.kind}/test_conformance.py",
     }
     return {
-        f"{order.module}/py.typed": "",
+        f"{description.module}/py.typed": "",
         **{path: _render(name, words) for path, name in names.items()},
     }
 
 
-def _modules(order: PluginDescription) -> dict[str, str]:
+def _modules(description: PluginDescription) -> dict[str, str]:
     """The plugin's own modules, each with its template, in the order in which they are imported."""
-    if order.kind == "provider":
-        usual = "openai" if order.wire == DEFAULT_FORMAT else "other"
+    if description.kind == "provider":
+        usual = "openai" if description.wire == DEFAULT_FORMAT else "other"
         return {"__init__.py": f"provider/{usual}.py"}
-    modules = FORMAT_MODULES if order.kind == "format" else ("__init__",)
-    return {f"{module}.py": f"{order.kind}/{module}.py" for module in modules}
+    modules = FORMAT_MODULES if description.kind == "format" else ("__init__",)
+    return {f"{module}.py": f"{description.kind}/{module}.py" for module in modules}
 
 
 def _render(name: str, words: Mapping[str, str]) -> str:

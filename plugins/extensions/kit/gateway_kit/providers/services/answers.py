@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gateway_core import Usage
 from gateway_kit.case import Case, CaseFailed, expect
 
 from ..harness import ProviderHarness
@@ -36,7 +35,13 @@ def answer_cases(call: ServiceCall) -> Iterator[Case]:
     async def counts(bench: ProviderHarness) -> None:
         usage = whole(call).exchange.usage
         expected = sample.usage
-        expect(_same(usage, expected), f"the usage is {usage} and should be {expected}")
+        message = f"the usage is {usage} and should be {expected}"
+        if usage is None or expected is None:
+            expect(usage is expected, message)
+            return
+        for name in ("input_tokens", "output_tokens", "cached_tokens"):
+            expect(getattr(usage, name) == getattr(expected, name), message)
+        expect(not usage.estimated, message)
 
     yield call.case("answer", f"Hand on all that the vendor says. {OWN_SAMPLE}", shows_content)
     yield call.case(
@@ -92,15 +97,3 @@ def _expect_same(
     expect(result.body == expected.body, f"{how}, the answer says {result.body[:200]!r}")
     same = result.exchange.usage == expected.exchange.usage
     expect(same, f"{how}, the usage is {result.exchange.usage}")
-
-
-def _same(usage: Usage | None, expected: Usage | None) -> bool:
-    if usage is None or expected is None:
-        return usage is expected
-    first_part = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.estimated)
-    return first_part == (
-        expected.input_tokens,
-        expected.output_tokens,
-        expected.cached_tokens,
-        False,
-    )
