@@ -1,7 +1,7 @@
 """The sub-command ``plugins check``: does a plugin fit the gateway, and does it behave?
 
-Whether it fits is read from its source. How it behaves takes the kit's cases; those of
-a wire format need hypothesis, and without it such a plugin is only read.
+Compatibility is read from the source; behaviour is tested by the kit's cases. An
+extension needs an installed wire format; without one it is only read.
 """
 
 import sys
@@ -35,7 +35,7 @@ LACKING = "Its cases were not run; they need more: "
 def check_command(
     environment: Environment, plugin: str, against: str | None, live: bool, as_json: bool
 ) -> None:
-    """Compare a plugin with the gateway's door and run the kit's cases on it."""
+    """Compare a plugin with the gateway's hooks and run the conformance cases."""
     folder = PluginFolder.of(environment.data_path)
     found = find_plugin(plugin, folder)
     comparison = _compared(found, against)
@@ -100,7 +100,7 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
 
 
 def _progress(done: int, of: int, name: str) -> None:
-    """Say how far it is, where somebody looks on."""
+    """Show the progress on a terminal."""
     if sys.stderr.isatty():
         line = f"{done}/{of} {name}" if name else ""
         click.echo(f"\r\x1b[K{line[:78]}", nl=False, err=True)

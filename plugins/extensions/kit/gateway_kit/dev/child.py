@@ -31,7 +31,7 @@ from gateway_kit.shell_quoting import quote
 
 from . import log_output
 from .first_request import find_endpoint, first_request, model_names
-from .messages import GO, ChildOptions, ChildMessage, encode, read_options
+from .messages import GO, ChildMessage, ChildOptions, encode, read_options
 from .network import RedirectedNetwork
 from .staging import environment_of, stage_plugin
 from .vendors import STAND_IN_PLUGIN, build_vendor, stand_ins
@@ -53,7 +53,7 @@ REFUSED = (
     StartRefused,
     ServerError,
 )
-"""What says by its message why nothing is served."""
+"""Errors whose message says why nothing is served."""
 
 
 class Parent:
@@ -63,7 +63,7 @@ class Parent:
         self._out = out
 
     def tell(self, text: str, step: str = "") -> None:
-        """Raises OSError when nobody listens any more."""
+        """Raises OSError when the reader is gone."""
         self._out.write(encode(ChildMessage(text, step)) + b"\n")
         self._out.flush()
 
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def _load_plugin(options: ChildOptions) -> tuple[Found, Registry]:
-    """What the gateway makes of the plugin, before it is opened. Raises Broken."""
+    """What the gateway makes of the plugin, before it is opened. Raises PluginUnusable."""
     data_dir = Path(options.data_dir)
     found_plugin = find(options.target, PluginFolder(Path(options.plugins)))
     stage_plugin(found_plugin, data_dir)

@@ -57,7 +57,7 @@ def dev_command(
 
 
 def _serve(options: "ChildOptions", read_digests: "ReadDigests") -> None:
-    """Until somebody asks for an end."""
+    """Serve until interrupted."""
     from .supervisor import Supervisor
 
     try:

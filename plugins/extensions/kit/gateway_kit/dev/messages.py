@@ -1,4 +1,4 @@
-"""What the parent and the child process tell one another, as lines of JSON."""
+"""The messages between the parent and the child process, as lines of JSON."""
 
 import msgspec
 from msgspec import Struct
@@ -32,7 +32,7 @@ class ChildMessage(Struct, frozen=True):
 
 
 GO = b"go\n"
-"""Told to a child that is sound: from now on the data and the port are its own."""
+"""Tells a child that has loaded the plugin to take over the data and the port."""
 encode = msgspec.json.encode
 read_options = msgspec.json.Decoder(ChildOptions).decode
 read_message = msgspec.json.Decoder(ChildMessage).decode

@@ -1,4 +1,4 @@
-"""The way out of a gateway whose vendors are all one mock vendor, told line by line."""
+"""A network that sends every request to one mock vendor and reports each of them."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -46,7 +46,7 @@ class _ReportingTransport:
         self._network = network
 
     async def send(self, request: UpstreamRequest) -> UpstreamResponse:
-        """Raises what the inner transport raises, once it is told."""
+        """Raises what the inner transport raises, after reporting it."""
         parts = urlsplit(request.url)
         query = f"?{parts.query}" if parts.query else ""
         url = f"{self._network.origin}{parts.path or '/'}{query}"
@@ -62,7 +62,7 @@ class _ReportingTransport:
 
 
 def _wish(body: bytes) -> str:
-    """The model that is asked, and whether for a stream; nothing where the body does not say."""
+    """The model and whether a stream is requested; empty where the body does not say."""
     try:
         summary = _read_summary(body)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -39,7 +39,7 @@ def stage_plugin(plugin: Found, data_dir: Path) -> None:
 def environment_of(plugin: Found, data_dir: Path, more: Iterable[str] = ()) -> Environment:
     """A gateway's with this plugin, the wire formats, the management routes and no other.
 
-    ``more`` names plugins that are handed over beside it.
+    ``more`` names further plugins.
     """
     others = [each.name for each in installed(lambda name, message: None)]
     companions = [name for name in others if name.startswith(FORMAT_PREFIX) or name == DASHBOARD]
@@ -50,7 +50,7 @@ def environment_of(plugin: Found, data_dir: Path, more: Iterable[str] = ()) -> E
 
 
 def _loader_lines(file: Path | None) -> Iterator[str]:
-    """A module that is the author's file, whose name and lines stay in what Python tells."""
+    """A module that executes the author's file, so that tracebacks name the file and its lines."""
     yield '"""Stands in for a file elsewhere."""'
     yield "from pathlib import Path"
     yield f"_path = Path({str(file)!r})"

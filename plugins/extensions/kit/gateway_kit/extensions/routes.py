@@ -1,4 +1,4 @@
-"""Cases about routes: free paths, shut to strangers, and an answer to whatever is asked."""
+"""Cases about routes: unique paths, access control, and an answer to every request."""
 
 from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
@@ -47,17 +47,17 @@ def route_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
         )
 
 
-def _route_methods(bench: ExtensionHarness) -> list[RouteMethod]:
-    methods = [route for guarded in bench.routes() for route in route_methods(guarded)]
+def _route_methods(harness: ExtensionHarness) -> list[RouteMethod]:
+    methods = [route for guarded in harness.routes() for route in route_methods(guarded)]
     expect(methods, "it registers no route that is served")
     return methods
 
 
 @route_case("free", "Choose paths of your own, each once.")
-async def has_free_paths(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
-    others, seen = await bench.others(), set[tuple[str, str]]()
-    endpoints = Endpoints(bench.vendor.registry.formats.values())
-    for route in _route_methods(bench):
+async def has_free_paths(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    others, seen = await harness.others(), set[tuple[str, str]]()
+    endpoints = Endpoints(harness.vendor.registry.formats.values())
+    for route in _route_methods(harness):
         taken = any(matches(other, route.method, route.path) for other in others)
         expect(not taken, f"{route} is the gateway's own")
         expect(endpoints.find(route.path) is None, f"{route} is where clients ask models")
@@ -70,10 +70,10 @@ async def has_free_paths(subject: ExtensionUnderTest, bench: ExtensionHarness) -
     "Give each route the class of callers it is for, and name in public= the paths "
     "that are for everybody.",
 )
-async def refuses_strangers(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
-    for route in _route_methods(bench):
+async def refuses_strangers(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    for route in _route_methods(harness):
         if route.guarded.access not in OPEN:
-            answer = await bench.ask(route.method, route.path, b"{}", client=ELSEWHERE)
+            answer = await harness.ask(route.method, route.path, b"{}", client=ELSEWHERE)
             message = f"{route} answers a stranger with {answer.status}"
             expect(answer.status in (401, 403), message)
         elif subject.public is not None:
@@ -81,43 +81,43 @@ async def refuses_strangers(subject: ExtensionUnderTest, bench: ExtensionHarness
 
 
 @route_case("answers", "Answer without failing, soon, and let everything else run meanwhile.")
-async def answers_promptly(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
-    for route in _route_methods(bench):
+async def answers_promptly(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    for route in _route_methods(harness):
         await expect_prompt(
-            partial(_expect_sound, bench, route.method, route.path, b"{}"), str(route)
+            partial(_expect_sound, harness, route.method, route.path, b"{}"), str(route)
         )
 
 
 @route_case("junk", "Check what path, query and body hold, and answer 400 to what is wrong.")
-async def survives_junk(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
-    for route in _route_methods(bench):
+async def survives_junk(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    for route in _route_methods(harness):
         for word in JUNK_WORDS if route.has_parameters else ():
-            await _expect_sound(bench, route.method, route.fill_path(word))
+            await _expect_sound(harness, route.method, route.fill_path(word))
         for query in JUNK_QUERIES:
-            await _expect_sound(bench, route.method, f"{route.path}?{query}")
+            await _expect_sound(harness, route.method, f"{route.path}?{query}")
         for body in JUNK_BODIES if route.method != "GET" else ():
-            await _expect_sound(bench, route.method, route.path, body)
+            await _expect_sound(harness, route.method, route.path, body)
 
 
 @route_case("HEAD and OPTIONS", "Leave HEAD and OPTIONS to Starlette and the gateway.")
-async def serves_head_and_options(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
-    for route in _route_methods(bench):
-        await _expect_sound(bench, "OPTIONS", route.path)
+async def serves_head_and_options(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    for route in _route_methods(harness):
+        await _expect_sound(harness, "OPTIONS", route.path)
         if route.method == "GET":
-            get = await _expect_sound(bench, "GET", route.path)
-            head = await _expect_sound(bench, "HEAD", route.path)
+            get = await _expect_sound(harness, "GET", route.path)
+            head = await _expect_sound(harness, "HEAD", route.path)
             expect(head.status == get.status, f"HEAD {route.path} answers {head.status}")
 
 
 async def _expect_sound(
-    bench: ExtensionHarness, method: str, path: str, body: bytes = b""
+    harness: ExtensionHarness, method: str, path: str, body: bytes = b""
 ) -> ClientAnswer:
-    """The operator's answer. Raises Unmet when the extension has failed."""
+    """The operator's answer. Raises CaseFailed when the extension has failed."""
     try:
-        answer = await bench.ask(method, path, body, **bench.operator())
+        answer = await harness.ask(method, path, body, **harness.operator())
     except TimeoutError:
         raise CaseFailed(f"{method} {path[:80]} does not end") from None
-    except Exception as error:  # whatever the plugin's own code raises is what is looked for
+    except Exception as error:  # the plugin's code may raise anything; that is the failure
         message = f"{method} {path[:80]} raises {type(error).__name__}: {error}"
         raise CaseFailed(message) from error
     message = f"{method} {path[:80]} with the body {body[:40]!r} answers {answer.status}"

@@ -1,4 +1,4 @@
-"""What a conversation or a reply says, in terms that every dialect can keep."""
+"""Conversations and replies in a normal form that every dialect can express."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -59,7 +59,7 @@ def normalize_conversation(conversation: Conversation) -> dict[str, Any]:
 
 
 def _turn_facts(conversation: Conversation) -> Iterable[Fact]:
-    """Every part with who said it; a result names its call's place, not its id."""
+    """Every part with its role; a result names its call's position, not its id."""
     calls: dict[str, int] = {}
     for turn in conversation.turns:
         for part in turn.parts:
@@ -89,7 +89,7 @@ def part_facts(part: AnyPart, calls: dict[str, int]) -> Iterable[Fact]:
 
 
 def merge_texts(facts: Iterable[Fact]) -> list[Fact]:
-    """Texts that one side says in a row are one text, and an empty one is none."""
+    """Merge adjacent texts of one role, and leave out empty ones."""
     merged_facts: list[Fact] = []
     for fact in facts:
         if fact[-2] == "text" and not fact[-1]:

@@ -177,7 +177,7 @@ def cuts(most: int = 6) -> st.SearchStrategy[list[int]]:
 
 
 def places_in(cut_pieces: Sequence[bytes]) -> st.SearchStrategy[int]:
-    """Where one of them stands: a recording itself is too long to be shown."""
+    """An index into them: a recording itself is too long to be shown."""
     return st.integers(0, len(cut_pieces) - 1)
 
 

@@ -6,7 +6,7 @@ from .answer import MockAnswer
 from .server import MockResponse
 
 WAIT = 37
-"""Seconds that each hint asks for."""
+"""Seconds that each hint requests."""
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 LATER = "Wed, 21 Oct 2026 07:28:37 GMT"
 TOO_MANY = "Slow down"

@@ -1,4 +1,4 @@
-"""A vendor on loopback that says what it is told to say, byte for byte, fault for fault."""
+"""A vendor on loopback that sends scripted answers byte for byte."""
 
 import asyncio
 from collections.abc import Callable, Sequence

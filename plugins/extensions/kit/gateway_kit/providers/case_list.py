@@ -37,7 +37,7 @@ def build_cases(subjects: Iterable[ProviderUnderTest], modules: tuple[str, ...])
 
 
 def _ordinary_cases(subject: ProviderUnderTest, route: Route, *, full: bool) -> Iterator[Case]:
-    """What is asked, and what is said, in good health."""
+    """Requests and answers without a fault."""
     yield from member_cases(subject, route)
     for stream in (False, True):
         yield from request_cases(subject, route, stream=stream)

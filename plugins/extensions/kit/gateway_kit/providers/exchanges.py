@@ -1,4 +1,4 @@
-"""Calls without a network: the exchange of a question, and what an answer says to its client."""
+"""Calls without a network: the exchange of a request, and the content of an answer."""
 
 from collections.abc import Iterable, Sequence
 
@@ -48,14 +48,14 @@ def open_exchange(
 
 
 class ParsedAnswer(msgspec.Struct, frozen=True):
-    """What an answer says, whatever its format."""
+    """The content of an answer, independent of its format."""
 
     text: str
     thinking: str
     calls: tuple[tuple[str, object], ...]
     """Names and arguments, in order."""
     finish: str = "stop"
-    """Why it ended, in the hub's words."""
+    """The finish reason, as the gateway names it."""
 
 
 def parse_answer(

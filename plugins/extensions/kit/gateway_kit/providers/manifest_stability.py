@@ -1,4 +1,4 @@
-"""The case that a vendor tells another process just what it tells this one."""
+"""The case that a provider declares the same in every process."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from .subject import ProviderUnderTest
 
 
 def manifest_cases(subject: ProviderUnderTest, together: tuple[str, ...]) -> Iterator[Case]:
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         elsewhere = import_in_process(together)[subject.module]["said"].get(subject.spec.id)
         # As its hook returns it, before the gateway has filled anything in.
         specs: dict[str, ProviderSpec] = {

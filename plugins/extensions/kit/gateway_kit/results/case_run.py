@@ -28,7 +28,7 @@ Progress = Callable[[int, int, str], None]
 
 
 class NoKey(Exception):
-    """A real vendor is to be asked and cannot be. The message says why."""
+    """A live check is not possible. The message says why."""
 
 
 def check(
@@ -41,8 +41,8 @@ def check(
 ) -> Results:
     """Run every case of a plugin. With ``live`` ask the real vendor too, if a key is there.
 
-    Raises what importing the plugin raises, BadGiven, NoKey, and Lacking for a wire format
-    without hypothesis.
+    Raises what importing the plugin raises, BadConformanceOptions, NoKey and
+    MissingRequirement.
     """
     started = time.monotonic()
     import_in_process.cache_clear()  # the files may have changed since this process last looked
@@ -94,7 +94,7 @@ def _live_steps(module: str, options: ConformanceOptions, folder: Path) -> Itera
 
 
 def _missing_key(module: str, options: ConformanceOptions) -> str:
-    """Why no vendor can be asked."""
+    """Why a live check is not possible."""
     subjects = ProviderSuite((module,), accounts=options.accounts).subjects
     variables = dict.fromkeys(name for each in subjects for name in each.spec.environment)
     if not variables:
@@ -105,13 +105,13 @@ def _missing_key(module: str, options: ConformanceOptions) -> str:
 def _ask_vendor(name: str, ask: Callable[[], Coroutine[Any, Any, None]]) -> str | None:
     try:
         asyncio.run(ask())
-    except Exception as error:  # whatever went wrong is what the author is told
+    except Exception as error:  # any error is reported to the author
         return f"{name}: {error}"
     return None
 
 
 def _protocol(plugin: object) -> int:
-    """What the plugin says it speaks; one that says it wrongly is refused by the gateway."""
+    """The protocol version that the plugin declares; the gateway refuses an invalid one."""
     protocol = getattr(plugin, MARK, UNSAID)
     return protocol if type(protocol) is int else UNSAID
 

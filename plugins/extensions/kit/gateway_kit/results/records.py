@@ -14,7 +14,7 @@ from .outcome import Results
 def record(folder: PluginFolder, results: Results) -> Result:
     """Keep a plugin's results in this installation, and give them as they are kept. Raises OSError.
 
-    That the real vendor was asked is remembered for as long as the files stay the same.
+    A live result is kept for as long as the files stay the same.
     """
     before = recorded(folder)
     kept, old = to_record(results), before.get(results.plugin)

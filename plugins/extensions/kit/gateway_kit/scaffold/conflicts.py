@@ -1,4 +1,4 @@
-"""Names, formats and variables that are there already, which a new plugin has to know."""
+"""Conflicts of a new plugin with existing names, formats and variables."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,12 +15,14 @@ from .description import BadDescription, PluginDescription
 
 
 def check(description: PluginDescription) -> None:
-    """Raises BadOrder for what another plugin has, and for a format that nobody speaks."""
+    """Raises BadDescription for names that another plugin has and for an unknown format."""
     if f"{CORE}-{description.kind}-{description.name}" in bundled.distributions():
         raise BadDescription(f"{description.plugin} comes with the gateway; choose another name")
-    for ids in installed(lambda name, message: None):
-        if ids.name == description.plugin and ids.module != description.module:
-            message = f"{description.plugin} is a plugin of {ids.distribution}; choose another name"
+    for each in installed(lambda name, message: None):
+        if each.name == description.plugin and each.module != description.module:
+            message = (
+                f"{description.plugin} is a plugin of {each.distribution}; choose another name"
+            )
             raise BadDescription(message)
     if description.kind == "extension":
         return
@@ -62,16 +64,16 @@ def _check_wire(wire: str, registry: Registry) -> None:
 
 
 def _formats_without_chat() -> set[str]:
-    """Wire formats that hold no conversation, so no vendor speaks one of them alone."""
+    """Wire formats without conversations, which cannot be a provider's only format."""
     ids = set[str]()
     for plugin in format_plugins().values():
-        with suppress(BadConformanceOptions):  # its own check tells of it
+        with suppress(BadConformanceOptions):  # its own check reports it
             ids |= {*read_conformance_options(getattr(plugin, "__name__", ""), plugin).other_work}
     return ids
 
 
 def _check_variable(description: PluginDescription, registry: Registry) -> None:
-    """No account is made from a variable that somebody else has."""
+    """Refuse a variable that another plugin already uses."""
     variable = description.key_variable
     if variable in OWN_VARIABLES or variable.startswith(SETTINGS):
         raise BadDescription(

@@ -7,13 +7,13 @@ from msgspec import Struct
 
 KINDS = ("provider", "format", "extension")
 DEFAULT_FORMAT = "openai"
-"""The format that a vendor speaks unless something else is said, and extensions are tried with."""
+"""The default format of a provider, also used to test extensions."""
 LONGEST_NAME = 30
 """Letters; longer names would break the lines that hold them."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PRINTED = re.compile(r"[!#-&(-;=?-\[\]_a-z~]+")
-"""What may stand in an address, and between quotes as it is."""
+"""Characters that a URL and a quoted string may contain."""
 
 
 _RESERVED = frozenset({"CONFORMANCE", "GATEWAY_PROTOCOL"})
@@ -21,18 +21,18 @@ _RESERVED = frozenset({"CONFORMANCE", "GATEWAY_PROTOCOL"})
 
 
 class BadDescription(ValueError):
-    """Something cannot be written as it is wanted. The message says what and why."""
+    """A plugin cannot be written as described. The message says why."""
 
 
 class PluginDescription(Struct, frozen=True, kw_only=True):
-    """A plugin that is wanted. Raises BadOrder when its names or addresses cannot be."""
+    """A plugin to be written. Raises BadDescription when its names or addresses cannot be."""
 
     kind: str
     """One of KINDS."""
     name: str
     """Of the vendor, the format or the extension: ``acme``."""
     wire: str = DEFAULT_FORMAT
-    """The format that a provider's vendor speaks."""
+    """The format of a provider."""
     base_url: str = ""
     """A provider's; empty for one to be filled in."""
     variable: str = ""

@@ -9,7 +9,7 @@ from .single_module import join_modules
 
 TEMPLATES = files(__package__).joinpath("templates")
 ENDING = ".txt"
-"""Of the templates' names, so that nobody takes them for what they become."""
+"""The suffix of template files, so that tools do not treat them as source."""
 _PACKAGE = {
     "pyproject.toml": "package/pyproject.toml",
     "README.md": "package/README.md",

@@ -27,7 +27,7 @@ def join_modules(modules: Sequence[str]) -> str:
 
 
 def _module_body(text: str, tree: ast.Module) -> str:
-    """What stands after the docstring and the imports."""
+    """The text after the docstring and the imports."""
     is_head = (ast.Import, ast.ImportFrom, ast.Expr)
     first = next(node for node in tree.body if not isinstance(node, is_head))
     above = [each.lineno for each in getattr(first, "decorator_list", ())]

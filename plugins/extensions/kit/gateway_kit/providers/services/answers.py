@@ -16,7 +16,7 @@ OWN_SAMPLE = "A vendor that answers otherwise than most needs a sample of its ow
 def answer_cases(call: ServiceCall) -> Iterator[Case]:
     sample = call.sample
 
-    async def shows_content(bench: ProviderHarness) -> None:
+    async def shows_content(harness: ProviderHarness) -> None:
         result = whole(call)
         at = 0
         for word in sample.shown:
@@ -32,7 +32,7 @@ def answer_cases(call: ServiceCall) -> Iterator[Case]:
                     f"the media type is JSON and the answer is not: {body[:200]!r}"
                 ) from None
 
-    async def counts(bench: ProviderHarness) -> None:
+    async def counts(harness: ProviderHarness) -> None:
         usage = whole(call).exchange.usage
         expected = sample.usage
         message = f"the usage is {usage} and should be {expected}"
@@ -54,16 +54,16 @@ def answer_cases(call: ServiceCall) -> Iterator[Case]:
 def torn_answer_cases(call: ServiceCall) -> Iterator[Case]:
     reply = call.sample.reply
 
-    async def every_cut(bench: ProviderHarness) -> None:
+    async def every_cut(harness: ProviderHarness) -> None:
         expected = whole(call)
         for at in range(1, min(len(reply), MOST_CUTS)):
             _expect_same(call, (reply[:at], reply[at:]), expected, f"cut at byte {at}")
 
-    async def crumbs(bench: ProviderHarness) -> None:
+    async def crumbs(harness: ProviderHarness) -> None:
         pieces = tuple(reply[at : at + 1] for at in range(len(reply)))
         _expect_same(call, pieces, whole(call), "in single bytes")
 
-    async def apart(bench: ProviderHarness) -> None:
+    async def apart(harness: ProviderHarness) -> None:
         expected = whole(call)
         first, second = call.open(), call.open()
         middle = len(reply) // 2
@@ -80,7 +80,7 @@ def torn_answer_cases(call: ServiceCall) -> Iterator[Case]:
 
 
 def whole(call: ServiceCall) -> ServiceResult:
-    """The vendor's answer in one piece. Raises Unmet when it is taken for a failure."""
+    """The vendor's answer in one piece. Raises CaseFailed when it is taken for a failure."""
     result = feed_all(call.open(), (call.sample.reply,))
     failure = result.exchange.failure
     if failure is not None:
