@@ -9,19 +9,19 @@ from msgspec.structs import replace
 from gateway_core.plugins.tiers import Tier
 
 Run = Callable[[Any], Coroutine[Any, Any, None]]
-"""Takes the bench of the case's own role."""
+"""Takes the harness of the case's own role."""
 
 
 class CaseFailed(Exception):
-    """A case fails; the text says what was seen."""
+    """A case failed; the message says what was seen."""
 
 
 class Case(Struct, frozen=True, kw_only=True):
-    """``run`` raises Unmet, or whatever the plugin's own code raises."""
+    """``run`` raises CaseFailed, or the plugin's code may raise anything."""
 
     name: str
     advice: str
-    """One sentence that tells the author what to do."""
+    """One sentence that says what the author should do."""
     run: Run
     tier: Tier = Tier.GOLD
     """The lowest tier that a plugin which fails this cannot reach."""
@@ -29,19 +29,19 @@ class Case(Struct, frozen=True, kw_only=True):
     """Whether it opens gateways of its own, and none may be open beside them."""
 
     def failure(self, seen: BaseException) -> str:
-        """What the author is told."""
+        """The message for the author."""
         message = str(seen) if isinstance(seen, CaseFailed) else f"{type(seen).__name__}: {seen}"
         return f"{self.name}: {self.advice} Seen: {message}"
 
 
 def expect(condition: object, seen: str) -> None:
-    """Raises Unmet."""
+    """Raises CaseFailed."""
     if not condition:
         raise CaseFailed(seen)
 
 
 def expect_none(faults: Iterable[str]) -> None:
-    """Raises Unmet, which tells all of them."""
+    """Raises CaseFailed, which lists all of them."""
     message = list(faults)
     expect(not message, "; ".join(message))
 

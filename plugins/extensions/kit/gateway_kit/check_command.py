@@ -1,11 +1,11 @@
 """The sub-command ``plugins check``: does a plugin fit the gateway, and does it behave?
 
-Whether it fits is read from its source. How it behaves takes the kit's cases; those of
-a wire format need hypothesis, and without it such a plugin is only read.
+Compatibility is read from the source; behaviour is tested by the kit's cases. An
+extension needs an installed wire format; without one it is only read.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,12 +35,13 @@ LACKING = "Its cases were not run; they need more: "
 def check_command(
     environment: Environment, plugin: str, against: str | None, live: bool, as_json: bool
 ) -> None:
-    """Compare a plugin with the gateway's door and run the kit's cases on it."""
+    """Compare a plugin with the gateway's hooks and run the conformance cases."""
     folder = PluginFolder.of(environment.data_path)
     found = find_plugin(plugin, folder)
     comparison = _compared(found, against)
     if not as_json:
-        _tell(_comparison_lines(comparison))
+        for line in _comparison_lines(comparison):
+            click.echo(line)
     try:
         results = _checked(found, folder, live) if against is None else None
     except PluginFailed as failure:
@@ -50,14 +51,12 @@ def check_command(
     if as_json:
         show({"comparison": comparison, "conformance": results})
     else:
-        _tell(_result_lines(results))
+        for failed in results.failures if results is not None else ():
+            click.echo(f"  failed   {failed.message}")
+        if results is not None:
+            click.echo(f"{results.passed} of {results.cases} cases pass; tier: {results.tier}.")
     if not comparison.fits or (results is not None and results.failures):
         sys.exit(1)
-
-
-def _tell(lines: Iterable[str]) -> None:
-    for line in lines:
-        click.echo(line)
 
 
 def _compared(found: Found, against: str | None) -> "Comparison":
@@ -101,7 +100,7 @@ def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None"
 
 
 def _progress(done: int, of: int, name: str) -> None:
-    """Say how far it is, where somebody looks on."""
+    """Show the progress on a terminal."""
     if sys.stderr.isatty():
         line = f"{done}/{of} {name}" if name else ""
         click.echo(f"\r\x1b[K{line[:78]}", nl=False, err=True)
@@ -116,11 +115,3 @@ def _comparison_lines(comparison: "Comparison") -> Iterator[str]:
     yield f"{comparison.plugin} {speaks} and {verdict} {comparison.against}."
     for each in comparison.findings:
         yield f"  {each.weight:<9}{each.detail}{f' ({each.place})' if each.place else ''}"
-
-
-def _result_lines(results: "Results | None") -> Iterator[str]:
-    if results is None:
-        return
-    for failure in results.failures:
-        yield f"  failed   {failure.message}"
-    yield f"{results.passed} of {results.cases} cases pass; tier: {results.tier}."

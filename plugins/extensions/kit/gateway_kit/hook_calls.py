@@ -1,4 +1,4 @@
-"""Asking a plugin's hooks directly, with the arguments they take and its settings as they begin."""
+"""Calling a plugin's hooks directly, with the arguments they take and default settings."""
 
 import inspect
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def call_hook(plugin: object, hook: str, arguments: Mapping[str, object] = {}) -> Any:
-    """What a hook says; an empty tuple when it is not implemented. Raises what the hook raises."""
+    """Call a hook; an empty tuple when it is not implemented. Raises what the hook raises."""
     function = getattr(plugin, hook, None)
     if function is None:
         return ()
@@ -18,6 +18,6 @@ def call_hook(plugin: object, hook: str, arguments: Mapping[str, object] = {}) -
 
 
 def read_default_settings(plugin: object) -> object:
-    """The plugin's settings before anybody has set one; ``None`` when it has none."""
+    """The plugin's default settings; ``None`` when it has none."""
     declare = getattr(plugin, "register_settings", None)
     return declare()() if declare is not None else None

@@ -1,4 +1,4 @@
-"""The options by which commands are told how the mock vendor is to answer."""
+"""The command-line options of the mock vendor."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def resolve_dialect(wire: str) -> "Dialect":
-    """One that the kit has words for, or an installed format can speak. Raises BadParameter."""
+    """One of the kit's own dialects, or that of an installed format. Raises BadParameter."""
     from .installed_formats import build_registry, format_plugins
     from .mock_vendor import DIALECTS
     from .mock_vendor.format_dialect import dialect_from_format

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Add ``--live``, unless somebody else has it already."""
+    """Add ``--live``, unless another plugin has added it."""
     try:
         parser.getgroup("model-gateway").addoption(
             "--live",

@@ -1,4 +1,4 @@
-"""How a path is spelled in a command that somebody may copy into a shell."""
+"""Quoting a path for a command that is copied into a shell."""
 
 import shlex
 import sys
@@ -6,8 +6,8 @@ from pathlib import Path
 from subprocess import list2cmdline
 
 
-def quoted(path: Path | str) -> str:
-    """One word of a command line, whatever the path holds."""
+def quote(path: Path | str) -> str:
+    """Quote a path as one word of a command line."""
     if sys.platform == "win32":
         return list2cmdline([str(path)])
     return shlex.quote(str(path))

@@ -27,11 +27,11 @@ from gateway_kit.installed_formats import INSTALL_DEFAULT_FORMAT
 from gateway_kit.providers import Account
 from gateway_kit.results import NotFound, find
 from gateway_kit.results.conformance_options import BadConformanceOptions, read_conformance_options
-from gateway_kit.shell_quoting import quoted
+from gateway_kit.shell_quoting import quote
 
 from . import log_output
 from .first_request import find_endpoint, first_request, model_names
-from .messages import GO, ChildOptions, MockResponse, encode, read_options
+from .messages import GO, ChildMessage, ChildOptions, encode, read_options
 from .network import RedirectedNetwork
 from .staging import environment_of, stage_plugin
 from .vendors import STAND_IN_PLUGIN, build_vendor, stand_ins
@@ -53,7 +53,7 @@ REFUSED = (
     StartRefused,
     ServerError,
 )
-"""What says by its message why nothing is served."""
+"""Errors whose message says why nothing is served."""
 
 
 class Parent:
@@ -63,8 +63,8 @@ class Parent:
         self._out = out
 
     def tell(self, text: str, step: str = "") -> None:
-        """Raises OSError when nobody listens any more."""
-        self._out.write(encode(MockResponse(text, step)) + b"\n")
+        """Raises OSError when the reader is gone."""
+        self._out.write(encode(ChildMessage(text, step)) + b"\n")
         self._out.flush()
 
 
@@ -74,23 +74,23 @@ def main() -> None:
     sys.stdout = sys.stderr
     # A compiled file counts as fresh for a second, and an author may save twice in one.
     sys.dont_write_bytecode = True
-    orders = read_options(sys.argv[1].encode())
+    options = read_options(sys.argv[1].encode())
     log_output.configure(parent.tell)
     with suppress(OSError):
         try:
-            found_plugin, registry = _load_plugin(orders)
+            found_plugin, registry = _load_plugin(options)
             parent.tell("", "sound")
             if sys.stdin.buffer.readline() == GO:
-                run(partial(_serve, orders, found_plugin, registry, parent))
+                run(partial(_serve, options, found_plugin, registry, parent))
         except REFUSED as error:
             parent.tell(str(error), "broken")
             sys.exit(1)
 
 
-def _load_plugin(orders: ChildOptions) -> tuple[Found, Registry]:
-    """What the gateway makes of the plugin, before it is opened. Raises Broken."""
-    data_dir = Path(orders.data_dir)
-    found_plugin = find(orders.target, PluginFolder(Path(orders.plugins)))
+def _load_plugin(options: ChildOptions) -> tuple[Found, Registry]:
+    """What the gateway makes of the plugin, before it is opened. Raises PluginUnusable."""
+    data_dir = Path(options.data_dir)
+    found_plugin = find(options.target, PluginFolder(Path(options.plugins)))
     stage_plugin(found_plugin, data_dir)
     registry = look(environment_of(found_plugin, data_dir)).registry
     plugin = next((each for each in registry.plugins if each.name == found_plugin.name), None)
@@ -105,14 +105,14 @@ def _load_plugin(orders: ChildOptions) -> tuple[Found, Registry]:
 
 
 async def _serve(
-    orders: ChildOptions, found_plugin: Found, registry_at_load: Registry, parent: Parent
+    options: ChildOptions, found_plugin: Found, registry_at_load: Registry, parent: Parent
 ) -> None:
     """Raises StartRefused, ServerError."""
     stop = asyncio.Event()
     _watch_input(stop)
-    listener = listen(HERE, orders.port)
-    extra = stand_ins(found_plugin.name, registry_at_load, orders.wire)
-    environment = environment_of(found_plugin, Path(orders.data_dir), extra)
+    listener = listen(HERE, options.port)
+    extra = stand_ins(found_plugin.name, registry_at_load, options.wire)
+    environment = environment_of(found_plugin, Path(options.data_dir), extra)
     opening = Gateway.open(
         environment, extra_plugins=extra, listens_on=frozenset({listener.getsockname()[:2]})
     )
@@ -124,13 +124,13 @@ async def _serve(
             for id, spec in registry.providers.items()
             if owners[id] in (found_plugin.name, STAND_IN_PLUGIN)
         ]
-        vendor = build_vendor(orders, registry, providers)
+        vendor = build_vendor(options, registry, providers)
         await vendor.open()
         network = gateway.core.network = RedirectedNetwork(vendor.url, parent.tell)
         try:
             await _add_accounts(gateway, found_plugin, providers)
-            base = f"http://{HERE}:{orders.port}"
-            command = f"model-gateway --data-dir {quoted(orders.data_dir)} api --url {base} GET"
+            base = f"http://{HERE}:{options.port}"
+            command = f"model-gateway --data-dir {quote(options.data_dir)} api --url {base} GET"
             inside = f"\nLook inside:\n\n  {command} /api/usage/history\n"
             parent.tell(_greeting(base, found_plugin, registry, providers) + inside, "serving")
             server = choose_server(registry).create(

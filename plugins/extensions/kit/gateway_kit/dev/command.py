@@ -44,7 +44,7 @@ def dev_command(
     folder = PluginFolder.of(environment.data_path)
     read_digests = partial(hashes_of, find_plugin(plugin, folder))
     with scratch() as data_dir:
-        orders = ChildOptions(
+        options = ChildOptions(
             target=plugin,
             plugins=str(folder.path),
             data_dir=str(data_dir),
@@ -53,15 +53,15 @@ def dev_command(
             fault=fault,
             wire=wire,
         )
-        _serve(orders, read_digests)
+        _serve(options, read_digests)
 
 
-def _serve(orders: "ChildOptions", read_digests: "ReadDigests") -> None:
-    """Until somebody asks for an end."""
+def _serve(options: "ChildOptions", read_digests: "ReadDigests") -> None:
+    """Serve until interrupted."""
     from .supervisor import Supervisor
 
     try:
-        asyncio.run(_until_stopped(Supervisor(orders, read_digests, click.echo)))
+        asyncio.run(_until_stopped(Supervisor(options, read_digests, click.echo)))
     except OSError as error:
         raise click.ClickException(str(error)) from None
     except (KeyboardInterrupt, asyncio.CancelledError):

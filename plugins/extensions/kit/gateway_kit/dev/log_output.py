@@ -31,7 +31,7 @@ class LogOutput(logging.Handler):
             self._shown.add(text)
         try:
             self._show(text)
-        except OSError:  # nobody listens any more
+        except OSError:  # the reader is gone
             return
 
 

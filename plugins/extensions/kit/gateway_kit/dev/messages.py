@@ -1,4 +1,4 @@
-"""What the parent and the child process tell one another, as lines of JSON."""
+"""The messages between the parent and the child process, as lines of JSON."""
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,7 @@ class ChildOptions(Struct, frozen=True, kw_only=True):
     """The vendor's format; ``None`` takes what the plugin declares."""
 
 
-class MockResponse(Struct, frozen=True):
+class ChildMessage(Struct, frozen=True):
     """Something for the author to read."""
 
     text: str
@@ -32,7 +32,7 @@ class MockResponse(Struct, frozen=True):
 
 
 GO = b"go\n"
-"""Told to a child that is sound: from now on the data and the port are its own."""
+"""Tells a child that has loaded the plugin to take over the data and the port."""
 encode = msgspec.json.encode
 read_options = msgspec.json.Decoder(ChildOptions).decode
-read_message = msgspec.json.Decoder(MockResponse).decode
+read_message = msgspec.json.Decoder(ChildMessage).decode

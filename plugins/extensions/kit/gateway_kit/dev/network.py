@@ -1,4 +1,4 @@
-"""The way out of a gateway whose vendors are all one mock vendor, told line by line."""
+"""A network that sends every request to one mock vendor and reports each of them."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -46,11 +46,12 @@ class _ReportingTransport:
         self._network = network
 
     async def send(self, request: UpstreamRequest) -> UpstreamResponse:
-        """Raises what the inner transport raises, once it is told."""
+        """Raises what the inner transport raises, after reporting it."""
         parts = urlsplit(request.url)
         query = f"?{parts.query}" if parts.query else ""
         url = f"{self._network.origin}{parts.path or '/'}{query}"
-        line = f"{request.method} {_without_query(request.url)}{_wish(request.body)}"
+        address = request.url.partition("?")[0]  # a query may hold a key
+        line = f"{request.method} {address}{_wish(request.body)}"
         try:
             response = await self._inner.send(replace(request, url=url))
         except GatewayError as error:
@@ -60,13 +61,8 @@ class _ReportingTransport:
         return response
 
 
-def _without_query(url: str) -> str:
-    """A query may hold a key."""
-    return url.partition("?")[0]
-
-
 def _wish(body: bytes) -> str:
-    """The model that is asked, and whether for a stream; nothing where the body does not say."""
+    """The model and whether a stream is requested; empty where the body does not say."""
     try:
         summary = _read_summary(body)
     except (msgspec.DecodeError, UnicodeDecodeError):

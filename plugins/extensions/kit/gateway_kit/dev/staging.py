@@ -19,7 +19,8 @@ SETTINGS = "PLUGIN_"
 
 def stage_plugin(plugin: Found, data_dir: Path) -> None:
     """Let the gateway of this data directory find the plugin. Raises OSError."""
-    if plugin.origin is Origin.INSTALLED or _is_installed(plugin):
+    known = {(each.name, each.module) for each in installed(lambda name, message: None)}
+    if plugin.origin is Origin.INSTALLED or (plugin.name, plugin.module) in known:
         return
     folder = PluginFolder.of(data_dir)
     if plugin.origin is Origin.FILE:
@@ -30,13 +31,15 @@ def stage_plugin(plugin: Found, data_dir: Path) -> None:
         about = PluginFolder(folder.packages / f"{plugin.name.replace('-', '_')}-0.dist-info")
         about.make()
         write_lines(about.path / "METADATA", [f"Name: {plugin.name}", "Version: 0"])
-        write_lines(about.path / "entry_points.txt", _entry_point_lines(plugin))
+        write_lines(
+            about.path / "entry_points.txt", [f"[{GROUP}]", f"{plugin.name} = {plugin.module}"]
+        )
 
 
 def environment_of(plugin: Found, data_dir: Path, more: Iterable[str] = ()) -> Environment:
     """A gateway's with this plugin, the wire formats, the management routes and no other.
 
-    ``more`` names plugins that are handed over beside it.
+    ``more`` names further plugins.
     """
     others = [each.name for each in installed(lambda name, message: None)]
     companions = [name for name in others if name.startswith(FORMAT_PREFIX) or name == DASHBOARD]
@@ -46,18 +49,8 @@ def environment_of(plugin: Found, data_dir: Path, more: Iterable[str] = ()) -> E
     return from_environ({**settings, "DATA_DIR": str(data_dir), "GATEWAY_LOAD_PLUGINS": names})
 
 
-def _is_installed(plugin: Found) -> bool:
-    plugins = installed(lambda name, message: None)
-    return any((each.name, each.module) == (plugin.name, plugin.module) for each in plugins)
-
-
-def _entry_point_lines(plugin: Found) -> Iterator[str]:
-    yield f"[{GROUP}]"
-    yield f"{plugin.name} = {plugin.module}"
-
-
 def _loader_lines(file: Path | None) -> Iterator[str]:
-    """A module that is the author's file, whose name and lines stay in what Python tells."""
+    """A module that executes the author's file, so that tracebacks name the file and its lines."""
     yield '"""Stands in for a file elsewhere."""'
     yield "from pathlib import Path"
     yield f"_path = Path({str(file)!r})"

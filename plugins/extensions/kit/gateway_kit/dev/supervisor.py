@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from .messages import GO, ChildOptions, MockResponse, encode, read_message
+from .messages import GO, ChildMessage, ChildOptions, encode, read_message
 
 POLL = 0.5
 """Seconds between two looks at the source."""
@@ -47,7 +47,7 @@ class Child:
         return self._process.returncode is not None
 
     async def reaches(self, step: str) -> bool:
-        """Wait until it is as far as that, and pass on what it tells; false when it fails."""
+        """Wait for this step and show the child's messages; false when it fails."""
         while (message := await self._next()) is not None:
             if message.text:
                 self._show(message.text)
@@ -85,13 +85,13 @@ class Child:
         while (message := await self._next()) is not None:
             self._show(message.text)
 
-    async def _next(self) -> MockResponse | None:
-        """What it tells next; ``None`` once it has ended."""
+    async def _next(self) -> ChildMessage | None:
+        """The next message; ``None`` once the process has ended."""
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         with suppress(msgspec.DecodeError):
             return read_message(line) if line else None
-        return MockResponse(line.decode("utf-8", "replace").rstrip())
+        return ChildMessage(line.decode("utf-8", "replace").rstrip())
 
 
 class Supervisor:
@@ -130,7 +130,7 @@ class Supervisor:
             return before
 
     async def _replace(self) -> None:
-        """Load what the source says now, and let it take over when it is sound."""
+        """Load the current source, and let it take over if it loads."""
         new = await Child.start(self._options, self._show)
         try:
             if not await new.reaches("sound"):

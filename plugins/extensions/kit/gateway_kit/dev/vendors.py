@@ -27,7 +27,7 @@ MODEL = Model("model-1", tools=True)
 
 
 class StandInProvider:
-    """A plugin with one vendor that speaks a format."""
+    """A plugin with one provider in a given format."""
 
     def __init__(self, wire: str) -> None:
         self._wire = wire
@@ -54,7 +54,7 @@ def stand_ins(plugin: str, registry: Registry, wire: str | None) -> Mapping[str,
 def build_vendor(
     options: ChildOptions, registry: Registry, providers: list[ProviderSpec]
 ) -> MockVendor:
-    """Answers as these providers' vendors would, where they all speak one format."""
+    """A mock vendor in the providers' format, if they all use the same one."""
     dialect = _named(options.wire, registry) or _only(registry, providers)
     answering = DialectScript(dialect=dialect, content=CONTENTS[options.says], fault=options.fault)
     return _ForgetfulVendor(answering)
@@ -92,6 +92,6 @@ def _dialect(wire: WireFormat) -> Dialect | None:
 
 
 def chat_models(spec: ProviderSpec) -> list[Model]:
-    """A vendor without a list of its own may be asked any name."""
+    """A provider without a list accepts any model name."""
     chat = [model for model in spec.models if model.kind is Kind.LLM]
     return chat or ([MODEL] if spec.passthrough_models else [])

@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def command_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     name = f"{subject.module}: commands"
 
-    async def own_names(bench: ExtensionHarness) -> None:
+    async def own_names(harness: ExtensionHarness) -> None:
         root = _root()
         before = dict(_commands(root))
         _register(subject, root)
@@ -34,7 +34,7 @@ def command_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
             f"{path!r} is no name" for path, word in last_words.items() if not _NAME.fullmatch(word)
         )
 
-    async def help_texts(bench: ExtensionHarness) -> None:
+    async def help_texts(harness: ExtensionHarness) -> None:
         root = _root()
         before = dict(_commands(root))
         _register(subject, root)
@@ -60,19 +60,19 @@ def command_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
 def _register(subject: ExtensionUnderTest, root: click.Group) -> None:
     try:
         call_hook(subject.plugin, "register_commands", {"cli": root})
-    except (Exception, SystemExit) as error:  # whatever the plugin's own code raises
+    except (Exception, SystemExit) as error:  # the plugin's code may raise anything
         raise CaseFailed(f"register_commands raises {type(error).__name__}: {error}") from error
 
 
 def _root() -> click.Group:
     """The command line as it is without plugins, for a plugin to add to."""
-    return click.Group("model-gateway", commands={n: _copy(c) for n, c in cli.commands.items()})
-
-
-def _copy(command: click.Command) -> click.Command:
-    if not isinstance(command, click.Group):
-        return command
-    return click.Group(command.name, commands=dict(command.commands), help=command.help)
+    copies = {
+        name: click.Group(command.name, commands=dict(command.commands), help=command.help)
+        if isinstance(command, click.Group)
+        else command
+        for name, command in cli.commands.items()
+    }
+    return click.Group("model-gateway", commands=copies)
 
 
 def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:

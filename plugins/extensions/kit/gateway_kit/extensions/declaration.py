@@ -1,4 +1,4 @@
-"""Cases about what an extension declares: it is taken as it is, and its settings are sound."""
+"""Cases about what an extension declares: the gateway accepts it, and its settings are valid."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -37,11 +37,11 @@ def settings_case(name: str, advice: str) -> Callable[[Faults], Faults]:
 def declaration_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
     name = subject.module
 
-    async def accepted(bench: ExtensionHarness) -> None:
-        expect_none(bench.warnings.messages)
+    async def accepted(harness: ExtensionHarness) -> None:
+        expect_none(harness.warnings.messages)
         expect(subject.hooks & EXTENDING, "it implements no hook of an extension")
 
-    async def documented(bench: ExtensionHarness) -> None:
+    async def documented(harness: ExtensionHarness) -> None:
         docstring = getattr(subject.plugin, "__doc__", None)
         expect_none(fault for fault in docstring_faults(docstring) if "links" not in fault)
 
@@ -56,19 +56,17 @@ def declaration_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
         run=documented,
     )
     if SETTINGS in subject.hooks:
-        yield from _settings(subject)
+        for name, (advice, faults) in SETTINGS_CASES.items():
+            yield Case(
+                name=f"{subject.module}: settings: {name}",
+                advice=advice,
+                run=partial(_expect_no_fault, faults, subject),
+            )
 
 
-def _settings(subject: ExtensionUnderTest) -> Iterator[Case]:
-    for name, (advice, faults) in SETTINGS_CASES.items():
-        yield Case(
-            name=f"{subject.module}: settings: {name}",
-            advice=advice,
-            run=partial(_without, faults, subject),
-        )
-
-
-async def _without(faults: Faults, subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
+async def _expect_no_fault(
+    faults: Faults, subject: ExtensionUnderTest, harness: ExtensionHarness
+) -> None:
     expect_none(faults(subject))
 
 
@@ -92,7 +90,7 @@ def description_faults(subject: ExtensionUnderTest) -> Iterator[str]:
 
 
 def _in_force(subject: ExtensionUnderTest, variables: dict[str, str]) -> PluginSettings:
-    """The settings that the gateway takes with these variables. Raises Unmet."""
+    """The settings that the gateway takes with these variables. Raises CaseFailed."""
     loaded = load(entry_points=False, extra={subject.module: subject.plugin})
     settings = settings_of(loaded, variables)
     expect_none(problem.message for problem in settings.problems)

@@ -1,4 +1,4 @@
-"""The bench: a whole gateway with the extension, a vendor for it to look on, and what it logged."""
+"""The harness of an extension: a whole gateway with it, a provider to call, and the log."""
 
 import asyncio
 import logging
@@ -44,7 +44,7 @@ class _VendorPlugin:
 
 
 class Warnings(logging.Handler):
-    """Keeps what the gateway says about one plugin."""
+    """Keeps the warnings that the gateway logs about one plugin."""
 
     def __init__(self, plugin: str) -> None:
         super().__init__(logging.WARNING)
@@ -100,7 +100,7 @@ class ExtensionHarness:
         return self.calls.gateway
 
     async def ready(self, folder: Path, *, alone: bool) -> None:
-        """Open the bench's gateway, or close it for a case that has to be ``alone``."""
+        """Open the harness's gateway, or close it for a case that has to be ``alone``."""
         self.folder = folder
         if alone:
             await self.aclose()
@@ -120,7 +120,7 @@ class ExtensionHarness:
         arguments = read_conformance_options(self.gateway, self._subject.module)
         try:
             routes = list(call_hook(self._subject.plugin, "register_routes", arguments))
-        except Exception:  # a case of its own tells of it
+        except Exception:  # another case reports it
             return self.gateway.app
         guarded = [each for each in routes if isinstance(each, Guarded)]
         return App(self.gateway.core, [fenced(self._subject.module, each) for each in guarded])

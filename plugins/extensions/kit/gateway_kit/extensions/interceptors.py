@@ -1,4 +1,4 @@
-"""Cases about interceptors: each call goes on as it should, at once, whatever it holds."""
+"""Cases about interceptors: calls continue unharmed and without delay."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -53,33 +53,33 @@ def check(name: str, advice: str) -> Callable[[Check], Check]:
 
 
 def _each(subject: ExtensionUnderTest, check: Check) -> Callable[[ExtensionHarness], Any]:
-    async def run(bench: ExtensionHarness) -> None:
+    async def run(harness: ExtensionHarness) -> None:
         interceptors = list(call_hook(subject.plugin, "register_interceptors"))
         expect(interceptors, "it registers no interceptor")
         for interceptor in interceptors:
-            await check(bench, interceptor)
+            await check(harness, interceptor)
 
     return run
 
 
 @check("order", "Give order a whole number, and required True or False.")
-async def fields_are_typed(bench: ExtensionHarness, interceptor: Any) -> None:
+async def fields_are_typed(harness: ExtensionHarness, interceptor: Any) -> None:
     order, required = interceptor.order, interceptor.required
     expect(type(order) is int, f"order is {order!r}")
     expect(type(required) is bool, f"required is {required!r}")
 
 
 @check("in time", "Await what takes time, and give up soon: every call waits for it.")
-async def finishes_in_time(bench: ExtensionHarness, interceptor: Any) -> None:
-    for about, call in ordinary_calls(bench.vendor):
+async def finishes_in_time(harness: ExtensionHarness, interceptor: Any) -> None:
+    for about, call in ordinary_calls(harness.vendor):
         await expect_prompt(partial(_before, interceptor, call, about), f"{about}: before()")
     for record in sample_records():
         await expect_prompt(partial(_after, interceptor, record), "after()")
 
 
 @check("gives a call", "Give back from before() the call to go on with.")
-async def returns_a_call(bench: ExtensionHarness, interceptor: Any) -> None:
-    for about, call in ordinary_calls(bench.vendor):
+async def returns_a_call(harness: ExtensionHarness, interceptor: Any) -> None:
+    for about, call in ordinary_calls(harness.vendor):
         result = await _before(interceptor, call, about)
         if result is not REFUSED:
             expect(isinstance(result, Call), f"{about}: before() gives {type(result).__name__}")
@@ -95,8 +95,8 @@ async def returns_a_call(bench: ExtensionHarness, interceptor: Any) -> None:
     "body and members",
     "Change a call with msgspec.structs.replace, its members together with its body.",
 )
-async def body_and_members_agree(bench: ExtensionHarness, interceptor: Any) -> None:
-    for about, call in ordinary_calls(bench.vendor):
+async def body_and_members_agree(harness: ExtensionHarness, interceptor: Any) -> None:
+    for about, call in ordinary_calls(harness.vendor):
         result = await _before(interceptor, call, about)
         if isinstance(result, Call):
             expect(
@@ -106,7 +106,7 @@ async def body_and_members_agree(bench: ExtensionHarness, interceptor: Any) -> N
 
 
 @check("odd calls", "Raise nothing but a GatewayError, whatever a body holds.")
-async def accepts_odd_calls(bench: ExtensionHarness, interceptor: Any) -> None:
+async def accepts_odd_calls(harness: ExtensionHarness, interceptor: Any) -> None:
     for about, call in odd_calls():
         result = await _before(interceptor, call, about)
         is_sound = result is REFUSED or isinstance(result, Call)
@@ -114,7 +114,7 @@ async def accepts_odd_calls(bench: ExtensionHarness, interceptor: Any) -> None:
 
 
 @check("apart", "Keep nothing of one call where another call finds it.")
-async def keeps_calls_apart(bench: ExtensionHarness, interceptor: Any) -> None:
+async def keeps_calls_apart(harness: ExtensionHarness, interceptor: Any) -> None:
     request = (_before(interceptor, marked_call(each), "many at once") for each in range(AT_ONCE))
     for number, result in enumerate(await asyncio.gather(*request)):
         others = [mark(each) for each in range(AT_ONCE) if each != number]
@@ -123,7 +123,7 @@ async def keeps_calls_apart(bench: ExtensionHarness, interceptor: Any) -> None:
 
 
 @check("records", "Take any record in after(): most members may be None.")
-async def accepts_records(bench: ExtensionHarness, interceptor: Any) -> None:
+async def accepts_records(harness: ExtensionHarness, interceptor: Any) -> None:
     for record in sample_records():
         copy = dict(record)
         await _after(interceptor, record)
@@ -131,24 +131,25 @@ async def accepts_records(bench: ExtensionHarness, interceptor: Any) -> None:
         await _after(interceptor, {**record, "a_member_of_a_later_version": 1})
 
 
-async def _served(bench: ExtensionHarness) -> None:
+async def _served(harness: ExtensionHarness) -> None:
     """Every client format through a whole gateway."""
-    for route in bench.vendor.routes():
+    for route in harness.vendor.routes():
         for stream in (False, True):
             scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=stream)
-            request = build_request(bench.vendor, route, stream=stream)
-            before = len(bench.warnings.messages)
-            answer = await bench.calls.ask(request, scene.response())
+            request = build_request(harness.vendor, route, stream=stream)
+            before = len(harness.warnings.messages)
+            answer = await harness.calls.ask(request, scene.response())
             message = f"{route.client} is answered with {answer.status}: {answer.text[:200]}"
             expect(answer.status < 500, message)
-            await bench.gateway.core.ledger.flush()
+            await harness.gateway.core.ledger.flush()
             expect(
-                len(bench.warnings.messages) == before, "; ".join(bench.warnings.messages[before:])
+                len(harness.warnings.messages) == before,
+                "; ".join(harness.warnings.messages[before:]),
             )
 
 
 async def _before(interceptor: Any, call: Call, about: str) -> Any:
-    """The call to go on with, or REFUSED. Raises Unmet."""
+    """The call to go on with, or REFUSED. Raises CaseFailed."""
     try:
         async with asyncio.timeout(LONGEST):
             return await interceptor.before(call)
@@ -158,7 +159,7 @@ async def _before(interceptor: Any, call: Call, about: str) -> Any:
         sound = 400 <= error.status < 600 and bool(error.message)
         expect(sound, f"{about}: it refuses with status {error.status} and {error.message!r}")
         return REFUSED
-    except Exception as error:  # whatever the plugin's own code raises is what is looked for
+    except Exception as error:  # the plugin's code may raise anything; that is the failure
         raise CaseFailed(f"{about}: {type(error).__name__}: {error}") from error
 
 
@@ -168,5 +169,5 @@ async def _after(interceptor: Any, record: Any) -> None:
             await interceptor.after(record)
     except TimeoutError:
         raise CaseFailed(f"after() is not done after {LONGEST:g} seconds") from None
-    except Exception as error:  # whatever the plugin's own code raises is what is looked for
+    except Exception as error:  # the plugin's code may raise anything; that is the failure
         raise CaseFailed(f"after() raises {type(error).__name__}: {error}") from error

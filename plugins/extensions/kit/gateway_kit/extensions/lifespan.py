@@ -34,7 +34,7 @@ def lifespan_case(name: str, advice: str) -> Callable[[Run], Run]:
 
 
 def lifespan_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
-    """What holds of an extension's life, whatever hooks it implements."""
+    """Cases that apply to every extension."""
     for name, (advice, run) in CASES.items():
         yield _case(subject, name, advice, run)
     if not subject.trusted:
@@ -50,13 +50,13 @@ def _case(subject: ExtensionUnderTest, name: str, advice: str, run: Run) -> Case
 
 
 @lifespan_case("quick", "Do slow work in a task, so that the gateway opens and closes at once.")
-async def opens_and_closes_quickly(bench: ExtensionHarness) -> None:
+async def opens_and_closes_quickly(harness: ExtensionHarness) -> None:
     tries = count()
     async with AsyncExitStack() as stack:
 
         def open_one() -> Awaitable[object]:
-            folder = bench.folder / f"quick-{next(tries)}"
-            return stack.enter_async_context(open_gateway(bench.plugins, folder))
+            folder = harness.folder / f"quick-{next(tries)}"
+            return stack.enter_async_context(open_gateway(harness.plugins, folder))
 
         await expect_prompt(open_one, "opening a gateway")
         opened_at = time.monotonic()
@@ -68,29 +68,29 @@ async def opens_and_closes_quickly(bench: ExtensionHarness) -> None:
     "again and again",
     "Keep nothing at module level that the next gateway in the same process would meet.",
 )
-async def opens_again(bench: ExtensionHarness) -> None:
+async def opens_again(harness: ExtensionHarness) -> None:
     for number in ("first", "second", "third"):
-        warnings = len(bench.warnings.messages)
-        async with open_gateway(bench.plugins, bench.folder / "again"):
+        warnings = len(harness.warnings.messages)
+        async with open_gateway(harness.plugins, harness.folder / "again"):
             pass
-        expect_none(f"the {number} time: {each}" for each in bench.warnings.messages[warnings:])
+        expect_none(f"the {number} time: {each}" for each in harness.warnings.messages[warnings:])
 
 
 @lifespan_case(
     "nothing left", "End every task and thread and close every file when the life span is left."
 )
-async def leaves_nothing(bench: ExtensionHarness) -> None:
-    async with open_gateway(bench.plugins, bench.folder / "left"):
+async def leaves_nothing(harness: ExtensionHarness) -> None:
+    async with open_gateway(harness.plugins, harness.folder / "left"):
         pass
     before = count_open()
-    async with open_gateway(bench.plugins, bench.folder / "left"):
+    async with open_gateway(harness.plugins, harness.folder / "left"):
         pass
     expect_none(await find_leaks(before))
 
 
-async def _untrusted(subject: ExtensionUnderTest, bench: ExtensionHarness) -> None:
-    """Its hooks are content with what a plugin gets that nobody trusts."""
-    async with open_gateway(bench.formats, bench.folder / "untrusted") as gateway:
+async def _untrusted(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    """Its hooks work with what an untrusted plugin gets."""
+    async with open_gateway(harness.formats, harness.folder / "untrusted") as gateway:
         arguments = read_conformance_options(gateway, subject.module)
         try:
             call_hook(subject.plugin, "register_routes", arguments)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 SETTLE = 0.5
-"""Seconds in which what has been told to end may still be there."""
+"""Seconds that tasks, threads and files have to close."""
 _HANDLES = ("/proc/self/fd", "/dev/fd")
 
 
@@ -18,7 +18,7 @@ class OpenResources(Struct, frozen=True):
     tasks: frozenset[int]
     threads: frozenset[int]
     handles: int
-    """Open files and sockets; 0 where the system does not tell."""
+    """Open files and sockets; 0 where the system does not list them."""
 
 
 def count_open() -> OpenResources:

@@ -18,7 +18,7 @@ _PARAMETER = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _FITTING = {"int": "1", "float": "1.5", "uuid": "00000000-0000-4000-8000-000000000000"}
 
 
-class ReceivedRequest(Struct, frozen=True, kw_only=True):
+class RouteMethod(Struct, frozen=True, kw_only=True):
     """A method of a route."""
 
     guarded: Guarded
@@ -43,12 +43,12 @@ class ReceivedRequest(Struct, frozen=True, kw_only=True):
         return _PARAMETER.sub(lambda _: word, self.template)
 
 
-def route_methods(guarded: Guarded) -> Iterator[ReceivedRequest]:
+def route_methods(guarded: Guarded) -> Iterator[RouteMethod]:
     """Each method that is served, HEAD apart; none of a socket or a mounted application."""
     path, methods = (getattr(guarded.route, name, None) for name in ("path", "methods"))
     if path is not None and methods:
         for method in sorted(methods - {"HEAD"}):
-            yield ReceivedRequest(guarded=guarded, method=method, template=path)
+            yield RouteMethod(guarded=guarded, method=method, template=path)
 
 
 def matches(guarded: Guarded, method: str, path: str) -> bool:

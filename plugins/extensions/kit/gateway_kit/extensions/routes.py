@@ -1,7 +1,8 @@
-"""Cases about routes: free paths, shut to strangers, and an answer to whatever is asked."""
+"""Cases about routes: unique paths, access control, and an answer to every request."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
+from typing import Any
 
 from gateway_core.http.endpoints import Endpoints
 from gateway_core.identity.access import Access
@@ -14,64 +15,49 @@ from .route_requests import (
     JUNK_BODIES,
     JUNK_QUERIES,
     JUNK_WORDS,
-    ReceivedRequest,
+    RouteMethod,
     matches,
     route_methods,
 )
 from .subject import ExtensionUnderTest
 from .timing import expect_prompt
 
+Check = Callable[[ExtensionUnderTest, ExtensionHarness], Coroutine[Any, Any, None]]
 OPEN = frozenset({Access.PUBLIC, Access.ISOLATED})
 
 
+CASES: dict[str, tuple[str, Check]] = {}
+"""By the case's name: its advice and its check."""
+
+
+def route_case(name: str, advice: str) -> Callable[[Check], Check]:
+    """Add a case to CASES."""
+
+    def add(check: Check) -> Check:
+        CASES[name] = (advice, check)
+        return check
+
+    return add
+
+
 def route_cases(subject: ExtensionUnderTest) -> Iterator[Case]:
-    name = f"{subject.module}: routes"
-
-    async def shut(bench: ExtensionHarness) -> None:
-        for route in _route_methods(bench):
-            if route.guarded.access not in OPEN:
-                answer = await bench.ask(route.method, route.path, b"{}", client=ELSEWHERE)
-                expect(
-                    answer.status in (401, 403), f"{route} answers a stranger with {answer.status}"
-                )
-            elif subject.public is not None:
-                is_meant = route.template in subject.public
-                expect(is_meant, f"{route} is open to everybody")
-
-    yield Case(name=f"{name}: free", advice="Choose paths of your own, each once.", run=_free)
-    yield Case(
-        name=f"{name}: shut",
-        advice="Give each route the class of callers it is for, and name in public= the paths "
-        "that are for everybody.",
-        run=shut,
-    )
-    yield Case(
-        name=f"{name}: answers",
-        advice="Answer without failing, soon, and let everything else run meanwhile.",
-        run=_answers,
-    )
-    yield Case(
-        name=f"{name}: junk",
-        advice="Check what path, query and body hold, and answer 400 to what is wrong.",
-        run=_junk,
-    )
-    yield Case(
-        name=f"{name}: HEAD and OPTIONS",
-        advice="Leave HEAD and OPTIONS to Starlette and the gateway.",
-        run=_about,
-    )
+    for name, (advice, check) in CASES.items():
+        yield Case(
+            name=f"{subject.module}: routes: {name}", advice=advice, run=partial(check, subject)
+        )
 
 
-def _route_methods(bench: ExtensionHarness) -> list[ReceivedRequest]:
-    methods = [route for guarded in bench.routes() for route in route_methods(guarded)]
+def _route_methods(harness: ExtensionHarness) -> list[RouteMethod]:
+    methods = [route for guarded in harness.routes() for route in route_methods(guarded)]
     expect(methods, "it registers no route that is served")
     return methods
 
 
-async def _free(bench: ExtensionHarness) -> None:
-    others, seen = await bench.others(), set[tuple[str, str]]()
-    endpoints = Endpoints(bench.vendor.registry.formats.values())
-    for route in _route_methods(bench):
+@route_case("free", "Choose paths of your own, each once.")
+async def has_free_paths(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    others, seen = await harness.others(), set[tuple[str, str]]()
+    endpoints = Endpoints(harness.vendor.registry.formats.values())
+    for route in _route_methods(harness):
         taken = any(matches(other, route.method, route.path) for other in others)
         expect(not taken, f"{route} is the gateway's own")
         expect(endpoints.find(route.path) is None, f"{route} is where clients ask models")
@@ -79,41 +65,59 @@ async def _free(bench: ExtensionHarness) -> None:
         seen.add((route.method, route.path))
 
 
-async def _answers(bench: ExtensionHarness) -> None:
-    for route in _route_methods(bench):
+@route_case(
+    "shut",
+    "Give each route the class of callers it is for, and name in public= the paths "
+    "that are for everybody.",
+)
+async def refuses_strangers(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    for route in _route_methods(harness):
+        if route.guarded.access not in OPEN:
+            answer = await harness.ask(route.method, route.path, b"{}", client=ELSEWHERE)
+            message = f"{route} answers a stranger with {answer.status}"
+            expect(answer.status in (401, 403), message)
+        elif subject.public is not None:
+            expect(route.template in subject.public, f"{route} is open to everybody")
+
+
+@route_case("answers", "Answer without failing, soon, and let everything else run meanwhile.")
+async def answers_promptly(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    for route in _route_methods(harness):
         await expect_prompt(
-            partial(_expect_sound, bench, route.method, route.path, b"{}"), str(route)
+            partial(_expect_sound, harness, route.method, route.path, b"{}"), str(route)
         )
 
 
-async def _junk(bench: ExtensionHarness) -> None:
-    for route in _route_methods(bench):
+@route_case("junk", "Check what path, query and body hold, and answer 400 to what is wrong.")
+async def survives_junk(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    for route in _route_methods(harness):
         for word in JUNK_WORDS if route.has_parameters else ():
-            await _expect_sound(bench, route.method, route.fill_path(word))
+            await _expect_sound(harness, route.method, route.fill_path(word))
         for query in JUNK_QUERIES:
-            await _expect_sound(bench, route.method, f"{route.path}?{query}")
+            await _expect_sound(harness, route.method, f"{route.path}?{query}")
         for body in JUNK_BODIES if route.method != "GET" else ():
-            await _expect_sound(bench, route.method, route.path, body)
+            await _expect_sound(harness, route.method, route.path, body)
 
 
-async def _about(bench: ExtensionHarness) -> None:
-    for route in _route_methods(bench):
-        await _expect_sound(bench, "OPTIONS", route.path)
+@route_case("HEAD and OPTIONS", "Leave HEAD and OPTIONS to Starlette and the gateway.")
+async def serves_head_and_options(subject: ExtensionUnderTest, harness: ExtensionHarness) -> None:
+    for route in _route_methods(harness):
+        await _expect_sound(harness, "OPTIONS", route.path)
         if route.method == "GET":
-            get = await _expect_sound(bench, "GET", route.path)
-            head = await _expect_sound(bench, "HEAD", route.path)
+            get = await _expect_sound(harness, "GET", route.path)
+            head = await _expect_sound(harness, "HEAD", route.path)
             expect(head.status == get.status, f"HEAD {route.path} answers {head.status}")
 
 
 async def _expect_sound(
-    bench: ExtensionHarness, method: str, path: str, body: bytes = b""
+    harness: ExtensionHarness, method: str, path: str, body: bytes = b""
 ) -> ClientAnswer:
-    """The operator's answer. Raises Unmet when the extension has failed."""
+    """The operator's answer. Raises CaseFailed when the extension has failed."""
     try:
-        answer = await bench.ask(method, path, body, **bench.operator())
+        answer = await harness.ask(method, path, body, **harness.operator())
     except TimeoutError:
         raise CaseFailed(f"{method} {path[:80]} does not end") from None
-    except Exception as error:  # whatever the plugin's own code raises is what is looked for
+    except Exception as error:  # the plugin's code may raise anything; that is the failure
         message = f"{method} {path[:80]} raises {type(error).__name__}: {error}"
         raise CaseFailed(message) from error
     message = f"{method} {path[:80]} with the body {body[:40]!r} answers {answer.status}"

@@ -34,7 +34,7 @@ def ordinary_calls(vendor: ProviderUnderTest) -> Iterator[tuple[str, Call]]:
 
 
 def odd_calls() -> Iterator[tuple[str, Call]]:
-    """Bodies that a client may send and nobody expects."""
+    """Unusual bodies that a client may send."""
     for about, body in ODD.items():
         yield about, _call("openai", body, stream=False)
     yield (
@@ -44,7 +44,7 @@ def odd_calls() -> Iterator[tuple[str, Call]]:
 
 
 def marked_call(number: int) -> Call:
-    """A question that can be told from others."""
+    """A call with a body of its own."""
     body = b'{"model":"kit-vendor/large","messages":[{"role":"user","content":"%s"}]}'
     return _call("openai", body % mark(number), stream=False)
 
@@ -54,7 +54,7 @@ def mark(number: int) -> bytes:
 
 
 def sample_records() -> Iterator[Mapping[str, Any]]:
-    """A call that went well, one that failed before it had a vendor, and one that was given up."""
+    """A successful call, one that failed before a provider was chosen, and a cancelled one."""
     members: dict[str, Any] = {
         "request_id": "req-1",
         "started_at": "2026-10-21T07:28:00.000Z",

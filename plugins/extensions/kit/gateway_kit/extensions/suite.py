@@ -1,4 +1,4 @@
-"""The suite of one extension: its cases, and the bench that they share."""
+"""The suite of one extension: its cases, and the harness that they share."""
 
 import asyncio
 from collections.abc import Collection, Iterator
@@ -50,9 +50,9 @@ class ExtensionSuite:
             trusted=trusted,
         )
         self.data_dir: Path | None = None
-        """Where the bench keeps its gateway's data, once it has been opened."""
+        """Where the harness keeps its gateway's data, once it has been opened."""
         self._runner: asyncio.Runner | None = None
-        self._bench: ExtensionHarness | None = None
+        self._harness: ExtensionHarness | None = None
         self._cases: list[Case] = []
 
     def cases(self) -> list[Case]:
@@ -64,24 +64,24 @@ class ExtensionSuite:
     def run(self, case: Case, data_dir: Path) -> str | None:
         """Run a case; the message of its failure, or ``None``."""
         try:
-            if self._runner is None or self._bench is None:
+            if self._runner is None or self._harness is None:
                 self._runner = asyncio.Runner()
-                self._bench = ExtensionHarness(
+                self._harness = ExtensionHarness(
                     self.subject, format_plugins(), _dashboard(self.subject.plugin)
                 )
-            runner, bench = self._runner, self._bench
-            runner.run(bench.ready(data_dir, alone=case.alone))
-            runner.run(case.run(bench))
+            runner, harness = self._runner, self._harness
+            runner.run(harness.ready(data_dir, alone=case.alone))
+            runner.run(case.run(harness))
         except (Exception, asyncio.CancelledError, SystemExit) as error:
             return case.failure(error)
         return None
 
     def close(self) -> None:
-        """Close the bench, if there is one; the next case opens another."""
-        if self._runner is not None and self._bench is not None:
-            self._runner.run(self._bench.aclose())
+        """Close the harness, if there is one; the next case opens another."""
+        if self._runner is not None and self._harness is not None:
+            self._runner.run(self._harness.aclose())
             self._runner.close()
-        self._runner = self._bench = self.data_dir = None
+        self._runner = self._harness = self.data_dir = None
 
     def _build_cases(self) -> Iterator[Case]:
         subject = self.subject

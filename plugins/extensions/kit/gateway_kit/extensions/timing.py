@@ -17,7 +17,7 @@ BEAT = 0.01
 
 
 async def expect_prompt(work: Callable[[], Awaitable[T]], what: str) -> T:
-    """Raises Unmet when it does not come back in time, or keeps everything else from running.
+    """Raises CaseFailed when it does not come back in time, or keeps everything else from running.
 
     A second try has to confirm that, for the machine may be busy.
     """

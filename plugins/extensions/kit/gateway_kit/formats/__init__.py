@@ -49,7 +49,7 @@ def format_cases(
     ``examples`` bounds how many values of each strategy a law is tried with; with
     ``simplify`` the one that breaks it is made as small as possible before it is shown.
     """
-    bench = FormatHarness(
+    harness = FormatHarness(
         wire,
         samples or Samples(),
         model=model,
@@ -57,4 +57,4 @@ def format_cases(
         examples=examples,
         simplify=simplify,
     )
-    return [FormatCase(law, bench) for law in LAWS if law.needs(wire)]
+    return [FormatCase(law, harness) for law in LAWS if law.needs(wire)]

@@ -1,4 +1,4 @@
-"""A law, a case of it for one format, and how a broken law is told."""
+"""A law, a case of it for one format, and the error for a broken law."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,16 +39,16 @@ class FormatCase:
     """One law and one format."""
 
     law: Law
-    bench: FormatHarness
+    harness: FormatHarness
 
     def __repr__(self) -> str:
         return self.law.id
 
     def check(self) -> None:
-        """Raises Broken."""
+        """Raises LawBroken."""
         __tracebackhide__ = True  # what the author sees is the test and the sentence
         try:
-            self.law.check(self.bench)
+            self.law.check(self.harness)
         except LawBroken as error:
             raise LawBroken(f"{self._sentence()} ({error})") from None
         except Exception as error:
@@ -56,34 +56,34 @@ class FormatCase:
             raise LawBroken(f"{self._sentence()} ({name} escaped: {error})") from error
 
     def _sentence(self) -> str:
-        return f"{self.bench.wire.id} breaks a law: {self.law.claim}; {self.law.remedy}."
+        return f"{self.harness.wire.id} breaks a law: {self.law.claim}; {self.law.remedy}."
 
 
 def law(id: str, claim: str, remedy: str, needs: Needs) -> Callable[[Check], Law]:
-    """Make a law of a function that raises Broken."""
+    """Make a law of a function that raises LawBroken."""
     return lambda check: Law(id, claim, remedy, needs, check)
 
 
 def expect(condition: bool, *seen: object) -> None:
-    """Raises Broken, which tells what was seen."""
+    """Raises LawBroken, which says what was seen."""
     if not condition:
         raise LawBroken("; ".join(_short(check_each) for check_each in seen))
 
 
 def expect_equal(actual: object, expected: object, about: str = "") -> None:
-    """Raises Broken when two values differ."""
+    """Raises LawBroken when two values differ."""
     expect(
         actual == expected, f"{about} got {_short(actual)}".strip(), f"wanted {_short(expected)}"
     )
 
 
 def check_each(
-    bench: FormatHarness, strategy: st.SearchStrategy[Any], check: Callable[[Any], None]
+    harness: FormatHarness, strategy: st.SearchStrategy[Any], check: Callable[[Any], None]
 ) -> None:
     """Check some values of a strategy, always the same ones."""
-    phases = (Phase.generate, Phase.shrink) if bench.simplify else (Phase.generate,)
+    phases = (Phase.generate, Phase.shrink) if harness.simplify else (Phase.generate,)
     bounds = settings(
-        max_examples=bench.examples,
+        max_examples=harness.examples,
         phases=phases,
         deadline=None,
         derandomize=True,

@@ -1,4 +1,4 @@
-"""Laws of what a format declares: its facts, its endpoints, and that it stands alone."""
+"""Laws of what a format declares: its properties, its endpoints, and its imports."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -40,8 +40,8 @@ def always(wire: WireFormat) -> bool:
     "and at least one side",
     always,
 )
-def facts(bench: FormatHarness) -> None:
-    wire = bench.wire
+def facts(harness: FormatHarness) -> None:
+    wire = harness.wire
     expect(bool(wire.id and wire.dialect), wire.id, wire.dialect)
     expect(wire.client is not None or wire.vendor is not None, "no side")
     names = (*wire.forward, *wire.headers, wire.auth_header)
@@ -56,8 +56,8 @@ def facts(bench: FormatHarness) -> None:
     "declare words and a pattern that a stream of rubbish does not match",
     has_client,
 )
-def grammar(bench: FormatHarness) -> None:
-    facts = bench.wire.grammar
+def grammar(harness: FormatHarness) -> None:
+    facts = harness.wire.grammar
     assert facts is not None, "a client side needs a grammar"
     members = " ".join([*facts.words(b"no frame at all \xff"), ""])
 
@@ -70,10 +70,10 @@ def grammar(bench: FormatHarness) -> None:
     "let it end as the frames of your streams do",
     lambda wire: wire.keep_alive is not None,
 )
-def keep_alive(bench: FormatHarness) -> None:
-    facts = bench.wire.keep_alive
+def keep_alive(harness: FormatHarness) -> None:
+    facts = harness.wire.keep_alive
     assert facts is not None
-    expect(bench.is_whole(facts.frame), facts.frame)
+    expect(harness.is_whole(facts.frame), facts.frame)
     expect(facts.every is None or facts.every > 0, facts.every)
 
 
@@ -83,11 +83,11 @@ def keep_alive(bench: FormatHarness) -> None:
     "begin it with a slash, and name the model in it where the body does not",
     has_vendor,
 )
-def paths(bench: FormatHarness) -> None:
+def paths(harness: FormatHarness) -> None:
     for stream in (False, True):
-        path = bench.vendor.path("kit-model", stream)
+        path = harness.vendor.path("kit-model", stream)
         expect(path.startswith("/") and " " not in path, path)
-        expect(bench.wire.model_in_body or "kit-model" in path, path)
+        expect(harness.wire.model_in_body or "kit-model" in path, path)
 
 
 @law(
@@ -96,19 +96,21 @@ def paths(bench: FormatHarness) -> None:
     "read them from the path, the headers or the body's members, as your clients send them",
     lambda wire: has_both(wire) and has_endpoints(wire),
 )
-def endpoints_read(bench: FormatHarness) -> None:
-    for endpoint in bench.wire.endpoints:
-        for request in bench.requests:
+def endpoints_read(harness: FormatHarness) -> None:
+    for endpoint in harness.wire.endpoints:
+        for request in harness.requests:
             named = {"model": "kit-path-model"} if "{model}" in endpoint.path else {}
             intake = endpoint.read(named, {}, members_of(request))
             if named or "model" in members_of(request):
                 expect_equal(
-                    intake.model, named.get("model") or bench.read_request(request).model, "model:"
+                    intake.model,
+                    named.get("model") or harness.read_request(request).model,
+                    "model:",
                 )
         for stream in (True, False):
             if "{model}" not in endpoint.path:
-                body, _ = bench.write_request(
-                    replace(bench.for_target(sample_values.PLAIN), stream=stream)
+                body, _ = harness.write_request(
+                    replace(harness.for_target(sample_values.PLAIN), stream=stream)
                 )
                 expect_equal(endpoint.read({}, {}, members_of(body)).stream, stream, "stream:")
 
@@ -119,8 +121,8 @@ def endpoints_read(bench: FormatHarness) -> None:
     "begin it with a slash, and declare each path once",
     has_endpoints,
 )
-def endpoint_paths(bench: FormatHarness) -> None:
-    facts = [endpoint.path for endpoint in bench.wire.endpoints]
+def endpoint_paths(harness: FormatHarness) -> None:
+    facts = [endpoint.path for endpoint in harness.wire.endpoints]
     expect(all(path.startswith("/") for path in facts), facts)
     expect_equal(len(set(facts)), len(facts), "paths:")
 
@@ -131,20 +133,20 @@ def endpoint_paths(bench: FormatHarness) -> None:
     "check what you read, and raise BadRequest, which names the member",
     has_endpoints,
 )
-def endpoints_take_anything(bench: FormatHarness) -> None:
+def endpoints_take_anything(harness: FormatHarness) -> None:
     names = ("model", "stream", "messages", "input", "contents", "prompt")
     raws = st.sampled_from(_RAWS[:-1]).map(Raw)
     members = st.dictionaries(st.sampled_from(names), raws)
 
     def check(members: Mapping[str, Raw]) -> None:
-        for endpoint in bench.wire.endpoints:
+        for endpoint in harness.wire.endpoints:
             try:
                 intake = endpoint.read({"model": "m"}, {}, members)
             except BadRequest:
                 continue
             expect(isinstance(intake, Intake), intake)
 
-    check_each(bench, members, check)
+    check_each(harness, members, check)
 
 
 @law(
@@ -153,10 +155,10 @@ def endpoints_take_anything(bench: FormatHarness) -> None:
     "count characters with gateway_formats.estimate and encode the whole answer's body",
     lambda wire: has_both(wire) and has_counting(wire),
 )
-def estimates(bench: FormatHarness) -> None:
-    for counting in _counting(bench):
+def estimates(harness: FormatHarness) -> None:
+    for counting in _counting(harness):
         expect(counting.path("m").startswith("/"), counting.path("m"))
-        for request in bench.requests:
+        for request in harness.requests:
             few = _numbers(counting.estimate(request))
             more = _numbers(counting.estimate(request.replace(b"a question", b"a word " * 99)))
             expect(bool(few) and min(few) >= 0, few)
@@ -169,8 +171,8 @@ def estimates(bench: FormatHarness) -> None:
     "count what makes no sense as nothing, or raise BadRequest",
     has_counting,
 )
-def estimates_of_rubbish(bench: FormatHarness) -> None:
-    for counting in _counting(bench):
+def estimates_of_rubbish(harness: FormatHarness) -> None:
+    for counting in _counting(harness):
         for body in (b"", b"{", b"[]", b"null", b'{"messages":7}', b"\xff"):
             try:
                 counting.estimate(body)
@@ -184,9 +186,9 @@ def estimates_of_rubbish(bench: FormatHarness) -> None:
     "import only from gateway_core itself, not from the modules inside it",
     always,
 )
-def public_door(bench: FormatHarness) -> None:
+def public_door(harness: FormatHarness) -> None:
     public = {id(getattr(gateway_core, name)) for name in gateway_core.__all__}
-    for module in format_modules.modules_of(bench.wire):
+    for module in format_modules.modules_of(harness.wire):
         taken = {name: value for name, value in vars(module).items() if _is_kernels(value)}
         private = sorted(name for name, value in taken.items() if id(value) not in public)
         expect(not private, f"{module.__name__} holds {private}")
@@ -198,8 +200,8 @@ def public_door(bench: FormatHarness) -> None:
     "leave network, files, processes, threads and clocks to the gateway, and do nothing at import",
     always,
 )
-def pure(bench: FormatHarness) -> None:
-    for module in format_modules.modules_of(bench.wire):
+def pure(harness: FormatHarness) -> None:
+    for module in format_modules.modules_of(harness.wire):
         doors = sorted(
             name for name, value in vars(module).items() if format_modules.is_side_effect(value)
         )
@@ -214,10 +216,10 @@ def _is_kernels(value: object) -> bool:
     return str(value.__module__).startswith("gateway_core.")
 
 
-def _counting(bench: FormatHarness) -> list[Counting]:
+def _counting(harness: FormatHarness) -> list[Counting]:
     return [
         check_each.counting
-        for check_each in bench.wire.endpoints
+        for check_each in harness.wire.endpoints
         if check_each.counting is not None
     ]
 

@@ -29,9 +29,9 @@ def conditions() -> tuple[GatewayError, ...]:
     "write the error's message where clients of your dialect look for it",
     has_client,
 )
-def written(bench: FormatHarness) -> None:
+def written(harness: FormatHarness) -> None:
     for error in conditions():
-        body = bench.client.write_error(error, REQUEST_ID)
+        body = harness.client.write_error(error, REQUEST_ID)
         expect(isinstance(msgspec.json.decode(body), dict | list) and WORDS.encode() in body, body)
 
 
@@ -41,10 +41,10 @@ def written(bench: FormatHarness) -> None:
     "pass the status on to UpstreamError and take the message from your dialect's own place",
     has_both,
 )
-def statuses(bench: FormatHarness) -> None:
+def statuses(harness: FormatHarness) -> None:
     for error in conditions():
-        body = bench.client.write_error(error, REQUEST_ID)
-        parsed = bench.vendor.read_error(error.status, HEADERS, body)
+        body = harness.client.write_error(error, REQUEST_ID)
+        parsed = harness.vendor.read_error(error.status, HEADERS, body)
         expect_equal((parsed.status, WORDS in parsed.message), (error.status, True), parsed.message)
 
 
@@ -54,10 +54,10 @@ def statuses(bench: FormatHarness) -> None:
     "pass the status of the answer on to UpstreamError, whatever the body is",
     has_vendor,
 )
-def status_of_the_answer(bench: FormatHarness) -> None:
+def status_of_the_answer(harness: FormatHarness) -> None:
     for body in (b"", b"{}", b"<html>no</html>"):
         for status in STATUSES:
-            error = bench.vendor.read_error(status, {}, body)
+            error = harness.vendor.read_error(status, {}, body)
             expect_equal(error.status, status, "status:")
             expect(bool(error.message), "an error without words")
 
@@ -68,9 +68,9 @@ def status_of_the_answer(bench: FormatHarness) -> None:
     "take it with gateway_formats.hints.retry_after(headers)",
     has_vendor,
 )
-def retry_after(bench: FormatHarness) -> None:
+def retry_after(harness: FormatHarness) -> None:
     for value, expected in (("7", 7.0), ("1.5", 1.5), ("soon", None)):
-        error = bench.vendor.read_error(429, {"retry-after": value}, b"{}")
+        error = harness.vendor.read_error(429, {"retry-after": value}, b"{}")
         expect_equal(error.retry_after, expected, f"Retry-After {value}:")
 
 
@@ -80,19 +80,21 @@ def retry_after(bench: FormatHarness) -> None:
     "read it into UpstreamError.kind and write that one before your own word",
     has_both,
 )
-def kinds(bench: FormatHarness) -> None:
+def kinds(harness: FormatHarness) -> None:
     for status in STATUSES:
         error = UpstreamError(WORDS, status=status)
-        body = bench.client.write_error(error, REQUEST_ID)
-        first = bench.vendor.read_error(status, {}, body)
-        body = bench.client.write_error(first, REQUEST_ID)
-        second = bench.vendor.read_error(status, {}, body)
+        body = harness.client.write_error(error, REQUEST_ID)
+        first = harness.vendor.read_error(status, {}, body)
+        body = harness.client.write_error(first, REQUEST_ID)
+        second = harness.vendor.read_error(status, {}, body)
         expect_equal(
             (second.kind, second.code, second.message), (first.kind, first.code, first.message)
         )
-        body = bench.client.write_error(UpstreamError(WORDS, status=status, kind=KIND), REQUEST_ID)
+        body = harness.client.write_error(
+            UpstreamError(WORDS, status=status, kind=KIND), REQUEST_ID
+        )
         if KIND.encode() in body:
-            expect_equal(bench.vendor.read_error(status, {}, body).kind, KIND, "kind:")
+            expect_equal(harness.vendor.read_error(status, {}, body).kind, KIND, "kind:")
 
 
 @law(
@@ -101,10 +103,10 @@ def kinds(bench: FormatHarness) -> None:
     "read that word into UpstreamError.kind",
     has_both,
 )
-def words_for_conditions(bench: FormatHarness) -> None:
+def words_for_conditions(harness: FormatHarness) -> None:
     errors = [UpstreamError(WORDS, status=status) for status in STATUSES]
-    bodies = [bench.client.write_error(error, REQUEST_ID) for error in errors]
-    kinds = {bench.vendor.read_error(400, {}, body).kind for body in bodies}
+    bodies = [harness.client.write_error(error, REQUEST_ID) for error in errors]
+    kinds = {harness.vendor.read_error(400, {}, body).kind for body in bodies}
 
     expect(len(set(bodies)) == 1 or kinds != {None}, bodies[0])
 
@@ -115,10 +117,10 @@ def words_for_conditions(bench: FormatHarness) -> None:
     "look for your dialect's error object before the answer, and raise UpstreamError",
     has_both,
 )
-def inside_a_200(bench: FormatHarness) -> None:
-    body = bench.client.write_error(UpstreamError(WORDS, status=503), REQUEST_ID)
+def inside_a_200(harness: FormatHarness) -> None:
+    body = harness.client.write_error(UpstreamError(WORDS, status=503), REQUEST_ID)
     try:
-        reply = bench.vendor.read_reply(body)
+        reply = harness.vendor.read_reply(body)
     except UpstreamError as error:
         expect(WORDS in error.message, error.message)
     else:
@@ -131,12 +133,12 @@ def inside_a_200(bench: FormatHarness) -> None:
     "let late_error frame an error body as streams of your dialect end with one",
     has_both,
 )
-def late(bench: FormatHarness) -> None:
-    body = bench.client.write_error(UpstreamError(WORDS, status=503), REQUEST_ID)
-    stream = bench.wire.late_error(body)
-    events = bench.read_stream(stream)
+def late(harness: FormatHarness) -> None:
+    body = harness.client.write_error(UpstreamError(WORDS, status=503), REQUEST_ID)
+    stream = harness.wire.late_error(body)
+    events = harness.read_stream(stream)
 
-    expect(bench.is_whole(stream), stream)
+    expect(harness.is_whole(stream), stream)
     expect(isinstance(events[-1], ReplyFailed) and WORDS in events[-1].message, events)
 
 
@@ -146,9 +148,9 @@ def late(bench: FormatHarness) -> None:
     "pass the status on to UpstreamError and take the message from your dialect's own place",
     has_vendor,
 )
-def recorded(bench: FormatHarness) -> None:
-    for error in bench.samples.errors:
-        parsed = bench.vendor.read_error(error.status, error.headers, error.body)
+def recorded(harness: FormatHarness) -> None:
+    for error in harness.samples.errors:
+        parsed = harness.vendor.read_error(error.status, error.headers, error.body)
         # A format may know better than 400, such as 401 for a key that is not valid.
         expect_equal(parsed.status // 100, error.status // 100, "hundreds of the status:")
         expect(bool(parsed.message), error.body)
@@ -160,7 +162,7 @@ def recorded(bench: FormatHarness) -> None:
     "let read_error give an UpstreamError for any bytes",
     has_vendor,
 )
-def bodies_of_rubbish(bench: FormatHarness) -> None:
+def bodies_of_rubbish(harness: FormatHarness) -> None:
     headers = st.dictionaries(
         st.sampled_from(["retry-after", "retry-after-ms", "date", "x-request-id"]),
         st.sampled_from(["", "-1", "nan", "1e400", "Mon, 99 Foo", "\u00e9"]),
@@ -168,10 +170,10 @@ def bodies_of_rubbish(bench: FormatHarness) -> None:
 
     def check(example: tuple[bytes, dict[str, str]]) -> None:
         body, value = example
-        error = bench.vendor.read_error(500, value, body)
+        error = harness.vendor.read_error(500, value, body)
         expect(error.retry_after is None or 0 <= error.retry_after < 1e12, error.retry_after)
 
-    check_each(bench, st.tuples(rubbish, headers), check)
+    check_each(harness, st.tuples(rubbish, headers), check)
 
 
 LAWS: tuple[Law, ...] = (

@@ -107,7 +107,7 @@ class FormatHarness:
         return (*self.samples.streams, *written)
 
     def for_target(self, conversation: Conversation) -> Conversation:
-        """The conversation as asked of this bench's model in this dialect."""
+        """The conversation for this harness's model and dialect."""
         return msgspec.structs.replace(
             conversation, model=self.target.model.id, dialect=self.wire.dialect
         )
@@ -158,18 +158,18 @@ class FormatHarness:
 
     @property
     def frame_end(self) -> bytes | None:
-        """What a frame ends with; ``None`` where it takes more than that to tell."""
+        """What a frame ends with; ``None`` where frames have no such end."""
         if self.wire.stream_type.startswith("text/event-stream"):
             return b"\n\n"
         return b"\n" if "ndjson" in self.wire.stream_type else None
 
     def is_whole(self, stream: bytes) -> bool:
-        """Whether the stream ends where a frame ends, as far as that can be told."""
+        """Whether the stream ends where a frame ends, as far as that can be known."""
         end = self.frame_end
         return end is None or stream.endswith((end, b"\r\n\r\n"))
 
     def frames(self, stream: bytes) -> list[bytes]:
-        """A stream's frames with their ends; the whole of it where frames cannot be told."""
+        """A stream's frames with their ends; the whole stream where frames have no such end."""
         end = self.frame_end
         if end is None:
             return [stream]
@@ -179,7 +179,7 @@ class FormatHarness:
 
     def beginnings(self, stream: bytes) -> Iterator[bytes]:
         """The stream as it is when it breaks off after each frame but the last; at sixteen places
-        where frames cannot be told."""
+        where frames have no such end."""
         frames = self.frames(stream)
         step = max(1, len(stream) // 16)
         lengths = map(len, frames) if len(frames) > 1 else [step] * (len(stream) // step)

@@ -1,4 +1,4 @@
-"""What a conversation or a reply says, in terms that every dialect can keep."""
+"""Conversations and replies in a normal form that every dialect can express."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -59,7 +59,7 @@ def normalize_conversation(conversation: Conversation) -> dict[str, Any]:
 
 
 def _turn_facts(conversation: Conversation) -> Iterable[Fact]:
-    """Every part with who said it; a result names its call's place, not its id."""
+    """Every part with its role; a result names its call's position, not its id."""
     calls: dict[str, int] = {}
     for turn in conversation.turns:
         for part in turn.parts:
@@ -77,17 +77,19 @@ def part_facts(part: AnyPart, calls: dict[str, int]) -> Iterable[Fact]:
         case ToolCall():
             yield "call", part.name, parse_arguments(part.arguments)
         case ToolResult():
-            yield "result", calls.get(part.call_id), without_spaces(_words(part))
+            yield (
+                "result",
+                calls.get(part.call_id),
+                without_spaces(
+                    "".join(each.text for each in part.content if isinstance(each, Text))
+                ),
+            )
         case Media():
             yield part.kind, part.data or part.url
 
 
-def _words(result: ToolResult) -> str:
-    return "".join(part.text for part in result.content if isinstance(part, Text))
-
-
 def merge_texts(facts: Iterable[Fact]) -> list[Fact]:
-    """Texts that one side says in a row are one text, and an empty one is none."""
+    """Merge adjacent texts of one role, and leave out empty ones."""
     merged_facts: list[Fact] = []
     for fact in facts:
         if fact[-2] == "text" and not fact[-1]:

@@ -18,18 +18,18 @@ from .streams import choices, has_failed
     "give back each whole frame as it came",
     has_vendor,
 )
-def identity(bench: FormatHarness) -> None:
+def identity(harness: FormatHarness) -> None:
     def check(example: tuple[int, list[int]]) -> None:
-        stream, places = bench.streams[example[0]], example[1]
-        relay = bench.relay(stream=True)
+        stream, places = harness.streams[example[0]], example[1]
+        relay = harness.relay(stream=True)
         passed = _pass(relay, *cut(stream, places))
         expect_equal(passed[: len(stream)], stream)
         # The line ends that a vendor left out after its last frame may be added.
         expect_equal(passed[len(stream) :].strip(), b"", "at the end:")
         expect_equal((relay.ended, relay.failure), (True, None), "ended and failure:")
 
-    if bench.streams:
-        check_each(bench, st.tuples(places_in(bench.streams), cuts()), check)
+    if harness.streams:
+        check_each(harness, st.tuples(places_in(harness.streams), cuts()), check)
 
 
 @law(
@@ -38,10 +38,10 @@ def identity(bench: FormatHarness) -> None:
     "give a frame as soon as its last byte has come",
     has_vendor,
 )
-def at_once(bench: FormatHarness) -> None:
-    for stream in bench.streams:
-        relay = bench.relay(stream=True)
-        for frame in filter(bench.is_whole, bench.frames(stream)):
+def at_once(harness: FormatHarness) -> None:
+    for stream in harness.streams:
+        relay = harness.relay(stream=True)
+        for frame in filter(harness.is_whole, harness.frames(stream)):
             expect_equal(relay.feed(frame), frame)
 
 
@@ -51,11 +51,11 @@ def at_once(bench: FormatHarness) -> None:
     "keep an unfinished frame until its rest has come",
     has_vendor,
 )
-def whole_frames(bench: FormatHarness) -> None:
-    for stream in bench.streams:
-        relay = bench.relay(stream=True)
+def whole_frames(harness: FormatHarness) -> None:
+    for stream in harness.streams:
+        relay = harness.relay(stream=True)
         passed = relay.feed(stream[: len(stream) // 2])
-        expect(passed == b"" or bench.is_whole(passed), passed)
+        expect(passed == b"" or harness.is_whole(passed), passed)
 
 
 @law(
@@ -64,13 +64,13 @@ def whole_frames(bench: FormatHarness) -> None:
     "hold it in feed and give it in close, as gateway_formats.relay.WholeRelay does",
     has_vendor,
 )
-def whole_answers(bench: FormatHarness) -> None:
-    for body in bench.replies:
-        relay = bench.relay(stream=False)
+def whole_answers(harness: FormatHarness) -> None:
+    for body in harness.replies:
+        relay = harness.relay(stream=False)
         expect_equal(relay.feed(body[:9]) + relay.feed(body[9:]), b"")
         expect_equal(relay.close(), body)
         expect_equal(relay.failure, None, "failure:")
-        usage = bench.vendor.read_reply(body).usage
+        usage = harness.vendor.read_reply(body).usage
         expect_equal(_token_counts(relay.usage), _token_counts(usage), "usage:")
 
 
@@ -80,11 +80,11 @@ def whole_answers(bench: FormatHarness) -> None:
     "take usage from the same members in the same way as stream_reader",
     has_vendor,
 )
-def usage(bench: FormatHarness) -> None:
-    for stream in bench.streams:
-        relay = bench.relay(stream=True)
+def usage(harness: FormatHarness) -> None:
+    for stream in harness.streams:
+        relay = harness.relay(stream=True)
         _pass(relay, stream)
-        reports = [event.usage for event in bench.read_stream(stream) if hasattr(event, "usage")]
+        reports = [event.usage for event in harness.read_stream(stream) if hasattr(event, "usage")]
         expect_equal(
             _token_counts(relay.usage), _token_counts(reports[-1] if reports else None), "usage:"
         )
@@ -96,11 +96,11 @@ def usage(bench: FormatHarness) -> None:
     "add the lengths of text, thinking and tool arguments as they pass, and set started",
     has_vendor,
 )
-def characters(bench: FormatHarness) -> None:
-    for stream in bench.streams:
-        relay = bench.relay(stream=True)
+def characters(harness: FormatHarness) -> None:
+    for stream in harness.streams:
+        relay = harness.relay(stream=True)
         _pass(relay, stream)
-        events = bench.read_stream(stream)
+        events = harness.read_stream(stream)
         started = [event for event in events if isinstance(event, PartStarted)]
         refused = {
             (check_each.choice, check_each.index)
@@ -121,21 +121,21 @@ def characters(bench: FormatHarness) -> None:
     "let close() end it with an error frame unless its proper end has passed",
     has_vendor,
 )
-def cut_short(bench: FormatHarness) -> None:
-    for stream in bench.streams:
-        # Where frames cannot be told apart, padding may follow the end from early on.
-        place = min(len(bench.frames(stream)[0]), len(stream) // 4)
-        relay = bench.relay(stream=True)
+def cut_short(harness: FormatHarness) -> None:
+    for stream in harness.streams:
+        # Where frames have no fixed end, padding may follow the end from early on.
+        place = min(len(harness.frames(stream)[0]), len(stream) // 4)
+        relay = harness.relay(stream=True)
         passed = _pass(relay, stream[:place])
         expect(relay.failure is not None and not relay.ended, passed)
-        _is_grammatical(bench, passed)
-        for prefix in bench.beginnings(stream):
-            relay = bench.relay(stream=True)
+        _is_grammatical(harness, passed)
+        for prefix in harness.beginnings(stream):
+            relay = harness.relay(stream=True)
             passed = _pass(relay, prefix)
             if relay.failure is None:
                 message = f"cut at byte {len(prefix)} of {len(stream)}:"
-                expect(not has_failed(bench.read_stream(passed)), f"{message} no failure is told")
-                expect_equal(choices(bench, passed), choices(bench, stream), message)
+                expect(not has_failed(harness.read_stream(passed)), f"{message} no failure is told")
+                expect_equal(choices(harness, passed), choices(harness, stream), message)
 
 
 @law(
@@ -144,16 +144,16 @@ def cut_short(bench: FormatHarness) -> None:
     "let fail() give one error frame, and give nothing after it",
     has_vendor,
 )
-def fail(bench: FormatHarness) -> None:
+def fail(harness: FormatHarness) -> None:
     failure = ReplyFailed("out of luck4711", status=503)
-    for stream in bench.streams:
-        first = bench.frames(stream)[0] if bench.frame_end else b""
-        relay = bench.relay(stream=True)
+    for stream in harness.streams:
+        first = harness.frames(stream)[0] if harness.frame_end else b""
+        relay = harness.relay(stream=True)
         head = relay.feed(first) if first != stream else b""
         passed = head + relay.fail(failure)
         expect(relay.failure == failure and b"luck4711" in passed, passed)
         expect_equal(relay.feed(stream) + relay.fail(failure) + relay.close(), b"")
-        _is_grammatical(bench, passed)
+        _is_grammatical(harness, passed)
 
 
 @law(
@@ -162,29 +162,29 @@ def fail(bench: FormatHarness) -> None:
     "end the stream with an error frame at the first frame that makes no sense",
     has_vendor,
 )
-def rubbish_in_relays(bench: FormatHarness) -> None:
-    streams = (*bench.streams, b"")
+def rubbish_in_relays(harness: FormatHarness) -> None:
+    streams = (*harness.streams, b"")
 
     def check(example: tuple[bytes, int]) -> None:
         head, stream = example[0], streams[example[1]]
         place = len(stream) // 2
-        _pass(bench.relay(stream=True), head, stream)
-        _pass(bench.relay(stream=True), stream[:place], head, stream[place:])
-        _pass(bench.relay(stream=False), head)
+        _pass(harness.relay(stream=True), head, stream)
+        _pass(harness.relay(stream=True), stream[:place], head, stream[place:])
+        _pass(harness.relay(stream=False), head)
 
-    check_each(bench, st.tuples(rubbish, places_in(streams)), check)
-    for stream in bench.streams:
-        _stops_at_rubbish(bench, stream)
+    check_each(harness, st.tuples(rubbish, places_in(streams)), check)
+    for stream in harness.streams:
+        _stops_at_rubbish(harness, stream)
 
 
-def _stops_at_rubbish(bench: FormatHarness, stream: bytes) -> None:
-    if bench.frame_end is None:
+def _stops_at_rubbish(harness: FormatHarness, stream: bytes) -> None:
+    if harness.frame_end is None:
         return
-    broken = b"data: {" if bench.frame_end == b"\n\n" else b"{"
-    relay = bench.relay(stream=True)
-    passed = _pass(relay, broken + bench.frame_end, stream)
+    broken = b"data: {" if harness.frame_end == b"\n\n" else b"{"
+    relay = harness.relay(stream=True)
+    passed = _pass(relay, broken + harness.frame_end, stream)
     expect(relay.failure is not None and stream not in passed, passed)
-    _is_grammatical(bench, passed)
+    _is_grammatical(harness, passed)
 
 
 def _pass(relay: Relay, *chunks: bytes) -> bytes:
@@ -196,8 +196,8 @@ def _token_counts(usage: Usage | None) -> tuple[int, ...]:
     return (*normal_form.usage_counts(usage), *parts)
 
 
-def _is_grammatical(bench: FormatHarness, stream: bytes) -> None:
-    grammar = bench.wire.grammar
+def _is_grammatical(harness: FormatHarness, stream: bytes) -> None:
+    grammar = harness.wire.grammar
     if grammar is not None:
         expect(find_violation(grammar, stream) is None, find_violation(grammar, stream), stream)
 

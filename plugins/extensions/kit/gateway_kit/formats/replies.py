@@ -1,4 +1,4 @@
-"""Laws of whole answers: what is written can be read, and what is lost is said."""
+"""Laws of whole answers: what is written can be read back, and losses are named."""
 
 from gateway_core import (
     Reply,
@@ -23,16 +23,16 @@ MARKS = (seal("", "")[:-1].encode(), seal_base64("", "x")[:8].encode())
     "make write_reply and read_reply agree on text, reasoning, tool calls, finish and usage",
     has_both,
 )
-def written_and_read(bench: FormatHarness) -> None:
+def written_and_read(harness: FormatHarness) -> None:
     def check(reply: Reply) -> None:
-        body, losses = bench.write_reply(reply)
+        body, losses = harness.write_reply(reply)
         expect(not losses, f"losses {list(losses.names)}")
         expect_equal(
-            normal_form.normalize_reply(bench.vendor.read_reply(body)),
+            normal_form.normalize_reply(harness.vendor.read_reply(body)),
             normal_form.normalize_reply(reply),
         )
 
-    check_each(bench, replies(), check)
+    check_each(harness, replies(), check)
 
 
 @law(
@@ -41,9 +41,9 @@ def written_and_read(bench: FormatHarness) -> None:
     "give every call an id of its own, and keep the one it has",
     has_both,
 )
-def tool_ids(bench: FormatHarness) -> None:
-    body, _ = bench.write_reply(sample_values.REPLIES["text and tool calls"])
-    ids = normal_form.call_ids(bench.vendor.read_reply(body))
+def tool_ids(harness: FormatHarness) -> None:
+    body, _ = harness.write_reply(sample_values.REPLIES["text and tool calls"])
+    ids = normal_form.call_ids(harness.vendor.read_reply(body))
 
     expect(len(set(ids)) == 2 and all(ids), ids)
     if sample_values.FIRST.id.encode() in body:
@@ -56,8 +56,8 @@ def tool_ids(bench: FormatHarness) -> None:
     "seal it into your dialect's own slot or into a tool call's id, or name it in losses",
     has_client,
 )
-def signatures(bench: FormatHarness) -> None:
-    body, losses = bench.write_reply(sample_values.REPLIES["signed reasoning"])
+def signatures(harness: FormatHarness) -> None:
+    body, losses = harness.write_reply(sample_values.REPLIES["signed reasoning"])
 
     expect(any(mark in body for mark in MARKS) or bool(losses), body)
 
@@ -68,10 +68,10 @@ def signatures(bench: FormatHarness) -> None:
     "input_tokens holds cached and cache-write tokens, output_tokens holds reasoning tokens",
     has_both,
 )
-def parts_of_usage(bench: FormatHarness) -> None:
+def parts_of_usage(harness: FormatHarness) -> None:
     for name in ("parts of usage", "cache writes"):
-        body, _ = bench.write_reply(sample_values.REPLIES[name])
-        actual, expected = bench.vendor.read_reply(body).usage, sample_values.REPLIES[name].usage
+        body, _ = harness.write_reply(sample_values.REPLIES[name])
+        actual, expected = harness.vendor.read_reply(body).usage, sample_values.REPLIES[name].usage
         assert expected is not None
         expect_equal(normal_form.usage_counts(actual), normal_form.usage_counts(expected), "usage:")
         expect(actual is not None and _is_part(actual, expected), actual, expected)
@@ -83,9 +83,9 @@ def parts_of_usage(bench: FormatHarness) -> None:
     "read every member that vendors send; unknown ones are skipped or kept in extra",
     has_vendor,
 )
-def recorded(bench: FormatHarness) -> None:
-    for body in bench.samples.replies:
-        reply = bench.vendor.read_reply(body)
+def recorded(harness: FormatHarness) -> None:
+    for body in harness.samples.replies:
+        reply = harness.vendor.read_reply(body)
         expect(bool(reply.choices), body)
         expect(reply.usage is None or adds_up(reply.usage), reply.usage)
 
@@ -96,15 +96,15 @@ def recorded(bench: FormatHarness) -> None:
     "catch what your decoder raises and raise UpstreamError",
     has_vendor,
 )
-def bodies_of_rubbish(bench: FormatHarness) -> None:
+def bodies_of_rubbish(harness: FormatHarness) -> None:
     def check(body: bytes) -> None:
         try:
-            reply = bench.vendor.read_reply(body)
+            reply = harness.vendor.read_reply(body)
         except UpstreamError:
             return
         expect(isinstance(reply, Reply), reply)
 
-    check_each(bench, rubbish, check)
+    check_each(harness, rubbish, check)
 
 
 def _is_part(actual: Usage, expected: Usage) -> bool:
@@ -129,9 +129,9 @@ def feature(name: str, reply: Reply) -> Law:
         "write it as your clients read it, or name it in losses",
         has_both,
     )
-    def kept(bench: FormatHarness) -> None:
-        body, losses = bench.write_reply(reply)
-        actual = bench.vendor.read_reply(body)
+    def kept(harness: FormatHarness) -> None:
+        body, losses = harness.write_reply(reply)
+        actual = harness.vendor.read_reply(body)
         expect(
             bool(losses)
             or normal_form.normalize_reply(actual) == normal_form.normalize_reply(reply),

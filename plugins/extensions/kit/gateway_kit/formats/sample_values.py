@@ -1,4 +1,4 @@
-"""What can be asked and answered, one feature at a time, with words that are easy to find."""
+"""Sample conversations and replies, one feature each, with texts that are easy to find."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -135,12 +135,6 @@ def replies(draw: st.DrawFn) -> Reply:
     return replace(sample_values.build_reply(), choices=(choice,), usage=draw(usages))
 
 
-def _life(part: AnyPart, index: int, pieces: Sequence[str]) -> list[StreamEvent]:
-    """One part from its start to its end."""
-    pieces_added = (PartGrew(index, piece) for piece in pieces)
-    return [PartStarted(index, part), *pieces_added, PartEnded(index)]
-
-
 def pieces(text: str, sizes: Sequence[int]) -> list[str]:
     """The text in pieces, some of them empty."""
     cut_pieces, place = [], 0
@@ -154,13 +148,14 @@ def pieces(text: str, sizes: Sequence[int]) -> list[str]:
 def streams(draw: st.DrawFn) -> list[StreamEvent]:
     """Events of one reply whose parts overlap and grow in pieces; usage is repeated or missing."""
     reply = draw(replies())
-    lives = []
+    lives: list[list[StreamEvent]] = []
     for index, part in enumerate(reply.choices[0].parts):
         first, *rest = unfold(replace(reply, choices=(Choice(parts=(part,)),), usage=None))[1:-2]
-        pieces_added = "".join(event.text for event in rest if isinstance(event, PartGrew))
+        text = "".join(event.text for event in rest if isinstance(event, PartGrew))
         assert isinstance(first, PartStarted)
         sizes = draw(st.lists(st.integers(0, 4), max_size=3))
-        lives.append(_life(first.part, index, pieces(pieces_added, sizes)))
+        grown = [PartGrew(index, piece) for piece in pieces(text, sizes)]
+        lives.append([PartStarted(index, first.part), *grown, PartEnded(index)])
     order = draw(st.permutations([place for place, life in enumerate(lives) for _ in life]))
     events: list[StreamEvent] = [ReplyStarted(reply.id, reply.model, reply.created)]
     events += _shuffled(lives, order)
@@ -182,7 +177,7 @@ def cuts(most: int = 6) -> st.SearchStrategy[list[int]]:
 
 
 def places_in(cut_pieces: Sequence[bytes]) -> st.SearchStrategy[int]:
-    """Where one of them stands: a recording itself is too long to be shown."""
+    """An index into them: a recording itself is too long to be shown."""
     return st.integers(0, len(cut_pieces) - 1)
 
 

@@ -1,4 +1,4 @@
-"""One answer before it is spoiled: what is said, in which dialect, whole or streamed."""
+"""One correct answer of the mock vendor: content, dialect, whole or streamed."""
 
 from collections.abc import Sequence
 
@@ -38,6 +38,6 @@ class MockAnswer(Struct, frozen=True, kw_only=True):
         return MockResponse(body)
 
     def refusal(self, status: int, body: str, **headers: str) -> MockResponse:
-        """An error status with the dialect's body; ``_`` in names of headers stands for ``-``."""
+        """An error status with the dialect's body; ``_`` in names of headers means ``-``."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return MockResponse((self.dialect.refusal(body, status),), status, headers=named)

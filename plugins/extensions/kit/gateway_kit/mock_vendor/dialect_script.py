@@ -1,4 +1,4 @@
-"""A script for a mock vendor that answers whoever asks, in the dialect that is asked for."""
+"""A script with which a mock vendor answers each request in the request's dialect."""
 
 from collections.abc import Sequence
 from urllib.parse import unquote
@@ -55,7 +55,7 @@ def _model_in_path(path: str) -> str:
 
 
 def model_list(request: ReceivedRequest, models: Sequence[str]) -> bytes:
-    """The vendor's models, in the shape of the path they are asked at."""
+    """The vendor's models, in the format of the request's path."""
     if request.path.endswith("/api/tags"):
         return encode({"models": [{"name": each, "model": each} for each in models]})
     if "/v1beta/" in request.path:

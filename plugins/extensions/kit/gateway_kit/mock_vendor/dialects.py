@@ -1,4 +1,4 @@
-"""Every dialect the mock vendor speaks, and which of them a request is made in."""
+"""The dialects of the mock vendor, and the detection of a request's dialect."""
 
 from .bedrock import BEDROCK
 from .claude import CLAUDE
@@ -27,7 +27,7 @@ _ENDS = {
 
 
 def find_dialect(request: ReceivedRequest) -> Dialect:
-    """By the end of the path; chat completions where that says nothing."""
+    """Chosen by the end of the path; chat completions by default."""
     return next((dialect for end, dialect in _ENDS.items() if request.path.endswith(end)), OPENAI)
 
 

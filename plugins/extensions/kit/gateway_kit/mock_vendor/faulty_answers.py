@@ -89,7 +89,7 @@ def late_usage(answer: MockAnswer, _: int) -> MockResponse:
 
 
 def without_end(answer: MockAnswer, _: int) -> MockResponse:
-    """No end marker, in the formats that have one which says nothing."""
+    """Leave out the end marker of formats whose marker has no content."""
     if not answer.stream or answer.dialect.framing != "sse":
         return answer.response()
     return answer.response(

@@ -25,7 +25,7 @@ from .frames import Dialect, Frame, encode
 
 
 def dialect_from_format(wire: WireFormat) -> Dialect | None:
-    """The dialect of an installed format; ``None`` when only vendors can speak it."""
+    """The dialect of an installed format; ``None`` for one without a client side."""
     if wire.client is None:
         return None
     speaker = _FormatSpeaker(wire.client)
@@ -56,10 +56,10 @@ class _FormatSpeaker:
         return [frame for frame in [*frames, Frame("end", writer.close())] if frame.data]
 
     def thinks(self) -> bool:
-        """Whether the format has a place for thinking, in which its words then stand."""
+        """Whether the format has a member for thinking."""
         try:
             return THINKING.thinking[0].encode() in self.whole(THINKING, "model-1")
-        except Exception:  # the format's own cases tell of what its code raises
+        except Exception:  # the format's own cases report it
             return True
 
     def refusal(self, text: str, status: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Frames of a streamed answer, each told apart by what it does, and how they look on the wire."""
+"""Frames of a streamed answer, each with its role, and their encoding."""
 
 import struct
 import zlib
@@ -23,7 +23,7 @@ class Frame(Struct, frozen=True):
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
-    """How one wire format says things."""
+    """How one wire format encodes answers."""
 
     id: str
     framing: Framing = "sse"
@@ -35,7 +35,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     broken: Callable[[str], bytes]
     """The frame in which a stream fails."""
     counts: frozenset[str] = frozenset({"cached", "reasoning"})
-    """Which kinds of tokens it can tell apart."""
+    """Which kinds of tokens it reports."""
     thinks: bool = True
 
     @property

@@ -17,7 +17,7 @@ _ARGUMENTS = ('{"city":', '"Bonn"}')
 
 
 class Quirk(Struct, frozen=True, kw_only=True):
-    """One answer in one format. It says ``TEXT``, makes the ``CALL`` or says nothing at all."""
+    """One answer in one format, with the text ``TEXT``, the tool call ``CALL`` or no content."""
 
     description: str
     feature: str

@@ -6,7 +6,7 @@ from .answer import MockAnswer
 from .server import MockResponse
 
 WAIT = 37
-"""Seconds that each hint asks for."""
+"""Seconds that each hint requests."""
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 LATER = "Wed, 21 Oct 2026 07:28:37 GMT"
 TOO_MANY = "Slow down"
@@ -73,7 +73,7 @@ REFUSALS: dict[str, tuple[str, FaultFunction]] = {
             anthropic_ratelimit_requests_reset="2026-10-21T07:28:37Z",
         ),
     ),
-    "429-body": ("too many requests, the wait told in the message", hint_in_message),
+    "429-body": ("too many requests, the wait only in the message", hint_in_message),
     "500": ("the vendor fails", status(500, "Internal error")),
     "502-page": ("a proxy answers with a page", page),
     "503": ("the vendor is overloaded", status(503, "Overloaded")),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .content import Content, TokenCounts, ToolUse
+from .content import Content, TokenCounts
 from .frames import Dialect, Frame, FrameRole, data, encode, halves, named_event
 
 TypedEvent = tuple[str, dict[str, Any]]
@@ -49,28 +49,26 @@ def _response(content: Content, model: str) -> dict[str, Any]:
 
 def _items(content: Content) -> Iterator[dict[str, Any]]:
     if content.thinking:
-        yield _thought("".join(content.thinking))
+        summary = [{"type": "summary_text", "text": "".join(content.thinking)}]
+        yield {"type": "reasoning", "id": "rs_1", "summary": summary}
     if content.text:
         yield {**_MESSAGE, "status": "completed", "content": [_part(content.words)]}
     for call in content.calls:
-        yield _call(call, encode(call.arguments).decode(), "completed")
+        yield {
+            "type": "function_call",
+            "id": f"fc_{call.id}",
+            "status": "completed",
+            "call_id": call.id,
+            "name": call.name,
+            "arguments": encode(call.arguments).decode(),
+        }
 
 
 _MESSAGE = {"type": "message", "id": "msg_1", "role": "assistant"}
 
 
-def _thought(text: str) -> dict[str, Any]:
-    summary = [{"type": "summary_text", "text": text}] if text else []
-    return {"type": "reasoning", "id": "rs_1", "summary": summary}
-
-
 def _part(text: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": []}
-
-
-def _call(call: ToolUse, arguments: str, status: str) -> dict[str, Any]:
-    named_call = {"call_id": call.id, "name": call.name, "arguments": arguments}
-    return {"type": "function_call", "id": f"fc_{call.id}", "status": status, **named_call}
 
 
 def thinking_events(content: Content, item: Mapping[str, Any]) -> Iterator[TypedEvent]:

@@ -10,7 +10,7 @@ Show = Callable[[str], None]
 
 
 async def serve(answering: DialectScript, port: int, show: Show) -> None:
-    """Serve on loopback; ``tell`` is given lines for the operator. Raises OSError."""
+    """Serve on loopback; ``show`` gets lines for the operator. Raises OSError."""
     vendor = MockVendor(answering)
     await vendor.open(port)
     dialect = answering.dialect

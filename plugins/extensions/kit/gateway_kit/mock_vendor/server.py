@@ -1,4 +1,4 @@
-"""A vendor on loopback that says what it is told to say, byte for byte, fault for fault."""
+"""A vendor on loopback that sends scripted answers byte for byte."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -150,18 +150,11 @@ async def _read(reader: asyncio.StreamReader) -> ReceivedRequest:
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, target, _ = head[0].split(" ", 2)
-        return await _read_rest(reader, method, target, head[1:])
+        fields = [line.partition(":") for line in head[1:] if line]
+        names = [name.lower() for name, _, _ in fields]
+        headers = {name.lower(): value.strip() for name, _, value in fields}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        repeated = tuple(sorted({name for name in names if names.count(name) > 1}))
+        return ReceivedRequest(method, target, headers, body, repeated)
     except (ValueError, asyncio.LimitOverrunError):
         raise _Dropped from None
-
-
-async def _read_rest(
-    reader: asyncio.StreamReader, method: str, target: str, lines: Sequence[str]
-) -> ReceivedRequest:
-    """Raises ValueError."""
-    fields = [line.partition(":") for line in lines if line]
-    names = [name.lower() for name, _, _ in fields]
-    headers = {name.lower(): value.strip() for name, _, value in fields}
-    body = await reader.readexactly(int(headers.get("content-length", 0)))
-    repeated = tuple(sorted({name for name in names if names.count(name) > 1}))
-    return ReceivedRequest(method, target, headers, body, repeated)

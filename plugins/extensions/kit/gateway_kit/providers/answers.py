@@ -50,15 +50,15 @@ _ADVICE = {
 
 
 def _saying(subject: ProviderUnderTest, route: Route, content: Content, *, stream: bool) -> Run:
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         scene = MockAnswer(
             dialect=route.dialect, content=content, model=route.model.id, stream=stream
         )
         request = build_request(subject, route, stream=stream, tools=bool(content.calls))
-        answer = await bench.ask_scene(request, scene)
+        answer = await harness.ask_scene(request, scene)
         expect_content(content, read_answer(subject, route, answer, stream=stream))
         if content.calls:
-            expect_none(_tool_faults(subject, route, scene, bench.received()[-1], answer))
+            expect_none(_tool_faults(subject, route, scene, harness.received()[-1], answer))
 
     return run
 
@@ -82,7 +82,7 @@ def _tool_faults(
 def read_answer(
     subject: ProviderUnderTest, route: Route, answer: ClientAnswer, *, stream: bool
 ) -> ParsedAnswer:
-    """What the client heard. Raises Unmet for anything but a sound answer."""
+    """Parse the client's answer. Raises CaseFailed for one that failed."""
     expect(answer.status == 200, f"status {answer.status}: {answer.text[:200]}")
     try:
         return parse_answer(subject, route, answer.body, stream=stream)
@@ -91,7 +91,7 @@ def read_answer(
 
 
 def expect_content(content: Content, parsed: ParsedAnswer) -> None:
-    """Whether the client heard what the vendor said."""
+    """Compare the client's answer with the vendor's content."""
     expect(parsed.text == content.words, f"the text {parsed.text!r} instead of {content.words!r}")
     expected = tuple((call.name, dict(call.arguments)) for call in content.calls)
     expect(parsed.calls == expected, f"the calls {parsed.calls} instead of {expected}")
@@ -107,9 +107,9 @@ def expect_content(content: Content, parsed: ParsedAnswer) -> None:
 def _at_every_cut(subject: ProviderUnderTest, route: Route, scene: MockAnswer) -> Run:
     request = build_request(subject, route, stream=True)
 
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         def parsed(*pieces: bytes) -> ParsedAnswer:
-            exchange = bench.exchange(subject, request)
+            exchange = harness.exchange(subject, request)
             return parse_answer(subject, route, feed_all(exchange, pieces), stream=True)
 
         body, frames = scene.body(), [frame.data for frame in scene.frames()]
@@ -129,18 +129,18 @@ def stream_cases(subject: ProviderUnderTest, route: Route) -> Iterator[Case]:
     )
     request = build_request(subject, route, stream=True)
 
-    async def in_crumbs(bench: ProviderHarness) -> None:
+    async def in_crumbs(harness: ProviderHarness) -> None:
         body = scene.body()
         torn = [at for at in range(1, len(body)) if 0x80 <= body[at] < 0xC0][:3]
         ends = pairwise([0, *(torn or [len(body) // 3]), len(body) - 5, len(body)])
         pieces = scene.response([body[start:end] for start, end in ends])
-        answer = await bench.ask(request, changed(pieces, pause=GAP))
+        answer = await harness.ask(request, changed(pieces, pause=GAP))
         expect_content(scene.content, read_answer(subject, route, answer, stream=True))
 
-    async def given_up(bench: ProviderHarness) -> None:
+    async def given_up(harness: ProviderHarness) -> None:
         failed = changed(apply_fault(scene, "error-mid-stream"), hang=True)
-        await bench.ask(request, failed)
-        await _in_time(_gone(bench), "the vendor is still kept busy after its stream has failed")
+        await harness.ask(request, failed)
+        await _in_time(_gone(harness), "the vendor is still kept busy after its stream has failed")
 
     yield Case(
         name=f"{where}: gives up what has failed",
@@ -160,20 +160,22 @@ def stream_cases(subject: ProviderUnderTest, route: Route) -> Iterator[Case]:
 
 
 def early_leave_case(subject: ProviderUnderTest, route: Route) -> Case:
-    """The first words come while the vendor still speaks, and a client may go then."""
+    """The first text arrives while the vendor still sends, and the client may disconnect then."""
     scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=True)
 
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         pieces = scene.pieces()
         first = max(at for at, frame in enumerate(scene.frames()) if frame.role == "text")
         waiting = changed(scene.response(pieces[: first + 1]), hang=True)
-        bench.vendor.script = lambda request: waiting
-        call = bench.call(build_request(subject, route, stream=True))
+        harness.vendor.script = lambda request: waiting
+        call = harness.call(build_request(subject, route, stream=True))
         running = asyncio.create_task(call.run())
         try:
             await _in_time(call.seen(b"Gr"), "the client sees nothing of a slow answer")
             call.leave()
-            await _in_time(_gone(bench), "the vendor is still kept busy after the client has left")
+            await _in_time(
+                _gone(harness), "the vendor is still kept busy after the client has left"
+            )
         finally:
             call.leave()
             running.cancel()
@@ -187,8 +189,8 @@ def early_leave_case(subject: ProviderUnderTest, route: Route) -> Case:
     )
 
 
-async def _gone(bench: ProviderHarness) -> None:
-    while not bench.vendor.gone:
+async def _gone(harness: ProviderHarness) -> None:
+    while not harness.vendor.gone:
         await asyncio.sleep(0.01)
 
 

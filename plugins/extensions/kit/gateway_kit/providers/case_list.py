@@ -23,7 +23,9 @@ def build_cases(subjects: Iterable[ProviderUnderTest], modules: tuple[str, ...])
     for module in modules:
         yield from with_tier(Tier.BRONZE, import_cases(module, modules))
     for subject in subjects:
-        yield from with_tier(Tier.BRONZE, _declaration_cases(subject, modules))
+        yield from with_tier(Tier.BRONZE, declaration_cases(subject))
+        if subject.module in modules:
+            yield from with_tier(Tier.BRONZE, manifest_cases(subject, modules))
         if not subject.answers_itself:
             for number, route in enumerate(subject.routes()):
                 full = subject.every_client or route.passes_through or number == 0
@@ -34,14 +36,8 @@ def build_cases(subjects: Iterable[ProviderUnderTest], modules: tuple[str, ...])
         yield from service_cases(subject)
 
 
-def _declaration_cases(subject: ProviderUnderTest, modules: tuple[str, ...]) -> Iterator[Case]:
-    yield from declaration_cases(subject)
-    if subject.module in modules:
-        yield from manifest_cases(subject, modules)
-
-
 def _ordinary_cases(subject: ProviderUnderTest, route: Route, *, full: bool) -> Iterator[Case]:
-    """What is asked, and what is said, in good health."""
+    """Requests and answers without a fault."""
     yield from member_cases(subject, route)
     for stream in (False, True):
         yield from request_cases(subject, route, stream=stream)

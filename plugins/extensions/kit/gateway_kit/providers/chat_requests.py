@@ -1,4 +1,4 @@
-"""The same question in each client format, as plain JSON, and where it is asked."""
+"""The same request in each client format, as plain JSON, with its path."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -19,7 +19,7 @@ def accepted_case(
 ) -> Case:
     """The gateway takes everything that the plugins bring."""
 
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         messages = [each.message for each in registry.problems if each.plugin in plugins]
         expect(not messages, "; ".join(messages))
         expect(has_providers, "the plugin registers no provider")
@@ -35,16 +35,16 @@ def declaration_cases(subject: ProviderUnderTest) -> Iterator[Case]:
     """What one vendor's declaration keeps to."""
     name = subject.spec.id
 
-    async def documented(bench: ProviderHarness) -> None:
+    async def documented(harness: ProviderHarness) -> None:
         _none(docstring_faults(getattr(subject.plugin, "__doc__", None)))
 
-    async def variables(bench: ProviderHarness) -> None:
+    async def variables(harness: ProviderHarness) -> None:
         _none(variable_faults(subject.spec))
 
-    async def addresses(bench: ProviderHarness) -> None:
+    async def addresses(harness: ProviderHarness) -> None:
         _none(_address_faults(subject))
 
-    async def listed(bench: ProviderHarness) -> None:
+    async def listed(harness: ProviderHarness) -> None:
         _none(_manifest_faults(subject))
 
     yield Case(

@@ -1,4 +1,4 @@
-"""Calls without a network: the exchange of a question, and what an answer says to its client."""
+"""Calls without a network: the exchange of a request, and the content of an answer."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,7 +29,10 @@ def open_exchange(
 ) -> Exchange:
     """The exchange that the gateway would begin for this question."""
     members = members_of(request.body)
-    model = _model_of(request)
+    if request.client == "gemini":
+        model = request.path.partition("/models/")[2].rpartition(":")[0]
+    else:
+        model = str(msgspec.json.decode(request.body)["model"])
     call = Call(
         kind=Kind.LLM,
         format=request.client,
@@ -39,26 +42,20 @@ def open_exchange(
         members=members,
     )
     model_id = model.partition("/")[2]
-    places = next(place for place in subject.models() if place.id == model_id)
+    found = next(each for each in subject.models() if each.id == model_id)
     translation = Translation(call, subject.registry.formats)
-    return translation.open(Target(subject.spec, places), account)
-
-
-def _model_of(request: ChatRequest) -> str:
-    if request.client == "gemini":
-        return request.path.partition("/models/")[2].rpartition(":")[0]
-    return str(msgspec.json.decode(request.body)["model"])
+    return translation.open(Target(subject.spec, found), account)
 
 
 class ParsedAnswer(msgspec.Struct, frozen=True):
-    """What an answer says, whatever its format."""
+    """The content of an answer, independent of its format."""
 
     text: str
     thinking: str
     calls: tuple[tuple[str, object], ...]
     """Names and arguments, in order."""
     finish: str = "stop"
-    """Why it ended, in the hub's words."""
+    """The finish reason, as the gateway names it."""
 
 
 def parse_answer(

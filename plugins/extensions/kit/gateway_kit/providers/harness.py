@@ -1,4 +1,4 @@
-"""The bench: a whole gateway with the plugins under test, and a mock vendor for the network."""
+"""The harness of providers: a whole gateway with the plugins under test, and a mock vendor."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -43,7 +43,7 @@ class ProviderHarness:
         self._accounts: dict[str, str] = {}
         self.client_key = ""
         self.logged = ""
-        """What was logged while the vendor was asked last."""
+        """What was logged during the last request."""
         self.vendor = MockVendor(lambda received: MockResponse())
         self.network: RedirectedNetwork
         self.gateway: Gateway

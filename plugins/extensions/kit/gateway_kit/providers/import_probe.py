@@ -82,7 +82,7 @@ def _files(names: Iterable[str]) -> dict[str, str]:
 
 
 def _is_importable(name: str) -> bool:
-    """Whether it stands on the path; a file's name may hold dots without a package of that name."""
+    """Whether it is on the path; a file's name may contain dots without a package of that name."""
     parent = name.rpartition(".")[0]
     return parent in sys.modules or PathFinder.find_spec(name) is not None
 

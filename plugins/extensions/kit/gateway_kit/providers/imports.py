@@ -21,16 +21,16 @@ def import_cases(module: str, together: tuple[str, ...]) -> Iterator[Case]:
         report: dict[str, Any] = import_in_process(together)[module]
         return report
 
-    async def quiet(bench: ProviderHarness) -> None:
+    async def quiet(harness: ProviderHarness) -> None:
         expect(read_report()["trouble"] is None, str(read_report()["trouble"]))
 
-    async def quick(bench: ProviderHarness) -> None:
+    async def quick(harness: ProviderHarness) -> None:
         for what in ("work", "idle"):
             expect(read_report()[what] < LONGEST, f"{read_report()[what]:.2f} seconds of {what}")
         heavy = sorted(HEAVY.intersection(read_report()["new"]))
         expect(not heavy, f"it imports {', '.join(heavy)}")
 
-    async def own(bench: ProviderHarness) -> None:
+    async def own(harness: ProviderHarness) -> None:
         faults = list(import_faults(module))
         expect(not faults, "; ".join(faults))
 

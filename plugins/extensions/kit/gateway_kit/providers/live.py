@@ -1,4 +1,4 @@
-"""Cases against the real vendor, for an author who has a key and asks for them."""
+"""Cases against the real vendor, which need a key and ``--live``."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ async def ask_live(
     *,
     stream: bool,
 ) -> None:
-    """Ask the vendor to say hello, with the account of the process variables. Raises Unmet."""
+    """Ask the vendor to say hello, with the account of the process variables. Raises CaseFailed."""
     variables = from_process().variables
     named = {*subject.spec.environment, *subject.spec.environment_data}
     account_variables = {name: variables[name] for name in named if name in variables}

@@ -1,4 +1,4 @@
-"""The case that a vendor tells another process just what it tells this one."""
+"""The case that a provider declares the same in every process."""
 
 import json
 from collections.abc import Iterator
@@ -14,9 +14,14 @@ from .subject import ProviderUnderTest
 
 
 def manifest_cases(subject: ProviderUnderTest, together: tuple[str, ...]) -> Iterator[Case]:
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         elsewhere = import_in_process(together)[subject.module]["said"].get(subject.spec.id)
-        own_entry = json.loads(manifest.document([_as_registered(subject)]))
+        # As its hook returns it, before the gateway has filled anything in.
+        specs: dict[str, ProviderSpec] = {
+            spec.id: spec for spec in call_hook(subject.plugin, "register_providers")
+        }
+        spec = specs.get(subject.spec.id, subject.spec)
+        own_entry = json.loads(manifest.document([spec]))
         expect(elsewhere == own_entry, "another process has another entry in its manifest")
 
     yield Case(
@@ -24,11 +29,3 @@ def manifest_cases(subject: ProviderUnderTest, together: tuple[str, ...]) -> Ite
         advice="Declare constants: no time, randomness or environment in a ProviderSpec.",
         run=run,
     )
-
-
-def _as_registered(subject: ProviderUnderTest) -> ProviderSpec:
-    """The vendor as its plugin says it, before the gateway has mended anything."""
-    specs: dict[str, ProviderSpec] = {
-        spec.id: spec for spec in call_hook(subject.plugin, "register_providers")
-    }
-    return specs.get(subject.spec.id, subject.spec)

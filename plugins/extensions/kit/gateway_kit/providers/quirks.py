@@ -21,10 +21,10 @@ def quirk_cases(subject: ProviderUnderTest, route: Route) -> Iterator[Case]:
 
 
 def _quirk_case(subject: ProviderUnderTest, route: Route, name: str, quirk: Quirk) -> Case:
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         scene = MockAnswer(dialect=route.dialect, stream=quirk.stream)
         request = build_request(subject, route, stream=quirk.stream, tools=quirk.content == "call")
-        answer = await bench.ask(request, scene.response([quirk.body]))
+        answer = await harness.ask(request, scene.response([quirk.body]))
         parsed = read_answer(subject, route, answer, stream=quirk.stream)
         content = (parsed.text, parsed.calls)
         expect(content == EXPECTED[quirk.content], f"the client heard {parsed}")

@@ -1,4 +1,4 @@
-"""The gateway's way out, turned to the mock vendor: whatever is called, loopback answers."""
+"""A network that sends every request to the mock vendor on loopback."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ from gateway_core.upstream.transport import Network, TransportLimits
 from gateway_core.upstream.transport.addresses import AddressPolicy
 
 SILENCE = 0.5
-"""Seconds after which a vendor that says nothing more is given up."""
+"""Seconds without a byte after which a vendor's answer has failed."""
 
 
 class RedirectedNetwork(Network):

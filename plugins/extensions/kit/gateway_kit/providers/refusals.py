@@ -24,9 +24,9 @@ WORDS = {
 }
 HINTS = ("429-seconds", "429-ms", "429-date", "429-reset", "429-reset-alone")
 WEAK_HINTS = ("429-body",)
-"""Hints that not every format has a place for: nobody waits longer than they say."""
+"""Hints that not every format can carry: the wait is at most what they say."""
 READ_IN_WORDS = frozenset({"openai", "openai-responses"})
-"""Formats whose vendors tell the wait in the message of a refusal."""
+"""Formats whose vendors state the wait in the message of a refusal."""
 KEEP_RESPONSE = (
     "Hand the vendor's response on with its status, headers and body; do not raise your own."
 )
@@ -38,21 +38,23 @@ Ask = Callable[[ProviderHarness, str], Coroutine[Any, Any, ClientAnswer]]
 def refusal_cases(subject: ProviderUnderTest, route: Route, *, stream: bool) -> Iterator[Case]:
     where = f"{subject.spec.id}: {route}-{'stream' if stream else 'whole'}"
 
-    async def ask(bench: ProviderHarness, fault: str) -> ClientAnswer:
-        bench.reset()
+    async def ask(harness: ProviderHarness, fault: str) -> ClientAnswer:
+        harness.reset()
         scene = MockAnswer(dialect=route.dialect, model=route.model.id, stream=stream)
-        return await bench.ask(
+        return await harness.ask(
             build_request(subject, route, stream=stream), apply_fault(scene, fault)
         )
 
-    async def page(bench: ProviderHarness) -> None:
-        answer = await ask(bench, "502-page")
+    async def page(harness: ProviderHarness) -> None:
+        answer = await ask(harness, "502-page")
         expect(answer.status == 502, f"a proxy's page reaches the client as {answer.status}")
         expect("<html" not in answer.text, "a proxy's page reaches the client")
 
-    async def backs_off(bench: ProviderHarness) -> None:
-        await ask(bench, "429")
-        expect(bench.cooldown(subject, route) is not None, "the account does not rest after a 429")
+    async def backs_off(harness: ProviderHarness) -> None:
+        await ask(harness, "429")
+        expect(
+            harness.cooldown(subject, route) is not None, "the account does not rest after a 429"
+        )
 
     yield Case(name=f"{where}: refusals", advice=KEEP_RESPONSE, run=_expect_words(subject, ask))
     yield Case(name=f"{where}: a proxy's page", advice=KEEP_RESPONSE, run=page)
@@ -70,25 +72,25 @@ def refusal_cases(subject: ProviderUnderTest, route: Route, *, stream: bool) -> 
 
 
 def _expect_words(subject: ProviderUnderTest, ask: Ask) -> Run:
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         for fault, status in STATUSES.items():
-            answer = await ask(bench, fault)
+            answer = await ask(harness, fault)
             expect(answer.status == status, f"{fault} reaches the client as {answer.status}")
             expect(WORDS[fault] in answer.text, f"the vendor's words are lost: {answer.text[:200]}")
             secret = subject.account.secret
-            expect(not secret or secret not in bench.logged, "the account's key is in the log")
+            expect(not secret or secret not in harness.logged, "the account's key is in the log")
             expect(not secret or secret not in answer.text, "the client is told the account's key")
-            expect(len(bench.received()) == 1, f"on {fault} the vendor is asked again at once")
+            expect(len(harness.received()) == 1, f"on {fault} the vendor is asked again at once")
 
     return run
 
 
 def _expect_wait(subject: ProviderUnderTest, route: Route, ask: Ask) -> Run:
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         for fault in HINTS:
-            answer = await ask(bench, fault)
-            cooldown = bench.cooldown(subject, route)
-            seconds = 0.0 if cooldown is None else bench.seconds_left(cooldown)
+            answer = await ask(harness, fault)
+            cooldown = harness.cooldown(subject, route)
+            seconds = 0.0 if cooldown is None else harness.seconds_left(cooldown)
             expect(abs(seconds - WAIT) <= 1, f"after {fault} it rests {seconds:.0f}, not {WAIT} s")
             message = "retry-after" in answer.headers
             expect(message, f"after {fault} the client is not told when to come back")
@@ -97,11 +99,11 @@ def _expect_wait(subject: ProviderUnderTest, route: Route, ask: Ask) -> Run:
 
 
 def _expect_wait_at_most(subject: ProviderUnderTest, route: Route, ask: Ask) -> Run:
-    async def run(bench: ProviderHarness) -> None:
+    async def run(harness: ProviderHarness) -> None:
         for fault in WEAK_HINTS:
-            answer = await ask(bench, fault)
-            cooldown = bench.cooldown(subject, route)
-            seconds = 0.0 if cooldown is None else bench.seconds_left(cooldown)
+            answer = await ask(harness, fault)
+            cooldown = harness.cooldown(subject, route)
+            seconds = 0.0 if cooldown is None else harness.seconds_left(cooldown)
             expect(answer.status == 429, f"{fault} reaches the client as {answer.status}")
             message = f"after {fault} it rests {seconds:.0f} s, where {WAIT} were asked for"
             expect(0 < seconds <= WAIT + 1, message)

@@ -26,7 +26,7 @@ class Account(Struct, frozen=True, kw_only=True):
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """A client's format, a model, and the format in which the vendor is asked."""
+    """A client's format, a model, and the format of the request to the vendor."""
 
     client: str
     model: Model
@@ -55,12 +55,12 @@ class ProviderUnderTest(Struct, frozen=True, kw_only=True):
     """Every client format, or one that is passed through and one that is translated."""
     answers_itself: bool = False
     dialects: Mapping[str, Dialect] = {}
-    """How the mock vendor speaks formats of the plugin's own."""
+    """Dialects of the mock vendor for the plugin's own formats."""
     samples: Mapping[Kind, ServiceSample] = {}
-    """What services are asked and answered, where it is not as with most vendors."""
+    """Requests and answers of services that differ from most vendors'."""
 
     def models(self) -> list[Model]:
-        """A chat model for each wire format in which the vendor's models are asked."""
+        """One chat model for each wire format that the vendor's models use."""
         chat = [model for model in self.spec.models if model.kind is Kind.LLM]
         if not chat and self.spec.passthrough_models:
             chat = [Model("model-1")]

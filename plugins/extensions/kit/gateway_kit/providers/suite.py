@@ -20,7 +20,7 @@ from .subject import Account, ProviderUnderTest
 
 
 class ProviderSuite:
-    """``bench`` is opened by the first case that runs and closed by whoever opened it."""
+    """``harness`` is opened by the first case that runs and closed by ``close``."""
 
     def __init__(
         self,
@@ -58,9 +58,9 @@ class ProviderSuite:
             for module, spec in _specs(self._tested, self.registry)
         ]
         self.data_dir: Path | None = None
-        """Where the bench keeps its gateway's data, once it has been opened."""
+        """Where the harness keeps its gateway's data, once it has been opened."""
         self._runner: asyncio.Runner | None = None
-        self._bench: ProviderHarness | None = None
+        self._harness: ProviderHarness | None = None
         self._cases: list[Case] = []
 
     def cases(self) -> list[Case]:
@@ -88,25 +88,25 @@ class ProviderSuite:
     def run(self, case: Case, data_dir: Path) -> str | None:
         """Run a case; the message of its failure, or ``None``."""
         try:
-            if self._runner is None or self._bench is None:
-                self._runner, self._bench = (
+            if self._runner is None or self._harness is None:
+                self._runner, self._harness = (
                     asyncio.Runner(),
                     ProviderHarness(self.plugins, self.subjects),
                 )
-                self._runner.run(self._bench.open(data_dir))
-            runner, bench = self._runner, self._bench
-            bench.reset()
-            runner.run(case.run(bench))
+                self._runner.run(self._harness.open(data_dir))
+            runner, harness = self._runner, self._harness
+            harness.reset()
+            runner.run(case.run(harness))
         except (Exception, asyncio.CancelledError, SystemExit) as error:
             return case.failure(error)
         return None
 
     def close(self) -> None:
-        """Close the bench, if there is one; the next case opens another."""
-        if self._runner is not None and self._bench is not None:
-            self._runner.run(self._bench.aclose())
+        """Close the harness, if there is one; the next case opens another."""
+        if self._runner is not None and self._harness is not None:
+            self._runner.run(self._harness.aclose())
             self._runner.close()
-        self._runner = self._bench = self.data_dir = None
+        self._runner = self._harness = self.data_dir = None
 
 
 def _specs(tested: Mapping[str, object], registry: Registry) -> Iterator[tuple[str, ProviderSpec]]:

@@ -1,4 +1,4 @@
-"""Cases about usage: the ledger's row says what the vendor reported, once."""
+"""Cases about usage: the ledger's row holds what the vendor reported."""
 
 from collections.abc import Iterator
 
@@ -16,30 +16,32 @@ ONCE = "Report what the vendor reported last, once: do not add counts up, and do
 def usage_cases(subject: ProviderUnderTest, route: Route, *, stream: bool) -> Iterator[Case]:
     where = f"{subject.spec.id}: {route}-{'stream' if stream else 'whole'}"
 
-    async def _row(bench: ProviderHarness, content: Content, fault: str | None = None) -> UsageRow:
+    async def _row(
+        harness: ProviderHarness, content: Content, fault: str | None = None
+    ) -> UsageRow:
         scene = MockAnswer(
             dialect=route.dialect, content=content, model=route.model.id, stream=stream
         )
         response = apply_fault(scene, fault) if fault else scene.response()
-        answer = await bench.ask(build_request(subject, route, stream=stream), response)
+        answer = await harness.ask(build_request(subject, route, stream=stream), response)
         expect(answer.status == 200, f"status {answer.status}: {answer.text[:200]}")
-        return await bench.read_usage_row()
+        return await harness.read_usage_row()
 
-    async def exact(bench: ProviderHarness) -> None:
+    async def exact(harness: ProviderHarness) -> None:
         for name in ("text", "thinking", "cached"):
-            _expect_usage(await _row(bench, CONTENTS[name]), CONTENTS[name], route)
+            _expect_usage(await _row(harness, CONTENTS[name]), CONTENTS[name], route)
 
-    async def odd(bench: ProviderHarness) -> None:
+    async def odd(harness: ProviderHarness) -> None:
         for fault in ("usage-repeated", "finish-twice"):
-            _expect_usage(await _row(bench, CONTENTS["cached"], fault), CONTENTS["cached"], route)
-        late = await _row(bench, CONTENTS["cached"], "usage-late")
+            _expect_usage(await _row(harness, CONTENTS["cached"], fault), CONTENTS["cached"], route)
+        late = await _row(harness, CONTENTS["cached"], "usage-late")
         if not late.estimated:
             _expect_usage(late, CONTENTS["cached"], route)
-        wrong = await _row(bench, CONTENTS["text"], "usage-wrong")
+        wrong = await _row(harness, CONTENTS["text"], "usage-wrong")
         expect(wrong.status == "ok", "impossible counts make a sound answer fail")
 
-    async def missing(bench: ProviderHarness) -> None:
-        row = await _row(bench, CONTENTS["text"], "usage-missing")
+    async def missing(harness: ProviderHarness) -> None:
+        row = await _row(harness, CONTENTS["text"], "usage-missing")
         expect(row.estimated, "nothing was reported and the row does not say that it is estimated")
         expect(row.input_tokens > 0, "nothing was reported and nothing is estimated")
 

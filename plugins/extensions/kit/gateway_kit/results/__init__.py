@@ -1,4 +1,4 @@
-"""Running every case of a plugin, whatever it brings, and keeping what was found out.
+"""Running every case of a plugin and recording the results.
 
 ```python
 found = find("acme", folder)  # a plugin's name, a module, a file or a folder

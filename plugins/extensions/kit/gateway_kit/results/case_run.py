@@ -28,7 +28,7 @@ Progress = Callable[[int, int, str], None]
 
 
 class NoKey(Exception):
-    """A real vendor is to be asked and cannot be. The message says why."""
+    """A live check is not possible. The message says why."""
 
 
 def check(
@@ -41,8 +41,8 @@ def check(
 ) -> Results:
     """Run every case of a plugin. With ``live`` ask the real vendor too, if a key is there.
 
-    Raises what importing the plugin raises, BadGiven, NoKey, and Lacking for a wire format
-    without hypothesis.
+    Raises what importing the plugin raises, BadConformanceOptions, NoKey and
+    MissingRequirement.
     """
     started = time.monotonic()
     import_in_process.cache_clear()  # the files may have changed since this process last looked
@@ -55,7 +55,13 @@ def check(
             steps_to_run += _live_steps(plugin_found.module, conformance, folder)
             if steps_to_run[-1].tier is not Tier.PLATINUM:
                 raise NoKey(_missing_key(plugin_found.module, conformance))
-        failures = tuple(_failures(steps_to_run, progress))
+        failures = []
+        for done, step in enumerate(steps_to_run):
+            progress(done, len(steps_to_run), step.name)
+            message = step.run()
+            if message is not None:
+                failures.append(Failure(case=step.name, message=message, tier=step.tier))
+        progress(len(steps_to_run), len(steps_to_run), "")
     failed = [failure.tier for failure in failures]
     is_live = Tier.PLATINUM not in failed and any(
         step.tier is Tier.PLATINUM for step in steps_to_run
@@ -68,20 +74,11 @@ def check(
         kit=_version(),
         tier=reached_tier([step.tier for step in steps_to_run], failed, live=is_live),
         cases=len(steps_to_run),
-        failures=failures,
+        failures=tuple(failures),
         seconds=round(time.monotonic() - started, 1),
         live=is_live,
         checked_at=datetime.fromtimestamp(clock(), UTC).isoformat(timespec="seconds"),
     )
-
-
-def _failures(steps_to_run: list[Step], progress: Progress) -> Iterator[Failure]:
-    for done, step in enumerate(steps_to_run):
-        progress(done, len(steps_to_run), step.name)
-        message = step.run()
-        if message is not None:
-            yield Failure(case=step.name, message=message, tier=step.tier)
-    progress(len(steps_to_run), len(steps_to_run), "")
 
 
 def _live_steps(module: str, options: ConformanceOptions, folder: Path) -> Iterator[Step]:
@@ -97,7 +94,7 @@ def _live_steps(module: str, options: ConformanceOptions, folder: Path) -> Itera
 
 
 def _missing_key(module: str, options: ConformanceOptions) -> str:
-    """Why no vendor can be asked."""
+    """Why a live check is not possible."""
     subjects = ProviderSuite((module,), accounts=options.accounts).subjects
     variables = dict.fromkeys(name for each in subjects for name in each.spec.environment)
     if not variables:
@@ -108,13 +105,13 @@ def _missing_key(module: str, options: ConformanceOptions) -> str:
 def _ask_vendor(name: str, ask: Callable[[], Coroutine[Any, Any, None]]) -> str | None:
     try:
         asyncio.run(ask())
-    except Exception as error:  # whatever went wrong is what the author is told
+    except Exception as error:  # any error is reported to the author
         return f"{name}: {error}"
     return None
 
 
 def _protocol(plugin: object) -> int:
-    """What the plugin says it speaks; one that says it wrongly is refused by the gateway."""
+    """The protocol version that the plugin declares; the gateway refuses an invalid one."""
     protocol = getattr(plugin, MARK, UNSAID)
     return protocol if type(protocol) is int else UNSAID
 

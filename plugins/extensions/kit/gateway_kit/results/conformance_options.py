@@ -12,7 +12,7 @@ NAME = "CONFORMANCE"
 
 
 class BadConformanceOptions(ValueError):
-    """A plugin says it wrongly. The message says how."""
+    """A plugin's CONFORMANCE is invalid. The message says why."""
 
 
 class ConformanceOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,7 +46,7 @@ BUNDLED = {
 
 
 def read_conformance_options(module: str, plugin: object) -> ConformanceOptions:
-    """Raises BadGiven."""
+    """Raises BadConformanceOptions."""
     value = getattr(plugin, NAME, None)
     if value is None:
         return BUNDLED.get(module, ConformanceOptions())

@@ -1,4 +1,4 @@
-"""Finding the plugin that somebody means: by its name, its module, its file or its folder."""
+"""Finding a plugin by its name, module, file or folder."""
 
 import importlib
 import sys
@@ -21,7 +21,7 @@ class NotFound(LookupError):
 
 
 def find(plugin: str, folder: PluginFolder | None = None) -> Found:
-    """A plugin that is installed, or stands in ``folder`` or at a path. Raises NotFound."""
+    """A plugin that is installed, in ``folder`` or at a path. Raises NotFound."""
     path = Path(plugin)
     if path.is_file() and path.name in ("__init__.py", "pyproject.toml"):
         path = path.parent

@@ -28,7 +28,7 @@ class Results(Struct, frozen=True, kw_only=True, rename="camel"):
     digest: str
     """Of its files; empty where it has none."""
     protocol: int
-    """Version of the hook protocol that it speaks."""
+    """Version of the hook protocol that it declares."""
     kit: str
     """Version of the gateway whose kit this is."""
     tier: Tier
@@ -36,7 +36,7 @@ class Results(Struct, frozen=True, kw_only=True, rename="camel"):
     failures: tuple[Failure, ...]
     seconds: float
     live: bool
-    """Whether the real vendor was asked, and answered well."""
+    """Whether the real vendor answered correctly."""
     checked_at: str
     """UTC, ISO 8601."""
 

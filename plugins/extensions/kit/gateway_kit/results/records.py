@@ -14,10 +14,13 @@ from .outcome import Results
 def record(folder: PluginFolder, results: Results) -> Result:
     """Keep a plugin's results in this installation, and give them as they are kept. Raises OSError.
 
-    That the real vendor was asked is remembered for as long as the files stay the same.
+    A live result is kept for as long as the files stay the same.
     """
     before = recorded(folder)
-    kept = _keep_live(to_record(results), before.get(results.plugin))
+    kept, old = to_record(results), before.get(results.plugin)
+    if not kept.live and old is not None and old.live and old.digest == kept.digest:
+        tier = Tier.PLATINUM if kept.tier is Tier.GOLD else kept.tier
+        kept = replace(kept, live=True, tier=tier)
     folder.write_json(FILE, Document(plugins={**before, results.plugin: kept}))
     return kept
 
@@ -44,11 +47,3 @@ def build_document(results_by_name: Mapping[str, Result]) -> bytes:
         for name, result in sorted(results_by_name.items())
     }
     return msgspec.json.format(msgspec.json.encode(Document(plugins=plugins)), indent=2) + b"\n"
-
-
-def _keep_live(new: Result, old: Result | None) -> Result:
-    was_live = old is not None and old.live and old.digest == new.digest
-    if new.live or not was_live:
-        return new
-    tier = Tier.PLATINUM if new.tier is Tier.GOLD else new.tier
-    return replace(new, live=True, tier=tier)

@@ -31,7 +31,7 @@ class MissingRequirement(Exception):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One case, whatever its role; ``run`` gives the message of a failure, or ``None``."""
+    """One case of any kind; ``run`` returns the message of a failure, or ``None``."""
 
     name: str
     tier: Tier
@@ -43,7 +43,7 @@ def build_steps(
 ) -> Iterator[Step]:
     """Every case of a plugin; ``folder`` is for what gateways write, ``closing`` closes them.
 
-    Raises Lacking.
+    Raises MissingRequirement.
     """
     other_formats = {name: other for name, other in format_plugins().items() if other is not plugin}
     registry = build_registry({**other_formats, module: plugin})
@@ -64,22 +64,17 @@ def build_steps(
     if hooks & EXTENDING:
         if DEFAULT_FORMAT not in registry.formats:
             raise MissingRequirement(INSTALL_DEFAULT_FORMAT)
-        yield from _extension_steps(module, options, folder / "extension", closing)
-
-
-def _extension_steps(
-    module: str, options: ConformanceOptions, folder: Path, closing: ExitStack
-) -> Iterator[Step]:
-    suite = ExtensionSuite(module, public=options.public)
-    closing.callback(suite.close)
-    for case in suite.cases():
-        yield Step(name=case.name, tier=case.tier, run=partial(suite.run, case, folder))
+        extension = ExtensionSuite(module, public=options.public)
+        closing.callback(extension.close)
+        for case in extension.cases():
+            run = partial(extension.run, case, folder / "extension")
+            yield Step(name=case.name, tier=case.tier, run=run)
 
 
 def _format_steps(
     module: str, options: ConformanceOptions, registry: Registry, refused: list[str]
 ) -> Iterator[Step]:
-    """``refused`` tells what the gateway does not take, of the plugin or because of it."""
+    """``refused`` lists what the gateway refuses of the plugin or because of it."""
     from gateway_kit.formats import format_cases
 
     own = [id for id, plugin in registry.format_plugins.items() if plugin == module]
@@ -100,7 +95,7 @@ def _format_steps(
 def _check_law(check: Callable[[], None]) -> str | None:
     try:
         check()
-    except Exception as error:  # a law tells what is broken, whatever the plugin raised
+    except Exception as error:  # the law's message covers any exception of the plugin
         return str(error)
     return None
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ..shell_quoting import quoted
+from ..shell_quoting import quote
 from .description import DEFAULT_FORMAT, KINDS, BadDescription, PluginDescription
 
 
@@ -40,26 +40,19 @@ def new_command(
     from .writing import FilesExist, write
 
     try:
-        order = PluginDescription(
+        description = PluginDescription(
             kind=kind, name=name, wire=wire, base_url=base_url, variable=variable, is_file=is_file
         )
-        check(order)
-        home = into if is_file else into / order.place
-        written = write(home, files_of(order), force=force)
+        check(description)
+        home = into if is_file else into / description.place
+        written = write(home, files_of(description), force=force)
     except (FilesExist, BadDescription) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from None
-    click.echo("\n".join([*map(str, written), "", *_advice(order, into / order.place)]))
-
-
-def _advice(order: PluginDescription, place: Path) -> list[str]:
-    if order.is_file:
-        return [
-            f"Try it: model-gateway plugins dev {quoted(place)}",
-            "Use it: put it into DATA_DIR/plugins and start the gateway again.",
-        ]
-    return [
-        f"Check it: cd {quoted(place)} && pip install -e . --group dev && pytest",
-        f"Try it: model-gateway plugins dev {quoted(place)}",
-    ]
+    place = quote(into / description.place)
+    check_it = f"Check it: cd {place} && pip install -e . --group dev && pytest"
+    try_it = f"Try it: model-gateway plugins dev {place}"
+    use_it = "Use it: put it into DATA_DIR/plugins and start the gateway again."
+    advice = [try_it, use_it] if is_file else [check_it, try_it]
+    click.echo("\n".join([*map(str, written), "", *advice]))

@@ -1,4 +1,4 @@
-"""Names, formats and variables that are there already, which a new plugin has to know."""
+"""Conflicts of a new plugin with existing names, formats and variables."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,34 +14,38 @@ from gateway_kit.results.conformance_options import BadConformanceOptions, read_
 from .description import BadDescription, PluginDescription
 
 
-def check(order: PluginDescription) -> None:
-    """Raises BadOrder for what another plugin has, and for a format that nobody speaks."""
-    if f"{CORE}-{order.kind}-{order.name}" in bundled.distributions():
-        raise BadDescription(f"{order.plugin} comes with the gateway; choose another name")
-    for ids in installed(lambda name, message: None):
-        if ids.name == order.plugin and ids.module != order.module:
-            message = f"{order.plugin} is a plugin of {ids.distribution}; choose another name"
+def check(description: PluginDescription) -> None:
+    """Raises BadDescription for names that another plugin has and for an unknown format."""
+    if f"{CORE}-{description.kind}-{description.name}" in bundled.distributions():
+        raise BadDescription(f"{description.plugin} comes with the gateway; choose another name")
+    for each in installed(lambda name, message: None):
+        if each.name == description.plugin and each.module != description.module:
+            message = (
+                f"{description.plugin} is a plugin of {each.distribution}; choose another name"
+            )
             raise BadDescription(message)
-    if order.kind == "extension":
+    if description.kind == "extension":
         return
     registry = build(load())
-    if order.kind == "format":
-        _check_id(order, registry.format_plugins)
-        path = f"/v1/{order.name}/chat"
+    if description.kind == "format":
+        _check_id(description, registry.format_plugins)
+        path = f"/v1/{description.name}/chat"
         for wire in registry.formats.values():
             owner = registry.format_plugins[wire.id]
-            if owner != order.plugin and any(each.path == path for each in wire.endpoints):
+            if owner != description.plugin and any(each.path == path for each in wire.endpoints):
                 raise BadDescription(f"{path} is a path of {owner}; choose another name")
     else:
-        _check_id(order, registry.provider_plugins)
-        _check_wire(order.wire, registry)
-        _check_variable(order, registry)
+        _check_id(description, registry.provider_plugins)
+        _check_wire(description.wire, registry)
+        _check_variable(description, registry)
 
 
-def _check_id(order: PluginDescription, owners: Mapping[str, str]) -> None:
-    owner = owners.get(order.name, order.plugin)
-    if owner != order.plugin:
-        raise BadDescription(f"Plugin {owner} has a {order.kind} {order.name}; choose another name")
+def _check_id(description: PluginDescription, owners: Mapping[str, str]) -> None:
+    owner = owners.get(description.name, description.plugin)
+    if owner != description.plugin:
+        raise BadDescription(
+            f"Plugin {owner} has a {description.kind} {description.name}; choose another name"
+        )
 
 
 def _check_wire(wire: str, registry: Registry) -> None:
@@ -60,24 +64,27 @@ def _check_wire(wire: str, registry: Registry) -> None:
 
 
 def _formats_without_chat() -> set[str]:
-    """Wire formats that hold no conversation, so no vendor speaks one of them alone."""
+    """Wire formats without conversations, which cannot be a provider's only format."""
     ids = set[str]()
     for plugin in format_plugins().values():
-        with suppress(BadConformanceOptions):  # its own check tells of it
+        with suppress(BadConformanceOptions):  # its own check reports it
             ids |= {*read_conformance_options(getattr(plugin, "__name__", ""), plugin).other_work}
     return ids
 
 
-def _check_variable(order: PluginDescription, registry: Registry) -> None:
-    """No account is made from a variable that somebody else has."""
-    variable = order.key_variable
+def _check_variable(description: PluginDescription, registry: Registry) -> None:
+    """Refuse a variable that another plugin already uses."""
+    variable = description.key_variable
     if variable in OWN_VARIABLES or variable.startswith(SETTINGS):
         raise BadDescription(
             f"{variable} is the gateway's own variable; say another with --variable"
         )
     for spec in registry.providers.values():
         owner = registry.provider_plugins[spec.id]
-        if variable in ((*spec.environment, *spec.environment_data)) and owner != order.plugin:
+        if (
+            variable in ((*spec.environment, *spec.environment_data))
+            and owner != description.plugin
+        ):
             raise BadDescription(
                 f"{variable} holds the key of {owner}; say another with --variable"
             )

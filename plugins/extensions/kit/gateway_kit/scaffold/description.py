@@ -7,13 +7,13 @@ from msgspec import Struct
 
 KINDS = ("provider", "format", "extension")
 DEFAULT_FORMAT = "openai"
-"""The format that a vendor speaks unless something else is said, and extensions are tried with."""
+"""The default format of a provider, also used to test extensions."""
 LONGEST_NAME = 30
 """Letters; longer names would break the lines that hold them."""
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _PRINTED = re.compile(r"[!#-&(-;=?-\[\]_a-z~]+")
-"""What may stand in an address, and between quotes as it is."""
+"""Characters that a URL and a quoted string may contain."""
 
 
 _RESERVED = frozenset({"CONFORMANCE", "GATEWAY_PROTOCOL"})
@@ -21,18 +21,18 @@ _RESERVED = frozenset({"CONFORMANCE", "GATEWAY_PROTOCOL"})
 
 
 class BadDescription(ValueError):
-    """Something cannot be written as it is wanted. The message says what and why."""
+    """A plugin cannot be written as described. The message says why."""
 
 
 class PluginDescription(Struct, frozen=True, kw_only=True):
-    """A plugin that is wanted. Raises BadOrder when its names or addresses cannot be."""
+    """A plugin to be written. Raises BadDescription when its names or addresses cannot be."""
 
     kind: str
     """One of KINDS."""
     name: str
     """Of the vendor, the format or the extension: ``acme``."""
     wire: str = DEFAULT_FORMAT
-    """The format that a provider's vendor speaks."""
+    """The format of a provider."""
     base_url: str = ""
     """A provider's; empty for one to be filled in."""
     variable: str = ""
@@ -103,7 +103,21 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
         return f"{self.plugin.replace('-', '_')}.py" if self.is_file else self.distribution
 
     def words(self) -> dict[str, str]:
-        """What the templates leave open."""
+        """The values of the templates' placeholders."""
+        name = self.name
+        descriptions = {
+            "provider": f"{self.title} for the model gateway",
+            "format": f"The wire format {self.title} for the model gateway",
+            "extension": f"{self.title}: an extension of the model gateway",
+        }
+        uses = {
+            "provider": f"Set `{self.key_variable}` or add a connection; then call "
+            f"`{name}/{name}-large` in any client format.",
+            "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
+            f'`format="{name}"`.',
+            "extension": f"`GET /api/extensions/{name}/calls` tells how often each model was "
+            "called.",
+        }
         return {
             "name": self.name,
             "plugin": self.plugin,
@@ -115,8 +129,8 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
             "base_url": self.base_url.rstrip("/") or f"https://api.{self.name}.example/v1",
             "variable": self.key_variable,
             "reference": f"https://docs.{self.name}.example/api",
-            "description": self._description(),
-            "use": self._use(),
+            "description": descriptions[self.kind],
+            "use": uses[self.kind],
             "tried_with": f'"{self._tried_with}", ' if self._tried_with else "",
         }
 
@@ -124,14 +138,6 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
     def _tried_with(self) -> str:
         """The package of the wire format that its tests need; none where it is one itself."""
         return "" if self.kind == "format" else f"model-gateway-format-{self.wire}"
-
-    def _description(self) -> str:
-        texts = {
-            "provider": f"{self.title} for the model gateway",
-            "format": f"The wire format {self.title} for the model gateway",
-            "extension": f"{self.title}: an extension of the model gateway",
-        }
-        return texts[self.kind]
 
     @property
     def key_variable(self) -> str:
@@ -141,15 +147,3 @@ class PluginDescription(Struct, frozen=True, kw_only=True):
     @property
     def _upper_name(self) -> str:
         return self.name.replace("-", "_").upper()
-
-    def _use(self) -> str:
-        name = self.name
-        texts = {
-            "provider": f"Set `{self.key_variable}` or add a connection; then call "
-            f"`{name}/{name}-large` in any client format.",
-            "format": f"Clients ask at `/v1/{name}/chat`; a provider's vendor speaks it with "
-            f'`format="{name}"`.',
-            "extension": f"`GET /api/extensions/{name}/calls` tells how often each model was "
-            "called.",
-        }
-        return texts[self.kind]

@@ -27,7 +27,7 @@ def join_modules(modules: Sequence[str]) -> str:
 
 
 def _module_body(text: str, tree: ast.Module) -> str:
-    """What stands after the docstring and the imports."""
+    """The text after the docstring and the imports."""
     is_head = (ast.Import, ast.ImportFrom, ast.Expr)
     first = next(node for node in tree.body if not isinstance(node, is_head))
     above = [each.lineno for each in getattr(first, "decorator_list", ())]
@@ -58,14 +58,12 @@ def _import_block(
     yield from (f"import {name}" for name in sorted(plain) if _is_standard(name) is standard)
     for module in sorted(names_by_module):
         if _is_standard(module) is standard:
-            yield _import_line(module, sorted(names_by_module[module], key=_import_order))
-
-
-def _import_line(module: str, names: Sequence[str]) -> str:
-    line = f"from {module} import {', '.join(names)}"
-    if len(line) <= WIDTH:
-        return line
-    return "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
+            names = sorted(names_by_module[module], key=_import_order)
+            line = f"from {module} import {', '.join(names)}"
+            if len(line) > WIDTH:
+                names_below = "\n".join(f"    {name}," for name in names)
+                line = f"from {module} import (\n{names_below}\n)"
+            yield line
 
 
 def _import_order(name: str) -> tuple[int, str]:

@@ -1,15 +1,15 @@
-"""Putting a new plugin's files in place, and never over somebody's work by accident."""
+"""Writing a new plugin's files without overwriting existing ones."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 
 class FilesExist(FileExistsError):
-    """What is to be written is there already. The message says what."""
+    """A file exists already. The message says which."""
 
 
 def write(home: Path, files: Mapping[str, str], *, force: bool = False) -> list[Path]:
-    """Write files below ``home`` and give their paths. Raises AlreadyThere, OSError.
+    """Write files below ``home`` and give their paths. Raises FilesExist, OSError.
 
     With ``force`` files of the same names are replaced; others stay as they are.
     """

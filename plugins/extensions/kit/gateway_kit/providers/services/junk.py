@@ -1,4 +1,4 @@
-"""Cases about answers with status 200 that are none: whatever a vendor sends, nothing raises."""
+"""Cases about malformed answers with status 200: none of them raises."""
 
 from collections.abc import Iterator, Mapping
 
@@ -29,17 +29,17 @@ ODD_JSON: Mapping[str, bytes] = {
 def junk_cases(call: ServiceCall) -> Iterator[Case]:
     sample = call.sample
 
-    async def quiet(bench: ProviderHarness) -> None:
+    async def quiet(harness: ProviderHarness) -> None:
         for about, body in {**NOT_JSON, **ODD_JSON}.items():
             _carry(call, body, about)
 
-    async def unfinished(bench: ProviderHarness) -> None:
+    async def unfinished(harness: ProviderHarness) -> None:
         for at in range(0, len(sample.reply) - 1, max(1, len(sample.reply) // 16)):
             _expect_failure(call, sample.reply[:at], f"the first {at} bytes of an answer")
         for about, body in {**NOT_JSON, "an error": ODD_JSON["an error"]}.items():
             _expect_failure(call, body, about)
 
-    async def breaks_off(bench: ProviderHarness) -> None:
+    async def breaks_off(harness: ProviderHarness) -> None:
         exchange = call.open()
         exchange.feed(sample.reply[: len(sample.reply) // 2])
         exchange.fail(TransportError("The vendor broke off"))
@@ -62,10 +62,10 @@ def junk_cases(call: ServiceCall) -> Iterator[Case]:
 
 
 def _carry(call: ServiceCall, body: bytes, about: str) -> bool:
-    """Whether it is taken for a failure. Raises Unmet."""
+    """Whether it is taken for a failure. Raises CaseFailed."""
     try:
         result = feed_all(call.open(), (body[: len(body) // 2], body[len(body) // 2 :]))
-    except Exception as error:  # whatever the plugin's own code raises is what is looked for
+    except Exception as error:  # the plugin's code may raise anything; that is the failure
         raise CaseFailed(f"{about}: {type(error).__name__}: {error}") from error
     return result.exchange.failure is not None
 

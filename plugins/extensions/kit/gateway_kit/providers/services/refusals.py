@@ -32,19 +32,19 @@ HINTS: tuple[Mapping[str, str], ...] = (
 
 
 def refusal_cases(call: ServiceCall) -> Iterator[Case]:
-    async def keeps_words(bench: ProviderHarness) -> None:
+    async def keeps_words(harness: ProviderHarness) -> None:
         for status in STATUSES:
             error = _read_refusal(call, status, {}, BODIES["chat's shape"])
             expect(error.status == status, f"a {status} is read as {error.status}")
             expect(WORDS in error.message, f"the vendor's words are lost: {error.message!r}")
 
-    async def odd(bench: ProviderHarness) -> None:
+    async def odd(harness: ProviderHarness) -> None:
         for about, body in {**ODD, **BODIES}.items():
             error = _read_refusal(call, 502, {}, body, about)
             expect(error.status == 502, f"{about}: a 502 is read as {error.status}")
             expect("<html" not in error.message, f"{about}: a page is quoted")
 
-    async def waits(bench: ProviderHarness) -> None:
+    async def waits(harness: ProviderHarness) -> None:
         for hint in HINTS:
             error = _read_refusal(call, 429, hint, BODIES["chat's shape"])
             wait = error.retry_after
@@ -66,7 +66,7 @@ def _read_refusal(
 ) -> UpstreamError:
     try:
         error: object = call.open().refusal(status, headers, body)
-    except Exception as raised:  # whatever the plugin's own code raises is what is looked for
+    except Exception as raised:  # the plugin's code may raise anything; that is the failure
         raise CaseFailed(
             f"{about or status}: it raises {type(raised).__name__}: {raised}"
         ) from raised

@@ -1,4 +1,4 @@
-"""Cases about what a service asks of its vendor."""
+"""Cases about the request of a service."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -25,7 +25,7 @@ Check = Callable[[ServiceCall, UpstreamRequest], Iterable[str]]
 
 def request_cases(call: ServiceCall) -> Iterator[Case]:
     def case(name: str, advice: str, check: Check) -> Case:
-        async def run(bench: ProviderHarness) -> None:
+        async def run(harness: ProviderHarness) -> None:
             expect_none(check(call, call.request()))
 
         return call.case(name, advice, run)
@@ -66,7 +66,7 @@ def head_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
 
 
 def words_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
-    """Whether anything at all that the client said is asked; vendors may spell it their own way."""
+    """Whether the request holds any of the client's content; vendors may encode it differently."""
     if call.sample.request_type != JSON:
         return
     asked = msgspec.json.decode(call.sample.request)
@@ -114,7 +114,7 @@ def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
 
 
 def keys(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
-    """Where the account's key stands, and whether anything of the client's came along."""
+    """Where the account's key is, and whether a credential of the client is sent."""
     told = {**request.headers, "the address": unquote(request.url)}
     told["the body"] = request.body.decode("utf-8", "replace")
     for word in (CLIENT_KEY, COOKIE):

@@ -25,7 +25,7 @@ COOKIE = "client-cookie-7733"
 
 
 class ServiceCall(Struct, frozen=True, kw_only=True):
-    """One service of a vendor, a model of its kind, and what is asked and answered."""
+    """One service of a vendor, a model of its kind, and a sample request and answer."""
 
     subject: ProviderUnderTest
     service: Service
@@ -67,7 +67,7 @@ class ServiceCall(Struct, frozen=True, kw_only=True):
         )
 
     def request(self) -> UpstreamRequest:
-        """What the vendor is to be asked. Raises Unmet."""
+        """The request to the vendor. Raises CaseFailed."""
         request: object = self.open().request
         expect(isinstance(request, UpstreamRequest), f"request is {type(request).__name__}")
         assert isinstance(request, UpstreamRequest)
@@ -82,7 +82,7 @@ class ServiceResult(Struct, frozen=True):
 
 
 def feed_all(exchange: Exchange, pieces: Iterable[bytes]) -> ServiceResult:
-    """The vendor's bytes in these pieces, to their end. Raises Unmet for anything but bytes."""
+    """Feed the vendor's bytes in these pieces. Raises CaseFailed for output that is no bytes."""
     outputs: list[object] = [exchange.feed(piece) for piece in pieces]
     outputs.append(exchange.close())
     for each in outputs:
@@ -91,7 +91,7 @@ def feed_all(exchange: Exchange, pieces: Iterable[bytes]) -> ServiceResult:
 
 
 def service_calls(subject: ProviderUnderTest) -> Iterator[ServiceCall]:
-    """The services whose kind can be asked in one request."""
+    """The services whose kind takes a single request."""
     samples: Mapping[Kind, ServiceSample] = {**SAMPLES, **subject.samples}
     for service in subject.spec.services:
         if service.kind in samples:
