@@ -4,7 +4,6 @@ from .peers import (
     ASYNCIO,
     BARE_NGINX,
     BY_HYPERCORN,
-    BY_UVICORN,
     DIRECT,
     FLOOR,
     HYPERCORN,
@@ -23,7 +22,6 @@ EVERYBODY = (
     HYPERCORN_FLOOR.name,
     HYPERCORN.name,
     BY_HYPERCORN.name,
-    BY_UVICORN.name,
     DIRECT.name,
 )
 THREE = (NGINX.name, OWN.name, DIRECT.name)
