@@ -34,12 +34,24 @@ $(UV): requirements/tools.txt
 	$(UV) pip install --quiet --no-deps --python $(BIN)/python -e . $(foreach m,$(MEMBERS),-e $(dir $(m)))
 	@touch $@
 
+# The image holds every distribution but the kit, which is for authors of plugins.
+IN_IMAGE = $(shell sed -n 's/^name = //p' pyproject.toml plugins/formats/*/pyproject.toml plugins/providers/*/pyproject.toml)
+
 # Writes hash-pinned requirements that name no registry.
 lock: $(UV)
 	$(UV) lock --quiet --upgrade
 	$(UV) export --quiet --all-packages --all-extras --all-groups --no-emit-workspace --no-header --output-file requirements/lock.txt
-	$(UV) export --quiet --frozen --all-packages --extra fast --no-dev --no-emit-workspace --no-header --output-file requirements/image.txt
+	$(UV) export --quiet --frozen $(addprefix --package ,$(IN_IMAGE)) --extra fast --no-dev --no-emit-workspace --no-header --output-file requirements/image.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/build.in --output-file requirements/build.txt
+
+# What is derived from the plugin folders and the docstrings; run it after adding a plugin.
+.PHONY: generated
+generated: .venv/ready
+	$(BIN)/python tools/bundled.py
+	$(BIN)/python tests/support/golden.py
+	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/coverage.py
+	$(BIN)/python tools/conformance.py --changed
 
 clean:
 	rm -rf .venv .tools dist

@@ -15,6 +15,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from itertools import chain
 from typing import Any, Self
 
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from starlette.routing import BaseRoute
 from . import plugins
 from .config.data_dir import DataDir
 from .config.environment import Environment
+from .contracts.provider import Credential
 from .http.app import App
 from .http.operations import Guarded, RouteOperation
 from .http.plugin_sandbox import fenced
@@ -36,7 +38,7 @@ from .metering.limits import KeyLimits
 from .metering.prices import Prices
 from .metering.request_ids import RequestIds
 from .metering.request_log import Extent, RequestLog, extent
-from .pipeline.context import Core
+from .pipeline.context import Collaborators, RuntimeState
 from .pipeline.interceptors import Interceptors
 from .pipeline.plugin_host import Hosts
 from .plugins import Loaded, Problem, manifest, registry
@@ -68,7 +70,7 @@ waits to be sent, that makes less than 256 KiB."""
 class Gateway:
     """A running gateway: ``app`` is ASGI, ``core`` its collaborators."""
 
-    def __init__(self, core: Core, app: App) -> None:
+    def __init__(self, core: Collaborators, app: App) -> None:
         self.core = core
         self.app = app
 
@@ -107,15 +109,15 @@ class Gateway:
                 limit=environment.plugin_timeout_ms / 1000,
             )
             with refusing(data_dir.database):
-                core = await _core(
-                    stack, environment, data_dir, loaded, plugin_settings, listens_on, clock
+                core = await _collaborators(
+                    *(stack, environment, data_dir, loaded, plugin_settings, listens_on, clock),
+                    shares_data=shares_data,
                 )
-            core.shares_data = shares_data
             routes = await _extensions(stack, core, loaded)
             yield cls(core, App(core, routes))
 
 
-async def _core(
+async def _collaborators(
     stack: AsyncExitStack,
     environment: Environment,
     data_dir: DataDir,
@@ -123,119 +125,107 @@ async def _core(
     program: Mapping[str, Mapping[str, Any]],
     listens_on: frozenset[tuple[str, int]],
     clock: Callable[[], float],
-) -> Core:
+    *,
+    shares_data: bool,
+) -> Collaborators:
+    """Build everything in the order in which one needs the other.
+
+    What needs something that is built later gets a function that looks it up.
+    """
     stores = await open_stores(data_dir, clock=clock)
     stack.push_async_callback(stores.close)
     stored = await stores.plugin_settings.all()
     settings = plugins.settings_of(loaded, environment.variables, program, stored)
-    trusted = frozenset(environment.trust_plugins)
-    found = registry.build(loaded, settings, trusted=trusted)
+    found = registry.build(loaded, settings, trusted=frozenset(environment.trust_plugins))
     await adopt(stores.connections, found.providers.values(), environment)
+
     prices = Prices(clock)
-    live = SnapshotLoader(stores, found, prices, settings)
+    keys = _key_table(environment, data_dir, stores)
+    loader = SnapshotLoader(stores, found, prices, settings, keys)
+    state = RuntimeState(snapshot=await loader.load())
     network = Network(_limits(environment), refuse=listens_on)
     stack.push_async_callback(network.aclose)
+
+    def owner(provider: str) -> str:
+        return state.snapshot.registry.provider_plugins.get(provider, registry.RUNTIME)
+
+    def amend(change: Callable[[Registry], Registry]) -> None:
+        loader.amend(change)
+        state.snapshot = replace(state.snapshot, registry=change(state.snapshot.registry))
+
+    def leave_out(plugin: str, message: str) -> None:
+        amend(partial(registry.with_problems, problems=[Problem(plugin, message)]))
+
+    async def extent_of_log() -> Extent:
+        document = await stores.settings.document()
+        return extent(document, state.snapshot.settings, environment)
+
+    async def refresh() -> None:
+        state.snapshot = await loader.load()
+        egress_policy.learn_accounts(_credentials(state.snapshot))
+        await request_log.refresh()
+
+    # Before any plugin sees an account, it is known where the account may lead.
+    egress_policy = EgressPolicy(owner)
+    egress_policy.learn(found.providers.values())
+    egress_policy.learn_accounts(_credentials(state.snapshot))
     installed = tuple(zip(found.interceptor_plugins, found.interceptors, strict=True))
-    interceptors = Interceptors(installed, lambda *told: _left_out(core, *told))
+    interceptors = Interceptors(installed, leave_out)
+    limits = KeyLimits(stores.key_usage.spent, lambda: ledger.paused(), clock)
     observe = interceptors.after if installed else None
-    ledger = Ledger(stores.usage.insert_many, prices, observe)
-    keys = _key_table(environment, data_dir, stores)
-    live.keys = keys
-    core = await _assembled(environment, data_dir, stores, live, keys, network, ledger, clock)
-    core.plugin_settings, core.interceptors = settings, interceptors
-    _protect(core, live, found)
-    core.manifest = manifest.document(found.providers.values())
-    cooldown_writer = CooldownWriter(core.cooldowns, stores.connections.note)
-    stack.push_async_callback(_settle, core, cooldown_writer)
-    following = asyncio.create_task(live.follow(lambda: core.snapshot, core.refresh))
-    stack.push_async_callback(_cancel, following, asyncio.create_task(cooldown_writer.follow()))
-    return core
-
-
-async def _assembled(
-    environment: Environment,
-    data_dir: DataDir,
-    stores: Stores,
-    live: SnapshotLoader,
-    keys: KeyTable,
-    network: Network,
-    ledger: Ledger,
-    clock: Callable[[], float],
-) -> Core:
-    snapshot = await live.take()
-    limits = KeyLimits(stores.key_usage.spent, ledger.paused, clock)
-    ledger.count = limits.record
-    sessions = _sessions(environment, data_dir, lambda: core.snapshot, clock)
-    health = _health(environment, snapshot, clock)
-    core = Core(
+    ledger = Ledger(stores.usage.insert_many, prices, observe, count=limits.record)
+    request_log = RequestLog(stores.request_details, extent_of_log)
+    await request_log.refresh()
+    sessions = Sessions(
+        jwt_secret(environment, data_dir),
+        lambda: state.snapshot.settings.password_session_epoch,
+        clock,
+        lambda: state.snapshot.ended_sessions,
+    )
+    cooldowns = Cooldowns(environment, clock)
+    cooldowns.recall(chain.from_iterable(state.snapshot.accounts.values()))
+    writer = CooldownWriter(cooldowns, stores.connections.note)
+    core = Collaborators(
+        state=state,
         environment=environment,
         data_dir=data_dir,
         stores=stores,
-        snapshot=snapshot,
         network=network,
-        cooldowns=health,
+        cooldowns=cooldowns,
         round_robin=RoundRobin(),
-        order=MemberOrder(health, time.monotonic, random.Random()),  # spreads load, guards nothing
+        order=MemberOrder(cooldowns, time.monotonic, random.Random()),  # spreads load, no secret
         ledger=ledger,
         limits=limits,
         in_flight=InFlight(),
-        request_log=RequestLog(stores.request_details, lambda: _wanted(core)),
-        identity=_identity(environment, data_dir, keys, sessions, clock),
+        request_log=request_log,
+        identity=Identity(
+            keys=keys,
+            cli_token=cli_token(data_dir.raw_machine_id(), data_dir.cli_secret()),
+            read_session=sessions.read,
+            clock=clock,
+            public_origin=environment.base_url or environment.next_public_base_url or "",
+        ),
         sessions=sessions,
+        egress_policy=egress_policy,
+        interceptors=interceptors,
+        plugin_settings=settings,
         clock=clock,
         new_id=RequestIds(),
         whole_timeout=environment.whole_timeout_ms / 1000,
         max_body=environment.max_body_mb * MIB,
-        refresh=lambda: _refresh(core, live),
+        manifest=manifest.document(found.providers.values()),
+        shares_data=shares_data,
+        amend=amend,
+        refresh=refresh,
     )
-    await core.request_log.refresh()
+    stack.push_async_callback(_write_rest, core, writer)
+    following = asyncio.create_task(loader.follow(lambda: state.snapshot, refresh))
+    stack.push_async_callback(_cancel, following, asyncio.create_task(writer.follow()))
     return core
 
 
-def _sessions(
-    environment: Environment,
-    data_dir: DataDir,
-    snapshot: Callable[[], ConfigSnapshot],
-    clock: Callable[[], float],
-) -> Sessions:
-    """``tables`` gives the ones in force."""
-    return Sessions(
-        jwt_secret(environment, data_dir),
-        lambda: snapshot().settings.password_session_epoch,
-        clock,
-        lambda: snapshot().ended_sessions,
-    )
-
-
-def _health(
-    environment: Environment, snapshot: ConfigSnapshot, clock: Callable[[], float]
-) -> Cooldowns:
-    """How accounts fare, as far as their rows remember it."""
-    health = Cooldowns(environment, clock)
-    health.recall(account for accounts in snapshot.accounts.values() for account in accounts)
-    return health
-
-
-async def _wanted(core: Core) -> Extent:
-    """What is to be kept of what is said."""
-    document = await core.stores.settings.document()
-    return extent(document, core.snapshot.settings, core.environment)
-
-
-def _identity(
-    environment: Environment,
-    data_dir: DataDir,
-    keys: KeyTable,
-    sessions: Sessions,
-    clock: Callable[[], float],
-) -> Identity:
-    return Identity(
-        keys=keys,
-        cli_token=cli_token(data_dir.raw_machine_id(), data_dir.cli_secret()),
-        read_session=sessions.read,
-        clock=clock,
-        public_origin=environment.base_url or environment.next_public_base_url or "",
-    )
+def _credentials(snapshot: ConfigSnapshot) -> Iterator[Credential]:
+    return (each.credential for accounts in snapshot.accounts.values() for each in accounts)
 
 
 def _key_table(environment: Environment, data_dir: DataDir, stores: Stores) -> KeyTable:
@@ -244,17 +234,11 @@ def _key_table(environment: Environment, data_dir: DataDir, stores: Stores) -> K
     return KeyTable(Mint(secret, machine_id, stores.keys.index_key, secrets.choice))
 
 
-async def _refresh(core: Core, live: SnapshotLoader) -> None:
-    core.snapshot = await live.take()
-    _learn_accounts(core)
-    await core.request_log.refresh()
-
-
-async def _settle(core: Core, cooldown_writer: CooldownWriter) -> None:
+async def _write_rest(core: Collaborators, writer: CooldownWriter) -> None:
     """Write what has not been written yet."""
     await core.ledger.aclose()
     await core.request_log.aclose()
-    await cooldown_writer.write()
+    await writer.write()
 
 
 async def _cancel(*tasks: "asyncio.Task[None]") -> None:
@@ -272,33 +256,7 @@ def _limits(environment: Environment) -> TransportLimits:
     )
 
 
-def _protect(core: Core, live: SnapshotLoader, found: Registry) -> None:
-    """Set up what stands between plugins' code and the rest."""
-
-    def owner(provider: str) -> str:
-        return core.snapshot.registry.provider_plugins.get(provider, registry.RUNTIME)
-
-    def amend(change: Callable[[Registry], Registry]) -> None:
-        live.amend(change)
-        core.snapshot = replace(core.snapshot, registry=change(core.snapshot.registry))
-
-    core.amend = amend
-    core.egress_policy = EgressPolicy(owner)
-    core.egress_policy.learn(found.providers.values())
-    _learn_accounts(core)
-
-
-def _learn_accounts(core: Core) -> None:
-    """Tell the firewall where accounts may lead, before any plugin sees one of them."""
-    accounts = core.snapshot.accounts.values()
-    core.egress_policy.learn_accounts(each.credential for every in accounts for each in every)
-
-
-def _left_out(core: Core, plugin: str, message: str) -> None:
-    core.amend(partial(registry.with_problems, problems=[Problem(plugin, message)]))
-
-
-async def _extensions(stack: AsyncExitStack, core: Core, loaded: Loaded) -> list[Guarded]:
+async def _extensions(stack: AsyncExitStack, core: Collaborators, loaded: Loaded) -> list[Guarded]:
     """Begin what plugins run beside the gateway, and give their routes.
 
     A plugin that fails here has no routes; what it brought before stays.
@@ -324,25 +282,25 @@ async def _extensions(stack: AsyncExitStack, core: Core, loaded: Loaded) -> list
     return [route for plugin, route in routes if plugin not in failed]
 
 
-def _without_secrets(core: Core, plugin: str, text: str) -> str:
+def _without_secrets(core: Collaborators, plugin: str, text: str) -> str:
     """A plugin's words without the secrets of its settings."""
     settings = core.plugin_settings.current(plugin)
     return text if settings is None else masked(text, secret_texts(settings))
 
 
-def _trusted(core: Core, loaded: Loaded) -> frozenset[str]:
+def _trusted(core: Collaborators, loaded: Loaded) -> frozenset[str]:
     named = frozenset(core.environment.trust_plugins)
     return frozenset(plugin.name for plugin in loaded.plugins if is_trusted(plugin, named))
 
 
-def _given(core: Core, hosts: Hosts, plugin: str) -> Mapping[str, object]:
+def _given(core: Collaborators, hosts: Hosts, plugin: str) -> Mapping[str, object]:
     """What a plugin's hooks may take once the gateway stands."""
     more = core.plugin_settings.given(plugin)
-    return {"gateway": hosts.gateway(plugin), "host": hosts.of(plugin), **more}
+    return {"host": hosts.of(plugin), **more}
 
 
 def _routes(
-    loaded: Loaded, core: Core, hosts: Hosts, problems: list[Problem]
+    loaded: Loaded, core: Collaborators, hosts: Hosts, problems: list[Problem]
 ) -> Iterator[tuple[str, Guarded]]:
     """The plugins' routes. One that does not say who may use it is left out, and told."""
     hook, trusted = loaded.manager.hook.register_routes, _trusted(core, loaded)

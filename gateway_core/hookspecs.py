@@ -1,8 +1,7 @@
 """The hooks a plugin may implement. Each is called once, while the gateway starts.
 
-A plugin takes the arguments it wants by their names. Those that are in one
-version of the hook protocol only say so; a plugin names its version with
-``GATEWAY_PROTOCOL`` in its module.
+A plugin takes the arguments it wants by their names, and names the version of
+the hook protocol that it is written for with ``GATEWAY_PROTOCOL`` in its module.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from .contracts.server import ServerSpec
     from .contracts.wire import WireFormat
     from .http.operations import Guarded
-    from .pipeline.context import Core
     from .pipeline.plugin_host import Host
 
 hookspec = HookspecMarker("model_gateway")
@@ -77,26 +75,22 @@ def register_servers(settings: Struct | None) -> Iterable[ServerSpec]:
 
 
 @hookspec
-def register_routes(gateway: Core, host: Host, settings: Struct | None) -> Iterable[Guarded]:
+def register_routes(host: Host, settings: Struct | None) -> Iterable[Guarded]:
     """HTTP and WebSocket routes to mount beside the gateway's own.
 
     Each is ``Guarded(route, access)``: a Starlette route and the class of
     callers it is for. A route without a class is not served and is a recorded
     problem. Called once the whole gateway stands. The gateway's own routes win
-    a conflict. ``host`` (from protocol 2 on) is the plugin's own part of the
-    gateway; ``gateway`` (protocol 1 only) is the whole of it for a plugin that
-    is trusted, and the same part for any other.
+    a conflict. ``host`` is the plugin's own part of the gateway; ``host.core``
+    is the whole of it, for a plugin that is trusted.
     """
 
 
 @hookspec
-def lifespan(
-    gateway: Core, host: Host, settings: Struct | None
-) -> AbstractAsyncContextManager[None]:
+def lifespan(host: Host, settings: Struct | None) -> AbstractAsyncContextManager[None]:
     """Entered when the gateway opens and left, in reverse order, when it closes.
 
-    ``host`` (from protocol 2 on) and ``gateway`` (protocol 1 only) are what
-    ``register_routes`` gets.
+    ``host`` is what ``register_routes`` gets.
     """
 
 

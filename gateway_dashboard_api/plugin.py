@@ -60,7 +60,7 @@ from .routes import (
     web_login,
 )
 
-GATEWAY_PROTOCOL = 2
+GATEWAY_PROTOCOL = 1
 
 _MODULES = (
     *(combo_presets, provider_extras, web_login),  # Their paths come before those with an id.

@@ -74,7 +74,7 @@ class Feeds:
         try:
             await self._make(period, feed, await self._mark())
             seen = None
-            while not self._admin.core.is_stopping:
+            while not self._admin.core.state.is_stopping:
                 upcoming = feed.next
                 if feed.mark != seen:
                     seen = feed.mark
@@ -110,7 +110,7 @@ class Feeds:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(self._every)
-            if self._admin.core.is_stopping:
+            if self._admin.core.state.is_stopping:
                 for feed in self._feeds.values():
                     feed.wake()
             elif self._monotonic() >= self._rest_until:

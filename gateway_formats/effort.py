@@ -2,6 +2,8 @@
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
+# Vendors publish no table; 1024 is the least that budget_tokens may be:
+# https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
 _BUDGETS = {
     "none": 0,
     "minimal": 1024,

@@ -42,11 +42,11 @@ _list = msgspec.json.Decoder(list[Raw])
 @dataclass(slots=True)
 class _OpenPart:
     part: AnyPart
-    grown: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
     citations: list[Citation] = field(default_factory=list)
 
-    def whole(self) -> AnyPart:
-        part, text = self.part, "".join(self.grown)
+    def build(self) -> AnyPart:
+        part, text = self.part, "".join(self.texts)
         if isinstance(part, ToolCall):
             return replace(part, arguments=part.arguments + text) if text else part
         if isinstance(part, Text):
@@ -65,10 +65,10 @@ class _OpenChoice:
     logprobs: dict[str, list[Raw]] = field(default_factory=dict)
     ended: ChoiceEnded | None = None
 
-    def whole(self) -> Choice:
+    def build(self) -> Choice:
         ended = self.ended or ChoiceEnded("stop")
         return Choice(
-            parts=tuple(self.parts[index].whole() for index in sorted(self.parts)),
+            parts=tuple(self.parts[index].build() for index in sorted(self.parts)),
             finish=ended.finish,
             stop_sequence=ended.stop_sequence,
             logprobs=Raw(msgspec.json.encode(self.logprobs)) if self.logprobs else None,
@@ -77,7 +77,7 @@ class _OpenChoice:
 
 
 class Gatherer:
-    """Gathers a stream's events into the reply they amount to."""
+    """Builds a reply from the events of its stream."""
 
     def __init__(self) -> None:
         self._started: ReplyStarted | None = None
@@ -100,7 +100,7 @@ class Gatherer:
             id=started.id,
             model=started.model,
             created=started.created,
-            choices=tuple(self._choices[index].whole() for index in sorted(self._choices)),
+            choices=tuple(self._choices[index].build() for index in sorted(self._choices)),
             usage=self._usage,
             extra=started.extra,
         )
@@ -108,13 +108,22 @@ class Gatherer:
     def _take(self, event: StreamEvent) -> None:
         match event:
             case PartGrew(index, text, choice, logprobs):
-                self._choice(choice).parts[index].grown.append(text)
+                self._choice(choice).parts[index].texts.append(text)
                 if logprobs is not None:
-                    _extend(self._choice(choice).logprobs, logprobs)
+                    held = self._choice(choice).logprobs
+                    for name, rows in _tokens.decode(logprobs).items():
+                        if bytes(rows) != b"null":
+                            held.setdefault(name, []).extend(_list.decode(rows))
             case PartStarted(index, part, choice):
                 self._choice(choice).parts[index] = _OpenPart(part)
             case PartSealed():
-                self._seal(event)
+                held_part = self._choice(event.choice).parts[event.index]
+                part = held_part.part
+                if event.signature is not None:
+                    part = replace(part, signature=event.signature, origin=event.origin)
+                if event.sealed is not None and isinstance(part, Reasoning):
+                    part = replace(part, sealed=event.sealed, origin=event.origin)
+                held_part.part = part
             case CitationAdded(index, citation, choice):
                 self._choice(choice).parts[index].citations.append(citation)
             case UsageReported(usage):
@@ -128,34 +137,19 @@ class Gatherer:
             case PartEnded():
                 pass
 
-    def _seal(self, event: PartSealed) -> None:
-        held = self._choice(event.choice).parts[event.index]
-        part = held.part
-        if event.signature is not None:
-            part = replace(part, signature=event.signature, origin=event.origin)
-        if event.sealed is not None and isinstance(part, Reasoning):
-            part = replace(part, sealed=event.sealed, origin=event.origin)
-        held.part = part
-
     def _choice(self, index: int) -> _OpenChoice:
         return self._choices.setdefault(index, _OpenChoice())
 
 
-def _extend(held: dict[str, list[Raw]], logprobs: Raw) -> None:
-    for name, rows in _tokens.decode(logprobs).items():
-        if bytes(rows) != b"null":
-            held.setdefault(name, []).extend(_list.decode(rows))
-
-
 def gather(events: Iterable[StreamEvent]) -> Reply:
-    """The reply that a whole stream amounts to. Raises UpstreamError."""
+    """The reply that a whole stream describes. Raises UpstreamError."""
     gatherer = Gatherer()
     gatherer.feed(events)
     return gatherer.reply()
 
 
 def unfold(reply: Reply) -> list[StreamEvent]:
-    """The events of a stream that amounts to this reply."""
+    """The events of a stream that describes this reply."""
     events: list[StreamEvent] = [ReplyStarted(reply.id, reply.model, reply.created, reply.extra)]
     for index, choice in enumerate(reply.choices):
         for position, part in enumerate(choice.parts):
@@ -173,19 +167,19 @@ def unfold(reply: Reply) -> list[StreamEvent]:
 def _unfold_part(
     index: int, part: AnyPart, choice: int, logprobs: Raw | None
 ) -> Sequence[StreamEvent]:
-    grown = ""
+    text = ""
     citations: tuple[Citation, ...] = ()
     start = part
     if isinstance(part, ToolCall):
-        grown, start = part.arguments, replace(part, arguments="")
+        text, start = part.arguments, replace(part, arguments="")
     elif isinstance(part, Text):
-        grown, citations = part.text, part.citations
+        text, citations = part.text, part.citations
         start = replace(part, text="", citations=())
     elif isinstance(part, Refusal | Reasoning):
-        grown, start = part.text, replace(part, text="")
+        text, start = part.text, replace(part, text="")
     events: list[StreamEvent] = [PartStarted(index, start, choice)]
-    if grown or logprobs is not None:
-        events.append(PartGrew(index, grown, choice, logprobs))
+    if text or logprobs is not None:
+        events.append(PartGrew(index, text, choice, logprobs))
     events += (CitationAdded(index, citation, choice) for citation in citations)
     events.append(PartEnded(index, choice))
     return events

@@ -1,4 +1,4 @@
-"""What a vendor's refusal says: when to come back, its own id, and a line worth quoting."""
+"""What an upstream error tells beside its status: when to retry, the request id, a message."""
 
 import re
 from collections.abc import Mapping
@@ -31,70 +31,62 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     A date counts from the answer's own ``date``, so that clocks need not agree;
     without one it says nothing.
     """
-    exact = seconds(headers.get("retry-after-ms"))
+    exact = parse_seconds(headers.get("retry-after-ms"))
     if exact is not None:
         return exact / 1000
-    said = headers.get("retry-after")
-    plain = seconds(said)
-    if plain is not None or said is not None:
-        return plain if plain is not None else _until(moment(said), headers)
-    return _until_reset(headers)
-
-
-def _until_reset(headers: Mapping[str, str]) -> float | None:
-    """The longest wait for a limit of which nothing remains.
-
-    ``x-ratelimit-reset-requests: 6m0s`` beside ``x-ratelimit-remaining-requests: 0``,
-    and the same with a moment in RFC 3339 or in seconds since 1970.
-    """
+    text = headers.get("retry-after")
+    if text is not None:
+        # Seconds or a date: RFC 9110, section 10.2.3.
+        wait = parse_seconds(text)
+        return wait if wait is not None else _until(parse_date(text), headers)
+    # Else the longest wait for a limit of which nothing remains:
+    # https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers
     waits = [
         wait
         for name, left in headers.items()
         if "ratelimit-" in name
         and "remaining" in name
         and left.strip() == "0"
-        and (wait := _reset(headers.get(name.replace("remaining", "reset")), headers)) is not None
+        and (wait := _parse_reset(headers.get(name.replace("remaining", "reset"), ""), headers))
+        is not None
     ]
     return max(waits, default=None)
 
 
-def _reset(said: str | None, headers: Mapping[str, str]) -> float | None:
-    text = (said or "").strip()
+def _parse_reset(text: str, headers: Mapping[str, str]) -> float | None:
+    """The wait that a reset header names: ``6m0s``, seconds, seconds since 1970 or RFC 3339."""
+    text = text.strip()
+    if text.endswith("s"):
+        duration = _DURATION.fullmatch(text)
+        if duration is None:
+            return None
+        parts = (float(group or 0) for group in duration.groups())
+        days, hours, minutes, whole, thousandths = parts
+        wait = ((days * 24 + hours) * 60 + minutes) * 60 + whole + thousandths / 1000
+        return wait if wait < _LONGEST_WAIT else None
     try:
         number = float(text)
     except ValueError:
-        return _duration(text) if text[-1:] == "s" else _until(_stamp(text), headers)
+        return _until(_parse_moment(text), headers)
     if number < _EPOCH:
-        return seconds(text)
+        return parse_seconds(text)
+    # Some vendors count milliseconds since 1970.
     since = number / 1000 if number >= _EPOCH * 1000 else number
-    return _until(_of_epoch(since), headers)
+    return _until(_parse_moment(since), headers)
 
 
-def _duration(text: str) -> float | None:
-    found = _DURATION.fullmatch(text)
-    if found is None:
-        return None
-    days, hours, minutes, whole, thousandths = (float(group or 0) for group in found.groups())
-    wait = ((days * 24 + hours) * 60 + minutes) * 60 + whole + thousandths / 1000
-    return wait if wait < _LONGEST_WAIT else None
-
-
-def _stamp(text: str) -> datetime | None:
+def _parse_moment(value: str | float) -> datetime | None:
+    """A time in RFC 3339, or in seconds since 1970."""
     try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _of_epoch(since: float) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(since, UTC)
+        if isinstance(value, float):
+            return datetime.fromtimestamp(value, UTC)
+        moment = datetime.fromisoformat(value)
     except (ValueError, OverflowError, OSError):
         return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def seconds(text: str | None) -> float | None:
+def parse_seconds(text: str | None) -> float | None:
     """A number of seconds, or ``None`` for anything that no one could wait for."""
     try:
         number = float(text or "")
@@ -103,37 +95,37 @@ def seconds(text: str | None) -> float | None:
     return number if 0 <= number < _LONGEST_WAIT else None
 
 
-def moment(text: str | None) -> datetime | None:
-    """The time in a header such as ``date``; one that names no zone is UTC."""
+def parse_date(text: str | None) -> datetime | None:
+    """The time in a header such as ``date`` (RFC 9110, section 5.6.7); without a zone it is UTC."""
     try:
-        found = parsedate_to_datetime(text or "")
+        moment = parsedate_to_datetime(text or "")
     except (TypeError, ValueError, OverflowError):
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _until(then: datetime | None, headers: Mapping[str, str]) -> float | None:
-    now = moment(headers.get("date"))
+    now = parse_date(headers.get("date"))
     return max(0.0, (then - now).total_seconds()) if then and now else None
 
 
-def wait_in_words(message: str) -> float | None:
+def parse_wait(message: str) -> float | None:
     """The seconds that a message itself names, such as ``try again in 1m30.5s``."""
-    found = _WAIT.search(message)
-    if found is None or not any(found.groups()):
+    match = _WAIT.search(message)
+    if match is None or not any(match.groups()):
         return None
-    hours, minutes, rest, unit = found.groups()
+    hours, minutes, rest, unit = match.groups()
     last = float(rest or 0) / (1000 if unit and unit.lower() == "ms" else 1)
     wait = float(hours or 0) * 3600 + float(minutes or 0) * 60 + last
     return wait if wait < _LONGEST_WAIT else None
 
 
 def request_id(
-    headers: Mapping[str, str], *said: object, names: tuple[str, ...] = ID_HEADERS
+    headers: Mapping[str, str], *from_body: object, names: tuple[str, ...] = ID_HEADERS
 ) -> str | None:
-    """The vendor's id of a request: what its body ``said`` first, then the headers of ``names``."""
-    found = (*said, *(headers.get(name) for name in names))
-    return next((each for each in found if isinstance(each, str) and _ID.fullmatch(each)), None)
+    """The vendor's id of a request: what its body holds first, then the headers of ``names``."""
+    ids = (*from_body, *(headers.get(name) for name in names))
+    return next((each for each in ids if isinstance(each, str) and _ID.fullmatch(each)), None)
 
 
 def first_line(text: str) -> str:

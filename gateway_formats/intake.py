@@ -11,14 +11,14 @@ _text = msgspec.json.Decoder(str | None)
 _flag = msgspec.json.Decoder(bool | None)
 
 
-def model_in_body(
+def read_routing(
     path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
 ) -> Intake:
     """``model`` and ``stream`` as most formats name them. Raises BadRequest."""
-    return Intake(text_member(members, "model"), flag_member(members, "stream"))
+    return Intake(read_text(members, "model"), read_flag(members, "stream"))
 
 
-def text_member(members: Mapping[str, Raw], name: str, default: str = "") -> str:
+def read_text(members: Mapping[str, Raw], name: str, default: str = "") -> str:
     """A member that must be a string, when it is there and not null."""
     raw = members.get(name)
     if raw is None:
@@ -30,7 +30,7 @@ def text_member(members: Mapping[str, Raw], name: str, default: str = "") -> str
     return default if text is None else text
 
 
-def flag_member(members: Mapping[str, Raw], name: str, default: bool = False) -> bool:
+def read_flag(members: Mapping[str, Raw], name: str, default: bool = False) -> bool:
     """A member that must be true or false, when it is there and not null."""
     raw = members.get(name)
     if raw is None:

@@ -3,7 +3,7 @@
 from .sse import LIMIT, FrameTooLong
 
 
-class Lines:
+class LineBuffer:
     """Holds the beginning of an unfinished line between chunks."""
 
     __slots__ = ("_limit", "held")
@@ -32,11 +32,12 @@ class Lines:
         return rest
 
 
-def lines(whole: bytes) -> list[bytes]:
+def split_lines(whole: bytes) -> list[bytes]:
     """The lines in a run of whole lines, without blank ones and without JSON's white space."""
     return [line for each in whole.split(b"\n") if (line := each.strip(b" \t\r"))]
 
 
+# RFC 8259, section 7, lets these stand unescaped in strings; str.splitlines splits at them.
 _SEPARATORS = (
     (b"\xe2\x80\xa8", b"\\u2028"),
     (b"\xe2\x80\xa9", b"\\u2029"),
@@ -44,7 +45,7 @@ _SEPARATORS = (
 )
 
 
-def one_line(json: bytes) -> bytes:
+def escape_line_separators(json: bytes) -> bytes:
     """JSON without the characters at which some clients' line readers split by mistake.
 
     U+2028, U+2029 and U+0085 may stand in JSON only within strings, so escaping

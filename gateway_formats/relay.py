@@ -13,13 +13,13 @@ import msgspec
 from gateway_core import ReplyFailed, UpstreamError, Usage
 
 from .fold import as_failure
-from .likeness import Likeness, likeness_of
-from .ndjson import Lines, lines
-from .sse import CR, Frames, FrameTooLong, blocks, read_block
+from .frame_template import FrameTemplate, derive_template
+from .ndjson import LineBuffer, split_lines
+from .sse import CR, FrameBuffer, FrameTooLong, parse_frame, split_frames
 
 CUT_SHORT = "The upstream ended the stream before the answer was complete"
-RUBBISH = "The upstream sent an event that could not be read"
-TRIES = 100
+UNREADABLE_EVENT = "The upstream sent an event that could not be read"
+MOST_TEMPLATES = 100
 """How many frames of a stream are learnt from; in some no two are alike."""
 
 
@@ -59,11 +59,12 @@ class StreamRelay:
         self.watch = watch
         self.failure: ReplyFailed | None = None
         self.ended = False
-        self._frames: Frames | Lines = Lines() if lines_only else Frames()
+        self._frames: FrameBuffer | LineBuffer = LineBuffer() if lines_only else FrameBuffer()
         self._lines_only = lines_only
-        self._alike: Likeness | None = None
-        """What the last frames have in common, while they bring nothing but text."""
-        self._tries = TRIES
+        self._template: FrameTemplate | None = None
+        """What the last frames have in common, while they bring nothing but text. It halves the
+        instructions of a passing stream (benchmarks/short-cuts-openai.md)."""
+        self._tries = MOST_TEMPLATES
 
     @property
     def usage(self) -> Usage | None:
@@ -87,36 +88,30 @@ class StreamRelay:
     def _passing(self, push: Taker, take: Taker) -> Taker:
         frames, watch = self._frames, self.watch
 
-        def passed(chunk: bytes) -> bool:
-            alike = self._alike
-            if alike is not None and not frames.held:
-                length = alike.length(chunk)
+        def take_or_push(chunk: bytes) -> bool:
+            template = self._template
+            if template is not None and not frames.held:
+                length = template.length(chunk)
                 if length and push(chunk):
                     watch.characters += length
                     return True
             return take(chunk)
 
-        return passed
-
-    def _skimmed(self, chunk: bytes) -> bool:
-        """Whether a chunk is given back as it is; its length is counted then."""
-        alike = self._alike
-        if alike is None or self._frames.held:
-            return False
-        length = alike.length(chunk)
-        self.watch.characters += length
-        return length > 0
+        return take_or_push
 
     def feed(self, chunk: bytes) -> bytes:
-        if self._skimmed(chunk):
-            return chunk
+        if self._template is not None and not self._frames.held:
+            length = self._template.length(chunk)
+            self.watch.characters += length
+            if length:
+                return chunk
         if self.failure is not None:
             return b""
         try:
             whole = self._frames.feed(chunk)
         except FrameTooLong as error:
             return self.fail(ReplyFailed(str(error)))
-        return self._passed(whole) if whole else b""
+        return self._pass(whole) if whole else b""
 
     def close(self) -> bytes:
         """End the stream: a last frame may lack its blank line, but not its meaning."""
@@ -124,7 +119,7 @@ class StreamRelay:
             return b""
         rest = self._frames.close()
         end = b"\n" if self._lines_only else b"\n\n"
-        passed = self._passed(rest + end) if rest.strip() else b""
+        passed = self._pass(rest + end) if rest.strip() else b""
         self.ended = self.watch.ended
         if self.failure is None and not self.ended:
             passed += self.fail(ReplyFailed(CUT_SHORT))
@@ -134,65 +129,65 @@ class StreamRelay:
         if self.failure is not None or self.watch.ended:
             return b""
         self.failure = failure
-        self._alike = None
+        self._template = None
         return self.watch.error_frame(failure)
 
-    def _passed(self, whole: bytes) -> bytes:
+    def _pass(self, whole: bytes) -> bytes:
         if not self._lines_only and CR not in whole:
-            return self._plain(whole)
-        self._alike = None
+            return self._pass_lf_frames(whole)
+        self._template = None
         if self._lines_only:
-            return self._looked_through(whole, lines(whole), b"\n")
-        return self._looked_through(whole, blocks(whole), b"\n\n")
+            return self._pass_each(whole, split_lines(whole), b"\n")
+        return self._pass_each(whole, split_frames(whole), b"\n\n")
 
-    def _plain(self, whole: bytes) -> bytes:
-        """Frames with the usual ends of lines, as nearly all are."""
+    def _pass_lf_frames(self, whole: bytes) -> bytes:
+        """Frames whose lines end in LF."""
         at, begin, kept = self._run(whole, 0), 0, list[bytes]()
         while (end := whole.find(b"\n\n", at) + 2) >= 2:
-            alike, seen = self._alike, self._seen(whole[at:end])
+            template, seen = self._template, self._see(whole[at:end])
             if isinstance(seen, ReplyFailed):
                 return b"".join((*kept, whole[begin:at], self.fail(seen)))
             if not seen:
                 kept.append(whole[begin:at])
                 begin = end
-            at = end if self._alike is alike else self._run(whole, end)
+            at = end if self._template is template else self._run(whole, end)
         return b"".join((*kept, whole[begin:])) if begin else whole
 
     def _run(self, whole: bytes, at: int) -> int:
-        """Pass over frames that are like the last one, if all are up to the last such; where to."""
-        if self._alike is None:
+        """Skip frames that fit the template, if all up to the last such do; the new position."""
+        if self._template is None:
             return at
-        end = self._alike.last_end(whole)
-        length = self._alike.length(whole[at:end])
+        end = self._template.last_end(whole)
+        length = self._template.length(whole[at:end])
         self.watch.characters += length
         return end if length else at
 
-    def _seen(self, frame: bytes) -> ReplyFailed | bool:
-        length = 0 if self._alike is None else self._alike.length(frame)
+    def _see(self, frame: bytes) -> ReplyFailed | bool:
+        length = 0 if self._template is None else self._template.length(frame)
         if length:
             self.watch.characters += length
             return True
-        seen = self._look(*read_block(frame[:-2]))
+        seen = self._look(*parse_frame(frame[:-2]))
         if not isinstance(seen, str):
-            self._alike = None
+            self._template = None
             return seen
         if self._tries:
             self._tries -= 1
-            self._alike = likeness_of(frame, seen) or self._alike
+            self._template = derive_template(frame, seen) or self._template
         return True
 
-    def _looked_through(self, whole: bytes, found: list[bytes], end: bytes) -> bytes:
-        passing = found
-        for index, block in enumerate(found):
-            seen = self._look(*((b"", block) if self._lines_only else read_block(block)))
+    def _pass_each(self, whole: bytes, frames: list[bytes], end: bytes) -> bytes:
+        passing = frames
+        for index, block in enumerate(frames):
+            seen = self._look(*((b"", block) if self._lines_only else parse_frame(block)))
             if isinstance(seen, ReplyFailed):
-                before = found[:index] if passing is found else passing
+                before = frames[:index] if passing is frames else passing
                 return _joined(before, end) + self.fail(seen)
             if seen is False:
-                passing = found[:index] if passing is found else passing
-            elif passing is not found:
+                passing = frames[:index] if passing is frames else passing
+            elif passing is not frames:
                 passing.append(block)
-        return whole if passing is found else _joined(passing, end)
+        return whole if passing is frames else _joined(passing, end)
 
     def _look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
         if not data:
@@ -200,7 +195,7 @@ class StreamRelay:
         try:
             seen = self.watch.look(event, data)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return ReplyFailed(RUBBISH)
+            return ReplyFailed(UNREADABLE_EVENT)
         self.ended = self.watch.ended
         return seen
 

@@ -1,16 +1,18 @@
 """Server-sent events: cutting a byte stream into frames, and writing frames.
 
-Follows the WHATWG event-stream rules for LF, CRLF and CR line ends, comments
-and data of several lines. No I/O.
+Follows WHATWG HTML, section 9.2 (server-sent events), for LF, CRLF and CR line
+ends, comments and data of several lines. No I/O.
 """
 
 import re
 
+# The end of a line is CRLF, LF or CR: WHATWG HTML, section 9.2.5.
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _NAMED = re.compile(rb"(?m)^event: (.++)\ndata: (.++)\n\n")
 _PLAIN = re.compile(rb"data: (.++)\n\n")
 """Frames as nearly every vendor writes them, with a name and without; a read mostly brings one."""
+# One byte order mark may stand before the first line: WHATWG HTML, section 9.2.5.
 _BOM = b"\xef\xbb\xbf"
 CR, LF = b"\r\n"
 """As numbers, which are looked for in bytes far more quickly than bytes are."""
@@ -23,7 +25,7 @@ class FrameTooLong(ValueError):
     """A frame passed the limit without an end."""
 
 
-class Frames:
+class FrameBuffer:
     """Holds the beginning of an unfinished frame between chunks."""
 
     __slots__ = ("_limit", "_searched", "held")
@@ -77,7 +79,7 @@ class Frames:
         return whole
 
 
-def blocks(whole: bytes) -> list[bytes]:
+def split_frames(whole: bytes) -> list[bytes]:
     """The frames in a run of whole frames, without their blank lines."""
     if CR in whole:
         if whole.count(b"\r\n") == whole.count(b"\n") == whole.count(b"\r"):
@@ -86,7 +88,7 @@ def blocks(whole: bytes) -> list[bytes]:
     return [block for block in whole.split(b"\n\n") if block]
 
 
-def read_block(block: bytes) -> tuple[bytes, bytes]:
+def parse_frame(block: bytes) -> tuple[bytes, bytes]:
     """A frame's event name and data; data is empty for a comment."""
     if CR not in block:  # The two shapes that nearly every frame has.
         head, newline, rest = block.partition(b"\n")
@@ -97,31 +99,32 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
     name, data = b"", []
     for line in _LINE_END.split(block.removeprefix(_BOM)):
         field, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
+        value = value.removeprefix(b" ")  # one space, and no more: section 9.2.6
         if field == b"data":
             data.append(value)
         elif field == b"event":
             name = value
+    # Several data lines are one text with LF between: section 9.2.6.
     return name, b"\n".join(data)
 
 
-class Decoder:
+class EventDecoder:
     """Chunks to ``(event, data)`` pairs; frames without data are left out."""
 
     __slots__ = ("_frames",)
 
     def __init__(self, limit: int = LIMIT) -> None:
-        self._frames = Frames(limit)
+        self._frames = FrameBuffer(limit)
 
     def feed(self, chunk: bytes) -> list[tuple[bytes, bytes]]:
-        return pairs(self._frames.feed(chunk))
+        return parse_events(self._frames.feed(chunk))
 
     def close(self) -> list[tuple[bytes, bytes]]:
         """A last frame counts even when its blank line is missing."""
-        return pairs(self._frames.close())
+        return parse_events(self._frames.close())
 
 
-def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
+def parse_events(whole: bytes) -> list[tuple[bytes, bytes]]:
     """Event names and data of a run of whole frames, without the frames that have no data."""
     if whole[:7] == b"event: " and CR not in whole:
         only = _NAMED.fullmatch(whole)
@@ -130,10 +133,10 @@ def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
         named: list[tuple[bytes, bytes]] = _NAMED.findall(whole)
         if whole.count(b"\n") == 3 * len(named) and whole[-2:] == b"\n\n":
             return named
-    return [pair for pair in map(read_block, blocks(whole)) if pair[1]]
+    return [pair for pair in map(parse_frame, split_frames(whole)) if pair[1]]
 
 
-def texts(whole: bytes) -> list[bytes]:
+def parse_data(whole: bytes) -> list[bytes]:
     """The data of a run of whole frames, for formats whose data says all that a name could."""
     if whole[:6] == b"data: ":
         if CR in whole:
@@ -147,9 +150,9 @@ def texts(whole: bytes) -> list[bytes]:
         breaks = len(plain) * len(end)
         if whole[-2:] == end[-2:] and whole.count(b"\n") + whole.count(b"\r") == breaks:
             return [data for data in plain if data]
-    return [data for _, data in pairs(whole)]
+    return [data for _, data in parse_events(whole)]
 
 
-def frame(data: bytes, event: bytes = b"") -> bytes:
+def write_frame(data: bytes, event: bytes = b"") -> bytes:
     """One frame; ``data`` is a single line, as JSON is."""
     return b"event: %b\ndata: %b\n\n" % (event, data) if event else b"data: %b\n\n" % data

@@ -6,7 +6,7 @@ from gateway_core import Auth, ProviderSpec
 
 
 def openai_compatible(spec: ProviderSpec) -> ProviderSpec:
-    """Fill in what such a vendor usually answers; whatever is already said stays.
+    """Fill in what such a vendor usually answers; what the spec declares stays.
 
     The key rides as a bearer token and the models are listed below the base URL.
     """

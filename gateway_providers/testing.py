@@ -1,9 +1,10 @@
-"""What every plugin of this house has in common, as checks for an author's tests.
+"""What every bundled plugin has in common, as checks for an author's tests.
 
 Each gives what is wrong as sentences, and none when all is well. They look at
-values only; whoever calls them has read the files.
+values only; the caller has read the files.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -24,37 +25,35 @@ def naming_faults(kind: str, id: str, project: Mapping[str, Any]) -> Iterator[st
     module = f"gateway_{kind}_{id.replace('-', '_')}"
     key = id if kind == "provider" else f"{kind}-{id}"
     backend = project.get("tool", {}).get("uv", {}).get("build-backend", {})
-    meant = {
+    expected = {
         "the distribution": f"{HOST}-{kind}-{id}",
         "the entry points": {"model_gateway": {key: module}},
         "the module to build": module,
         "the root of the module": "",
     }
-    found = {
+    actual = {
         "the distribution": project["project"]["name"],
         "the entry points": project["project"].get("entry-points"),
         "the module to build": backend.get("module-name"),
         "the root of the module": backend.get("module-root"),
     }
-    for what, name in meant.items():
-        if found[what] != name:
-            yield f"{what} should be {name!r}, not {found[what]!r}"
+    for what, name in expected.items():
+        if actual[what] != name:
+            yield f"{what} should be {name!r}, not {actual[what]!r}"
 
 
 def dependency_faults(project: Mapping[str, Any], extras: Collection[str] = ()) -> Iterator[str]:
     """Whether a plugin needs its host and the libraries ``extras``, and nothing else."""
-    names = {_name(each) for each in project["project"].get("dependencies", ())}
-    meant = {HOST, *extras}
-    for name in sorted(meant - names):
+    # A name ends where its extras, version or marker begins: PEP 508.
+    names = {
+        re.split(r"[\[<>=!~; ]", each, maxsplit=1)[0]
+        for each in project["project"].get("dependencies", ())
+    }
+    expected = {HOST, *extras}
+    for name in sorted(expected - names):
         yield f"the dependency {name} is missing"
-    for name in sorted(names - meant):
+    for name in sorted(names - expected):
         yield f"the dependency {name} is not known to be needed"
-
-
-def _name(requirement: str) -> str:
-    for mark in "[<>=!~; ":
-        requirement = requirement.partition(mark)[0]
-    return requirement
 
 
 def docstring_faults(docstring: str | None) -> Iterator[str]:

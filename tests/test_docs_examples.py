@@ -10,11 +10,11 @@ from types import ModuleType
 
 import gateway_format_openai
 import pytest
+from gateway_kit.providers import ProviderSuite
 
 from gateway_core import Kind
 from gateway_core.plugins import load
 from gateway_core.plugins.registry import build
-from gateway_kit.providers import Suite
 
 DOCS = Path(__file__).parents[1] / "docs"
 DATA_DIR = re.compile(r'(?<="DATA_DIR": ")[^"]+')
@@ -78,7 +78,7 @@ def test_the_service_example_keeps_to_what_the_kit_asks(
 ) -> None:
     (tmp_path / "gateway_provider_acme_services.py").write_text(block("service-kinds.md", "python"))
     monkeypatch.syspath_prepend(tmp_path)
-    suite = Suite(("gateway_provider_acme_services",))
+    suite = ProviderSuite(("gateway_provider_acme_services",))
 
     cases = [case for case in suite.cases() if "accepted" in case.name or "acme-" in case.name]
     failures = {case.name: suite.run(case, tmp_path / "data") for case in cases}

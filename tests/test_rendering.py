@@ -32,7 +32,7 @@ from gateway_core import (
 from gateway_core.pipeline.exchanges import ReplySanitizer
 from gateway_core.plugins import registry
 from gateway_formats.fold import gather
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 FOLDERS = {
     "openai": "openai_chat",
@@ -187,7 +187,7 @@ def test_streams(vendor: str, client: str) -> None:
 
         stream = target.feed(events[:3]) + target.feed(events[3:]) + target.close()
 
-        assert violation(grammar, stream) is None, item["id"]
+        assert find_violation(grammar, stream) is None, item["id"]
         # The SDK's chunk type knows no calls with free text, though its API sends them; and
         # media that a recording cut short is not base64 any more.
         is_known = client != "openai" or b'"type":"custom"' not in stream

@@ -20,6 +20,7 @@ from gateway_core.plugins.startup_files import startup_files
 
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements" / "lock.txt"
+KIT = ROOT / "plugins" / "extensions" / "kit"
 CORE = "model-gateway"
 MEMBERS = [ROOT, *sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))]
 KINDS = {".py", ".json", ".sql", ".txt", ".typed"}
@@ -103,13 +104,23 @@ def test_a_package_brings_the_entry_points_it_declares_and_no_others(member: Pat
 def test_the_gateway_has_one_command_and_says_which_entry_points_it_brings() -> None:
     assert declared(ROOT)["project"]["scripts"] == {CORE: "gateway_core.cli.main:main"}
     assert declared(ROOT)["project"]["entry-points"] == {
-        "model_gateway": {
-            "dashboard": "gateway_dashboard_api.plugin",
-            "kit": "gateway_kit.commands",
-        },
+        "model_gateway": {"dashboard": "gateway_dashboard_api.plugin"}
+    }
+    assert declared(KIT)["project"]["entry-points"] == {
+        "model_gateway": {"kit": "gateway_kit.commands"},
         "pytest11": {"model-gateway-kit": "gateway_kit.plugin"},
     }
     assert not any("scripts" in declared(member)["project"] for member in MEMBERS[1:])
+
+
+def test_only_the_kit_needs_what_tests_need() -> None:
+    for member in MEMBERS:
+        needs = {
+            re.split(r"[>=<\[; ]", each)[0] for each in declared(member)["project"]["dependencies"]
+        }
+        for_tests = {"pytest", "hypothesis", "model-gateway-kit"} & needs
+        assert for_tests == ({"pytest", "hypothesis"} if member == KIT else set()), member
+    assert declared(ROOT)["project"]["optional-dependencies"]["kit"] == ["model-gateway-kit"]
 
 
 def test_no_startup_file_runs_code_and_each_is_a_checkouts() -> None:
@@ -129,7 +140,7 @@ def test_the_wheel_holds_source_and_data_and_nothing_else() -> None:
         if file.is_file() and "__pycache__" not in file.parts
     ]
 
-    assert len(files) > 400
+    assert len(files) > 350
     assert {file.suffix for file in files} <= KINDS
     assert [file for file in files if file.is_symlink() or file.stat().st_mode & 0o111] == []
 
@@ -140,4 +151,4 @@ def test_importing_everything_asks_nobody_runs_nothing_and_writes_nothing() -> N
     )
 
     assert ended.returncode == 0, ended.stderr
-    assert int(ended.stdout) > 350
+    assert int(ended.stdout) > 300

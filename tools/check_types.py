@@ -10,7 +10,6 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGES = [
     *("gateway_core", "gateway_formats", "gateway_providers", "gateway_dashboard_api"),
-    "gateway_kit",
     "benchmarks",
 ]
 GROUPS = ["formats", "providers", "servers", "extensions"]

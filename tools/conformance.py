@@ -11,20 +11,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from gateway_kit.results import Results, check, find
+from gateway_kit.results.records import build_document, to_record
 
 from gateway_core.plugins.files import digest_of
 from gateway_core.plugins.tiers import Document, Result
-from gateway_kit.results import Results, check, find
-from gateway_kit.results.keeping import document, shown_to_gateway
 
 ROOT = Path(__file__).parents[1]
-SHIPPED = ROOT / "gateway_kit" / "conformance.json"
+SHIPPED = ROOT / "gateway_core" / "plugins" / "conformance.json"
 
 
 def bundled() -> Iterator[str]:
-    """The names of the plugins in this repository."""
-    for project in sorted((ROOT / "plugins").glob("*/*/pyproject.toml")):
-        yield from tomllib.loads(project.read_text())["project"]["entry-points"]["model_gateway"]
+    """The names of the formats and providers in this repository."""
+    for group in ("formats", "providers"):
+        for project in sorted((ROOT / "plugins" / group).glob("*/pyproject.toml")):
+            entry_points = tomllib.loads(project.read_text())["project"]["entry-points"]
+            yield from entry_points["model_gateway"]
 
 
 def known() -> dict[str, Result]:
@@ -55,8 +57,8 @@ def main(arguments: Sequence[str]) -> int:
         wanted = [name for name in wanted if not is_known(name, before)]
     found = {name: checked(name) for name in wanted}
     kept = {name: result for name, result in before.items() if name in every}
-    kept |= {name: shown_to_gateway(results) for name, results in found.items()}
-    SHIPPED.write_bytes(document(kept))
+    kept |= {name: to_record(results) for name, results in found.items()}
+    SHIPPED.write_bytes(build_document(kept))
     return int(any(results.failures for results in found.values()))
 
 

@@ -14,7 +14,7 @@ from .options import load
 from .servers import HYPERCORN, choose_server
 
 GOOD, WORSE, BAD = "good", "worse", "bad"
-A_PROVIDER = "pip install model-gateway-provider-openai, or that of another vendor"
+A_PROVIDER = "pip install model-gateway-provider-<vendor>"
 RUNS_ALREADY = "(a gateway that runs already is no fault)"
 Finding = dict[str, Any]
 
@@ -77,7 +77,7 @@ def _plugins(found: Registry) -> list[Finding]:
             _finding(
                 "formats",
                 BAD,
-                "no wire format is installed; pip install model-gateway-format-openai",
+                "no wire format is installed; pip install model-gateway-format-<format>",
             )
         )
     if not found.providers:

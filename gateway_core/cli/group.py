@@ -2,6 +2,9 @@
 
 import click
 
+KIT_COMMANDS = {"cli": {"mock-vendor"}, "plugins": {"check", "dev", "new"}}
+"""Commands of the kit for plugin authors, by the group that they belong to."""
+
 
 class Commands(click.Group):
     """Asks plugins for their commands only when one is wanted that is not ours.
@@ -15,6 +18,10 @@ class Commands(click.Group):
         if own is None:
             _ask_plugins(ctx)
             own = super().get_command(ctx, cmd_name)
+        if own is None and cmd_name in KIT_COMMANDS.get(self.name or "", ()):
+            raise click.UsageError(
+                f"{cmd_name} needs the kit: pip install 'model-gateway[kit]'", ctx
+            )
         return own
 
     def list_commands(self, ctx: click.Context) -> list[str]:

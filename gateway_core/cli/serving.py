@@ -173,7 +173,7 @@ def _listen_for_stop(stop: asyncio.Event, server: Server, info: WorkerInfo | Non
 
 
 def _mark_stopping(gateway: Gateway) -> None:
-    gateway.core.is_stopping = True
+    gateway.core.state.is_stopping = True
 
 
 def _memory_pressure(gateway: Gateway, server: Server, info: WorkerInfo | None) -> MemoryPressure:
@@ -181,9 +181,9 @@ def _memory_pressure(gateway: Gateway, server: Server, info: WorkerInfo | None) 
     workers = 1 if info is None else info.workers
 
     def refuse(is_full: bool) -> None:
-        if is_full and not core.is_full:
+        if is_full and not core.state.is_full:
             log.warning("memory is short: new inference requests are refused")
-        core.is_full = is_full
+        core.state.is_full = is_full
 
     budget = memory_budget(core.environment.memory_mb, memory_size(), workers)
     return MemoryPressure(budget, memory_used, refuse, server.close_idle)

@@ -222,6 +222,9 @@ class WireFormat(Struct, frozen=True, kw_only=True):
     decorated_models: bool = False
     """True when this format's list of models marks their names, so that the marks
     are to be taken off a name that nobody knows."""
+    plain_models: bool = False
+    """True when this format's list of models also shows the models of vendors that speak it
+    under their own names, without the provider's prefix."""
     late_error: Callable[[bytes], bytes] = _as_error_event
     """Frames an error body for a stream that is open but has shown nothing yet."""
     base_url: str | None = None

@@ -35,9 +35,8 @@ from ..pipeline import fast_path
 from ..pipeline.client_response import drained, headers_of
 from ..pipeline.context import Core
 from ..pipeline.exchanges import client_side
-from ..pipeline.head_cache import Seen
 from ..pipeline.pipeline import infer
-from ..pipeline.request_head import Route, read_request_head
+from ..pipeline.request_head import AdmittedHead, EndpointRoute, read_request_head
 from . import meta, models
 from .endpoints import Endpoints, Found
 from .operations import Guarded
@@ -75,10 +74,10 @@ class App:
         """Who answers a request. Nothing is waited for here: what a stream's task passes
         through each time it wakes is better short."""
         kept: RepeatedHead | None = scope.get(REPEATED_HEAD)
-        if kept is not None and isinstance(kept.made, Seen):
-            arrival = kept.made.again(self.core.identity, kept.length)
-            if arrival is not None:
-                return infer(self.core, arrival, scope, receive, send)
+        if kept is not None and isinstance(kept.made, AdmittedHead):
+            head = kept.made.renew(self.core.identity, kept.length)
+            if head is not None:
+                return infer(self.core, head, scope, receive, send)
         headers = headers_of(scope)
         peer = stamp(scope, headers)
         try:
@@ -113,24 +112,24 @@ class App:
             return self._refuse(error, scope, receive, send)
         if scope["method"] != "POST":
             return self._method(route, scope, receive, send)
-        arrival = read_request_head(route, parameters, scope["path"], caller, headers)
+        head = read_request_head(route, parameters, scope["path"], caller, headers)
         if not caller.was_refused and REPEATED_HEAD in scope:
-            scope[REPEATED_HEAD].made = Seen(arrival, self.core.identity.keys.changes)
-        return infer(self.core, arrival, scope, receive, send)
+            scope[REPEATED_HEAD].made = AdmittedHead(head, self.core.identity.keys.changes)
+        return infer(self.core, head, scope, receive, send)
 
     def at_once(
         self, kept: RepeatedHead, body: bytes, outlet: DirectWriter
-    ) -> fast_path.Attempt | None:
+    ) -> fast_path.Driver | None:
         """Begin to serve a request whose head came before without a task, where that can be.
 
         ``outlet`` is for its answer, or for the task that goes on with it.
         """
-        if not isinstance(kept.made, Seen):
+        if not isinstance(kept.made, AdmittedHead):
             return None
-        arrival = kept.made.again(self.core.identity, kept.length)
-        if arrival is None:
+        head = kept.made.renew(self.core.identity, kept.length)
+        if head is None:
             return None
-        return fast_path.begin(self.core, arrival, body, outlet)
+        return fast_path.begin(self.core, head, body, outlet)
 
     async def _isolated(self, scope: Scope, peer: Peer, receive: Receive, send: Send) -> None:
         """The host of assisted logins: whatever is not theirs is not there."""
@@ -222,7 +221,9 @@ class App:
             and guarded.route.matches(scope)[0] is not Match.NONE
         ]
 
-    async def _method(self, route: Route, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _method(
+        self, route: EndpointRoute, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """An inference path with another method: probes are answered, the rest is refused."""
         receive, send = _patient(scope, receive, send)
         if scope["method"] in ("OPTIONS", "HEAD"):
@@ -235,7 +236,7 @@ class App:
 
     async def _answer(
         self,
-        route: Route,
+        route: EndpointRoute,
         error: GatewayError,
         scope: Scope,
         receive: Receive,

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ..contracts.wire import WireFormat
-from ..pipeline.request_head import Route
+from ..pipeline.request_head import EndpointRoute
 
 _PARAMETER = re.compile(r"\\{(\w+)\\}")
-Found = tuple[Route, Mapping[str, str]]
+Found = tuple[EndpointRoute, Mapping[str, str]]
 NO_PARAMETERS: Mapping[str, str] = {}
 
 
@@ -16,10 +16,10 @@ class Endpoints:
 
     def __init__(self, formats: Iterable[WireFormat]) -> None:
         self._fixed: dict[str, Found] = {}
-        self._patterns: list[tuple[re.Pattern[str], Route]] = []
+        self._patterns: list[tuple[re.Pattern[str], EndpointRoute]] = []
         for wire in formats:
             for endpoint in wire.endpoints:
-                self._add(endpoint.path, Route(endpoint, wire))
+                self._add(endpoint.path, EndpointRoute(endpoint, wire))
 
     def find(self, path: str) -> Found | None:
         """The route and the path's parameters."""
@@ -32,7 +32,7 @@ class Endpoints:
                 return route, match.groupdict()
         return None
 
-    def _add(self, path: str, route: Route) -> None:
+    def _add(self, path: str, route: EndpointRoute) -> None:
         if "{" not in path:
             self._fixed.setdefault(path, (route, NO_PARAMETERS))
             return

@@ -36,8 +36,6 @@ from .requests import request_id_of
 from .responses import NO_STORE, error_answer, json_answer
 
 Handler = Callable[[Request], Any]
-GENERATIVE = "gemini"
-"""The format whose providers' models also appear without their prefix in the generative list."""
 VERSION_HEADER = "anthropic-version"
 """Its presence asks for the messages-style list."""
 COMMAND_LINE = "codex"
@@ -141,12 +139,10 @@ class Catalog:
         )
 
     async def generative(self, request: Request) -> Response:
-        return json_answer(
-            generative_list(self._core.snapshot, usual(self._rows(request)), GENERATIVE)
-        )
+        return json_answer(generative_list(self._core.snapshot, usual(self._rows(request))))
 
     async def generative_one(self, request: Request) -> Response:
-        listed = generative_list(self._core.snapshot, usual(self._rows(request)), GENERATIVE)
+        listed = generative_list(self._core.snapshot, usual(self._rows(request)))
         name = "models/" + request.path_params["name"].removeprefix("models/")
         for row in listed["models"]:
             if row["name"] == name:

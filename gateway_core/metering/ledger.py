@@ -42,13 +42,14 @@ class Ledger:
         prices: Prices,
         observe: Observe | None = None,
         zone: tzinfo | None = None,
+        count: Count | None = None,
     ) -> None:
+        """``count`` is called once with each row, just before it is written."""
         self._write = write
         self._observe = observe
         self._stamps = Timestamps(zone)
         self.prices = prices
-        self.count: Count | None = None
-        """Is given each row once, just before it is written."""
+        self._count_row = count
         self._counted = 0
         """Rows at the head of the queue that were given to ``count`` already."""
         self._waiting: list[UsageRecord] = []
@@ -199,9 +200,9 @@ class Ledger:
 
     def _count(self, rows: Sequence[UsageRecord]) -> None:
         """Give each row on once, even if writing it is tried again."""
-        if self.count is not None:
+        if self._count_row is not None:
             for row in rows[self._counted :]:
-                self.count(row)
+                self._count_row(row)
         self._counted = max(self._counted, len(rows))
 
 

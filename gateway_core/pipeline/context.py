@@ -1,8 +1,4 @@
-"""The collaborators of a running gateway, as fields and nothing else.
-
-``tables`` is replaced whole when the stored configuration changes; a request
-takes the picture it finds when it begins and keeps it to its end.
-"""
+"""The collaborators of a running gateway, and the little of it that changes while it runs."""
 
 from collections.abc import Awaitable, Callable
 
@@ -29,13 +25,24 @@ from ..upstream.transport import Network
 from .interceptors import Interceptors
 
 
-class Core(msgspec.Struct, kw_only=True, dict=True):
-    """Filled once by the composition root. Trusted plugins get it, by way of their ``Host``."""
+class RuntimeState(msgspec.Struct, kw_only=True):
+    """What changes while a gateway runs."""
 
+    snapshot: ConfigSnapshot
+    """Replaced whole when the configuration changes; a request keeps the one it began with."""
+    is_full: bool = False
+    """Memory is short: new inference requests are refused with 503."""
+    is_stopping: bool = False
+    """The time of running requests is up: one that is cancelled says so to its client."""
+
+
+class Collaborators(msgspec.Struct, kw_only=True):
+    """Complete when made, by ``Gateway.open``. Trusted plugins get it by way of their ``Host``."""
+
+    state: RuntimeState
     environment: Environment
     data_dir: DataDir
     stores: Stores
-    snapshot: ConfigSnapshot
     network: Network
     cooldowns: Cooldowns
     round_robin: RoundRobin
@@ -46,11 +53,11 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     request_log: RequestLog
     identity: Identity
     sessions: Sessions
-    egress_policy: EgressPolicy = msgspec.field(default_factory=EgressPolicy)
-    """Where the calls of each provider may go."""
-    interceptors: Interceptors = msgspec.field(default_factory=Interceptors)
-    plugin_settings: PluginSettings = msgspec.field(default_factory=PluginSettings)
-    """What the settings of plugins are now."""
+    egress_policy: EgressPolicy
+    """Where the requests of each provider may go."""
+    interceptors: Interceptors
+    plugin_settings: PluginSettings
+    """The current settings of plugins."""
     clock: Callable[[], float]
     """Wall clock, seconds."""
     new_id: RequestIds
@@ -59,15 +66,19 @@ class Core(msgspec.Struct, kw_only=True, dict=True):
     """Seconds that an answer which is not streamed may take."""
     max_body: int
     """Largest request body of an inference route, bytes."""
-    manifest: bytes = b""
+    manifest: bytes
     """The provider manifest, encoded once."""
     shares_data: bool = False
     """Other processes use the same database."""
-    is_full: bool = False
-    """Memory is short: new inference requests are told to come back."""
-    is_stopping: bool = False
-    """The time of running requests is up: one that is cancelled says so to its client."""
-    amend: Callable[[Callable[[Registry], Registry]], None] = lambda change: None
+    amend: Callable[[Callable[[Registry], Registry]], None]
     """Changes what is known of the plugins."""
     refresh: Callable[[], Awaitable[None]]
-    """Takes a new picture of the stored configuration; to be awaited after a write."""
+    """Reads the stored configuration again; to be awaited after a write."""
+
+    @property
+    def snapshot(self) -> ConfigSnapshot:
+        """The configuration in force."""
+        return self.state.snapshot
+
+
+Core = Collaborators

@@ -1,6 +1,6 @@
 """Fusion: every member of a combo answers, then a judge makes one answer of theirs.
 
-The panel answers whole, side by side. The judge gets the question, the
+The panel answers whole, side by side. The judge gets the request, the
 panel's answers and a word on what to do with them, and answers the client the
 way the client asked. What the panel used is counted with the request.
 """
@@ -20,8 +20,9 @@ from ..routing.account_selection import AccountConstraints
 from ..routing.model_resolver import resolve
 from ..routing.plan import Member, Plan
 from ..routing.snapshot import ConfigSnapshot
-from .context import Core
-from .dispatch import Answer, Job, dispatch
+from .attempt import Attempt
+from .context import Collaborators
+from .dispatch import Job, dispatch
 from .exchanges import Translated
 from .translation import Translation
 
@@ -34,22 +35,24 @@ _TASK = (
 )
 
 
-async def fused(
-    core: Core,
+async def fuse(
+    core: Collaborators,
     snapshot: ConfigSnapshot,
     plan: Plan,
-    question: Translation,
-    wanted: AccountConstraints,
+    translation: Translation,
+    constraints: AccountConstraints,
     record: RequestRecord,
-) -> Answer:
+) -> Attempt:
     """The judge's answer. Raises the last refusal when no member of the panel answers."""
-    texts = await _panel(core, snapshot, plan, question, wanted, record)
-    merged = with_answers(question.conversation(), texts)
+    texts = await _panel(core, snapshot, plan, translation, constraints, record)
+    merged = with_answers(translation.conversation(), texts)
 
     def opener(target: Target, credential: Credential) -> Exchange:
-        return question.translate(merged, target, credential)
+        return translation.translate(merged, target, credential)
 
-    job = Job(opener=opener, stream=question.call.stream, wanted=wanted, timeout=plan.timeout)
+    job = Job(
+        opener=opener, stream=translation.call.stream, constraints=constraints, timeout=plan.timeout
+    )
     return await dispatch(core, snapshot, _judges(snapshot, plan), job, record)
 
 
@@ -65,35 +68,35 @@ def _judges(snapshot: ConfigSnapshot, plan: Plan) -> Sequence[Member]:
 
 
 async def _panel(
-    core: Core,
+    core: Collaborators,
     snapshot: ConfigSnapshot,
     plan: Plan,
-    question: Translation,
-    wanted: AccountConstraints,
+    translation: Translation,
+    constraints: AccountConstraints,
     record: RequestRecord,
 ) -> list[str]:
-    alone = replace(question.conversation(), stream=False)
+    alone = replace(translation.conversation(), stream=False)
     timeout = plan.timeout or PANEL_TIMEOUT
 
     async def ask(member: Member) -> str:
         def opener(target: Target, credential: Credential) -> Exchange:
-            return question.translate(alone, target, credential)
+            return translation.translate(alone, target, credential)
 
-        job = Job(opener=opener, stream=False, wanted=wanted, timeout=timeout)
+        job = Job(opener=opener, stream=False, constraints=constraints, timeout=timeout)
         answer = await dispatch(core, snapshot, (member,), job, record)
         record.add_usage(answer.exchange.usage)
         exchange = answer.exchange
-        return said(exchange.reply) if isinstance(exchange, Translated) else ""
+        return text_of(exchange.reply) if isinstance(exchange, Translated) else ""
 
-    told = await asyncio.gather(*map(ask, plan.members), return_exceptions=True)
-    texts = [text for text in told if isinstance(text, str) and text]
+    answers = await asyncio.gather(*map(ask, plan.members), return_exceptions=True)
+    texts = [text for text in answers if isinstance(text, str) and text]
     if not texts:
-        errors = [error for error in told if isinstance(error, BaseException)]
+        errors = [error for error in answers if isinstance(error, BaseException)]
         raise errors[-1] if errors else NothingToTry("No member of the panel gave an answer")
     return texts
 
 
-def said(reply: Reply | None) -> str:
+def text_of(reply: Reply | None) -> str:
     """The text of a whole answer."""
     if reply is None or not reply.choices:
         return ""

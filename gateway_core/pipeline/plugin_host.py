@@ -121,10 +121,6 @@ class Hosts:
             host = self._made[plugin] = self._make(plugin)
         return host
 
-    def gateway(self, plugin: str) -> Core | Host:
-        """What an older plugin is given under the name ``gateway``."""
-        return self._core if plugin in self._trusted else self.of(plugin)
-
     def _make(self, plugin: str) -> Host:
         core = self._core
         return Host(

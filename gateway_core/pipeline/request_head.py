@@ -1,4 +1,4 @@
-"""What the head of an inference request says, read once for all requests that repeat it."""
+"""The head of an inference request, read once for all requests of a connection that repeat it."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,13 +8,14 @@ from msgspec import Struct
 from ..contracts.wire import Endpoint, WireFormat
 from ..identity.caller import Caller
 from ..identity.credential_headers import without_credentials
+from ..identity.credentials import Identity
 from ..identity.keys import Key
 from ..upstream.endpoints import JSON
 
 _LENGTH = "content-length"
 
 
-class Route(Struct, frozen=True):
+class EndpointRoute(Struct, frozen=True):
     """An endpoint and the format whose endpoint it is."""
 
     endpoint: Endpoint
@@ -22,9 +23,9 @@ class Route(Struct, frozen=True):
 
 
 class RequestHead(Struct, frozen=True, kw_only=True):
-    """A request whose body has not been looked at, from a caller who may pass."""
+    """A request whose body was not read yet, from a caller who is let in."""
 
-    route: Route
+    route: EndpointRoute
     parameters: Mapping[str, str]
     """Of the path."""
     path: str
@@ -32,12 +33,12 @@ class RequestHead(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str]
     """Names in lower case, without credentials."""
     is_json: bool
-    """Whether the body says that it is JSON."""
+    """The content type is JSON."""
     key: Key | None
-    """Whose rules hold and who is charged; nobody's for the command line."""
+    """The key whose policy holds and that is charged; ``None`` for the command line."""
 
-    def again(self, length: str) -> "RequestHead":
-        """The same head, but for the length of its body."""
+    def with_length(self, length: str) -> "RequestHead":
+        """The same head with another ``content-length``."""
         if self.headers[_LENGTH] == length:
             return self
         headers = MappingProxyType({**self.headers, _LENGTH: length})
@@ -52,8 +53,26 @@ class RequestHead(Struct, frozen=True, kw_only=True):
         )
 
 
+class AdmittedHead(Struct, frozen=True):
+    """A head that was let in, so that a repetition need not be checked again."""
+
+    head: RequestHead
+    key_changes: int
+    """How often keys had changed by then."""
+
+    def renew(self, identity: Identity, length: bytes) -> RequestHead | None:
+        """The head of a request with a body of this length, if it would still be let in."""
+        if self.key_changes != identity.keys.changes:
+            return None
+        key = self.head.caller.key
+        # An expiry is no change of a key: the clock alone decides.
+        if key is not None and key.expires_at is not None and not key.is_good(identity.clock()):
+            return None
+        return self.head.with_length(length.decode("ascii"))
+
+
 def read_request_head(
-    route: Route,
+    route: EndpointRoute,
     parameters: Mapping[str, str],
     path: str,
     caller: Caller,

@@ -14,8 +14,8 @@ from ..plugins.stopping import is_told_to_stop
 from ..routing.snapshot import Account
 from ..upstream.proxies import proxy_for
 from ..upstream.redaction import redact, secrets_of
-from ..upstream.transport import UpstreamAnswer
-from .context import Core
+from ..upstream.transport import SentRequest, UpstreamAnswer
+from .context import Collaborators
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def send(
-    core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest
+    core: Collaborators, provider: ProviderSpec, account: Account, request: UpstreamRequest
 ) -> Awaitable[UpstreamResponse]:
     """The answer, whose head has arrived. Raises TransportError, PluginBroken.
 
@@ -40,8 +40,20 @@ def send(
     return _send_by(core, provider, account, request)
 
 
+def send_now(
+    core: Collaborators, provider: ProviderSpec, account: Account, request: UpstreamRequest
+) -> SentRequest | None:
+    """Send on a free connection, for a provider without an executor and an account without a
+    proxy; ``None``, and nothing is sent, where there is no such connection.
+
+    Raises HostRefused, TransportError.
+    """
+    core.egress_policy.check(provider, account.credential, request)
+    return core.network.direct.begin(request)
+
+
 async def _send_by(
-    core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest
+    core: Collaborators, provider: ProviderSpec, account: Account, request: UpstreamRequest
 ) -> UpstreamResponse:
     """By an executor or a proxy. A proxy that is not strict is gone around when it opens no way."""
     proxy = proxy_for(account.proxy, request.url)
@@ -56,7 +68,11 @@ async def _send_by(
 
 
 async def _send(
-    core: Core, provider: ProviderSpec, account: Account, request: UpstreamRequest, way: str | None
+    core: Collaborators,
+    provider: ProviderSpec,
+    account: Account,
+    request: UpstreamRequest,
+    way: str | None,
 ) -> UpstreamResponse:
     transport = core.network.transport(way)
     if provider.executor is None:
@@ -77,7 +93,7 @@ async def _send(
 
 
 def broken(
-    core: Core, provider: ProviderSpec, account: Account, error: BaseException
+    core: Collaborators, provider: ProviderSpec, account: Account, error: BaseException
 ) -> PluginBroken:
     """What the client is told when a provider's own code fails; the rest is in the log."""
     plugin = core.snapshot.registry.provider_plugins.get(provider.id, provider.id)
@@ -100,7 +116,7 @@ def described(error: BaseException) -> str:
 
 
 def _checked(
-    core: Core, provider: ProviderSpec, account: Account, answer: object
+    core: Collaborators, provider: ProviderSpec, account: Account, answer: object
 ) -> UpstreamResponse:
     """An executor's answer, if it is one. Raises PluginBroken."""
     status, headers = getattr(answer, "status", None), getattr(answer, "headers", None)

@@ -1,6 +1,5 @@
 """Counting tokens: by the vendor where it can, else by a heuristic. Never limited."""
 
-from ..contracts.asgi import Header
 from ..contracts.errors import GatewayError, UpstreamError
 from ..contracts.exchange import UpstreamRequest
 from ..contracts.provider import Credential, Target
@@ -12,49 +11,44 @@ from ..routing.model_resolver import resolve
 from ..routing.snapshot import Account, ConfigSnapshot
 from ..upstream.endpoints import request, spoken
 from ..upstream.transport import read_all
-from .client_response import ClientResponse
-from .context import Core
+from .context import Collaborators
 from .json_body import fitted, with_model
 from .send import broken, send
 from .translation import Translation
 
 ANSWER_LIMIT = 1024 * 1024
-_JSON: Header = (b"content-type", b"application/json")
 
 
 async def count_tokens(
-    core: Core,
+    core: Collaborators,
     snapshot: ConfigSnapshot,
     counting: Counting,
-    question: Translation,
-    client: ClientResponse,
+    translation: Translation,
     record: RequestRecord,
-) -> None:
-    """Answer with the vendor's own count, or with an estimate when there is none."""
-    body = await _native(core, snapshot, counting, question, record)
-    if body is None:
-        body = counting.estimate(question.call.body)
-    await client.answer(200, body, (_JSON,))
+) -> bytes:
+    """The vendor's own count as the client's format writes it, or an estimate without one."""
+    body = await _native(core, snapshot, counting, translation, record)
+    return counting.estimate(translation.call.body) if body is None else body
 
 
 async def _native(
-    core: Core,
+    core: Collaborators,
     snapshot: ConfigSnapshot,
     counting: Counting,
-    question: Translation,
+    translation: Translation,
     record: RequestRecord,
 ) -> bytes | None:
     """The vendor's answer; ``None`` when it does not speak this format or fails in any way."""
-    call = question.call
+    call = translation.call
     try:
         target = resolve(
-            snapshot, call.model, call.kind, decorated=question.client.decorated_models
+            snapshot, call.model, call.kind, decorated=translation.client.decorated_models
         ).target
         if target is not None and record.key is not None:
             permit_model(record.key, target, call.model)
         if (
             target is None
-            or spoken(question.client, target, question.formats) is not question.client
+            or spoken(translation.client, target, translation.formats) is not translation.client
         ):
             return None
         scope = frozenset[str]() if record.key is None else record.key.connections
@@ -64,7 +58,7 @@ async def _native(
         if not accounts:
             return None
         record.target, record.connection_id = target, accounts[0].id
-        return await _asked(core, counting, question, target, accounts[0])
+        return await _asked(core, counting, translation, target, accounts[0])
     except ModelForbidden:
         raise
     except GatewayError:
@@ -72,10 +66,14 @@ async def _native(
 
 
 async def _asked(
-    core: Core, counting: Counting, question: Translation, target: Target, account: Account
+    core: Collaborators,
+    counting: Counting,
+    translation: Translation,
+    target: Target,
+    account: Account,
 ) -> bytes | None:
     try:
-        asked = _request(counting, question, target, account.credential, question.client)
+        asked = _request(counting, translation, target, account.credential, translation.client)
     except GatewayError:
         raise
     except (Exception, SystemExit, KeyboardInterrupt) as error:
@@ -93,16 +91,16 @@ async def _asked(
 
 def _request(
     counting: Counting,
-    question: Translation,
+    translation: Translation,
     target: Target,
     credential: Credential,
     wire: WireFormat,
 ) -> UpstreamRequest:
-    members = dict(question.call.members)
+    members = dict(translation.call.members)
     if wire.model_in_body:
         with_model(members, target.model.id)
     return request(
-        question.call,
+        translation.call,
         target,
         credential,
         wire,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..config.environment import VARIABLES
 from ..contracts.provider import ProviderSpec
-from .trust import HOUSE_PROVIDERS
+from . import bundled
 
 Report = Callable[[str, str], None]
 """Takes a plugin's name and what is wrong."""
@@ -26,7 +26,7 @@ def is_kept(id: str, plugin: str, first: frozenset[str]) -> bool:
 
     Accounts that were saved for it must not fall to a stranger while it is switched off.
     """
-    return id in HOUSE_PROVIDERS and plugin not in first
+    return id in bundled.provider_ids() and plugin not in first
 
 
 def settled(

@@ -14,7 +14,7 @@ from .discovery import Found, Origin
 from .files import FileDamaged, PluginFolder, hashes_of
 from .lock import Lock, LockEntry, is_on, kept
 from .startup_files import changes, owners, startup_files
-from .trust import is_house
+from .trust import is_bundled
 
 PLUGIN = "lock"
 """Stands for a plugin where there is something to tell that is about none."""
@@ -114,7 +114,7 @@ class Damaged(Watch):
         yield Drift(plugin=PLUGIN, detail=self._reason)
 
     def _objections(self, found: Found) -> Iterator[str]:
-        if not is_house(found):
+        if not is_bundled(found):
             yield self._reason
 
 

@@ -5,8 +5,7 @@ of a login flow, a URL builder and a session pool it is told only that they
 are there. Field order is that of the structs below and providers are sorted
 by id, so equal providers always give equal bytes.
 
-This is the one module of the kernel that knows formats by name, because the
-interface does.
+The interface fixes two rules by the name of a format, so this module names them.
 """
 
 import re

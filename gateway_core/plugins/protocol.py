@@ -1,21 +1,22 @@
 """The versions of the hook protocol, and which of them a plugin speaks.
 
-A plugin's module says ``GATEWAY_PROTOCOL = 2``; one that says nothing speaks
-the first. Two versions are understood at a time. Where they differ, a hook has
-arguments that only some versions know, and the plugin takes those of its own.
+A plugin's module says ``GATEWAY_PROTOCOL = 1``; one that says nothing speaks
+the first version too. From the second version on, the gateway understands the
+current one and the one before. Where they differ, a hook has arguments that only
+some versions know, and the plugin takes those of its own.
 """
 
 from collections.abc import Iterable, Mapping
 
 MARK = "GATEWAY_PROTOCOL"
 """The name in a plugin's module that says which version it speaks."""
-CURRENT = 2
+CURRENT = 1
 """The version that new plugins are written for."""
-SUPPORTED = (1, 2)
+SUPPORTED = (1,)
 """The versions that this gateway understands."""
 UNSAID = 1
 """What a plugin without the mark speaks."""
-ARGUMENTS: Mapping[str, tuple[int, ...]] = {"gateway": (1,), "host": (2,)}
+ARGUMENTS: Mapping[str, tuple[int, ...]] = {}
 """Arguments of hooks that not every version has, to the versions that have them."""
 POLICY = "docs/compatibility.md"
 
@@ -30,11 +31,11 @@ def spoken_by(plugin: object) -> int:
     if type(said) is not int:
         raise ProtocolMismatch(f"{MARK} is to be a whole number, not {type(said).__name__}")
     if said not in SUPPORTED:
-        raise ProtocolMismatch(unsupported(said))
+        raise ProtocolMismatch(unsupported(said, SUPPORTED))
     return said
 
 
-def unsupported(said: int, speaks: Iterable[int] = SUPPORTED) -> str:
+def unsupported(said: int, speaks: Iterable[int]) -> str:
     """Why a plugin of this version is refused by a gateway that speaks those, and what to do."""
     known = sorted(speaks)
     older = said < known[0]

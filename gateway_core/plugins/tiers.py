@@ -10,7 +10,7 @@ unchecked   nothing is known of these files
 ```
 
 Results are kept by the kit, in ``DATA_DIR/plugins/conformance.json``; those of
-the plugins that come with the gateway are part of the kit. A result speaks of
+the plugins that come with the gateway are a file of this package. A result speaks of
 a digest of files, so that none outlives a change of them and no plugin can
 give itself a tier.
 """
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .records import Plugin
 
 FILE = "conformance.json"
-KIT = "gateway_kit"
 
 
 class Tier(StrEnum):
@@ -98,11 +97,8 @@ def recorded(folder: PluginFolder) -> Mapping[str, Result]:
 
 @cache
 def shipped() -> Mapping[str, Result]:
-    """What is known of the plugins that come with the gateway; nothing without its kit."""
-    try:
-        content = pkgutil.get_data(KIT, FILE)
-    except (ImportError, OSError):
-        return {}
+    """What is known of the plugins that come with the gateway."""
+    content = pkgutil.get_data(__package__, FILE)
     return msgspec.json.decode(content or b"{}", type=Document).plugins
 
 

@@ -1,48 +1,31 @@
-"""How plugins stand to one another: which come with the gateway, and which the operator trusts.
+"""How much a plugin is trusted: whether it comes with the gateway, and whether it gets all of it.
 
-Nothing here is a defence against code that runs in the process. It decides who
-goes first where two plugins want the same name, and who is given the whole
-gateway instead of a part of it.
+Nothing here is a defence against code that runs in the process. It decides which of two
+plugins keeps a name that both claim, and which plugin gets the whole gateway instead of
+its own part.
 """
 
 from collections.abc import Container
 
+from . import bundled
 from .discovery import Found, Origin
 from .records import Plugin
 from .sources import CORE
 
-HOUSE_FORMATS = ("claude", "gemini", "ollama", "openai", "openai-responses")
-"""Wire formats that come with the gateway, each in a distribution of its own."""
-HOUSE_PROVIDERS = (
-    *("anthropic", "azure-openai", "bedrock", "cerebras", "cohere", "deepseek", "echo"),
-    *("fireworks", "gemini", "github-models", "glm", "groq", "huggingface", "llamacpp"),
-    *("lmstudio", "minimax", "mistral", "moonshot", "nvidia", "ollama", "openai", "openrouter"),
-    *("perplexity", "qwen", "together", "vertex", "vllm", "xai"),
-)
-"""Vendors that come with the gateway, each in a distribution of its own."""
-HOUSE_SERVERS = ("fast",)
-"""Servers that come with the gateway, each in a distribution of its own."""
-HOUSE_EXTENSIONS: tuple[str, ...] = ()
-"""Extensions that come with the gateway, each in a distribution of its own."""
-_HOUSE = frozenset(
-    {
-        CORE,
-        *(f"{CORE}-format-{name}" for name in HOUSE_FORMATS),
-        *(f"{CORE}-provider-{name}" for name in HOUSE_PROVIDERS),
-        *(f"{CORE}-server-{name}" for name in HOUSE_SERVERS),
-        *(f"{CORE}-extension-{name}" for name in HOUSE_EXTENSIONS),
-    }
-)
 
+def is_bundled(plugin: Plugin | Found) -> bool:
+    """Whether the gateway's own distribution names the plugin's distribution as one of its own.
 
-def is_house(plugin: Plugin | Found) -> bool:
-    """Whether it comes with the gateway."""
-    return plugin.origin is Origin.INSTALLED and plugin.distribution in _HOUSE
+    Only for what is installed: the data directory may hold a package of any name.
+    """
+    return plugin.origin is Origin.INSTALLED and (
+        plugin.distribution == CORE or plugin.distribution in bundled.distributions()
+    )
 
 
 def has_precedence(plugin: Plugin) -> bool:
-    """Whether it keeps its names, paths and variables when a stranger claims them."""
-    return plugin.origin is Origin.GIVEN or is_house(plugin)
+    """Whether it keeps its names, paths and variables when another plugin claims them."""
+    return plugin.origin is Origin.GIVEN or is_bundled(plugin)
 
 
 def is_trusted(plugin: Plugin, trusted: Container[str]) -> bool:

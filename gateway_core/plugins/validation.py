@@ -18,9 +18,8 @@ from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Service
 from ..contracts.server import ServerSpec
 from ..contracts.wire import WireFormat
-from .sources import CORE
+from .bundled import distribution_of_format
 from .struct_check import check_of, misfits
-from .trust import HOUSE_FORMATS
 
 CREDENTIAL_HEADERS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
 """Never sent to everybody alike, and the manifest would publish them."""
@@ -203,9 +202,10 @@ def _spoken(
 
 
 def _absent(name: str) -> str:
-    """What is said of a format that no plugin has brought."""
-    told = "no vendor format of that name is loaded"
-    return f"{told} (pip install {CORE}-format-{name})" if name in HOUSE_FORMATS else told
+    """Why a format that no plugin registers cannot be used, and what to install for it."""
+    reason = "no vendor format of that name is loaded"
+    distribution = distribution_of_format(name)
+    return f"{reason} (pip install {distribution})" if distribution else reason
 
 
 def _sound_models(models: Iterable[Model], report: Report) -> Iterator[Model]:

@@ -172,13 +172,14 @@ def cli_row(row: Mapping[str, Any]) -> Row:
     }
 
 
-def generative_list(snapshot: ConfigSnapshot, found: Iterable[Row], native: str) -> Row:
-    """The generative-content list; rows of providers that speak ``native`` appear plain too."""
+def generative_list(snapshot: ConfigSnapshot, found: Iterable[Row]) -> Row:
+    """The generative-content list. Models of a format with ``plain_models`` appear plain too."""
+    formats = snapshot.registry.formats
     models: list[Row] = []
     for row in found:
         spec = snapshot.registry.providers.get(row.get("gateway_provider", ""))
         bare = row["id"].partition("/")[2]
-        if spec is not None and spec.format == native:
+        if spec is not None and formats[spec.format].plain_models:
             models.append(generative_row(bare, row))
         models.append(generative_row(row["id"], row))
     return {"models": models}

@@ -50,14 +50,15 @@ class SnapshotLoader:
         registry: Registry,
         prices: Prices,
         plugin_settings: PluginSettings | None = None,
+        keys: KeyTable | None = None,
     ) -> None:
+        """``plugin_settings`` and ``keys`` are kept in step with what is stored. Keys are not part
+        of the snapshot, because there may be many."""
         self._stores = stores
         self._registry = registry
         self._prices = prices
         self._plugin_settings = plugin_settings or PluginSettings()
-        """Follow what is stored, as the picture does."""
-        self.keys: KeyTable | None = None
-        """Is kept in step too; it is not part of the picture, because it may be large."""
+        self._keys = keys
         self._lock = asyncio.Lock()
         self._kept: dict[str, tuple[int | None, Any]] = {}
         """What each group held at a version."""
@@ -70,15 +71,15 @@ class SnapshotLoader:
         self._registry = change(self._registry)
         self._last = None
 
-    async def take(self) -> ConfigSnapshot:
+    async def load(self) -> ConfigSnapshot:
         """A new picture. The versions are read first, so a write in between shows up later.
 
         Only what was written to since the last picture is read again.
         """
         async with self._lock:
             versions = await self._versions()
-            if self.keys is not None:
-                await take_keys(self.keys, self._stores.keys, versions.get(KEYS, 0))
+            if self._keys is not None:
+                await take_keys(self._keys, self._stores.keys, versions.get(KEYS, 0))
             shown = {group: number for group, number in versions.items() if group != KEYS}
             if self._last is None or shown != self._shown:
                 self._last, self._shown = await self._fresh(versions), shown

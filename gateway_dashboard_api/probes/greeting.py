@@ -84,7 +84,7 @@ async def greet(
 ) -> None:
     """Let the first of these members answer. Raises GatewayError when none does."""
     trace.format = question.client.id
-    job = Job(opener=question.open, stream=False, wanted=wanted, timeout=timeout)
+    job = Job(opener=question.open, stream=False, constraints=wanted, timeout=timeout)
     answer = await dispatch(core, snapshot, members, job, trace)
     trace.upstream_format = answer.exchange.upstream_format
     trace.add_usage(answer.exchange.usage)
@@ -96,7 +96,7 @@ async def greet_account(core: Core, account: Account, member: Member, trace: Req
     What is learnt stays here: the account's standing with real calls does not change.
     """
     apart = msgspec.structs.replace(
-        core, health=Cooldowns(core.environment, core.clock), turns=RoundRobin()
+        core, cooldowns=Cooldowns(core.environment, core.clock), round_robin=RoundRobin()
     )
     accounts = {member.target.provider.id: (account,)}
     snapshot = msgspec.structs.replace(core.snapshot, accounts=accounts)

@@ -17,7 +17,6 @@ from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ
 from gateway_core.http.operations import Guarded, guarded
 from gateway_core.identity.access import Access
-from gateway_core.pipeline.context import Core
 from gateway_dashboard_api import plugin
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +32,7 @@ async def tell(request: Request) -> Response:
     return Response()
 
 
-def register_routes(gateway: Core) -> list[Guarded]:
+def register_routes() -> list[Guarded]:
     return [guarded("/api/weather", tell, Access.OPERATOR, "tell the weather", answer=Weather)]
 
 

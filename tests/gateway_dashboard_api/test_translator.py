@@ -106,7 +106,7 @@ def _add_deaf_provider(office: Office) -> None:
         names={**registry.names, "deaf": "deaf"},
     )
     models = {**snapshot.models, "deaf": deaf.models}
-    office.core.snapshot = msgspec.structs.replace(snapshot, registry=wider, models=models)
+    office.core.state.snapshot = msgspec.structs.replace(snapshot, registry=wider, models=models)
 
 
 async def test_a_request_is_sent_and_the_answer_comes_as_it_is(office: Office) -> None:

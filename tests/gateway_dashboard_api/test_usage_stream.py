@@ -172,7 +172,7 @@ async def test_a_database_that_is_away_for_a_while_ends_no_stream(
 async def test_a_gateway_that_stops_ends_the_streams(office: Office, desk: AdminContext) -> None:
     async with aclosing(feeds_of(desk).watch("all")) as frames:
         await shown(frames)
-        office.core.is_stopping = True
+        office.core.state.is_stopping = True
 
         with pytest.raises(StopAsyncIteration):
             await anext(frames)

@@ -18,13 +18,13 @@ from gateway_core import (
     ToolResult,
     Turn,
 )
-from gateway_formats.estimate import characters, prompt_characters, tokens
+from gateway_formats.estimate import count_characters, count_prompt_characters, estimate_tokens
 
 
 @given(st.integers(0, 10**9))
 def test_tokens_are_a_quarter_rounded_up_and_never_none(count: int) -> None:
-    assert tokens(count) >= 1
-    assert count <= 4 * tokens(count) <= max(4, count + 3)
+    assert estimate_tokens(count) >= 1
+    assert count <= 4 * estimate_tokens(count) <= max(4, count + 3)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_tokens_are_a_quarter_rounded_up_and_never_none(count: int) -> None:
     ids=["text", "refusal", "thinking", "call", "result", "document", "foreign"],
 )
 def test_a_part_counts_what_a_model_reads(part: AnyPart, count: int) -> None:
-    assert characters(part) == count
+    assert count_characters(part) == count
 
 
 def test_a_prompt_is_its_instructions_tools_and_turns() -> None:
@@ -54,5 +54,5 @@ def test_a_prompt_is_its_instructions_tools_and_turns() -> None:
         turns=(Turn("user", (Text(text="a"), Text(text="b"))), Turn("assistant", ())),
     )
 
-    assert prompt_characters(conversation) == 11
-    assert prompt_characters(Conversation()) == 0
+    assert count_prompt_characters(conversation) == 11
+    assert count_prompt_characters(Conversation()) == 0

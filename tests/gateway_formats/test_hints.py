@@ -4,11 +4,11 @@ import pytest
 
 from gateway_formats.hints import (
     first_line,
-    moment,
+    parse_date,
+    parse_wait,
     plain_text,
     request_id,
     retry_after,
-    wait_in_words,
 )
 
 DATE = "Sat, 21 Nov 2026 10:00:00 GMT"
@@ -89,12 +89,12 @@ def test_when_to_come_back(headers: dict[str, str], wait: float | None) -> None:
     ],
 )
 def test_a_wait_may_stand_in_the_message(message: str, wait: float | None) -> None:
-    assert wait_in_words(message) == wait
+    assert parse_wait(message) == wait
 
 
 @pytest.mark.parametrize("text", [None, "", "soon", "Sat, 21 Nov 2026 10:00:00 +" + "9" * 30])
 def test_what_is_no_date_is_no_moment(text: str | None) -> None:
-    assert moment(text) is None
+    assert parse_date(text) is None
 
 
 def test_the_body_is_believed_before_the_headers() -> None:

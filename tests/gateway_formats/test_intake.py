@@ -4,7 +4,7 @@ import pytest
 from msgspec import Raw
 
 from gateway_core import BadRequest, Intake
-from gateway_formats.intake import flag_member, model_in_body, text_member
+from gateway_formats.intake import read_flag, read_routing, read_text
 
 
 def members(**given: bytes) -> dict[str, Raw]:
@@ -22,21 +22,21 @@ def members(**given: bytes) -> dict[str, Raw]:
     ids=["both", "escaped", "null", "neither"],
 )
 def test_model_and_stream_are_read(given: dict[str, Raw], expected: Intake) -> None:
-    assert model_in_body({}, {}, given) == expected
+    assert read_routing({}, {}, given) == expected
 
 
 @pytest.mark.parametrize("value", [b"7", b"[]", b"{}", b"true", b'"a\xff"'], ids=repr)
 def test_a_model_must_be_text(value: bytes) -> None:
     with pytest.raises(BadRequest, match="model must be a string"):
-        text_member(members(model=value), "model")
+        read_text(members(model=value), "model")
 
 
 @pytest.mark.parametrize("value", [b"1", b"0", b'"true"', b"[]", b"{}"], ids=repr)
 def test_a_flag_must_be_true_or_false(value: bytes) -> None:
     with pytest.raises(BadRequest, match="stream must be true or false"):
-        flag_member(members(stream=value), "stream")
+        read_flag(members(stream=value), "stream")
 
 
 def test_what_is_not_there_has_its_default() -> None:
-    assert text_member({}, "model", "usual") == "usual"
-    assert flag_member(members(stream=b"null"), "stream", True)
+    assert read_text({}, "model", "usual") == "usual"
+    assert read_flag(members(stream=b"null"), "stream", True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_formats.ndjson import Lines, lines, one_line
+from gateway_formats.ndjson import LineBuffer, escape_line_separators, split_lines
 from gateway_formats.sse import FrameTooLong
 
 PIECES = [b'{"a":1}', b"{}", b" ", b"\n", b"\r\n", b"\n\n", b"\r", b"x", "é\u2028\x85".encode()]
@@ -19,9 +19,9 @@ def cut(draw: st.DrawFn, whole: bytes) -> list[bytes]:
 
 
 def read(chunks: list[bytes]) -> list[bytes]:
-    held = Lines()
-    found = [line for chunk in chunks for line in lines(held.feed(chunk))]
-    return found + lines(held.close())
+    held = LineBuffer()
+    found = [line for chunk in chunks for line in split_lines(held.feed(chunk))]
+    return found + split_lines(held.close())
 
 
 @given(streams, st.data())
@@ -35,7 +35,7 @@ def test_lines_are_the_same_however_bytes_are_cut(whole: bytes, data: st.DataObj
 
 @given(streams, st.data())
 def test_no_byte_is_lost_or_moved(whole: bytes, data: st.DataObject) -> None:
-    held = Lines()
+    held = LineBuffer()
 
     given = [held.feed(chunk) for chunk in data.draw(cut(whole))]
 
@@ -44,7 +44,7 @@ def test_no_byte_is_lost_or_moved(whole: bytes, data: st.DataObject) -> None:
 
 
 def test_a_line_without_an_end_is_refused_at_the_limit() -> None:
-    held = Lines(limit=8)
+    held = LineBuffer(limit=8)
 
     assert held.feed(b"12345678") == b""
     with pytest.raises(FrameTooLong):
@@ -52,7 +52,7 @@ def test_a_line_without_an_end_is_refused_at_the_limit() -> None:
 
 
 def test_the_limit_is_16_mib_and_for_one_line() -> None:
-    held = Lines()
+    held = LineBuffer()
     held.feed(b"first\n")
     held.feed(bytes(16 * 1024 * 1024))
 
@@ -64,7 +64,7 @@ def test_the_limit_is_16_mib_and_for_one_line() -> None:
 def test_one_line_means_the_same_and_has_no_separator_in_it(text: str) -> None:
     written = msgspec.json.encode({"text": text})
 
-    line = one_line(written)
+    line = escape_line_separators(written)
 
     assert msgspec.json.decode(line) == {"text": text}
     assert len(line.decode().splitlines()) == 1

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_core import ReplyFailed, UpstreamError, Usage
-from gateway_formats.relay import CUT_SHORT, RUBBISH, StreamRelay, WholeRelay
+from gateway_formats.relay import CUT_SHORT, UNREADABLE_EVENT, StreamRelay, WholeRelay
 from gateway_formats.sse import LIMIT
 
 _number = msgspec.json.Decoder(int)
@@ -60,8 +60,8 @@ def test_a_sound_stream_passes_byte_for_byte(text: str, size: int) -> None:
     ("sent", "expected"),
     [
         (frames("12"), frames("12") + error(CUT_SHORT)),
-        (frames("1") + b"data: x\n\n" + frames("29"), frames("1") + error(RUBBISH)),
-        (frames("1") + b"data: \xff\n\n", frames("1") + error(RUBBISH)),
+        (frames("1") + b"data: x\n\n" + frames("29"), frames("1") + error(UNREADABLE_EVENT)),
+        (frames("1") + b"data: \xff\n\n", frames("1") + error(UNREADABLE_EVENT)),
         (frames("1") + b"data: -3\n\n" + frames("9"), frames("1") + error("failure -3")),
         (frames("1029"), frames("129")),
         (frames("102") + b"data: -1\n\n", frames("12") + error("failure -1")),

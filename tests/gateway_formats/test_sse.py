@@ -5,14 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_formats.sse import (
-    Decoder,
-    Frames,
+    EventDecoder,
+    FrameBuffer,
     FrameTooLong,
-    blocks,
-    frame,
-    pairs,
-    read_block,
-    texts,
+    parse_data,
+    parse_events,
+    parse_frame,
+    split_frames,
+    write_frame,
 )
 
 PIECES = [
@@ -47,7 +47,7 @@ def cut(draw: st.DrawFn, whole: bytes) -> list[bytes]:
 
 
 def decoded(chunks: list[bytes]) -> list[tuple[bytes, bytes]]:
-    decoder = Decoder()
+    decoder = EventDecoder()
     found = [pair for chunk in chunks for pair in decoder.feed(chunk)]
     return found + decoder.close()
 
@@ -93,16 +93,16 @@ spoilt = st.sampled_from(
 
 @given(st.lists(st.one_of(usual, usual, spoilt), max_size=6).map(b"".join))
 def test_the_shortest_way_reads_what_the_rules_say(whole: bytes) -> None:
-    found = pairs(whole + b"\n\n")
+    found = parse_events(whole + b"\n\n")
 
     assert found == plainly(whole + b"\n\n")
-    assert texts(whole + b"\n\n") == [data for _, data in found]
-    assert texts(whole) == [data for _, data in pairs(whole)]
+    assert parse_data(whole + b"\n\n") == [data for _, data in found]
+    assert parse_data(whole) == [data for _, data in parse_events(whole)]
 
 
 @given(streams, st.data())
 def test_no_byte_is_lost_or_moved(whole: bytes, data: st.DataObject) -> None:
-    frames = Frames()
+    frames = FrameBuffer()
 
     given = [frames.feed(chunk) for chunk in data.draw(cut(whole))]
 
@@ -130,9 +130,9 @@ def test_what_is_written_is_read_with_any_line_end(
 
 @given(lines, lines)
 def test_a_frame_is_read_back(data: str, event: str) -> None:
-    written = frame(data.encode(), event.encode())
+    written = write_frame(data.encode(), event.encode())
 
-    assert read_block(written[:-2]) == (event.encode(), data.encode())
+    assert parse_frame(written[:-2]) == (event.encode(), data.encode())
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_frame_is_read_back(data: str, event: str) -> None:
     ],
 )
 def test_a_block_is_its_name_and_its_data(block: bytes, expected: tuple[bytes, bytes]) -> None:
-    assert read_block(block) == expected
+    assert parse_frame(block) == expected
 
 
 def test_a_last_frame_counts_without_its_blank_line() -> None:
@@ -161,7 +161,7 @@ def test_a_last_frame_counts_without_its_blank_line() -> None:
 
 
 def test_a_cr_at_the_edge_waits_for_what_may_follow() -> None:
-    frames = Frames()
+    frames = FrameBuffer()
 
     assert frames.feed(b"data: a\r\n\r") == b""
     assert frames.feed(b"\ndata: b") == b"data: a\r\n\r\n"
@@ -169,7 +169,7 @@ def test_a_cr_at_the_edge_waits_for_what_may_follow() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_a_frame_without_an_end_is_refused_at_the_limit(size: int) -> None:
-    frames = Frames(limit=64)
+    frames = FrameBuffer(limit=64)
     endless = b"data: " + b"x" * 58
 
     for start in range(0, 64, size):
@@ -179,7 +179,7 @@ def test_a_frame_without_an_end_is_refused_at_the_limit(size: int) -> None:
 
 
 def test_the_limit_is_16_mib() -> None:
-    frames = Frames()
+    frames = FrameBuffer()
 
     frames.feed(bytes(16 * 1024 * 1024))
     with pytest.raises(FrameTooLong, match="16777216 bytes"):
@@ -187,7 +187,7 @@ def test_the_limit_is_16_mib() -> None:
 
 
 def test_the_limit_is_for_one_frame_and_not_for_the_stream() -> None:
-    decoder = Decoder(limit=64)
+    decoder = EventDecoder(limit=64)
 
     found = [pair for _ in range(100) for pair in decoder.feed(b"data: 1\n\ndata: ")]
 
@@ -195,6 +195,6 @@ def test_the_limit_is_for_one_frame_and_not_for_the_stream() -> None:
 
 
 def test_blank_lines_alone_are_no_frames() -> None:
-    assert blocks(b"\n\n\n\n") == []
-    assert blocks(b"\r\n\r\n\r\n\r\n") == []
-    assert pairs(b"") == []
+    assert split_frames(b"\n\n\n\n") == []
+    assert split_frames(b"\r\n\r\n\r\n\r\n") == []
+    assert parse_events(b"") == []

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gateway_kit.extensions import ExtensionSuite
+from gateway_kit.providers import Account, ProviderSuite
+from gateway_kit.results import find
+from gateway_kit.results.outcome import reached_tier
 from plugin_folders import ACCOUNTS, Folder, folders
 
 from gateway_core.plugins.files import digest_of
 from gateway_core.plugins.tiers import shipped
-from gateway_kit.extensions import Suite as ExtensionSuite
-from gateway_kit.providers import Account, Suite
-from gateway_kit.results import find
-from gateway_kit.results.outcome import reached
 
 PROVIDERS, FORMATS = folders("provider"), folders("format")
 DASHBOARD = "gateway_dashboard_api.plugin"
@@ -22,9 +22,9 @@ GOOGLE = Account(secret="AIza-kit-0123456789abcdef", data=ACCOUNTS["vertex"])
 
 
 @pytest.fixture(scope="module")
-def suite() -> Iterator[Suite]:
+def suite() -> Iterator[ProviderSuite]:
     """All of them behind one gateway."""
-    suite = Suite(
+    suite = ProviderSuite(
         tuple(folder.module_name for folder in PROVIDERS),
         accounts={**NEEDS, "vertex": GOOGLE},
         thorough=THOROUGH,
@@ -36,17 +36,19 @@ def suite() -> Iterator[Suite]:
 
 
 @pytest.mark.parametrize("folder", PROVIDERS, ids=str)
-def test_a_bundled_provider_passes_every_case(suite: Suite, folder: Folder, tmp_path: Path) -> None:
+def test_a_bundled_provider_passes_every_case(
+    suite: ProviderSuite, folder: Folder, tmp_path: Path
+) -> None:
     cases = suite.cases_of(folder.module_name)
 
     failures = [suite.run(case, tmp_path) for case in cases]
 
     assert len(cases) >= 8
     assert [failure for failure in failures if failure is not None] == []
-    assert reached([case.tier for case in cases], [], live=False) is shipped()[folder.key].tier
+    assert reached_tier([case.tier for case in cases], [], live=False) is shipped()[folder.key].tier
 
 
-def test_every_plugin_has_cases(suite: Suite) -> None:
+def test_every_plugin_has_cases(suite: ProviderSuite) -> None:
     counted = sum(len(suite.cases_of(folder.module_name)) for folder in PROVIDERS)
 
     assert counted == len(suite.cases())

@@ -1,6 +1,7 @@
 """``plugins check``: does a plugin fit, and does it behave?"""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from drop_ins import folder_in, vendor
 from extension_bugs import SOUND as WHOLE
+from two_protocols import FIRST_RELEASE, SECOND_RELEASE, speak_two_protocols
 
 from gateway_core.cli.main import cli
 from gateway_core.plugins import PluginFolder
@@ -18,9 +20,9 @@ SOUND = '''"""Acme, a vendor. See https://docs.acme.example."""
 
 from gateway_core import ProviderSpec, hookimpl
 
-GATEWAY_PROTOCOL = 2
+GATEWAY_PROTOCOL = 1
 '''
-NEWER = SOUND + "\n\n@hookimpl\ndef lifespan(host, settings): ...\n"
+NEWER = SOUND.replace("= 1", "= 2") + "\n\n@hookimpl\ndef lifespan(settings): ...\n"
 PRIVATE = SOUND + "from gateway_core.app import Gateway\n"
 BROKEN = SOUND + "raise RuntimeError('no luck')\n"
 
@@ -31,6 +33,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PluginFolder:
     # The command line asks plugins once in a process; other tests let it ask fewer of them.
     monkeypatch.setattr(cli, "has_asked", False)
     return folder_in(tmp_path)
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two made-up versions: ``host`` is an argument of the first, ``settings`` of the second."""
+    speak_two_protocols(monkeypatch)
 
 
 def run(folder: PluginFolder, *words: str) -> Result:
@@ -50,13 +58,14 @@ def test_a_sound_plugin_is_checked_whole_and_its_tier_is_kept(folder: PluginFold
 
     assert told.exit_code == 0, told.output
     first, last = told.stdout.splitlines()
-    assert first == "echo speaks hook protocol 1 and fits hook protocol 2."
+    assert first == "echo speaks hook protocol 1 and fits hook protocol 1."
     assert last.endswith("cases pass; tier: bronze.")
     kept = json.loads((folder.path / "conformance.json").read_text())
     assert kept["plugins"]["echo"]["tier"] == "bronze"
 
 
-@pytest.mark.parametrize("against", ["1", "2", "0.1.0"])
+@pytest.mark.parametrize("against", ["1", "2", FIRST_RELEASE, SECOND_RELEASE])
+@pytest.mark.usefixtures("two")
 def test_a_plugin_is_held_against_a_version_and_no_case_is_run(
     folder: PluginFolder, against: str
 ) -> None:
@@ -67,6 +76,7 @@ def test_a_plugin_is_held_against_a_version_and_no_case_is_run(
     assert not folder.has("conformance.json")
 
 
+@pytest.mark.usefixtures("two")
 def test_a_file_that_is_not_installed_is_held_against_a_version(
     folder: PluginFolder, tmp_path: Path
 ) -> None:
@@ -74,7 +84,7 @@ def test_a_file_that_is_not_installed_is_held_against_a_version(
 
     assert told.exit_code == 1
     assert "acme speaks hook protocol 2 and does not fit hook protocol 1." in told.output
-    assert "missing  lifespan is given no host (acme.py:9)" in told.output
+    assert "missing  lifespan is given no settings (acme.py:9)" in told.output
 
 
 def test_a_folder_that_is_not_installed_is_held_against_a_version(
@@ -86,19 +96,20 @@ def test_a_folder_that_is_not_installed_is_held_against_a_version(
     (package / "inner.py").write_text("from gateway_core import Gone\n")
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    told = run(folder, str(package), "--against", "2")
+    told = run(folder, str(package), "--against", "1")
 
     assert told.exit_code == 1
     assert "gateway_core has no Gone (gateway_acme_checked/inner.py:1)" in told.output
 
 
 def test_what_is_only_a_note_is_no_failure(folder: PluginFolder, tmp_path: Path) -> None:
-    told = run(folder, file(tmp_path, PRIVATE), "--against", "2")
+    told = run(folder, file(tmp_path, PRIVATE), "--against", "1")
 
     assert told.exit_code == 0
     assert "note     gateway_core.app.Gateway is private" in told.output
 
 
+@pytest.mark.usefixtures("two")
 def test_as_json_everything_has_a_member(folder: PluginFolder, tmp_path: Path) -> None:
     told = json.loads(run(folder, file(tmp_path, NEWER), "--against", "1", "--json").stdout)
 
@@ -109,7 +120,7 @@ def test_as_json_everything_has_a_member(folder: PluginFolder, tmp_path: Path) -
     assert comparison["fits"] is False
     assert {
         "weight": "missing",
-        "detail": "lifespan is given no host",
+        "detail": "lifespan is given no settings",
         "place": "acme.py:9",
     } in comparison["findings"]
 
@@ -122,7 +133,7 @@ def test_a_plugin_that_cannot_be_imported_is_still_read(
     plain, as_json = run(folder, place), run(folder, place, "--json")
 
     assert (plain.exit_code, as_json.exit_code) == (1, 1)
-    assert "acme speaks hook protocol 2 and fits hook protocol 2." in plain.output
+    assert "acme speaks hook protocol 1 and fits hook protocol 1." in plain.output
     assert "acme cannot be run: RuntimeError: no luck" in plain.output
     assert json.loads(as_json.stdout)["comparison"]["fits"] is True
 
@@ -140,7 +151,7 @@ EXTENSION = '''"""Brake. See https://docs.acme.example."""
 
 from gateway_core import hookimpl
 
-GATEWAY_PROTOCOL = 2
+GATEWAY_PROTOCOL = 1
 
 
 @hookimpl
@@ -179,12 +190,28 @@ def test_the_cases_of_a_vendor_need_neither_pytest_nor_hypothesis(folder: Plugin
     assert "cases pass; tier: bronze." in told.stdout
 
 
-def test_without_hypothesis_a_wire_format_is_only_read(folder: PluginFolder) -> None:
-    told = without(KIT, folder, "format-openai")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plugins", "check", "echo"),
+        ("plugins", "new", "provider", "acme"),
+        ("plugins", "dev", "echo"),
+        ("mock-vendor", "--menu"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_without_the_kit_its_commands_say_what_to_install(words: tuple[str, ...]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "gateway_core", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "GATEWAY_BLOCK_PLUGINS": "kit"},
+    )
 
-    assert told.returncode == 0, told.stderr
-    assert "fits hook protocol 2." in told.stdout
-    assert "pip install 'model-gateway[kit]'" in told.stderr
+    assert ended.returncode == 2
+    assert "needs the kit: pip install 'model-gateway[kit]'" in ended.stderr
 
 
 def test_without_the_usual_format_an_extension_is_only_read(
@@ -193,7 +220,7 @@ def test_without_the_usual_format_an_extension_is_only_read(
     told = without(("gateway_format_openai",), folder, file(tmp_path, EXTENSION))
 
     assert told.returncode == 0, told.stderr
-    assert "fits hook protocol 2." in told.stdout
+    assert "fits hook protocol 1." in told.stdout
     assert told.stderr.splitlines()[1:] == [
         "Its cases were not run; they need more: pip install model-gateway-format-openai"
     ]
@@ -209,7 +236,7 @@ def test_a_file_that_stands_for_a_package_means_the_package(
     (package / "pyproject.toml").touch()
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    told = run(folder, str(package / name), "--against", "2")
+    told = run(folder, str(package / name), "--against", "1")
 
     assert told.exit_code == 0, told.output
 

@@ -13,12 +13,11 @@ from typing import Any
 import httpx2
 import psutil  # type: ignore[import-untyped]
 import pytest
-
-from gateway_kit.dev.orders import Orders, encode
-from gateway_kit.dev.vendor import MADE_UP, beside, vendor_of
-from gateway_kit.installed import format_plugins, registry_of
-from gateway_kit.mock_vendor import Asked
-from gateway_kit.scaffold.order import Order
+from gateway_kit.dev.messages import ChildOptions, encode
+from gateway_kit.dev.vendors import STAND_IN, build_vendor, stand_ins
+from gateway_kit.installed_formats import build_registry, format_plugins
+from gateway_kit.mock_vendor import ReceivedRequest
+from gateway_kit.scaffold.description import PluginDescription
 from gateway_kit.scaffold.rendering import files_of
 from gateway_kit.scaffold.writing import write
 
@@ -131,7 +130,7 @@ def has_ended(process: psutil.Process) -> bool:
 
 
 def written(home: Path, kind: str, name: str, *, is_file: bool = False) -> Path:
-    order = Order(kind=kind, name=name, is_file=is_file)
+    order = PluginDescription(kind=kind, name=name, is_file=is_file)
     write(home if is_file else home / order.place, files_of(order))
     return home / order.place
 
@@ -207,7 +206,7 @@ def test_a_terminal_that_is_closed_leaves_nothing_behind(tmp_path: Path) -> None
 
 
 def test_an_extension_may_be_called_like_the_vendor_that_is_made_up(tmp_path: Path) -> None:
-    file = written(tmp_path, "extension", MADE_UP, is_file=True)
+    file = written(tmp_path, "extension", STAND_IN, is_file=True)
 
     with serving(tmp_path, str(file)) as author:
         answer = author.asks("mock/model-1")
@@ -240,9 +239,9 @@ def test_a_wrong_wish_is_told_at_once(
     tmp_path: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     from click.testing import CliRunner
+    from gateway_kit.dev.command import dev_command
 
     from gateway_core.config.environment import from_environ
-    from gateway_kit.dev.command import dev_command
 
     environment = from_environ({"DATA_DIR": str(tmp_path)})
     result = CliRunner().invoke(dev_command, arguments, obj=environment)
@@ -252,20 +251,20 @@ def test_a_wrong_wish_is_told_at_once(
 
 
 def test_a_vendor_is_made_up_for_a_plugin_that_brings_none() -> None:
-    registry = registry_of(format_plugins())
+    registry = build_registry(format_plugins())
 
-    made = beside("format-claude", registry, None)
+    made = stand_ins("format-claude", registry, None)
 
-    assert registry_of({**format_plugins(), **made}).providers[MADE_UP].format == "claude"
+    assert build_registry({**format_plugins(), **made}).providers[STAND_IN].format == "claude"
 
 
 def test_a_vendor_of_its_own_is_what_a_provider_is_called_with() -> None:
     import gateway_provider_groq
     from gateway_provider_groq import GROQ
 
-    registry = registry_of({**format_plugins(), "groq": gateway_provider_groq})
+    registry = build_registry({**format_plugins(), "groq": gateway_provider_groq})
 
-    assert beside("groq", registry, None) == {}
+    assert stand_ins("groq", registry, None) == {}
     assert GROQ.id in registry.providers
 
 
@@ -273,11 +272,11 @@ def test_the_vendor_answers_in_the_only_format_that_it_is_asked_in(tmp_path: Pat
     import gateway_provider_perplexity
 
     plugins = {**format_plugins(), "perplexity": gateway_provider_perplexity}
-    registry = registry_of(plugins)
-    orders = Orders(target="x", plugins="", data_dir=str(tmp_path), port=1)
-    vendor = vendor_of(orders, registry, [registry.providers["perplexity"]])
+    registry = build_registry(plugins)
+    orders = ChildOptions(target="x", plugins="", data_dir=str(tmp_path), port=1)
+    vendor = build_vendor(orders, registry, [registry.providers["perplexity"]])
 
-    said = vendor.script(Asked("POST", "/an/odd/path", {}, b'{"model":"m"}'))
+    said = vendor.script(ReceivedRequest("POST", "/an/odd/path", {}, b'{"model":"m"}'))
 
     assert b'"choices"' in said.pieces[0]
 
@@ -285,7 +284,9 @@ def test_the_vendor_answers_in_the_only_format_that_it_is_asked_in(tmp_path: Pat
 def test_without_a_wire_format_there_is_no_way_in(tmp_path: Path) -> None:
     place = tmp_path / "acme.py"
     place.write_text(EXTENSION)
-    orders = Orders(target=str(place), plugins="none", data_dir=str(tmp_path / "data"), port=0)
+    orders = ChildOptions(
+        target=str(place), plugins="none", data_dir=str(tmp_path / "data"), port=0
+    )
     command = [sys.executable, "-c", WITHOUT_FORMATS, encode(orders).decode()]
 
     told = subprocess.run(command, input="", capture_output=True, text=True, timeout=60)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from extension_bugs import BUGS, GROUPS, module_of, write
-
-from gateway_kit.extensions import Suite, extension_cases
+from gateway_kit.extensions import ExtensionSuite, extension_cases
 
 PUBLIC = {"/sample/health"}
 DUE = 0.95
@@ -29,8 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def suite_of(name: str, together: tuple[str, ...]) -> Suite:
-    return Suite(module_of(name), public=PUBLIC, together=tuple(map(module_of, together)))
+def suite_of(name: str, together: tuple[str, ...]) -> ExtensionSuite:
+    return ExtensionSuite(module_of(name), public=PUBLIC, together=tuple(map(module_of, together)))
 
 
 def failures(
@@ -82,7 +81,7 @@ def test_a_failure_says_what_to_do(tmp_path: Path) -> None:
 
 def test_the_cases_follow_from_the_hooks() -> None:
     everything = {case.name.split(": ")[1] for case in suite_of("sound", ("sound",)).cases()}
-    without = {case.name.split(": ")[1] for case in Suite(Nothing()).cases()}
+    without = {case.name.split(": ")[1] for case in ExtensionSuite(Nothing()).cases()}
 
     assert {"settings", "interceptor", "routes", "commands", "life"} <= everything
     assert without == {"accepted", "documented"}

@@ -16,6 +16,8 @@ from gateway_format_gemini import GEMINI
 from gateway_format_ollama import OLLAMA
 from gateway_format_openai import CHAT, COMPLETIONS
 from gateway_format_openai_responses import FORMATS as RESPONSES
+from gateway_kit.formats import LAWS, FormatCase, LawBroken, RecordedError, Samples, format_cases
+from gateway_kit.formats.event_order import find_disorder
 from gateway_provider_bedrock.converse import CONVERSE
 from gateway_provider_cohere.chat import CHAT as COHERE
 from msgspec.structs import replace
@@ -24,8 +26,6 @@ from spoiling import sound
 import gateway_core.contracts
 from gateway_core import Intake, ReplyFailed, WireFormat
 from gateway_core.pipeline.exchanges import length as handed_over
-from gateway_kit.formats import LAWS, Broken, Case, RecordedError, Samples, format_cases
-from gateway_kit.formats.order import disorder
 
 MOST = 6
 """Recordings of each sort, so that all of this stays quick."""
@@ -74,7 +74,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_bundled_format_keeps_the_law(case: Case) -> None:
+def test_a_bundled_format_keeps_the_law(case: FormatCase) -> None:
     case.check()
 
 
@@ -83,7 +83,7 @@ def told(wire: WireFormat, law: str) -> str | None:
     cases = format_cases(wire, examples=12, simplify=False)
     try:
         next(case for case in cases if str(case) == law).check()
-    except Broken as broken:
+    except LawBroken as broken:
         return str(broken)
     return None
 
@@ -199,16 +199,16 @@ def test_a_recording_that_cannot_be_read_is_told(law: str) -> None:
     wire = BUGS["error status lost"].spoil(CHAT) if law.startswith("errors") else CHAT
     case = next(case for case in format_cases(wire, BAD_SAMPLES[law]) if str(case) == law)
 
-    with pytest.raises(Broken, match="a recorded"):
+    with pytest.raises(LawBroken, match="a recorded"):
         case.check()
 
 
 def test_a_stream_that_goes_on_after_its_failure_is_out_of_order() -> None:
     failed = ReplyFailed("out of luck")
 
-    assert disorder([failed]) is None
-    assert disorder([failed, failed]) is not None
-    assert disorder([]) is not None
+    assert find_disorder([failed]) is None
+    assert find_disorder([failed, failed]) is not None
+    assert find_disorder([]) is not None
 
 
 @pytest.mark.parametrize("law", ["streams/cut-short", "relays/cut-short"])

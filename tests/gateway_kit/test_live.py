@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from gateway_kit.mock_vendor import CONTENTS, DialectScript, MockVendor
+from gateway_kit.results import check, find
+from gateway_kit.results.conformance_options import ConformanceOptions
 
 from gateway_core.plugins.tiers import Tier
-from gateway_kit.mock_vendor import SAYINGS, Answering, MockVendor
-from gateway_kit.results import check, find
-from gateway_kit.results.given import Given
 
 PLUGIN = '''"""Near: a vendor on this machine.
 
@@ -44,12 +44,12 @@ from gateway_kit import live_provider_cases
 test_live = live_provider_cases("gateway_provider_near")
 '''
 KEY = "near-key-5511"
-UNASKED = Given(answers_itself=("near",))
+UNASKED = ConformanceOptions(answers_itself=("near",))
 """Leaves the cases with the mock vendor out, to be quick."""
 
 
 @contextmanager
-def vendor(answering: Answering) -> Iterator[MockVendor]:
+def vendor(answering: DialectScript) -> Iterator[MockVendor]:
     """Served by a thread of its own, as another process would."""
     loop, served = asyncio.new_event_loop(), MockVendor(answering)
     thread = threading.Thread(target=loop.run_forever)
@@ -88,7 +88,7 @@ def ran(folder: Path, *options: str) -> str:
 
 
 def test_with_live_and_a_key_the_vendor_is_asked_whole_and_streamed(tmp_path: Path) -> None:
-    with vendor(Answering()) as served:
+    with vendor(DialectScript()) as served:
         write(tmp_path, served)
 
         said = ran(tmp_path, "--live")
@@ -99,7 +99,7 @@ def test_with_live_and_a_key_the_vendor_is_asked_whole_and_streamed(tmp_path: Pa
 
 
 def test_without_live_the_vendor_is_left_alone(tmp_path: Path) -> None:
-    with vendor(Answering()) as served:
+    with vendor(DialectScript()) as served:
         write(tmp_path, served)
 
         said = ran(tmp_path)
@@ -117,7 +117,7 @@ def importable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 
 
 def test_results_tell_that_the_vendor_was_seen_to_answer(importable: Path) -> None:
-    with vendor(Answering(content=SAYINGS["text"])) as served:
+    with vendor(DialectScript(content=CONTENTS["text"])) as served:
         write(importable, served)
 
         results = check(find("gateway_provider_near"), given=UNASKED, live=True)
@@ -127,7 +127,7 @@ def test_results_tell_that_the_vendor_was_seen_to_answer(importable: Path) -> No
 
 
 def test_a_vendor_that_refuses_costs_the_highest_tier_alone(importable: Path) -> None:
-    with vendor(Answering(fault="401")) as served:
+    with vendor(DialectScript(fault="401")) as served:
         write(importable, served)
 
         results = check(find("gateway_provider_near"), given=UNASKED, live=True)

@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from extension_bugs import SOUND as EXTENSION
+from gateway_kit.results import Failure, NotFound, Results, check, find, record
+from gateway_kit.results.outcome import reached_tier
+from gateway_kit.results.records import build_document
 from seeded_bugs import SOUND as PROVIDER
 
 from gateway_core.plugins.files import PluginFolder, digest_of
 from gateway_core.plugins.tiers import Tier, recorded
-from gateway_kit.results import Failure, NotFound, Results, check, find, record
-from gateway_kit.results.keeping import document
-from gateway_kit.results.outcome import reached
 
 BRONZE, SILVER, GOLD = Tier.BRONZE, Tier.SILVER, Tier.GOLD
 ALL = (BRONZE, SILVER, GOLD)
@@ -52,7 +52,7 @@ def provider(id: str = "acme") -> str:
 def test_a_tier_is_reached_when_nothing_below_or_in_it_fails(
     cases: tuple[Tier, ...], failed: tuple[Tier, ...], live: bool, tier: Tier
 ) -> None:
-    assert reached(cases, failed, live=live) is tier
+    assert reached_tier(cases, failed, live=live) is tier
 
 
 def test_a_plugin_of_several_roles_gets_the_cases_of_each(home: Path) -> None:
@@ -72,7 +72,7 @@ def test_results_name_the_files_the_protocol_and_the_moment(home: Path) -> None:
     results = check(find("acme_dated"), clock=lambda: NOW)
 
     assert results.digest == digest_of(find("acme_dated"))
-    assert (results.tier, results.protocol) == (GOLD, 2)
+    assert (results.tier, results.protocol) == (GOLD, 1)
     assert results.checked_at == "2026-09-21T14:13:20+00:00"
 
 
@@ -226,7 +226,7 @@ def test_the_shipped_file_does_not_depend_on_when_it_was_made(tmp_path: Path) ->
     first = record(folder, results(GOLD))
     second = msgspec.structs.replace(first, seconds=9.0, checked_at="later", kit="2.0")
 
-    assert document({"acme": first}) == document({"acme": second})
+    assert build_document({"acme": first}) == build_document({"acme": second})
 
 
 CLASHING = '''"""Acme, a format whose path another one has. See https://docs.acme.example."""
@@ -236,7 +236,7 @@ from importlib import import_module
 from gateway_core import hookimpl
 from msgspec.structs import replace
 
-GATEWAY_PROTOCOL = 2
+GATEWAY_PROTOCOL = 1
 CLAUDE = import_module("gateway_format_claude").CLAUDE
 ACME = replace(CLAUDE, id="acme", dialect="acme", also_called=())
 

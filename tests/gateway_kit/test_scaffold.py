@@ -15,6 +15,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from gateway_kit.providers import ProviderSuite
+from gateway_kit.results import check, find
+from gateway_kit.scaffold.command import new_command
+from gateway_kit.scaffold.description import KINDS, LONGEST_NAME, BadDescription, PluginDescription
+from gateway_kit.scaffold.rendering import TEMPLATES, files_of
+from gateway_kit.scaffold.writing import FilesExist, write
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -23,33 +29,27 @@ from gateway_core import Model, ProviderSpec, WireFormat, hookimpl
 from gateway_core.plugins import load
 from gateway_core.plugins.registry import build
 from gateway_core.plugins.tiers import Tier
-from gateway_kit.providers import Suite
-from gateway_kit.results import check, find
-from gateway_kit.scaffold.command import new_command
-from gateway_kit.scaffold.order import KINDS, LONGEST_NAME, BadOrder, Order
-from gateway_kit.scaffold.rendering import TEMPLATES, files_of
-from gateway_kit.scaffold.writing import AlreadyThere, write
 
 ROOT = Path(__file__).parents[2]
 SHORTEST, LONGEST = "a", "acme-" + "x" * (LONGEST_NAME - 5)
 names = st.from_regex(r"[a-z][a-z0-9]{0,9}(-[a-z0-9]{1,5}){0,3}", fullmatch=True)
 
 
-def orders(*given: str) -> Iterator[Order]:
+def orders(*given: str) -> Iterator[PluginDescription]:
     """Everything that can be written, under each of these names."""
     for name in given:
         for is_file in (False, True):
-            yield from (Order(kind=kind, name=name, is_file=is_file) for kind in KINDS)
-            yield Order(kind="provider", name=name, wire="claude", is_file=is_file)
+            yield from (PluginDescription(kind=kind, name=name, is_file=is_file) for kind in KINDS)
+            yield PluginDescription(kind="provider", name=name, wire="claude", is_file=is_file)
 
 
-def apart(home: Path, order: Order) -> Path:
+def apart(home: Path, order: PluginDescription) -> Path:
     """A folder for what may be called like something else."""
     form = "files" if order.is_file else "packages"
     return home / form / f"{order.kind}-{order.wire}-{order.name}"
 
 
-def written(home: Path, order: Order) -> Path:
+def written(home: Path, order: PluginDescription) -> Path:
     write(home if order.is_file else home / order.place, files_of(order))
     return home / order.place
 
@@ -76,20 +76,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("kind", ["extension", "format"])
 def test_a_new_package_is_gold_at_once(home: Path, kind: str) -> None:
-    place = written(home, Order(kind=kind, name="newly-written"))
+    place = written(home, PluginDescription(kind=kind, name="newly-written"))
 
     results = check(find(str(place)))
 
     assert results.failures == ()
     assert results.tier is Tier.GOLD
-    assert results.protocol == 2
+    assert results.protocol == 1
 
 
 @pytest.mark.parametrize("wire", ["openai", "claude", "gemini", "ollama", "openai-responses"])
 def test_a_new_provider_passes_the_kit_in_every_format(home: Path, wire: str) -> None:
-    order = Order(kind="provider", name=f"new-{wire}", wire=wire)
+    order = PluginDescription(kind="provider", name=f"new-{wire}", wire=wire)
     find(str(written(home, order)))
-    suite = Suite((order.module,), thorough=False, every_client=False)
+    suite = ProviderSuite((order.module,), thorough=False, every_client=False)
 
     failures = [told for case in suite.cases() if (told := suite.run(case, home / "kit"))]
     suite.close()
@@ -98,7 +98,7 @@ def test_a_new_provider_passes_the_kit_in_every_format(home: Path, wire: str) ->
 
 
 def test_a_vendor_of_a_new_format_can_be_called_in_every_other_one(home: Path) -> None:
-    order = Order(kind="format", name="newly-spoken")
+    order = PluginDescription(kind="format", name="newly-spoken")
     find(str(written(home, order)))
     spoken = importlib.import_module(order.module)
 
@@ -117,7 +117,7 @@ def test_a_vendor_of_a_new_format_can_be_called_in_every_other_one(home: Path) -
             )
             return [spec]
 
-    suite = Suite((Spoken(),), thorough=False)
+    suite = ProviderSuite((Spoken(),), thorough=False)
     failures = [told for case in suite.cases() if (told := suite.run(case, home / "kit"))]
     suite.close()
 
@@ -125,7 +125,7 @@ def test_a_vendor_of_a_new_format_can_be_called_in_every_other_one(home: Path) -
 
 
 def test_a_new_format_in_one_file_is_as_good_as_the_package(home: Path) -> None:
-    file = written(home, Order(kind="format", name="newly-joined", is_file=True))
+    file = written(home, PluginDescription(kind="format", name="newly-joined", is_file=True))
 
     results = check(find(str(file)))
 
@@ -134,7 +134,7 @@ def test_a_new_format_in_one_file_is_as_good_as_the_package(home: Path) -> None:
 
 
 def test_the_tests_that_come_with_a_package_pass(tmp_path: Path) -> None:
-    place = written(tmp_path, Order(kind="extension", name="newly-tested"))
+    place = written(tmp_path, PluginDescription(kind="extension", name="newly-tested"))
 
     assert ran(place, "pytest", "-q", "-p", "no:cacheprovider") == ""
 
@@ -161,7 +161,7 @@ def test_everything_that_is_written_is_typed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_package_says_of_itself_can_be_published(tmp_path: Path, kind: str) -> None:
-    place = written(tmp_path, Order(kind=kind, name="acme-2"))
+    place = written(tmp_path, PluginDescription(kind=kind, name="acme-2"))
 
     said = tomllib.loads((place / "pyproject.toml").read_text())
     project = said["project"]
@@ -194,14 +194,16 @@ def test_a_package_is_developed_with_the_format_that_its_tests_need(kind: str) -
     wanted = spoken if kind == "provider" else {"openai": spoken["openai"]}
 
     for wire, distribution in wanted.items():
-        said = tomllib.loads(files_of(Order(kind=kind, name="acme", wire=wire))["pyproject.toml"])
+        said = tomllib.loads(
+            files_of(PluginDescription(kind=kind, name="acme", wire=wire))["pyproject.toml"]
+        )
         beside = [each for each in said["dependency-groups"]["dev"] if "-format-" in each]
         assert beside == ([] if kind == "format" else [distribution])
 
 
 @given(names.filter(lambda name: len(name) <= LONGEST_NAME), st.sampled_from(KINDS))
 def test_a_name_that_is_taken_fits_wherever_it_is_used(name: str, kind: str) -> None:
-    order = Order(kind=kind, name=name)
+    order = PluginDescription(kind=kind, name=name)
 
     assert order.module.isidentifier()
     assert re.sub(r"[-_.]+", "-", order.distribution).lower() == order.distribution
@@ -215,8 +217,8 @@ def test_a_name_that_is_taken_fits_wherever_it_is_used(name: str, kind: str) -> 
     "name", ["", "Acme", "2acme", "acme_2", "-acme", "acme-", "a--b", "a.b", "../a", "ä", "a" * 31]
 )
 def test_a_name_that_would_not_fit_is_refused(name: str) -> None:
-    with pytest.raises(BadOrder, match="cannot be a plugin's name"):
-        Order(kind="provider", name=name)
+    with pytest.raises(BadDescription, match="cannot be a plugin's name"):
+        PluginDescription(kind="provider", name=name)
 
 
 @pytest.mark.parametrize(
@@ -228,29 +230,29 @@ def test_a_name_that_would_not_fit_is_refused(name: str) -> None:
     ],
 )
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(BadOrder, match="no base URL"):
-        Order(kind="provider", name="acme", base_url=url)
+    with pytest.raises(BadDescription, match="no base URL"):
+        PluginDescription(kind="provider", name="acme", base_url=url)
 
 
 def test_a_variable_that_no_shell_can_set_is_refused() -> None:
-    with pytest.raises(BadOrder, match="no name of a process variable"):
-        Order(kind="provider", name="acme", variable="acme-key")
+    with pytest.raises(BadDescription, match="no name of a process variable"):
+        PluginDescription(kind="provider", name="acme", variable="acme-key")
 
 
 @pytest.mark.parametrize("name", ["gateway-protocol", "conformance"])
 def test_a_vendor_may_be_called_like_what_the_gateway_reads(home: Path, name: str) -> None:
-    order = Order(kind="provider", name=name)
+    order = PluginDescription(kind="provider", name=name)
     find(str(written(home, order)))
 
     plugin = importlib.import_module(order.module)
 
-    assert plugin.GATEWAY_PROTOCOL == 2
+    assert plugin.GATEWAY_PROTOCOL == 1
     assert not hasattr(plugin, "CONFORMANCE")
     assert [spec.id for spec in plugin.register_providers()] == [name]
 
 
 def test_what_is_wanted_of_a_provider_is_written(home: Path) -> None:
-    order = Order(
+    order = PluginDescription(
         kind="provider",
         name="newly-wished",
         wire="gemini",
@@ -267,7 +269,7 @@ def test_what_is_wanted_of_a_provider_is_written(home: Path) -> None:
 
 @pytest.mark.parametrize("name", ["words", "finishes", "dialect", "types", "null", "grammar"])
 def test_no_name_of_a_format_in_one_file_is_used_twice(name: str) -> None:
-    ((_, text),) = files_of(Order(kind="format", name=name, is_file=True)).items()
+    ((_, text),) = files_of(PluginDescription(kind="format", name=name, is_file=True)).items()
 
     used = Counter(_bound(ast.parse(text)))
 
@@ -288,7 +290,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 def test_somebodys_work_is_replaced_only_by_force(tmp_path: Path) -> None:
     write(tmp_path, {"a/b.py": "first\n"})
 
-    with pytest.raises(AlreadyThere, match=r"b\.py exists already"):
+    with pytest.raises(FilesExist, match=r"b\.py exists already"):
         write(tmp_path, {"a/b.py": "second\n", "c.py": "new\n"})
     assert (tmp_path / "a" / "b.py").read_text() == "first\n"
     assert not (tmp_path / "c.py").exists()
@@ -362,7 +364,7 @@ def test_what_the_command_advises_can_be_typed_as_it_stands(tmp_path: Path, is_f
 
 @pytest.mark.parametrize("name", ["usage", "keys", "providers", "plugins"])
 def test_an_extension_may_be_called_like_a_part_of_the_gateway(home: Path, name: str) -> None:
-    order = Order(kind="extension", name=name)
+    order = PluginDescription(kind="extension", name=name)
     place = written(home, order)
 
     results = check(find(str(place)))

@@ -8,7 +8,7 @@ import pytest
 from served import Served
 
 from gateway_core.pipeline import fast_path
-from gateway_core.pipeline.fast_path.attempt import Attempt
+from gateway_core.pipeline.fast_path.driver import Driver
 from gateway_core.storage.stores.combos import ComboChange
 from gateway_core.storage.stores.connection import NewConnection
 
@@ -73,11 +73,11 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def handed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each request that a task took over from the express way: whether it was late."""
     found: list[bool] = []
-    hand_over = Attempt._hand_over
+    hand_over = Driver._hand_over
 
-    def noted(self: Attempt, at: Any, *, is_late: bool = False) -> None:
-        found.append(is_late)
-        hand_over(self, at, is_late=is_late)
+    def noted(self: Driver) -> None:
+        found.append(self._run.is_late)
+        hand_over(self)
 
-    monkeypatch.setattr(Attempt, "_hand_over", noted)
+    monkeypatch.setattr(Driver, "_hand_over", noted)
     return found

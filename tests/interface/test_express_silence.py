@@ -14,7 +14,7 @@ from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.pipeline import client_response as clients
-from gateway_core.pipeline.fast_path import streaming
+from gateway_core.pipeline.fast_path import stream as streaming
 
 EARLY, BEAT = 0.25, 0.4
 """Seconds: until a stream opens by itself here, and between the signs of life."""

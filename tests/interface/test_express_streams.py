@@ -17,7 +17,7 @@ from served import Served, served
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.contracts.exchange import Exchange
-from gateway_core.pipeline.dispatch import UNMEANT_LIMIT
+from gateway_core.pipeline.attempt import UNMEANT_LIMIT
 from gateway_core.pipeline.exchanges import PassThrough
 
 USUAL, EXPRESS = "usual", "quick"
@@ -389,7 +389,7 @@ def test_a_plugin_that_breaks_ends_its_stream_alike(
                 calls = 0
                 patch.setattr(PassThrough, place, breaks)
                 patch.setattr(
-                    "gateway_core.pipeline.direct_stream._passing_of", lambda exchange: None
+                    "gateway_core.pipeline.direct_stream.passing_of", lambda exchange: None
                 )
                 heard.append(ask(client, f"good-{way}/paced"))
             _until(lambda: not here.gateway.core.in_flight)

@@ -44,7 +44,7 @@ def probes() -> list[Guarded]:
 
 
 def plugin(*routes: object) -> object:
-    def register_routes(gateway: object) -> list[Any]:
+    def register_routes(host: object) -> list[Any]:
         return list(routes)
 
     return SimpleNamespace(register_routes=hookimpl(register_routes))
@@ -217,7 +217,7 @@ async def test_a_route_without_a_class_is_not_served(
 async def test_a_plugin_cannot_leave_the_class_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def register_routes(gateway: object) -> list[Any]:
+    def register_routes(host: object) -> list[Any]:
         make: Any = Guarded
         return [make(Route("/api/bare", welcome))]
 

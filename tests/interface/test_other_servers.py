@@ -28,7 +28,7 @@ from other_servers import (
 from served import house
 
 from gateway_core.pipeline import client_response as clients
-from gateway_core.pipeline.fast_path import streaming
+from gateway_core.pipeline.fast_path import stream as streaming
 
 EARLY, BEAT = 0.25, 0.1
 """Seconds: until a stream opens by itself here, and between the signs of life."""

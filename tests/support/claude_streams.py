@@ -6,7 +6,7 @@ from typing import Any
 from gateway_format_claude import CLAUDE
 
 from gateway_core import Call, Kind, Model, ProviderSpec, Relay, StreamEvent, Target, VendorSide
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 START = {"type": "message_start", "message": {"id": "msg_1", "model": "m", "content": []}}
 STOP = {"type": "message_stop"}
@@ -60,7 +60,7 @@ def relayed(vendor: VendorSide, data: bytes) -> tuple[bytes, Relay]:
 
 def well_formed(data: bytes) -> bool:
     assert CLAUDE.grammar is not None
-    return violation(CLAUDE.grammar, data) is None
+    return find_violation(CLAUDE.grammar, data) is None
 
 
 ERROR = {"type": "error", "error": {"type": "overloaded_error", "message": "Busy"}}

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from gateway_core import Access, BadRequest, Guarded, hookimpl
 
-GATEWAY_PROTOCOL = 2
+GATEWAY_PROTOCOL = 1
 
 
 class Settings(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,8 @@
-"""The kit's vendor on loopback, under the names that the tests of this house use."""
+"""The kit's vendor on loopback, under the names that these tests use."""
 
-from gateway_kit.mock_vendor.server import Asked, MockVendor, Said, Script
+from gateway_kit.mock_vendor.server import MockResponse as Said
+from gateway_kit.mock_vendor.server import MockVendor, Script
+from gateway_kit.mock_vendor.server import ReceivedRequest as Asked
 
 FakeVendor = MockVendor
 

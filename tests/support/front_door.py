@@ -15,6 +15,7 @@ from gateway_core.config.settings import Settings
 from gateway_core.http.operations import Guarded
 from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.plugin_host import Host
 from gateway_core.storage.stores.audit import AuditRow
 from gateway_core.storage.stores.settings import GROUP
 from gateway_core.storage.stores.versions import raise_version
@@ -135,8 +136,8 @@ async def opened(
     wall, monotonic = Clock(WALL), Clock(1000.0)
     desks: list[AdminContext] = []
 
-    def register_routes(gateway: Core) -> list[Guarded]:
-        desks.append(AdminContext(gateway, monotonic))
+    def register_routes(host: Host) -> list[Guarded]:
+        desks.append(AdminContext(host.core, monotonic))
         return [route for module in MODULES for route in module.routes(desks[0])]
 
     plugin = SimpleNamespace(register_routes=hookimpl(register_routes))

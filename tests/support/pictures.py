@@ -100,7 +100,7 @@ class _Vendor:
 
 def _formats() -> dict[str, Any]:
     return {
-        id: WireFormat(id=id, dialect=id, vendor=_Vendor())
+        id: WireFormat(id=id, dialect=id, vendor=_Vendor(), plain_models=id == "gemini")
         for id in ("openai", "openai-responses", "claude", "gemini")
     }
 

@@ -7,25 +7,17 @@ from typing import Any
 
 import msgspec
 import pytest
-from gateway_format_claude import replies as claude_replies
-from gateway_format_claude import requests as claude_requests
-from gateway_format_claude import stream_writing as claude_writing
-from gateway_format_claude import vendor_requests as claude_vendor
-from gateway_format_claude.answers import read_block as read_claude_block
-from gateway_format_claude.usage import Counts, Meter
-from gateway_format_gemini import replies as gemini_replies
-from gateway_format_gemini import streams as gemini_streams
-from gateway_format_gemini import vendor_contents as gemini_contents
-from gateway_format_openai import dialogue as chat_dialogue
-from gateway_format_openai import messages as chat_messages
-from gateway_format_openai import replies as chat_replies
-from gateway_format_openai import requests as chat_requests
-from gateway_format_openai import writer as chat_writing
+from gateway_format_claude import vendor_replies as claude_replies
+from gateway_format_claude._vendor_blocks import read_block as read_claude_block
+from gateway_format_claude.vendor_requests import request as claude_vendor
+from gateway_format_gemini import _open_reply as gemini_replies
+from gateway_format_gemini import vendor_stream as gemini_streams
+from gateway_format_openai.client_requests import chat as chat_requests
+from gateway_format_openai.client_requests import messages as chat_messages
 
-from gateway_core import ChoiceEnded, PartGrew, StreamEvent, Usage
+from gateway_core import ChoiceEnded, StreamEvent
 from gateway_core.pipeline import exchanges
-from gateway_formats import sequence, skimming, sse
-from gateway_formats.ndjson import one_line
+from gateway_formats import frame_scanner, sequence, sse
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
@@ -62,43 +54,37 @@ def events_of(whole: bytes) -> list[tuple[bytes, bytes]]:
 
 def _read_all_frames(patch: pytest.MonkeyPatch) -> None:
     def through(
-        skimmer: object, whole: bytes, look: skimming.Look, tell: Callable[[list[str]], None]
+        skimmer: object, whole: bytes, look: frame_scanner.Look, tell: Callable[[list[str]], None]
     ) -> None:
         for name, data in events_of(whole + b"\n\n"):
             if look(name, data) is None:
                 return
 
-    def feed(frames: sse.Frames, chunk: bytes) -> bytes:
+    def feed(frames: sse.FrameBuffer, chunk: bytes) -> bytes:
         frames.held += chunk
         return frames._take(frames._last_end())
 
-    def pairs(whole: bytes) -> list[tuple[bytes, bytes]]:
+    def parse_events(whole: bytes) -> list[tuple[bytes, bytes]]:
         return events_of(whole + b"\n\n")
 
-    def texts(whole: bytes) -> list[bytes]:
+    def parse_data(whole: bytes) -> list[bytes]:
         return [data for _, data in events_of(whole + b"\n\n")]
 
-    patch.setattr(skimming.Skimmer, "through", through)
-    patch.setattr(skimming.Skimmer, "text", lambda skimmer, frame: "")
-    patch.setattr(sse.Frames, "feed", feed)
-    patch.setattr(sse, "pairs", pairs)
-    patch.setattr(gemini_streams, "texts", texts)
-    patch.setattr(gemini_replies.OpenReply, "take_more", lambda reply, payload: [])
+    patch.setattr(frame_scanner.FrameScanner, "through", through)
+    patch.setattr(frame_scanner.FrameScanner, "text", lambda skimmer, frame: "")
+    patch.setattr(sse.FrameBuffer, "feed", feed)
+    patch.setattr(sse, "parse_events", parse_events)
+    patch.setattr(gemini_streams, "parse_data", parse_data)
+    patch.setattr(gemini_replies, "read_piece", lambda payload: None)
 
 
 def _read_all_requests(patch: pytest.MonkeyPatch) -> None:
-    nothing = frozenset({"\0"})
-    patch.setattr(chat_requests, "_COMMON", nothing)
-    patch.setattr(chat_requests, "_COMMONEST", nothing)
-    patch.setattr(chat_messages, "read_plain", lambda raw: None)
-    patch.setattr(claude_requests, "_COMMON", nothing)
+    patch.setattr(chat_requests, "_COMMON", frozenset({"\0"}))
+    patch.setattr(chat_messages, "read_plain_messages", lambda raw: None)
 
 
 def _write_all_requests(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(chat_dialogue, "plain_words", lambda parts: None)
-    patch.setattr(claude_vendor, "is_plain", lambda conversation: False)
-    patch.setattr(claude_vendor, "plain_messages", lambda turns: None)
-    patch.setattr(gemini_contents, "plain_contents", lambda turns: [])
+    patch.setattr(claude_vendor, "write_words_only", lambda conversation, target, losses: None)
 
 
 def _read_all_replies(patch: pytest.MonkeyPatch) -> None:
@@ -106,43 +92,15 @@ def _read_all_replies(patch: pytest.MonkeyPatch) -> None:
         raise msgspec.ValidationError
 
     def parts(message: object, body: bytes) -> tuple[Any, ...]:
-        return tuple(read_claude_block(raw)[1] for raw in claude_replies._blocks_of(body).content)
+        content = claude_replies._decode_content(body).content
+        return tuple(read_claude_block(raw)[1] for raw in content)
 
-    def counted(said: Counts) -> Usage | None:
-        meter = Meter()
-        meter.add(said)
-        return meter.usage()
-
-    patch.setattr(chat_replies, "read_plain", lambda body: None)
-    patch.setattr(gemini_replies, "read_plain", lambda body: None)
-    patch.setattr(claude_replies, "_usual", usual)
-    patch.setattr(claude_replies, "_parts", parts)
-    patch.setattr(claude_replies, "usage_of", counted)
+    patch.setattr(claude_replies, "_decode_known", usual)
+    patch.setattr(claude_replies, "_read_parts", parts)
 
 
 def _write_all_replies(patch: pytest.MonkeyPatch) -> None:
-    def chat(writer: Any, events: Sequence[StreamEvent]) -> bytes:
-        out: list[bytes] = []
-        for event in events:
-            writer._handlers[type(event)](event, out)
-        return one_line(b"".join(out))
-
-    def claude(writer: Any, events: Sequence[StreamEvent]) -> bytes:
-        out: list[bytes] = []
-        writer._note_candidates(() if writer._done else events)
-        for event in () if writer._done else writer._sequence.feed(events):
-            writer._grow(event, out) if isinstance(event, PartGrew) else writer._take(event, out)
-            if writer._done:
-                break
-        if not writer._done:
-            writer._begin(out)
-        return b"".join(out)
-
     patch.setattr(exchanges, "is_plain", lambda reply: False)
-    patch.setattr(chat_replies, "_plainly", lambda reply, asked: b"")
-    patch.setattr(chat_replies, "is_plain", lambda part: False)
-    patch.setattr(chat_writing.ChatWriter, "feed", chat)
-    patch.setattr(claude_writing.Writer, "feed", claude)
     patch.setattr(sequence.Sequencer, "feed", _in_sequence)
 
 

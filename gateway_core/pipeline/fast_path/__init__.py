@@ -1,36 +1,84 @@
-"""The express way: asked at once, answered in the moments in which the answer comes, no task.
+"""The fast path: a request served in the callbacks of its sockets, without a task.
 
 ```text
-head seen before, body whole ──▶ begin ──▶ vendor ──▶ set_result ──▶ client, ledger
-                                   │                     │
-                  None: the usual way from the start     └──▶ hand over: a task from here on
+repeated head, whole body ──▶ begin ──▶ vendor ──▶ set_result ──▶ client, ledger
+                                │                      │
+                  None: the pipeline from the start    └──▶ hand over: the pipeline from here on
 ```
 
-What is decided, and how, is the pipeline's: this is the same way without its
-waiting. Whatever is not as plain as can be, a vendor's refusal above all, is
-left to the pipeline, which takes the attempt over as it stands.
+A task costs more than everything else about a short answer. So where nothing has to be waited
+for but the vendor, its response drives the same ``RequestRun`` that the pipeline drives.
+Whatever would wait (a refusal to be read, a slow client, another account) is handed over to
+the pipeline as it stands.
 """
 
 from ...contracts.asgi import DirectWriter
-from ..context import Core
+from ...routing.account_selection import session_of
+from ..attempt import Attempt
+from ..context import Collaborators
 from ..request_head import RequestHead
-from .asking import asked, is_plain
-from .attempt import Attempt
-from .streaming import Streaming
-from .whole import Whole
+from ..request_run import RequestRun
+from ..send import send_now
+from .driver import Driver
+from .single_account import single_account
+from .stream import StreamDriver
+from .whole import WholeDriver
 
-__all__ = ["Attempt", "begin"]
+__all__ = ["Driver", "begin"]
 
 
-def begin(core: Core, arrival: RequestHead, body: bytes, outlet: DirectWriter) -> Attempt | None:
-    """Ask a vendor now; ``None``, and nothing has happened, when the usual way is to be taken."""
-    if not is_plain(core, arrival, body):
+def begin(
+    core: Collaborators, head: RequestHead, body: bytes, writer: DirectWriter
+) -> Driver | None:
+    """Send the request now; ``None``, and nothing has happened, where the pipeline is to do it."""
+    if not _is_eligible(core, head, body):
         return None
+    run = RequestRun(core, head)
     try:
-        found = asked(core, arrival, body)
-    except BaseException:  # No task is told to end here; the usual way says what is wrong.
+        if not _send(run, body):
+            return None
+    except BaseException:  # No task is cancelled here; the pipeline meets the same error.
         return None
+    core.in_flight.begin(run.record)
+    return (StreamDriver if run.call.stream else WholeDriver)(run, writer)
+
+
+def _is_eligible(core: Collaborators, head: RequestHead, body: bytes) -> bool:
+    """Nothing about the request asks for more, as far as can be seen without reading it."""
+    state = core.state
+    if state.is_full or state.is_stopping or core.interceptors.active or core.request_log.is_on:
+        return False
+    if head.route.endpoint.counting is not None or not head.is_json:
+        return False
+    return len(body) <= core.max_body and "content-encoding" not in head.headers
+
+
+def _send(run: RequestRun, body: bytes) -> bool:
+    """Ask the only account there is; false where there is a choice or nothing is free to ask on.
+
+    Raises whatever its parts raise, and then nothing was sent.
+    """
+    core = run.core
+    run.read(body)
+    found = single_account(run)
     if found is None:
-        return None
-    kind = Streaming if found.question.call.stream else Whole
-    return kind(core, found, outlet)
+        return False
+    member, account = found
+    exchange = run.translation.open(member.target, account.credential)
+    key = run.record.key
+    if key is not None and not key.has_limits:
+        key = None
+    if key is not None and not core.limits.admit_now(key):
+        return False
+    sent = None
+    try:
+        sent = send_now(core, member.target.provider, account, exchange.request)
+    finally:
+        if sent is None and key is not None:
+            core.limits.withdraw(key)
+    if sent is None:
+        return False
+    run.record.is_counted = key is not None
+    run.sent, run.attempt = sent, Attempt(member, account, exchange)
+    run.attempt.begin(core, run.record, session_of(run.call))
+    return True

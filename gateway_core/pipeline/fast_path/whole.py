@@ -1,112 +1,65 @@
-"""A whole answer without a task: given to the client in the moment in which it is complete."""
+"""An answer that is not streamed: sent in the callback in which its last byte arrives."""
 
 import asyncio
-import time
 
 from ...contracts.asgi import DirectWriter, Header
-from ...metering.accounting import account
-from ...upstream.transport import UpstreamAnswer as Arriving
 from ..client_response import whole_lines
-from ..context import Core
-from ..dispatch import Answer, Opened
-from ..pipeline import Underway, answer_headers, ended
-from .attempt import Asked, Attempt
-
-Told = tuple[tuple[Header, ...], bytes, bytes]
-"""Its own headers, the body, and the headers that every whole answer has, ready to be sent."""
+from ..request_run import RequestRun
+from .driver import Driver
 
 
-class Whole(Attempt):
-    """Waits for all of the answer; that of a limited key waits until its row is written."""
+class WholeDriver(Driver):
+    """Waits for the whole answer; that of a limited key then waits for its row."""
 
-    __slots__ = ("_told", "_written")
+    __slots__ = ("_headers", "_written")
 
-    def __init__(self, core: Core, asked: Asked, outlet: DirectWriter) -> None:
-        Attempt.__init__(self, core, asked, outlet)
+    def __init__(self, run: RequestRun, writer: DirectWriter) -> None:
+        Driver.__init__(self, run, writer)
+        self._headers: tuple[Header, ...] = ()
         self._written: asyncio.Future[None] | None = None
-        """There is one while the client's answer waits for it."""
+        """Set while the answer waits for its row."""
 
     def go_on(self) -> None:
-        if self._written is not None:
-            self._leave_told(self._written)
-        else:
-            self._leave_all(again=False)
+        self._written = None
+        self._hand_over()
 
     def leave(self) -> None:
         self._written = None
-        super().leave()
-
-    def set_exception(self, error: BaseException, /) -> None:
-        self.go_on()
+        Driver.leave(self)
 
     def set_result(self, result: None, /) -> None:
-        answer = self._asked.sent.answer
+        answer, run = self._answer, self._run
         if answer.source is not None or answer.failure is not None or answer.status // 100 != 2:
-            self.go_on()
+            self._hand_over()  # It is no answer, so somebody else may be asked.
             return
         try:
-            told = self._read(answer)
-            is_done = told is not None and self._is_given(answer, told)
-        except BaseException:  # No task is told to end here, so this is what a plugin does.
-            is_done = False
-        if not is_done:
-            self._leave_all(again=True)
-
-    def _read(self, answer: Arriving) -> Told | None:
-        """What the client gets; ``None`` when the vendor's answer, which is kept, makes no
-        sense."""
-        exchange = self._asked.exchange
-        given = exchange.feed(b"".join(answer.chunks)) + exchange.close()
-        if exchange.failure is not None or type(given) is not bytes:
-            return None
-        return answer_headers(exchange, answer), given, whole_lines(given, self._record.request_id)
-
-    def _is_given(self, answer: Arriving, told: Told) -> bool:
-        """Whether the client has its answer now, or will have it once its row is written."""
-        if self._record.is_counted:
-            self._write_row(told)
-        elif not self._outlet.reply(200, told[0], told[1], told[2]):
-            return False
+            self._attempt.read_whole(answer.take())
+            self._on_answer()
+            self._headers = run.response_headers()
+            written = run.close()
+        except BaseException as error:  # No task is cancelled here: this is the vendor or a plugin.
+            self.set_exception(error)
+            return
+        if written is None:
+            self._send()
         else:
-            self._answers()
-            self._finish(is_over=True)
-        answer.chunks.clear()
-        return True
+            self._written = written
+            written.add_done_callback(self._on_written)
 
-    def _write_row(self, told: Told) -> None:
-        core, asked, record = self._core, self._asked, self._record
-        account(asked.question.call, asked.exchange, record, is_over=True)
-        self._answers()
-        self._told, record.over = told, time.monotonic()
-        self._written = core.ledger.enqueue_commit(record)
-        if self._written is None:
-            self._tell(None)
-        else:
-            self._written.add_done_callback(self._tell)
+    def _on_written(self, written: "asyncio.Future[None]") -> None:
+        # Otherwise the client has left meanwhile, or a task answers it.
+        if written is self._written:
+            self._written = None
+            self._send()
 
-    def _tell(self, written: "asyncio.Future[None] | None") -> None:
-        """The row is written, as far as that is possible."""
-        if written is not self._written:
-            return  # The client has left, or a task is to tell it.
-        self._written = None
+    def _send(self) -> None:
+        run, body = self._run, self._attempt.pending
         try:
-            is_told = self._outlet.reply(200, *self._told)
-        except RuntimeError:  # Nobody hears it here; a task says what is wrong.
-            is_told = False
-        if is_told:
-            ended(self._core, self._record)
+            ready = whole_lines(body, run.record.request_id)
+            is_sent = self._writer.reply(200, self._headers, body, ready)
+        except RuntimeError:  # A header that cannot be sent; the pipeline reports it.
+            is_sent = False
+        if is_sent:
+            run.finish()
         else:
-            self._leave_told(None)
-
-    def _leave_told(self, written: "asyncio.Future[None] | None") -> None:
-        asked, self._written = self._asked, None
-        answer = Answer(
-            asked.member, asked.account, asked.exchange, asked.sent.answer, self._told[1], True
-        )
-        self._hand_over(Underway(answer, is_open=False, written=written))
-
-    def _leave_all(self, *, again: bool) -> None:
-        """To a task, which reads the answer, with a new exchange when that is the second time."""
-        asked = self._asked
-        exchange = None if again else asked.exchange
-        self._hand_over(Opened(asked.account, exchange, self._answering))
+            self._hand_over()

@@ -4,11 +4,11 @@ import pytest
 
 from gateway_core import Endpoint, WireFormat
 from gateway_core.http.endpoints import Endpoints
-from gateway_formats.intake import model_in_body
+from gateway_formats.intake import read_routing
 
 
 def wire(id: str, *paths: str) -> WireFormat:
-    endpoints = tuple(Endpoint(path=path, read=model_in_body) for path in paths)
+    endpoints = tuple(Endpoint(path=path, read=read_routing) for path in paths)
     return WireFormat(id=id, dialect=id, endpoints=endpoints)
 
 

@@ -103,13 +103,6 @@ async def test_a_trusted_plugin_gets_the_gateway(office: Office) -> None:
     hosts = Hosts(office.core, frozenset({STRANGER}))
 
     assert hosts.of(STRANGER).core is office.core
-    assert hosts.gateway(STRANGER) is office.core
-
-
-async def test_an_older_stranger_gets_its_host_for_a_gateway(office: Office) -> None:
-    hosts = Hosts(office.core, frozenset())
-
-    assert hosts.gateway(STRANGER) is hosts.of(STRANGER)
 
 
 async def test_the_way_out_leads_to_its_own_providers(office: Office, vendor: FakeVendor) -> None:

@@ -29,7 +29,7 @@ async def test_a_lifespan_that_fails_tells_no_secret_of_its_settings(tmp_path: P
         yield
 
     plugin = SimpleNamespace(
-        GATEWAY_PROTOCOL=2,
+        GATEWAY_PROTOCOL=1,
         register_settings=hookimpl(lambda: Told),
         lifespan=hookimpl(lambda host: running(host)),
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from two_protocols import book_of_two
 
 from gateway_core.plugins.interface import (
     Book,
@@ -89,15 +90,14 @@ def test_arguments_that_differ_are_in_the_hooks_of_their_versions_only() -> None
             assert (argument in taken) is (min(versions) <= protocol)
 
 
-def test_what_the_second_protocol_brought_is_no_promise_of_the_first() -> None:
-    first, second = interface_of(1), interface_of(2)
-    assert first is not None
-    assert second is not None
+def test_what_a_second_protocol_brings_is_no_promise_of_the_first(door: Interface) -> None:
+    book = book_of_two(door)
+    first, second = (book.interfaces[book.protocols[each]] for each in ("1", "2"))
 
     assert list(broken(first, second)) == []
     assert {
         "ProviderSpec.hosts is gone",
-        "hook lifespan.host is gone",
+        "hook lifespan.settings is gone",
         "hook register_routes.settings is gone",
         "hook register_settings is gone",
     } <= set(broken(second, first))
@@ -149,12 +149,14 @@ def test_what_is_gone_is_told() -> None:
 def test_the_tool_refuses_to_break_an_older_protocol_or_an_earlier_release(
     door: Interface,
 ) -> None:
+    writer = tool()
+    writer.SUPPORTED, writer.CURRENT = (1, 2), 2
     less = replace(door, names={name: s for name, s in door.names.items() if name != "Model"})
-    released = Release(speaks=SUPPORTED, interface=door.digest)
-    known = replace(book(), releases={**book().releases, "0.0.9": released})
+    released = Release(speaks=(1, 2), interface=door.digest)
+    known = replace(book_of_two(door), releases={"0.0.9": released})
 
-    assert tool().faults(known, door) == []
-    assert tool().faults(known, less) == [
+    assert writer.faults(known, door) == []
+    assert writer.faults(known, less) == [
         "Model is gone (promised by hook protocol 1)",
         "Model is gone (promised by release 0.0.9)",
     ]
@@ -239,7 +241,7 @@ def test_a_gateway_is_known_by_its_protocol_and_by_its_own_version() -> None:
 
 
 def test_an_unknown_version_is_told_with_those_that_are_known() -> None:
-    with pytest.raises(UnknownVersion, match=r"version '9\.9'; known are 1, 2 and 0\.1\.0"):
+    with pytest.raises(UnknownVersion, match=r"version '9\.9'; known are 1 and 0\.1\.0"):
         gateway_of("9.9")
 
 
@@ -247,5 +249,5 @@ def test_the_book_is_written_for_people_to_compare() -> None:
     text = (ROOT / "gateway_core" / "plugins" / "protocols.json").read_text("utf-8")
 
     assert text.endswith("}\n")
-    assert len(text.splitlines()) > 1000
+    assert len(text.splitlines()) > 600
     assert list(json.loads(text)["releases"]) == sorted(book().releases)

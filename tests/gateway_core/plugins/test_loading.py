@@ -123,15 +123,15 @@ def test_answers_come_in_the_order_of_the_plugins_names_whatever_marks_they_carr
 def test_a_hook_gets_the_arguments_it_asks_for() -> None:
     manager = manager_of(
         {
-            "asks": plugin(register_routes=lambda gateway: [gateway]),
+            "asks": plugin(register_routes=lambda host: [host]),
             "does-not": plugin(register_routes=lambda: ["nothing"]),
         }
     )
     problems: list[Problem] = []
 
-    told = answers(manager.hook.register_routes, problems, {"gateway": "the gateway"})
+    told = answers(manager.hook.register_routes, problems, {"host": "its host"})
 
-    assert told == [("asks", "the gateway"), ("does-not", "nothing")]
+    assert told == [("asks", "its host"), ("does-not", "nothing")]
     assert problems == []
 
 

@@ -77,7 +77,7 @@ def test_hooks_are_seen_however_they_are_marked(tmp_path: Path) -> None:
         "import gateway_core\nfrom gateway_core import hookimpl as mark\n"
         "@mark\ndef register_formats(): ...\n"
         "@mark(tryfirst=True)\ndef lifespan(host, settings, *, other=1): ...\n"
-        "@gateway_core.hookimpl(specname='register_routes')\ndef routes(gateway, here=2): ...\n"
+        "@gateway_core.hookimpl(specname='register_routes')\ndef routes(host, here=2): ...\n"
         "class Plugin:\n    @mark\n    async def register_commands(self, cli): ...\n"
         "def register_providers(): ...\n",
     )
@@ -85,7 +85,7 @@ def test_hooks_are_seen_however_they_are_marked(tmp_path: Path) -> None:
     assert {(hook.name, hook.arguments) for hook in found.hooks} == {
         ("register_formats", ()),
         ("lifespan", ("host", "settings")),
-        ("register_routes", ("gateway",)),
+        ("register_routes", ("host",)),
         ("register_commands", ("cli",)),
     }
     assert Hook("register_formats", (), UseLocation("acme.py", 4)) in found.hooks

@@ -152,7 +152,7 @@ def test_the_command_line_gets_rows_with_more_members() -> None:
 
 def test_the_generative_list_shows_native_models_plain_too() -> None:
     tables = tables_of(ACME, provider("goo", "g", format="gemini"))
-    listed = generative_list(tables, usual(rows(tables, 0)), "gemini")["models"]
+    listed = generative_list(tables, usual(rows(tables, 0)))["models"]
 
     assert [row["name"] for row in listed] == [
         "models/ac/m",

@@ -24,7 +24,7 @@ def test_a_write_makes_a_picture_stale_and_the_next_one_shows_it() -> None:
         stores = stores_on(database, Vault(bytes(32)))
         live = SnapshotLoader(stores, registry_of([provider("acme", "m")]), Prices())
         try:
-            before = await live.take()
+            before = await live.load()
             assert not await live.is_stale(before)
             made = await stores.connections.create(
                 NewConnection(provider="acme", data={"apiKey": "k"})
@@ -32,7 +32,7 @@ def test_a_write_makes_a_picture_stale_and_the_next_one_shows_it() -> None:
             await stores.kv.put(ALIASES, {"nick": "acme/m"})
             node = await stores.nodes.create(NewNode(name="N", prefix="mine", base_url="http://x"))
             assert await live.is_stale(before)
-            after = await live.take()
+            after = await live.load()
             assert [account.id for account in after.accounts["acme"]] == [made.id]
             assert after.aliases == {"nick": "acme/m"}
             assert after.registry.names["mine"] == node.id

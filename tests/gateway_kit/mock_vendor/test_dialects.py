@@ -2,20 +2,19 @@
 
 import naive
 import pytest
+from gateway_kit.installed_formats import build_registry, format_plugins
+from gateway_kit.mock_vendor import CONTENTS, DIALECTS, MockAnswer
+from gateway_kit.mock_vendor.format_dialect import dialect_from_format
 
-from gateway_kit.installed import format_plugins, registry_of
-from gateway_kit.mock_vendor import DIALECTS, SAYINGS, Scene
-from gateway_kit.mock_vendor.foreign import spoken_by
-
-REGISTRY = registry_of(format_plugins())
+REGISTRY = build_registry(format_plugins())
 WAYS = [(wire, stream) for wire in naive.WHOLE for stream in (False, True)]
 
 
-@pytest.mark.parametrize("saying", SAYINGS)
+@pytest.mark.parametrize("saying", CONTENTS)
 @pytest.mark.parametrize(("wire", "stream"), WAYS)
 def test_an_answer_says_what_was_meant(wire: str, stream: bool, saying: str) -> None:
-    content = SAYINGS[saying]
-    body = Scene(dialect=DIALECTS[wire], content=content, stream=stream).body()
+    content = CONTENTS[saying]
+    body = MockAnswer(dialect=DIALECTS[wire], content=content, stream=stream).body()
 
     found = naive.read(wire, body, stream=stream)
 
@@ -33,19 +32,19 @@ def test_an_answer_says_what_was_meant(wire: str, stream: bool, saying: str) -> 
 def test_a_format_without_words_here_is_spoken_by_its_own_client_side(
     wire: str, stream: bool, saying: str
 ) -> None:
-    dialect = spoken_by(REGISTRY.formats[wire])
+    dialect = dialect_from_format(REGISTRY.formats[wire])
     assert dialect is not None
-    body = Scene(dialect=dialect, content=SAYINGS[saying], stream=stream).body()
+    body = MockAnswer(dialect=dialect, content=CONTENTS[saying], stream=stream).body()
 
     found = naive.read(wire, body, stream=stream)
 
-    assert found.text == SAYINGS[saying].words
-    assert len(found.calls) == len(SAYINGS[saying].calls)
+    assert found.text == CONTENTS[saying].words
+    assert len(found.calls) == len(CONTENTS[saying].calls)
 
 
 @pytest.mark.parametrize(("wire", "thinks"), [("claude", True), ("openai-completions", False)])
 def test_only_a_format_with_a_place_for_thinking_is_asked_to_think(wire: str, thinks: bool) -> None:
-    dialect = spoken_by(REGISTRY.formats[wire])
+    dialect = dialect_from_format(REGISTRY.formats[wire])
 
     assert dialect is not None
     assert dialect.thinks is thinks

@@ -10,10 +10,16 @@ import click
 import httpx2
 import pytest
 from click.testing import CliRunner
-
 from gateway_kit.commands import register_commands
-from gateway_kit.mock_vendor import DIALECTS, MENU, Answering, MockVendor, UnknownFault, spoil
-from gateway_kit.mock_vendor.scene import Scene
+from gateway_kit.mock_vendor import (
+    DIALECTS,
+    MENU,
+    DialectScript,
+    MockVendor,
+    UnknownFault,
+    apply_fault,
+)
+from gateway_kit.mock_vendor.answer import MockAnswer
 
 pytestmark = pytest.mark.anyio
 PATHS = {
@@ -35,7 +41,7 @@ def anyio_backend() -> str:
 
 
 @asynccontextmanager
-async def served(answering: Answering) -> AsyncIterator[httpx2.AsyncClient]:
+async def served(answering: DialectScript) -> AsyncIterator[httpx2.AsyncClient]:
     vendor = MockVendor(answering)
     await vendor.open()
     try:
@@ -47,15 +53,15 @@ async def served(answering: Answering) -> AsyncIterator[httpx2.AsyncClient]:
 
 @pytest.mark.parametrize("wire", PATHS)
 async def test_the_path_decides_the_format(wire: str) -> None:
-    async with served(Answering()) as client:
+    async with served(DialectScript()) as client:
         answer = await client.post(PATHS[wire], json=QUESTION)
 
-    scene = Scene(dialect=DIALECTS[wire], model="m")
+    scene = MockAnswer(dialect=DIALECTS[wire], model="m")
     assert answer.content == scene.body()
 
 
 async def test_a_body_may_begin_with_a_line_break() -> None:
-    async with served(Answering()) as client:
+    async with served(DialectScript()) as client:
         answer = await client.post(PATHS["openai"], content=b'\n{"model":"m","stream":true}')
 
     assert answer.headers["content-type"] == "text/event-stream"
@@ -63,7 +69,7 @@ async def test_a_body_may_begin_with_a_line_break() -> None:
 
 @pytest.mark.parametrize("body", [b'{"model":"\xff"}', b"{"])
 async def test_a_body_that_is_a_broken_object_is_refused(body: bytes) -> None:
-    async with served(Answering()) as client:
+    async with served(DialectScript()) as client:
         answer = await client.post(PATHS["openai"], content=body)
 
     assert answer.status_code == 400
@@ -80,7 +86,7 @@ async def test_a_body_that_is_a_broken_object_is_refused(body: bytes) -> None:
 async def test_what_is_no_request_ends_the_connection_and_nothing_else(sent: bytes) -> None:
     troubles: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda loop, told: troubles.append(told))
-    vendor = MockVendor(Answering())
+    vendor = MockVendor(DialectScript())
     await vendor.open()
     reader, writer = await asyncio.open_connection("127.0.0.1", vendor.port)
 
@@ -95,7 +101,7 @@ async def test_what_is_no_request_ends_the_connection_and_nothing_else(sent: byt
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("wire", PATHS)
 async def test_every_fault_is_served_in_every_format(wire: str, stream: bool) -> None:
-    answering = Answering(dialect=DIALECTS[wire])
+    answering = DialectScript(dialect=DIALECTS[wire])
     async with served(answering) as client:
         for fault in HASTY:
             answering.fault = fault
@@ -109,14 +115,14 @@ async def test_every_fault_is_served_in_every_format(wire: str, stream: bool) ->
 
 
 async def test_a_slow_vendor_lets_its_client_wait() -> None:
-    async with served(Answering(fault="slow:60")) as client:
+    async with served(DialectScript(fault="slow:60")) as client:
         with pytest.raises(httpx2.ReadTimeout):
             await client.post("/v1/chat/completions", json=QUESTION, timeout=0.05)
 
 
 async def test_a_stalled_vendor_says_the_beginning_and_no_more() -> None:
     async with (
-        served(Answering(fault="stall:9")) as client,
+        served(DialectScript(fault="stall:9")) as client,
         client.stream("POST", "/", json=QUESTION, timeout=0.2) as answer,
     ):
         pieces = answer.aiter_bytes()
@@ -128,7 +134,7 @@ async def test_a_stalled_vendor_says_the_beginning_and_no_more() -> None:
 
 
 async def test_models_are_listed() -> None:
-    async with served(Answering()) as client:
+    async with served(DialectScript()) as client:
         paths = ("/v1/models", "/api/tags", "/v1beta/models")
         answers = await asyncio.gather(*(client.get(path) for path in paths))
 
@@ -137,7 +143,7 @@ async def test_models_are_listed() -> None:
 
 def test_a_fault_that_is_not_on_the_menu_is_named() -> None:
     with pytest.raises(UnknownFault, match="there is no fault 'flood'"):
-        spoil(Scene(dialect=DIALECTS["openai"]), "flood")
+        apply_fault(MockAnswer(dialect=DIALECTS["openai"]), "flood")
 
 
 def command(*arguments: str) -> Any:
@@ -165,4 +171,4 @@ def test_a_wrong_word_is_refused_before_serving(wrong: tuple[str, str]) -> None:
 def test_the_page_on_conformance_has_the_whole_menu() -> None:
     page = (Path(__file__).parents[3] / "docs" / "conformance.md").read_text()
 
-    assert all(f"| `{fault.name}` | {fault.told} |" in page for fault in MENU.values())
+    assert all(f"| `{fault.name}` | {fault.description} |" in page for fault in MENU.values())

@@ -59,7 +59,7 @@ async def test_a_trusted_plugin_may_stand_in_for_one_of_the_house(tmp_path: Path
 
         assert answer.status_code == 200
         assert told["found"]["host.core"].startswith("got ")
-        assert told["found"]["gateway.stores"].startswith("got ")
+        assert told["found"]["core.stores"].startswith("got ")
 
 
 async def test_ending_the_process_at_the_end_ends_nothing(

@@ -1,26 +1,26 @@
 """The messages wire format: https://platform.claude.com/docs/en/api/messages
 
 A vendor of this wire that differs from the usual says so in
-``ProviderSpec.options``. What is not said follows from the model's id: the
+``ProviderSpec.options``. What it leaves out follows from the model's id: the
 format's own vendor by model and version, everybody else by the oldest and most
 widely copied form.
 
 ===================  ==========================================================
 option               meaning
 ===================  ==========================================================
-thinking             ``adaptive``: thinking is asked for as ``adaptive`` with
+thinking             ``adaptive``: thinking is requested as ``adaptive`` with
                      an effort; ``budget``: as ``enabled`` with a token budget;
                      ``none``: the models cannot think
 structured_outputs   true: ``output_config.format`` and strict tools are taken;
-                     false: a schema is asked for in words
+                     false: a schema is requested in words
 system_turns         true: a system message may stand between turns; false: it
                      becomes user text
 hosted_tools         true: web search, web fetch and code execution can be
-                     declared for clients that asked for them in another dialect
+                     declared for clients that request them in another dialect
 unsigned_thinking    true: earlier thinking is taken back without a signature
 ===================  ==========================================================
 
-``max_tokens`` is required on this wire: what the client asked for, else the
+``max_tokens`` is required on this wire: the client's, else the
 model's longest answer, else 8192.
 
 The vendor's token counts leave cached tokens out of ``input_tokens``; the hub's
@@ -38,39 +38,37 @@ from gateway_core import (
     WireFormat,
     hookimpl,
 )
-from gateway_formats.intake import model_in_body
+from gateway_formats.intake import read_routing
 
-from . import (
-    counting,
-    errors,
-    replies,
-    requests,
-    stream_reading,
-    stream_writing,
-    vendor_requests,
-    watch,
-)
-from .dialect import DIALECT
+from ._dialect import DIALECT
+from .client_replies import write_reply
+from .client_requests import count_path, estimate, read_request
+from .client_stream import ClaudeStreamWriter
+from .errors import read_error, write_error
 from .grammar import GRAMMAR
+from .relay import start_relay
+from .vendor_replies import read_reply
+from .vendor_requests import write_request
+from .vendor_stream import ClaudeStreamReader
 
 
 class _Client:
-    read_request = staticmethod(requests.read_request)
-    write_reply = staticmethod(replies.write_reply)
-    stream_writer = stream_writing.Writer
-    write_error = staticmethod(errors.write_error)
+    read_request = staticmethod(read_request)
+    write_reply = staticmethod(write_reply)
+    stream_writer = ClaudeStreamWriter
+    write_error = staticmethod(write_error)
 
 
 class _Vendor:
-    write_request = staticmethod(vendor_requests.write_request)
-    read_reply = staticmethod(replies.read_reply)
-    stream_reader = stream_reading.Reader
-    read_error = staticmethod(errors.read_error)
+    write_request = staticmethod(write_request)
+    read_reply = staticmethod(read_reply)
+    stream_reader = ClaudeStreamReader
+    read_error = staticmethod(read_error)
 
     def path(self, model: str, stream: bool) -> str:
         return "/messages"
 
-    relay = staticmethod(watch.relay)
+    relay = staticmethod(start_relay)
 
 
 _client: ClientSide = _Client()
@@ -81,11 +79,11 @@ CLAUDE = WireFormat(
     dialect=DIALECT,
     also_called=("anthropic",),
     endpoints=(
-        Endpoint(path="/v1/messages", read=model_in_body, json_only=True),
+        Endpoint(path="/v1/messages", read=read_routing, json_only=True),
         Endpoint(
             path="/v1/messages/count_tokens",
-            read=model_in_body,
-            counting=Counting(path=counting.path, estimate=counting.estimate),
+            read=read_routing,
+            counting=Counting(path=count_path, estimate=estimate),
         ),
     ),
     client=_client,

@@ -1,4 +1,7 @@
-"""Errors, both ways, whole and inside a stream."""
+"""Errors, both ways, whole and inside a stream.
+
+https://docs.anthropic.com/en/api/errors
+"""
 
 from collections.abc import Mapping
 
@@ -7,10 +10,11 @@ import msgspec
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
 from gateway_formats import hints
 
-from .dialect import Unreadable, encode
-from .frames import event_frame
+from ._dialect import Unreadable, encode
+from ._frames import write_event
 
 UNREADABLE = "The upstream gave an answer that could not be read"
+SECOND_ANSWER = "The upstream began a second answer inside the first"
 
 _TYPE_OF_STATUS: Mapping[int, str] = {
     400: "invalid_request_error",
@@ -32,107 +36,96 @@ _decode = msgspec.json.Decoder().decode
 
 
 def write_error(error: GatewayError, request_id: str) -> bytes:
-    """The body of an error answer."""
+    """The body of an error response."""
     kind = error.kind if isinstance(error, UpstreamError) else None
+    # A vendor's refusal of the request has its own type, so the general code would add nothing.
+    is_general = isinstance(error, UpstreamError) and error.code == UpstreamError.code
+    code = None if is_general and error.status < 500 else error.code
     body: dict[str, object] = {
         "type": "error",
-        "error": _error(kind, error.status, error.message, _code(error)),
+        "error": _write_members(kind, error.status, error.message, code),
         "request_id": request_id,
     }
-    theirs = error.request_id if isinstance(error, UpstreamError) else None
-    if theirs and theirs != request_id:
-        body["upstream_request_id"] = theirs
+    upstream_id = error.request_id if isinstance(error, UpstreamError) else None
+    if upstream_id and upstream_id != request_id:
+        body["upstream_request_id"] = upstream_id
     return encode(body)
 
 
-def error_frame(failure: ReplyFailed) -> bytes:
+def write_error_frame(failure: ReplyFailed) -> bytes:
     """The event that ends a broken stream."""
-    error = _error(failure.kind, failure.status, failure.message, failure.code)
-    return event_frame({"type": "error", "error": error})
+    error = _write_members(failure.kind, failure.status, failure.message, failure.code)
+    return write_event({"type": "error", "error": error})
 
 
-def _error(kind: str | None, status: int, message: str, code: str | None) -> dict[str, str]:
-    word = kind if kind in _STATUS_OF_TYPE else _type_of(status)
-    error = {"type": word or "api_error", "message": message}
+def _write_members(kind: str | None, status: int, message: str, code: str | None) -> dict[str, str]:
+    if kind is None or kind not in _STATUS_OF_TYPE:
+        usual = "invalid_request_error" if 400 <= status < 500 else "api_error"
+        kind = _TYPE_OF_STATUS.get(status, usual)
+    error = {"type": kind, "message": message}
     if code is not None:
         error["code"] = code
     return error
 
 
-def _type_of(status: int) -> str:
-    usual = "invalid_request_error" if 400 <= status < 500 else "api_error"
-    return _TYPE_OF_STATUS.get(status, usual)
-
-
-def _code(error: GatewayError) -> str | None:
-    """The condition's code, unless it is the one every vendor error begins with."""
-    unspecific = isinstance(error, UpstreamError) and error.code == UpstreamError.code
-    return None if unspecific and error.status < 500 else error.code
-
-
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    """A vendor's error answer, whatever it looks like."""
+    """A vendor's error response; never fails, whatever the body holds."""
     try:
-        said = _decode(body)
+        content = _decode(body)
     except Unreadable:
-        said = None
-    error = _of_body(said, status) if isinstance(said, dict) else None
+        content = None
+    error = _read_body(content, status) if isinstance(content, dict) else None
     if error is None:
         error = UpstreamError(f"The upstream answered with status {status}", status=status)
+    # The vendor names the request in the body and in the header ``request-id``; the body wins.
     if error.request_id is None:
         error.request_id = hints.request_id(headers)
     error.retry_after = hints.retry_after(headers)
     return error
 
 
-def error_in(body: bytes) -> UpstreamError | None:
-    """The error in the body of an answer that claims success, if there is one."""
+def find_error(body: bytes) -> UpstreamError | None:
+    """The error in the body of a response with status 200, if there is one."""
     try:
-        said = _decode(body)
+        content = _decode(body)
     except Unreadable:
         return None
-    if not isinstance(said, dict) or "content" in said or "error" not in said:
+    if not isinstance(content, dict) or "content" in content or "error" not in content:
         return None
-    return _of_body(said, None)
+    return _read_body(content, None)
 
 
-def failure_in(data: bytes) -> ReplyFailed:
-    """The failure that an error event in a stream tells of."""
-    error = error_in(data) or UpstreamError("The upstream broke off with an error")
+def read_failure(data: bytes) -> ReplyFailed:
+    """The failure that an error event in a stream reports."""
+    error = find_error(data) or UpstreamError("The upstream broke off with an error")
     code = None if error.code == UpstreamError.code else error.code
     return ReplyFailed(error.message, error.kind, code, error.status)
 
 
-def _of_body(body: dict[str, object], status: int | None) -> UpstreamError | None:
+def _read_body(body: dict[str, object], status: int | None) -> UpstreamError | None:
+    # Vendors of this wire also send {"error": "text"}, {"message": …} and {"detail": …}.
     inner = body.get("error")
     detail = inner if isinstance(inner, dict) else body
-    message = next(
-        (
-            text
-            for text in (detail.get("message"), inner, body.get("message"), body.get("detail"))
-            if isinstance(text, str) and text.strip()
-        ),
-        None,
-    )
-    kind = _word(detail.get("type"))
+    candidates = (detail.get("message"), inner, body.get("message"), body.get("detail"))
+    texts = (text for text in candidates if isinstance(text, str) and text.strip())
+    message = next(texts, None)
+    kind = _read_word(detail.get("type"))
     if message is None and kind is None:
         return None
     if status is None:
         status = _STATUS_OF_TYPE.get(kind or "", 502)
+    names = ("upstream_request_id", "request_id")
+    ids = [place.get(name) for place in (detail, body) for name in names]
     return UpstreamError(
         hints.first_line(message or f"The upstream answered with {kind}"),
         status=status,
         kind=None if kind == "error" else kind,
-        code=_word(detail.get("code")),
-        request_id=hints.request_id({}, *_ids(detail, body)),
+        code=_read_word(detail.get("code")),
+        request_id=hints.request_id({}, *ids),
     )
 
 
-def _ids(*places: dict[str, object]) -> list[object]:
-    return [place.get(name) for place in places for name in ("upstream_request_id", "request_id")]
-
-
-def _word(value: object) -> str | None:
+def _read_word(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) and value else None

@@ -3,23 +3,24 @@
 Words carry no numbers: a block event whose index does not fit (a delta without
 its block, a second start, a block left open at the end) is the word
 ``rubbish``, as is a frame whose event name is not its type.
+https://docs.anthropic.com/en/api/messages-streaming#event-types
 """
 
 import msgspec
 from msgspec import Struct
 
 from gateway_core import Grammar
-from gateway_formats.sse import pairs
+from gateway_formats.sse import parse_events
 
-from .dialect import Unreadable
+from ._dialect import Unreadable
 
 
-class _Event(Struct):
+class FrameEvent(Struct):
     type: str
     index: int = -1
 
 
-_decode = msgspec.json.Decoder(_Event).decode
+_decode = msgspec.json.Decoder(FrameEvent).decode
 
 RUBBISH = "rubbish"
 BLOCK_EVENTS = ("content_block_delta", "content_block_start", "content_block_stop")
@@ -48,6 +49,7 @@ class BlockOrder:
         if kind == "content_block_delta":
             return index in self._open
         if kind == "content_block_start":
+            # An index may come again once its block has ended.
             fresh = index >= 0 and index not in self._open
             self._open.add(index)
             return fresh
@@ -63,23 +65,23 @@ class BlockOrder:
 def words(stream: bytes) -> list[str]:
     """One word per frame; frames without data are comments and have none."""
     order = BlockOrder()
-    return [_word(name, data, order) for name, data in pairs(stream)]
+    found: list[str] = []
+    for name, data in parse_events(stream):
+        try:
+            event = _decode(data)
+        except Unreadable:
+            found.append(RUBBISH)
+            continue
+        fits = event.type.encode() == name
+        if event.type in BLOCK_EVENTS:
+            fits = fits and order.fits(event.type, event.index)
+        elif event.type == "message_delta":
+            fits = fits and order.all_closed
+        found.append(_WORDS.get(event.type, "other") if fits else RUBBISH)
+    return found
 
 
-def _word(name: bytes, data: bytes, order: BlockOrder) -> str:
-    try:
-        event = _decode(data)
-    except Unreadable:
-        return RUBBISH
-    if event.type.encode() != name:
-        return RUBBISH
-    if event.type in BLOCK_EVENTS and not order.fits(event.type, event.index):
-        return RUBBISH
-    if event.type == "message_delta" and not order.all_closed:
-        return RUBBISH
-    return _WORDS.get(event.type, "other")
-
-
+# Pings may come anywhere, even behind the end; unknown events are to be expected.
 _IDLE = "(?:ping |other )*"
 _CONTENT = "(?:ping |other |open |more |close )*"
 GRAMMAR = Grammar(

@@ -12,102 +12,64 @@ Switches a provider of this format may set in its ``options``:
     False leaves ids out of function calls and their results.
 ``signature_placeholder``
     False leaves a function call of the current turn without a signature when
-    nobody has one. Otherwise the vendor's documented placeholder vouches for it.
+    it is lost. Otherwise it gets the vendor's documented placeholder.
 ``server_tool_invocations``
     False does not ask for the vendor's own tool calls to be shown when its
     tools stand beside functions.
 ``system_instruction``
-    False says instructions as the user's first words.
+    False sends instructions as the user's first words.
 """
 
-from collections.abc import Mapping
+from gateway_core import ClientSide, VendorSide, WireFormat, hookimpl
 
-import msgspec
-from msgspec import Raw
-
-from gateway_core import (
-    Call,
-    Conversation,
-    GatewayError,
-    Losses,
-    Relay,
-    Reply,
-    StreamReader,
-    StreamWriter,
-    Target,
-    UpstreamError,
-    WireFormat,
-    hookimpl,
-)
-from gateway_formats.relay import WholeRelay
-
-from .answer_writing import GeminiStreamWriter, write_whole
-from .endpoints import ENDPOINTS, model_path
-from .errors import late_error, read_error, write_error
+from ._dialect import DIALECT
+from .client_replies import write_reply
+from .client_requests import ENDPOINTS, read_request
+from .client_stream import GeminiStreamWriter
+from .errors import read_error, write_error, write_late_error
 from .grammar import GRAMMAR
-from .replies import read_whole
-from .requests import read_conversation
-from .signatures import DIALECT
-from .streams import GeminiStreamReader
-from .vendor_requests import write_body
-from .watch import GeminiRelay, look_at_whole
+from .relay import start_relay
+from .vendor_replies import read_reply
+from .vendor_requests import model_path, write_request
+from .vendor_stream import GeminiStreamReader
 
 
-class GeminiClient:
-    """Serves clients that speak this format."""
-
-    def read_request(self, call: Call) -> Conversation:
-        return read_conversation(call.body, call.model, call.stream)
-
-    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-        return write_whole(reply, asked, losses)
-
-    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
-        return GeminiStreamWriter(asked, losses)
-
-    def write_error(self, error: GatewayError, request_id: str) -> bytes:
-        return write_error(error, request_id)
+class _Client:
+    read_request = staticmethod(read_request)
+    write_reply = staticmethod(write_reply)
+    stream_writer = GeminiStreamWriter
+    write_error = staticmethod(write_error)
 
 
-class GeminiVendor:
-    """Calls vendors that speak this format."""
-
-    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
-        return write_body(conversation, target, losses)
-
-    def read_reply(self, body: bytes) -> Reply:
-        return read_whole(body)
-
-    def stream_reader(self) -> StreamReader:
-        return GeminiStreamReader()
-
-    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-        return read_error(status, headers, body)
+class _Vendor:
+    write_request = staticmethod(write_request)
+    read_reply = staticmethod(read_reply)
+    stream_reader = GeminiStreamReader
+    read_error = staticmethod(read_error)
 
     def path(self, model: str, stream: bool) -> str:
         return model_path(model, "streamGenerateContent?alt=sse" if stream else "generateContent")
 
-    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
-        if "model" in members:
-            # Some clients repeat the path's model in the body, by the name they know it under.
-            name = f"models/{target.model.id.removeprefix('models/')}"
-            members["model"] = Raw(msgspec.json.encode(name))
-        return GeminiRelay() if call.stream else WholeRelay(look_at_whole)
+    relay = staticmethod(start_relay)
 
+
+_client: ClientSide = _Client()
+_vendor: VendorSide = _Vendor()
 
 GEMINI = WireFormat(
     id="gemini",
     dialect=DIALECT,
     endpoints=ENDPOINTS,
-    client=GeminiClient(),
-    vendor=GeminiVendor(),
+    client=_client,
+    vendor=_vendor,
     stream_type="text/event-stream",
     grammar=GRAMMAR,
     model_in_body=False,
     auth_header="x-goog-api-key",
     auth_prefix="",
     also_called=("google",),
-    late_error=late_error,
+    plain_models=True,
+    late_error=write_late_error,
     base_url="https://generativelanguage.googleapis.com/v1beta",
 )
 

@@ -1,6 +1,7 @@
-"""Errors: as the vendor words them, and as this dialect's clients expect them.
+"""Errors, both ways, whole and inside a stream.
 
-The vendor's model: https://cloud.google.com/apis/design/errors
+https://ai.google.dev/gemini-api/docs/troubleshooting and
+https://cloud.google.com/apis/design/errors
 """
 
 import re
@@ -12,7 +13,7 @@ from msgspec import Raw, Struct
 
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
 from gateway_formats import hints
-from gateway_formats.ndjson import one_line
+from gateway_formats.ndjson import escape_line_separators
 
 _STATUSES = {
     400: "INVALID_ARGUMENT",
@@ -37,7 +38,7 @@ _BAD_KEY = "API_KEY_INVALID"
 _DELAY = "type.googleapis.com/google.rpc.RetryInfo"
 
 
-class _Error(Struct):
+class ErrorObject(Struct):
     code: Any = None
     message: Any = None
     status: Any = None
@@ -46,22 +47,30 @@ class _Error(Struct):
     upstream_request_id: Any = None
 
 
-class _Body(Struct):
-    error: _Error | str | None = None
+class ErrorBody(Struct):
+    error: ErrorObject | str | None = None
     message: Any = None
     request_id: Any = None
 
 
-_read_error = msgspec.json.Decoder(_Error).decode
-_read_body = msgspec.json.Decoder(_Body | list[_Body]).decode
+_decode_error = msgspec.json.Decoder(ErrorObject).decode
+_decode_body = msgspec.json.Decoder(ErrorBody | list[ErrorBody]).decode
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    """The vendor's error answer; never fails, whatever the body holds."""
-    told = _body(body)
-    error = told.error if isinstance(told.error, _Error) else _Error(message=told.error)
-    message = _text(error.message) or _text(told.message) or hints.plain_text(body)
-    reason = _reason(error.details)
+    """The vendor's error response; never fails, whatever the body holds."""
+    try:
+        content: ErrorBody | list[ErrorBody] = _decode_body(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        content = ErrorBody()
+    if isinstance(content, list):
+        # A stream that fails at its start gives a list of one.
+        content = content[0] if content else ErrorBody()
+    error = content.error
+    if not isinstance(error, ErrorObject):
+        error = ErrorObject(message=error)
+    message = _text(error.message) or _text(content.message) or hints.plain_text(body)
+    reason = _find_detail(error.details, _REASON, "reason")
     return UpstreamError(
         hints.first_line(message) or f"The upstream answered with status {status}",
         # The vendor calls a bad key a bad request, and it is the operator's key, not the client's.
@@ -69,48 +78,49 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
         kind=_text(error.status),
         code=reason or _text(error.status),
         request_id=hints.request_id(
-            headers, error.upstream_request_id, error.request_id, told.request_id
+            headers, error.upstream_request_id, error.request_id, content.request_id
         ),
-        retry_after=hints.retry_after(headers) or _delay(error, message),
+        retry_after=hints.retry_after(headers) or _read_delay(error, message),
     )
 
 
-def told_error(raw: Raw) -> UpstreamError:
-    """An error that came where an answer should be. Raises MsgspecError for rubbish."""
-    error = _read_error(raw)
-    status = error.code if isinstance(error.code, int) else 502
+def read_error_object(raw: Raw) -> UpstreamError:
+    """An error that came where an answer should be. Raises MsgspecError for an invalid one."""
+    error = _decode_error(raw)
     message = _text(error.message) or ""
     return UpstreamError(
         hints.first_line(message) or "The upstream failed",
-        status=status,
+        status=error.code if isinstance(error.code, int) else 502,
         kind=_text(error.status),
-        code=_reason(error.details) or _text(error.status),
-        retry_after=_delay(error, message),
+        code=_find_detail(error.details, _REASON, "reason") or _text(error.status),
+        retry_after=_read_delay(error, message),
     )
 
 
 def write_error(error: GatewayError, request_id: str) -> bytes:
     kind = error.kind if isinstance(error, UpstreamError) else None
-    told = _told(error.message, error.status, kind, error.retry_after, error.code)
-    told["request_id"] = request_id
-    upstream = error.request_id if isinstance(error, UpstreamError) else None
-    if hints.request_id({}, upstream) not in (None, request_id):
-        told["upstream_request_id"] = upstream
-    return msgspec.json.encode({"error": told})
+    members = _write_members(error.message, error.status, kind, error.retry_after, error.code)
+    members["request_id"] = request_id
+    upstream_id = error.request_id if isinstance(error, UpstreamError) else None
+    if hints.request_id({}, upstream_id) not in (None, request_id):
+        members["upstream_request_id"] = upstream_id
+    return msgspec.json.encode({"error": members})
 
 
-def late_error(body: bytes) -> bytes:
-    """An error answer as the only frame of a stream."""
-    return b"data: %b\r\n\r\n" % one_line(body)
+def write_late_error(body: bytes) -> bytes:
+    """An error response as the only frame of a stream."""
+    return b"data: %b\r\n\r\n" % escape_line_separators(body)
 
 
-def failure_json(failure: ReplyFailed) -> bytes:
-    """The error that ends a stream."""
-    told = _told(failure.message, failure.status, failure.kind, failure.retry_after, failure.code)
-    return msgspec.json.encode({"error": told})
+def write_error_frame(failure: ReplyFailed) -> bytes:
+    """The frame that ends a broken stream."""
+    members = _write_members(
+        failure.message, failure.status, failure.kind, failure.retry_after, failure.code
+    )
+    return b"data: %b\r\n\r\n" % msgspec.json.encode({"error": members})
 
 
-def _told(
+def _write_members(
     message: str, status: int, kind: str | None, retry_after: float | None, code: str | None
 ) -> dict[str, Any]:
     word = kind if kind in _WORDS else _STATUSES.get(status)
@@ -121,37 +131,25 @@ def _told(
         details.append({"@type": _REASON, "reason": code.upper(), "domain": "gateway"})
     if retry_after is not None:
         details.append({"@type": _DELAY, "retryDelay": f"{retry_after:g}s"})
-    told: dict[str, Any] = {"code": status, "message": message, "status": word}
-    return {**told, "details": details} if details else told
+    members: dict[str, Any] = {"code": status, "message": message, "status": word}
+    return {**members, "details": details} if details else members
 
 
-def _body(body: bytes) -> _Body:
-    """The error object; a stream that fails at its start gives a list of one."""
-    try:
-        told: _Body | list[_Body] = _read_body(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _Body()
-    if isinstance(told, list):
-        return told[0] if told else _Body()
-    return told
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
-def _text(said: object) -> str | None:
-    return said if isinstance(said, str) and said else None
+def _find_detail(details: object, kind: str, name: str) -> str | None:
+    """A member of the first detail of a kind; https://google.aip.dev/193"""
+    for row in details if isinstance(details, list) else ():
+        if isinstance(row, dict) and row.get("@type") == kind:
+            return _text(row.get(name))
+    return None
 
 
-def _details(details: object, kind: str) -> dict[str, Any]:
-    rows = details if isinstance(details, list) else []
-    return next((row for row in rows if isinstance(row, dict) and row.get("@type") == kind), {})
-
-
-def _reason(details: object) -> str | None:
-    return _text(_details(details, _REASON).get("reason"))
-
-
-def _delay(error: _Error, message: str) -> float | None:
-    said = _text(_details(error.details, _DELAY).get("retryDelay"))
-    if said is not None:
-        return hints.seconds(said.removesuffix("s"))
-    told = _RETRY.search(message)
-    return hints.seconds(told[1]) if told else None
+def _read_delay(error: ErrorObject, message: str) -> float | None:
+    delay = _find_detail(error.details, _DELAY, "retryDelay")
+    if delay is not None:
+        return hints.parse_seconds(delay.removesuffix("s"))
+    match = _RETRY.search(message)
+    return hints.parse_seconds(match[1]) if match else None

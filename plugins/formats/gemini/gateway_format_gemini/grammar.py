@@ -1,77 +1,82 @@
-"""What a well-formed stream of this format looks like."""
+"""What a well-formed stream of this format looks like.
+
+https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent
+"""
 
 import msgspec
 from msgspec import Raw, Struct
 
 from gateway_core import Grammar
-from gateway_formats.ndjson import one_line
-from gateway_formats.sse import Frames, blocks
+from gateway_formats.ndjson import escape_line_separators
+from gateway_formats.sse import FrameBuffer, split_frames
 
-from .answers import ABSENT, UNSPECIFIED, blocked, choice_of
+from ._answers import ABSENT, UNSPECIFIED, choice_number, is_blocked
 
 
-class _Content(Struct):
+class FrameContent(Struct):
     parts: list[dict[str, Raw]] | None = None
 
 
-class _Candidate(Struct, rename="camel"):
-    content: _Content | None = None
+class FrameCandidate(Struct, rename="camel"):
+    content: FrameContent | None = None
     finish_reason: str | int | None = None
     index: int | None = None
 
 
-class _Error(Struct):
+class FrameError(Struct):
     code: int
     message: str
     status: str | None = None
 
 
-class _Frame(Struct, rename="camel"):
-    candidates: list[_Candidate] | None = None
+class Frame(Struct, rename="camel"):
+    candidates: list[FrameCandidate] | None = None
     prompt_feedback: Raw = ABSENT
     usage_metadata: dict[str, Raw] | None = None
-    error: _Error | None = None
+    error: FrameError | None = None
 
 
-_decode = msgspec.json.Decoder(_Frame).decode
+_decode = msgspec.json.Decoder(Frame).decode
 
 
-class _Words:
-    """Candidates that have begun and not said why they ended."""
+class FrameWords:
+    """Candidates that have begun and not ended."""
 
     def __init__(self) -> None:
         self._open: set[int] = set()
 
     def word(self, block: bytes) -> str:
-        if not block.startswith(b"data: ") or b"\n" in block or one_line(block) != block:
+        # Clients of this format know no other line than ``data: `` and no other line end than LF.
+        if (
+            not block.startswith(b"data: ")
+            or b"\n" in block
+            or escape_line_separators(block) != block
+        ):
             return "rubbish"
         try:
             frame = _decode(block[6:])
             if frame.error is not None:
                 return "error"
-            return self._told(frame)
+            if is_blocked(frame.prompt_feedback):
+                return "blocked"
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return "rubbish"
-
-    def _told(self, frame: _Frame) -> str:
-        if blocked(frame.prompt_feedback):
-            return "blocked"
         if not frame.candidates:
             return "usage"
         for place, candidate in enumerate(frame.candidates):
-            index = choice_of(candidate.index, place)
+            number = choice_number(candidate.index, place)
             if candidate.finish_reason in UNSPECIFIED:
-                self._open.add(index)
+                self._open.add(number)
             else:
-                self._open.discard(index)
+                self._open.discard(number)
         return "part" if self._open else "end"
 
 
 def words(stream: bytes) -> list[str]:
     """One word a frame; ``part`` as long as a candidate goes on, then ``end``."""
-    frames, reader = Frames(), _Words()
-    said = [reader.word(block) for block in blocks(frames.feed(stream))]
-    return [*said, "rubbish"] if frames.close().strip() else said
+    frames, reader = FrameBuffer(), FrameWords()
+    found = [reader.word(block) for block in split_frames(frames.feed(stream))]
+    return [*found, "rubbish"] if frames.close().strip() else found
 
 
 GRAMMAR = Grammar(

@@ -31,53 +31,59 @@ from gateway_core import (
     hookimpl,
 )
 
-from . import errors, replies, requests, vendor_requests, watch
+from ._dialect import DIALECT
+from .client_replies import write_reply
+from .client_requests import read_intake, read_request
+from .client_stream import Writer
+from .errors import read_error, write_error
 from .grammar import GRAMMAR
-from .intake import read_intake
-from .streams import Reader, Writer
+from .relay import relay_reply
+from .vendor_replies import read_reply
+from .vendor_requests import write_request
+from .vendor_stream import Reader
 
 
 class OllamaClient:
     """Serves clients that expect a local model server."""
 
     def read_request(self, call: Call) -> Conversation:
-        return requests.read_request(call)
+        return read_request(call)
 
     def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-        return replies.write_reply(reply, asked, losses)
+        return write_reply(reply, asked, losses)
 
     def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
         return Writer(asked, losses)
 
     def write_error(self, error: GatewayError, request_id: str) -> bytes:
-        return errors.write_error(error, request_id)
+        return write_error(error, request_id)
 
 
 class OllamaVendor:
     """Calls local model servers, and the hosted one of the same make."""
 
     def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
-        return vendor_requests.write_request(conversation, target, losses)
+        return write_request(conversation, target, losses)
 
     def read_reply(self, body: bytes) -> Reply:
-        return replies.read_reply(body)
+        return read_reply(body)
 
     def stream_reader(self) -> StreamReader:
         return Reader()
 
     def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-        return errors.read_error(status, headers, body)
+        return read_error(status, headers, body)
 
     def path(self, model: str, stream: bool) -> str:
         return "/api/chat"
 
     def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
-        return watch.relay(call, target, members)
+        return relay_reply(call)
 
 
 OLLAMA = WireFormat(
     id="ollama",
-    dialect=requests.DIALECT,
+    dialect=DIALECT,
     endpoints=(
         Endpoint(path="/v1/api/chat", read=read_intake),
         Endpoint(path="/api/chat", read=read_intake),

@@ -9,9 +9,10 @@ from msgspec import Struct
 from gateway_core import GatewayError, UpstreamError
 from gateway_formats.hints import LONGEST_MESSAGE, first_line, retry_after
 from gateway_formats.hints import request_id as vendors_id
+from gateway_formats.ndjson import escape_line_separators
 
-from .lines import failure_of
-from .members import BROKEN
+from ._dialect import BROKEN
+from ._lines import failure_of
 
 
 class _Body(Struct):
@@ -23,6 +24,7 @@ _encode = msgspec.json.encode
 
 
 def write_error(error: GatewayError, request_id: str) -> bytes:
+    # The server's errors are one sentence under error: https://github.com/ollama/ollama/blob/main/docs/api.md
     body = {"error": error.message, "request_id": request_id}
     upstream = error.request_id if isinstance(error, UpstreamError) else None
     if upstream is not None and upstream != request_id:
@@ -46,5 +48,10 @@ def _message(body: bytes) -> str:
         text = failure_of(error).message if error is not None else ""
     except BROKEN:
         text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
+        # A page of HTML comes from a proxy and tells a client nothing.
         text = "" if text.lstrip().startswith("<") else text
     return first_line(text)
+
+
+def error_line(message: str) -> bytes:
+    return escape_line_separators(_encode({"error": message})) + b"\n"

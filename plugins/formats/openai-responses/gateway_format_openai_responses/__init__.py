@@ -32,31 +32,106 @@ from collections.abc import Mapping
 
 from msgspec import Raw
 
-from gateway_core import Endpoint, Intake, KeepAlive, WireFormat, hookimpl
-from gateway_formats.intake import flag_member, text_member
+from gateway_core import (
+    Call,
+    Conversation,
+    Endpoint,
+    GatewayError,
+    KeepAlive,
+    Losses,
+    Relay,
+    Reply,
+    StreamReader,
+    StreamWriter,
+    Target,
+    UpstreamError,
+    WireFormat,
+    hookimpl,
+)
 
-from .compact_vendor import CompactVendor
-from .dialect import COMPACT, DIALECT
+from ._dialect import COMPACT, DIALECT
+from ._summary import asks_for_summary
+from .client_replies import write_compacted_reply, write_compaction, write_reply
+from .client_requests import read_compact_request, read_intake, read_request
+from .client_stream import CompactionWriter, Writer
+from .errors import read_error, write_error
 from .grammar import GRAMMAR
-from .sides import CompactClient, ResponsesClient, ResponsesVendor
+from .relay import relay_compaction, relay_reply
+from .vendor_replies import read_compaction, read_reply
+from .vendor_requests import write_compact_request, write_request
+from .vendor_stream import CompactionReader, Reader
 
 __all__ = ["FORMATS", "read_intake", "register_formats"]
 
-_EVENTS = "text/event-stream"
+
+class ResponsesClient:
+    """Serves clients of the format."""
+
+    def read_request(self, call: Call) -> Conversation:
+        return read_request(call)
+
+    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+        write = write_compacted_reply if asks_for_summary(asked) else write_reply
+        return write(reply, asked, losses)
+
+    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
+        if asks_for_summary(asked):
+            return CompactionWriter(asked, losses)
+        return Writer(asked, losses)
+
+    def write_error(self, error: GatewayError, request_id: str) -> bytes:
+        return write_error(error, request_id)
 
 
-def read_intake(
-    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
-) -> Intake:
-    """A stream is asked for by the body, or by a client that accepts events.
+class CompactClient(ResponsesClient):
+    """Serves clients that want a conversation compacted, whatever the vendor can do."""
 
-    Raises BadRequest.
-    """
-    stream = flag_member(members, "stream")
-    accepted = headers.get("accept", "").lower()
-    declined = members.get("stream") == Raw(b"false") and "," in accepted
-    events = _EVENTS in accepted and not declined
-    return Intake(text_member(members, "model"), stream or events)
+    def read_request(self, call: Call) -> Conversation:
+        return read_compact_request(call)
+
+    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
+        return write_compaction(reply, asked, losses)
+
+
+class ResponsesVendor:
+    """Calls vendors that speak the format."""
+
+    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
+        return write_request(conversation, target, losses)
+
+    def read_reply(self, body: bytes) -> Reply:
+        return read_reply(body)
+
+    def stream_reader(self) -> StreamReader:
+        return Reader()
+
+    def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+        return read_error(status, headers, body)
+
+    def path(self, model: str, stream: bool) -> str:
+        return "/responses"
+
+    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
+        return relay_reply(call, members)
+
+
+class CompactVendor(ResponsesVendor):
+    """Calls vendors that compact conversations themselves; such a vendor answers whole."""
+
+    def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
+        return write_compact_request(conversation, target, losses)
+
+    def read_reply(self, body: bytes) -> Reply:
+        return read_compaction(body)
+
+    def stream_reader(self) -> StreamReader:
+        return CompactionReader()
+
+    def path(self, model: str, stream: bool) -> str:
+        return "/responses/compact"
+
+    def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
+        return relay_compaction(call, members)
 
 
 def _endpoints(tail: str) -> tuple[Endpoint, ...]:
@@ -65,6 +140,7 @@ def _endpoints(tail: str) -> tuple[Endpoint, ...]:
 
 
 _KEEP_ALIVE = KeepAlive(frame=b": keepalive\n\n", every=2.5)
+
 
 FORMATS = (
     WireFormat(

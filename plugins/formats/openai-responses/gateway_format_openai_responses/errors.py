@@ -9,9 +9,9 @@ from msgspec import Raw, Struct
 from gateway_core import GatewayError, ReplyFailed, UpstreamError
 from gateway_formats import hints
 
-from .dialect import NULL
-from .members import BROKEN
+from ._dialect import BROKEN, NULL
 
+# https://platform.openai.com/docs/guides/error-codes/api-errors
 _STATUSES = {
     "rate_limit_exceeded": 429,
     "insufficient_quota": 429,
@@ -62,25 +62,25 @@ _failure = msgspec.json.Decoder(Failure)
 
 
 def write_error(error: GatewayError, request_id: str) -> bytes:
-    kind, code = _worded(error)
-    said: dict[str, Any] = {"message": error.message, "type": kind, "param": error.param}
-    said |= {"code": code, "request_id": request_id}
+    kind, code = _type_and_code(error)
+    members: dict[str, Any] = {"message": error.message, "type": kind, "param": error.param}
+    members |= {"code": code, "request_id": request_id}
     upstream = error.request_id if isinstance(error, UpstreamError) else None
     if upstream and upstream != request_id:
-        said["upstream_request_id"] = upstream
-    return _encode({"error": said})
+        members["upstream_request_id"] = upstream
+    return _encode({"error": members})
 
 
-def _worded(error: GatewayError) -> tuple[str, str | None]:
+def _type_and_code(error: GatewayError) -> tuple[str, str | None]:
     """The error's own type and code; the vendor's words, where it had any, for a vendor's error."""
     if isinstance(error, UpstreamError):
-        return _typed(error.status, error.kind, error.code)
+        return _complete_type(error.status, error.kind, error.code)
     if error.status != type(error).status:  # a status that was the vendor's
-        return _typed(error.status, None, error.code)
+        return _complete_type(error.status, None, error.code)
     return error.type, error.code
 
 
-def _typed(status: int, kind: str | None, code: str | None) -> tuple[str, str]:
+def _complete_type(status: int, kind: str | None, code: str | None) -> tuple[str, str]:
     usual = "server_error" if status >= 500 else "invalid_request_error"
     by_status = _TYPES.get(status, (usual, ""))
     own = code if code and code != UpstreamError.code else None
@@ -93,12 +93,13 @@ def write_failure(failure: ReplyFailed, number: int) -> bytes:
     The members stand both at the top, as the reference has them, and in
     ``error``, as the vendor sends them and its own library looks for them.
     """
-    kind, code = _typed(failure.status, failure.kind, failure.code)
-    said = {"type": kind, "code": code, "message": failure.message, "param": None}
-    event = {**said, "type": "error", "sequence_number": number, "error": said}
+    kind, code = _complete_type(failure.status, failure.kind, failure.code)
+    members = {"type": kind, "code": code, "message": failure.message, "param": None}
+    event = {**members, "type": "error", "sequence_number": number, "error": members}
     return _encode(event)
 
 
+# The values of code: https://platform.openai.com/docs/api-reference/responses/object
 FAILURES = frozenset(
     {
         *("server_error", "rate_limit_exceeded", "invalid_prompt", "data_residency_mismatch"),
@@ -126,7 +127,7 @@ programs look for them to decide whether to try again."""
 
 def write_failed(failure: ReplyFailed) -> bytes:
     """The ``error`` of a failed answer."""
-    _, code = _typed(failure.status, failure.kind, failure.code)
+    _, code = _complete_type(failure.status, failure.kind, failure.code)
     # The reference closes this list, and the vendor's own library insists on it.
     code = code if code in FAILURES or code in ACTED_ON else "server_error"
     return _encode({"code": code, "message": failure.message})
@@ -134,74 +135,84 @@ def write_failed(failure: ReplyFailed) -> bytes:
 
 def read_failure(raw: bytes | Raw) -> ReplyFailed:
     """An error event, flat or nested, or the ``error`` of an answer. Raises MsgspecError."""
-    said = _failure.decode(raw)
-    if said.error != NULL:
-        nested = _any.decode(said.error)
+    failure = _failure.decode(raw)
+    if failure.error != NULL:
+        nested = _any.decode(failure.error)
         if isinstance(nested, str):
-            return ReplyFailed(hints.first_line(nested) or _NAMELESS)
-        said = _failure.decode(said.error)
-    kind, code = _word(said.type), _word(said.code)
+            return ReplyFailed(hints.first_line(nested) or _NO_MESSAGE)
+        failure = _failure.decode(failure.error)
+    kind, code = _as_text(failure.type), _as_text(failure.code)
+    # The type of a flat error event is the event's own name, not a kind of error.
     kind = None if kind == "error" else kind
-    status = _STATUSES.get(code or "") or _STATUSES.get(kind or "") or _status(said.code) or 502
-    message = hints.first_line(_word(said.message) or "") or code or _NAMELESS
-    return ReplyFailed(message, kind, code, status, hints.wait_in_words(message))
+    # The response itself had status 200, so the error's code tells the status.
+    status = (
+        _STATUSES.get(code or "")
+        or _STATUSES.get(kind or "")
+        or (failure.code if isinstance(failure.code, int) and 400 <= failure.code < 600 else None)
+        or 502
+    )
+    message = hints.first_line(_as_text(failure.message) or "") or code or _NO_MESSAGE
+    return ReplyFailed(message, kind, code, status, hints.parse_wait(message))
 
 
-_NAMELESS = "The upstream failed without a reason"
+_NO_MESSAGE = "The upstream failed without a reason"
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    said, outer = _told(body)
-    message = _message(said) or _message(outer) or hints.first_line(hints.plain_text(body))
+    inner, outer = _error_objects(body)
+    message = _message(inner) or _message(outer) or hints.first_line(hints.plain_text(body))
     wait = hints.retry_after(headers)
     return UpstreamError(
         message or f"The upstream answered {status}",
         status=status,
-        kind=_word(said.get("type")),
-        code=_word(said.get("code")),
-        request_id=_request_id(said, outer, headers),
-        retry_after=hints.wait_in_words(message) if wait is None else wait,
+        kind=_as_text(inner.get("type")),
+        code=_as_text(inner.get("code")),
+        request_id=_request_id(inner, outer, headers),
+        retry_after=hints.parse_wait(message) if wait is None else wait,
     )
 
 
-def _told(body: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+def _error_objects(body: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
     """The error object and the object around it, empty where there is none."""
     try:
         outer = _any.decode(body)
     except BROKEN:
         return {}, {}
+    # Some gateways wrap the error object in an array.
     if isinstance(outer, list) and outer:
         outer = outer[0]
     if not isinstance(outer, dict):
         return {}, {}
-    said = outer.get("error")
-    if isinstance(said, str):
-        return {**outer, "message": said}, outer
-    return (said, outer) if isinstance(said, dict) else (outer, outer)
+    inner = outer.get("error")
+    if isinstance(inner, str):
+        return {**outer, "message": inner}, outer
+    return (inner, outer) if isinstance(inner, dict) else (outer, outer)
 
 
-def _message(said: Mapping[str, Any]) -> str:
+def _message(members: Mapping[str, Any]) -> str:
     for name in ("message", "detail", "error_description", "error"):
-        value = said.get(name)
+        value = members.get(name)
         if isinstance(value, str) and value.strip():
             return hints.first_line(value)
+        # Validation errors of some compatible servers are an array under detail.
         if isinstance(value, list | dict) and name != "error" and value:
             return hints.first_line(_encode(value).decode())
     return ""
 
 
-def _word(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     return str(value) or None
 
 
-def _status(code: object) -> int | None:
-    return code if isinstance(code, int) and 400 <= code < 600 else None
-
-
 def _request_id(
-    said: Mapping[str, Any], outer: Mapping[str, Any], headers: Mapping[str, str]
+    inner: Mapping[str, Any], outer: Mapping[str, Any], headers: Mapping[str, str]
 ) -> str | None:
+    # A gateway of this kind upstream repeats the vendor's id in the body.
     names = ("upstream_request_id", "request_id")
-    return hints.request_id(headers, *(each.get(name) for each in (said, outer) for name in names))
+    return hints.request_id(headers, *(each.get(name) for each in (inner, outer) for name in names))
+
+
+def error_frame(failure: ReplyFailed, number: int) -> bytes:
+    return b"event: error\ndata: %b\n\n" % write_failure(failure, number)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from gateway_core import Grammar
-from gateway_formats.sse import Decoder
+from gateway_formats.sse import EventDecoder
 
 _WORDS = {
     "response.created": "created",
@@ -22,45 +22,46 @@ _WORDS = {
     "response.failed": "failed",
     "error": "error",
 }
+# The order of events: https://platform.openai.com/docs/api-reference/responses-streaming
 PATTERN = (
     r"(?:(?:created )?(?:begun )*(?:body )*"
     r"(?:end (?:done )*|failed (?:done )*|error (?:failed )?(?:done )*))"
 )
 
 
-class _Frame(Struct):
+class _GrammarFrame(Struct):
     type: str | None = None
     sequence_number: int | None = None
     output_index: int | None = None
 
 
-_frame = msgspec.json.Decoder(_Frame)
+_frame = msgspec.json.Decoder(_GrammarFrame)
 
 
 def words(stream: bytes) -> list[str]:
-    decoder = Decoder()
-    said: list[str] = []
+    decoder = EventDecoder()
+    found_words: list[str] = []
     added: set[int] = set()
     number: int | None = None
     for event, data in [*decoder.feed(stream), *decoder.close()]:
         if data == b"[DONE]":
-            said.append("done")
+            found_words.append("done")
             continue
-        frame = _decoded(data)
-        said.append(_word(event, frame, number, added))
+        frame = _decode_frame(data)
+        found_words.append(_word(event, frame, number, added))
         if frame is not None and frame.sequence_number is not None:
             number = frame.sequence_number
-    return said
+    return found_words
 
 
-def _decoded(data: bytes) -> _Frame | None:
+def _decode_frame(data: bytes) -> _GrammarFrame | None:
     try:
         return _frame.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 
-def _word(event: bytes, frame: _Frame | None, number: int | None, added: set[int]) -> str:
+def _word(event: bytes, frame: _GrammarFrame | None, number: int | None, added: set[int]) -> str:
     if frame is None:
         return "rubbish"
     name = event.decode("utf-8", "replace")

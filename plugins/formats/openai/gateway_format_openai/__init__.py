@@ -12,18 +12,18 @@ A vendor's quirks are declared in ``ProviderSpec.options``; each is optional.
 
 ===========================  ==============================================================
 ``max_tokens``               true: the limit is called ``max_tokens``; false: it is called
-                             ``max_completion_tokens``; or the name itself. Unsaid: by the
-                             model's name.
-``system_role``              ``system`` (usual) or ``developer``. When it is said, messages
+                             ``max_completion_tokens``; or the name itself. By default it
+                             depends on the model's name.
+``system_role``              ``system`` (default) or ``developer``. When it is set, messages
                              that pass through are changed to it too.
-``reasoning``                how thinking is asked for: ``effort`` (``reasoning_effort``,
-                             usual), ``openrouter`` (a ``reasoning`` object), ``thinking``
+``reasoning``                how thinking is requested: ``effort`` (``reasoning_effort``,
+                             default), ``openrouter`` (a ``reasoning`` object), ``thinking``
                              (a ``thinking`` object), ``thinking+effort`` (both),
                              ``enable_thinking`` (a flag and ``thinking_budget``), ``none``.
 ``reasoning_content``        how earlier thinking goes back: true or ``reasoning_content``,
                              ``reasoning``, ``reasoning_details`` (the only one that takes
                              signatures), ``content`` (thinking pieces in the content).
-                             Unsaid: it does not.
+                             By default it does not.
 ``cache_control``            takes ``cache_control`` on content pieces and tools.
 ``top_k``, ``min_p``         takes these sampling members.
 ``video``                    takes ``video_url`` pieces.
@@ -32,14 +32,14 @@ A vendor's quirks are declared in ``ProviderSpec.options``; each is optional.
                              one text in its place.
 ``allowed_tools``            takes a tool choice of several tools; others are offered only
                              the allowed ones.
-``json_schema``              false: no ``json_schema`` output; the schema is put into words.
+``json_schema``              false: no ``json_schema`` output; the schema goes into the prompt.
 ``images_in_tool_results``   takes pictures in tool messages; for others they follow in a
                              user message.
-``documents``                how a document is written: ``file`` (usual, by value),
+``documents``                how a document is written: ``file`` (default, by value),
                              ``file_or_url`` (``file_data`` may be an address),
                              ``document_url``, ``file_url``, ``none``.
-``web_search``               how a search by the vendor is asked for: ``web_search_options``,
-                             ``plugins``, or the type of a tool. Unsaid: it is not.
+``web_search``               how a search by the vendor is requested: ``web_search_options``,
+                             ``plugins``, or the type of a tool. By default it is not.
 ``short_ids``                tool call ids must be nine letters or digits.
 ``no_stream_usage``          refuses ``stream_options``.
 ===========================  ==============================================================
@@ -49,81 +49,55 @@ and on for this dialect's own, unless they are set: who writes ``top_k`` in a
 chat completion means it for the vendor.
 """
 
-from collections.abc import Mapping
+from gateway_core import Endpoint, WireFormat, hookimpl
 
-from msgspec import Raw
-
-from gateway_core import (
-    Endpoint,
-    Intake,
-    WireFormat,
-    hookimpl,
+from ._members import DIALECT
+from .client_replies import write_completion_reply, write_reply
+from .client_requests import (
+    read_completion_intake,
+    read_completion_request,
+    read_intake,
+    read_request,
 )
-from gateway_formats.intake import model_in_body
-
-from . import completions, errors, outgoing, passing, replies, requests
-from .completions import CompletionWriter
+from .client_stream import ChatWriter, CompletionWriter
+from .errors import read_error, write_error
 from .grammar import GRAMMAR
-from .members import DIALECT, first, invalid, is_empty_list
-from .streams import ChatReader
-from .writer import ChatWriter
+from .relay import begin_relay
+from .vendor_replies import read_reply
+from .vendor_requests import write_request
+from .vendor_stream import ChatReader
 
 
 class ChatClient:
     """Serves clients that ask for chat completions."""
 
-    read_request = staticmethod(requests.read_request)
-    write_reply = staticmethod(replies.write_reply)
+    read_request = staticmethod(read_request)
+    write_reply = staticmethod(write_reply)
     stream_writer = ChatWriter
-    write_error = staticmethod(errors.write_error)
+    write_error = staticmethod(write_error)
 
 
 class CompletionClient:
     """Serves clients that ask for text completions."""
 
-    read_request = staticmethod(completions.read_request)
-    write_reply = staticmethod(completions.write_reply)
+    read_request = staticmethod(read_completion_request)
+    write_reply = staticmethod(write_completion_reply)
     stream_writer = CompletionWriter
-    write_error = staticmethod(errors.write_error)
+    write_error = staticmethod(write_error)
 
 
 class ChatVendor:
     """Calls vendors that answer with chat completions."""
 
-    write_request = staticmethod(outgoing.write_request)
-    read_reply = staticmethod(replies.read_reply)
+    write_request = staticmethod(write_request)
+    read_reply = staticmethod(read_reply)
     stream_reader = ChatReader
-    read_error = staticmethod(errors.read_error)
+    read_error = staticmethod(read_error)
 
     def path(self, model: str, stream: bool) -> str:
         return "/chat/completions"
 
-    relay = staticmethod(passing.relay)
-
-
-_LIST, _OBJECT = b"[{"
-
-
-def read_intake(
-    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
-) -> Intake:
-    """Raises BadRequest when there are no messages."""
-    raw = members.get("messages")
-    begun = b"" if raw is None else memoryview(raw)
-    if len(begun) < 2 or begun[0] != _LIST or begun[1] != _OBJECT:  # As nearly every list begins.
-        _check_messages(members)
-    return model_in_body(path, headers, members)
-
-
-def _check_messages(members: Mapping[str, Raw]) -> None:
-    name = "messages" if "messages" in members else "input"
-    raw = members.get(name)
-    if raw is None or first(raw) == b"n":
-        raise invalid("messages", "is missing")
-    if first(raw) not in (b'[["' if name == "input" else b"["):
-        raise invalid(name, "must be an array")
-    if is_empty_list(raw):
-        raise invalid(name, "must not be empty")
+    relay = staticmethod(begin_relay)
 
 
 CHAT = WireFormat(
@@ -140,7 +114,7 @@ CHAT = WireFormat(
 COMPLETIONS = WireFormat(
     id="openai-completions",
     dialect=DIALECT,
-    endpoints=(Endpoint(path="/v1/completions", read=completions.read_intake),),
+    endpoints=(Endpoint(path="/v1/completions", read=read_completion_intake),),
     client=CompletionClient(),
     grammar=GRAMMAR,
 )

@@ -6,14 +6,14 @@ import msgspec
 from msgspec import Struct
 
 from gateway_core import Grammar
-from gateway_formats.sse import blocks, read_block
+from gateway_formats.sse import parse_frame, split_frames
 
+from ._members import UNREADABLE
 from .errors import error_in
-from .members import UNREADABLE
-from .streams import is_done
+from .vendor_stream import is_done
 
 
-class _Choice(Struct):
+class _AnyChoice(Struct):
     index: Any = 0
     delta: dict[str, Any] | None = None
     message: dict[str, Any] | None = None
@@ -21,20 +21,21 @@ class _Choice(Struct):
     finish_reason: Any = None
 
 
-class _Chunk(Struct):
-    choices: list[_Choice] | None = None
+class _AnyChunk(Struct):
+    choices: list[_AnyChoice] | None = None
     usage: Any = None
     error: Any = None
 
 
-_chunk = msgspec.json.Decoder(_Chunk).decode
+_chunk = msgspec.json.Decoder(_AnyChunk).decode
+
 _anything = msgspec.json.Decoder().decode
 
 
 def _words(stream: bytes) -> list[str]:
     if not stream.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
         return ["rubbish"]
-    return [_word(read_block(block)[1]) for block in blocks(stream)]
+    return [_word(parse_frame(block)[1]) for block in split_frames(stream)]
 
 
 def _word(data: bytes) -> str:
@@ -56,7 +57,9 @@ def _word(data: bytes) -> str:
 
 
 _SAID = "(?:(?:note|usage|chunk|finish) )*"
+
 _ENDED = "(?:chunk|finish) (?:(?:note|usage) )*done (?:note )*"
+
 _PATTERN = f"{_SAID}(?:{_ENDED}|error )"
 
 GRAMMAR = Grammar(words=_words, pattern=_PATTERN)

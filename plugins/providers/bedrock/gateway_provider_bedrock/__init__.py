@@ -7,7 +7,7 @@ keys (``accessKeyId``, ``secretAccessKey`` or the account's secret, and a
 ``sessionToken``), which sign every request. ``region`` picks the host.
 
 Provider options of the format: ``guardrail`` (an id or ARN), ``guardrail_version``
-(``DRAFT`` unless said) and ``latency`` (``standard``, ``optimized``), sent with
+(``DRAFT`` by default) and ``latency`` (``standard``, ``optimized``), sent with
 every request when set.
 
 Models go by Bedrock's own ids, by inference profiles, or by ARN; any of them

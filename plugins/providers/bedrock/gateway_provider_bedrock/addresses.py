@@ -5,6 +5,7 @@ import re
 from gateway_core import BadRequest, Credential, Target
 
 DEFAULT_REGION = "us-east-1"
+# The region becomes part of a host, so nothing but a region's form may pass.
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d{1,2}")
 
 
@@ -22,5 +23,6 @@ def address(target: Target, credential: Credential, path: str) -> str:
     if isinstance(own, str) and own:
         return f"{own.rstrip('/')}{path}"
     region = region_of(credential)
+    # The partition of China has a domain of its own.
     domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     return f"https://bedrock-runtime.{region}.{domain}{path}"

@@ -13,8 +13,9 @@ import msgspec
 from gateway_core import UpstreamError
 from gateway_formats.hints import LONGEST_MESSAGE, first_line, request_id, retry_after
 
-from .shapes import BROKEN, Fault
+from ._shapes import BROKEN, Fault
 
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
 _STATUSES = {
     "throttlingexception": 429,
     "modelnotreadyexception": 429,
@@ -37,23 +38,21 @@ def status_of(kind: str) -> int:
 
 
 def text_of(fault: Fault) -> str | None:
-    said = fault.message if fault.message is not None else fault.Message
-    return said if isinstance(said, str) and said else None
+    # Services spell the key in either way.
+    message = fault.message if fault.message is not None else fault.Message
+    return message if isinstance(message, str) and message else None
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
+    # The header reads ``ThrottlingException:http://…``: the kind and where it is explained.
+    kind = headers.get("x-amzn-errortype", "").partition(":")[0] or None
     return UpstreamError(
         first_line(_text(body)) or f"The upstream answered with status {status}",
         status=status,
-        kind=_kind(headers),
+        kind=kind,
         request_id=request_id(headers, names=("x-amzn-requestid",)),
         retry_after=retry_after(headers),
     )
-
-
-def _kind(headers: Mapping[str, str]) -> str | None:
-    """``ThrottlingException:http://…`` names a kind and where it is explained."""
-    return headers.get("x-amzn-errortype", "").partition(":")[0] or None
 
 
 def _text(body: bytes) -> str:

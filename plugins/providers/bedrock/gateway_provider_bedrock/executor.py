@@ -10,13 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gateway_core import (
-    Credential,
-    Transport,
-    UpstreamError,
-    UpstreamRequest,
-    UpstreamResponse,
-)
+from gateway_core import Credential, Transport, UpstreamError, UpstreamRequest, UpstreamResponse
 
 from .addresses import region_of
 
@@ -45,6 +39,7 @@ class SigV4:
                 self._sign = await asyncio.to_thread(load_signer)
             made = self._sign(request, keys, region_of(credential))
         elif credential.secret:
+            # https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys-use.html
             made = {"authorization": f"Bearer {credential.secret}"}
         else:
             raise UpstreamError("The account has neither access keys nor an API key", status=401)
@@ -66,6 +61,7 @@ def keys_of(credential: Credential) -> Mapping[str, Any] | None:
 
 def load_signer() -> Sign:
     """Read the signing library and give the function that makes a request's headers."""
+    # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials

@@ -16,35 +16,39 @@ from gateway_core import (
     WireFormat,
 )
 
-from . import errors, replies, requests, watch
-from .streams import Reader
+from ._dialect import DIALECT
+from .errors import read_error
+from .relay import relay_reply
+from .vendor_replies import read_reply
+from .vendor_requests import write_request
+from .vendor_stream import Reader
 
 
 class CohereVendor:
     """Calls Cohere's chat, version 2."""
 
     def write_request(self, conversation: Conversation, target: Target, losses: Losses) -> bytes:
-        return requests.write_request(conversation, target, losses)
+        return write_request(conversation, target, losses)
 
     def read_reply(self, body: bytes) -> Reply:
-        return replies.read_reply(body)
+        return read_reply(body)
 
     def stream_reader(self) -> StreamReader:
         return Reader()
 
     def read_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-        return errors.read_error(status, headers, body)
+        return read_error(status, headers, body)
 
     def path(self, model: str, stream: bool) -> str:
         return "/chat"
 
     def relay(self, call: Call, target: Target, members: dict[str, Raw]) -> Relay:
-        return watch.relay(call)
+        return relay_reply(call)
 
 
 CHAT = WireFormat(
     id="cohere",
-    dialect=requests.DIALECT,
+    dialect=DIALECT,
     vendor=CohereVendor(),
     base_url="https://api.cohere.com/v2",
 )

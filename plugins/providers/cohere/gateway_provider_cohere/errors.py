@@ -12,8 +12,9 @@ from msgspec import Struct
 from gateway_core import UpstreamError
 from gateway_formats.hints import LONGEST_MESSAGE, first_line, request_id, retry_after
 
-from .shapes import BROKEN
+from ._shapes import BROKEN
 
+# Any of these may carry the request's id.
 _ID_HEADERS = ("x-request-id", "request-id", "x-debug-trace-id")
 
 
@@ -27,20 +28,21 @@ _decode = msgspec.json.Decoder(_Body).decode
 
 
 def read_error(status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    said = _said(body)
-    message = said.message if isinstance(said.message, str) else ""
+    content = _read_body(body)
+    message = content.message if isinstance(content.message, str) else ""
     return UpstreamError(
         first_line(message) or f"The upstream answered with status {status}",
         status=status,
-        kind=said.error_type if isinstance(said.error_type, str) else None,
-        request_id=request_id(headers, names=_ID_HEADERS) or request_id({}, said.id),
+        kind=content.error_type if isinstance(content.error_type, str) else None,
+        request_id=request_id(headers, names=_ID_HEADERS) or request_id({}, content.id),
         retry_after=retry_after(headers),
     )
 
 
-def _said(body: bytes) -> _Body:
+def _read_body(body: bytes) -> _Body:
     try:
         return _decode(body)
     except BROKEN:
+        # A proxy's page is HTML, not JSON; it tells a client nothing.
         text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace")
         return _Body(message=None if text.lstrip().startswith("<") else text)

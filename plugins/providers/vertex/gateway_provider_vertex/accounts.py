@@ -1,8 +1,5 @@
 """What an account at this vendor holds: a service account, an access token or an API key."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
@@ -30,11 +27,13 @@ _read = msgspec.json.Decoder(ServiceAccount).decode
 
 def service_account(credential: Credential) -> ServiceAccount | None:
     """The service account, if that is what the account holds. Raises UpstreamError."""
-    given = credential.data.get("serviceAccount") or _document(credential.secret)
-    if not given:
+    key_file = credential.data.get("serviceAccount") or _document(credential.secret)
+    if not key_file:
         return None
     try:
-        return _parsed(given)
+        if isinstance(key_file, str):
+            return _read(key_file)
+        return msgspec.convert(key_file, ServiceAccount)
     except msgspec.MsgspecError:
         # The decoder's own words are not passed on: they may quote the key.
         raise UpstreamError(
@@ -49,9 +48,3 @@ def is_api_key(secret: str | None) -> bool:
 
 def _document(secret: str | None) -> str | None:
     return secret if secret is not None and secret.lstrip().startswith("{") else None
-
-
-def _parsed(given: str | Mapping[str, Any]) -> ServiceAccount:
-    if isinstance(given, str):
-        return _read(given)
-    return msgspec.convert(given, ServiceAccount)

@@ -19,10 +19,16 @@ def address(target: Target, credential: Credential, path: str) -> str:
         return own.rstrip("/") + path
     project = _text(credential, "project")
     if project is None and is_api_key(credential.secret):
+        # Express mode: https://cloud.google.com/vertex-ai/generative-ai/docs/start/express-mode/overview
         return f"https://{host(GLOBAL)}/v1/publishers/google{path}"
     if project is None:
-        project = _own_project(credential)
-    location = _location(credential)
+        account = service_account(credential)
+        if account is None or account.project_id is None:
+            raise UpstreamError("The account names no project; save one as project in its data")
+        project = account.project_id
+    location = _text(credential, "location") or GLOBAL
+    if not _LOCATION.fullmatch(location):
+        raise UpstreamError("The account's location is not a location of Google Cloud")
     home = f"/v1/projects/{quote(project, safe=':')}/locations/{location}"
     return f"https://{host(location)}{home}/publishers/google{path}"
 
@@ -34,20 +40,6 @@ def host(location: str) -> str:
     if location in _SEVERAL_REGIONS:
         return f"aiplatform.{location}.rep.googleapis.com"
     return f"{location}-aiplatform.googleapis.com"
-
-
-def _own_project(credential: Credential) -> str:
-    account = service_account(credential)
-    if account is None or account.project_id is None:
-        raise UpstreamError("The account names no project; save one as project in its data")
-    return account.project_id
-
-
-def _location(credential: Credential) -> str:
-    location = _text(credential, "location") or GLOBAL
-    if not _LOCATION.fullmatch(location):
-        raise UpstreamError("The account's location is not a location of Google Cloud")
-    return location
 
 
 def _text(credential: Credential, name: str) -> str | None:

@@ -31,6 +31,7 @@ class VertexExecutor:
             return await transport.send(_with_key(request, credential.secret))
         token = await self._tokens.token(account, transport)
         response = await transport.send(_with(request, BEARER, f"Bearer {token}"))
+        # A revoked token would otherwise be used until it expires.
         if response.status == 401:
             self._tokens.forget(account)
         return response

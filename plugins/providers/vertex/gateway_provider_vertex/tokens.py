@@ -28,7 +28,7 @@ LONGEST_ANSWER = 64 * 1024
 class Token(Struct, frozen=True):
     text: str
     until: float
-    """By the clock that the cache was given."""
+    """On the cache's clock."""
 
     def __repr__(self) -> str:
         return f"Token(until={self.until})"
@@ -138,15 +138,15 @@ def statement(account: ServiceAccount, now: int) -> str:
 def denied(status: int, body: bytes) -> UpstreamError:
     """Why there is no token; the account is at fault for anything but haste or an outage."""
     try:
-        told = msgspec.json.decode(body, type=Denied)
+        denial = msgspec.json.decode(body, type=Denied)
     except msgspec.MsgspecError:
-        told = Denied()
-    reason = told.error_description or told.error or f"status {status}"
+        denial = Denied()
+    reason = denial.error_description or denial.error or f"status {status}"
     is_ours = 400 <= status < 500 and status != 429
     return UpstreamError(
         f"Google Cloud refused to sign in: {reason}",
         status=401 if is_ours else status,
-        code=told.error or None,
+        code=denial.error or None,
     )
 
 

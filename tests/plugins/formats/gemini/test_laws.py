@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from gateway_format_gemini import GeminiClient, GeminiVendor
+from gateway_format_gemini import GEMINI
 from gateway_format_gemini.grammar import GRAMMAR
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,9 +48,9 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
-CLIENT, VENDOR = GeminiClient(), GeminiVendor()
+CLIENT, VENDOR = GEMINI.client, GEMINI.vendor
 TARGET = Target(ProviderSpec(id="google", name="Google"), Model("gemini-2.5-flash"))
 
 WORDS = st.sampled_from(["a", "é", "\u2028", "b c", "\x85x", "日本", '"{', "\\", "\n"])
@@ -303,7 +303,7 @@ def read(stream: bytes) -> Reply:
 def test_any_events_make_a_well_formed_stream(data: Any, events: list[StreamEvent]) -> None:
     stream = written(batches(data.draw, events))
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert read(stream) == read(written([[event] for event in events]))
 
 
@@ -316,7 +316,7 @@ def test_a_failure_at_any_point_is_the_end_of_a_well_formed_stream(
 
     stream = written(batches(data.draw, [*events[:place], ReplyFailed("broken"), *events[place:]]))
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert GRAMMAR.words(stream)[-1] == "error"
 
 

@@ -18,7 +18,7 @@ from gateway_core import (
     VendorSide,
     WireFormat,
 )
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 TARGET = Target(ProviderSpec(id="google", name="Google"), Model("models/gemini-x"))
 
@@ -95,9 +95,9 @@ def test_the_end_has_come_when_every_candidate_has_a_reason(
     assert broken.startswith(b"".join(frames[:2]))
     assert b'data: {"error":' in broken
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, passed) is None
-    assert violation(gemini.grammar, broken) is None
-    assert violation(gemini.grammar, b"".join(frames[:2])) is not None
+    assert find_violation(gemini.grammar, passed) is None
+    assert find_violation(gemini.grammar, broken) is None
+    assert find_violation(gemini.grammar, b"".join(frames[:2])) is not None
 
 
 def test_a_refused_prompt_ends_a_stream(vendor: VendorSide, gemini: WireFormat) -> None:
@@ -107,7 +107,7 @@ def test_a_refused_prompt_ends_a_stream(vendor: VendorSide, gemini: WireFormat) 
     assert passing.feed(body) + passing.close() == body
     assert passing.started
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, body) is None
+    assert find_violation(gemini.grammar, body) is None
 
 
 def test_a_vendor_s_error_is_told_and_ends_the_stream(vendor: VendorSide) -> None:
@@ -130,7 +130,7 @@ def test_rubbish_ends_the_stream(vendor: VendorSide, gemini: WireFormat) -> None
 
     assert passing.failure is not None
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, passed) is None
+    assert find_violation(gemini.grammar, passed) is None
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_failure_from_without_is_told_in_this_format(
     passed = passing.feed(frame(piece("a"))) + passing.fail(ReplyFailed("Lost", status=504))
 
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, passed) is None
+    assert find_violation(gemini.grammar, passed) is None
     assert gemini.grammar.words(passed) == ["part", "error"]
 
 
@@ -220,7 +220,7 @@ def test_a_whole_answer_is_measured(vendor: VendorSide) -> None:
 )
 def test_a_broken_stream_is_not_grammatical(gemini: WireFormat, stream: bytes) -> None:
     assert gemini.grammar is not None
-    assert violation(gemini.grammar, stream) is not None
+    assert find_violation(gemini.grammar, stream) is not None
 
 
 def test_arguments_that_come_in_pieces_count_for_an_estimate(vendor: VendorSide) -> None:

@@ -28,7 +28,7 @@ from gateway_core import (
     VendorSide,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 ITEMS = items("ollama_chat")
 ASKED = [item for item in ITEMS if question(item) is not None]
@@ -175,7 +175,7 @@ def test_the_relay_changes_nothing(item: Item, vendor: VendorSide, target: Targe
 
     assert passed == stream.rstrip(b"\n") + b"\n"
     assert OLLAMA.grammar is not None
-    assert violation(OLLAMA.grammar, passed) is None
+    assert find_violation(OLLAMA.grammar, passed) is None
     assert relay.started
     assert relay.failure is None
     usage = relay.usage or Usage()
@@ -231,7 +231,7 @@ def test_a_rewritten_stream_is_read_the_same_and_by_the_library(
 
     assert normal_reply(gather(cut(vendor, written, []))) == normal_reply(gather(events))
     assert OLLAMA.grammar is not None
-    assert violation(OLLAMA.grammar, written) is None
+    assert find_violation(OLLAMA.grammar, written) is None
     rows = [ollama.ChatResponse.model_validate_json(r) for r in written.decode().splitlines()]
     assert "".join(row.message.content or "" for row in rows) == naive(item)["text"]
     assert rows[-1].done

@@ -50,8 +50,8 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
-from gateway_formats.ndjson import one_line
+from gateway_formats.grammar import find_violation
+from gateway_formats.ndjson import escape_line_separators
 
 assert OLLAMA.client is not None
 assert OLLAMA.vendor is not None
@@ -72,7 +72,7 @@ json_values = st.recursive(
 objects = st.dictionaries(words, json_values, max_size=3)
 raw_objects = objects.map(lambda value: Raw(msgspec.json.encode(value)))
 extras = st.dictionaries(names.map(lambda name: f"x_{name}"), raw_objects, max_size=2)
-arguments = objects.map(lambda value: one_line(msgspec.json.encode(value)).decode())
+arguments = objects.map(lambda value: escape_line_separators(msgspec.json.encode(value)).decode())
 images = st.sampled_from(
     [("iVBORw0KGgoAAAA=", "image/png"), ("/9j/4AAQ", "image/jpeg"), ("AAAA", None)]
 ).map(lambda pair: Media(kind="image", data=pair[0], media_type=pair[1]))
@@ -296,7 +296,7 @@ def test_every_stream_is_grammatical_however_it_is_batched(
 
     stream = write_stream(batches)
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert stream == write_stream([[event] for event in events])
     gather(read_stream(stream))
 
@@ -311,7 +311,7 @@ def test_a_failure_at_any_point_ends_the_stream_with_an_error(
 
     stream = write_stream([broken, events[place:]])
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert stream.endswith(b'{"error":"out of luck\\nreally"}\n')
     assert read_stream(stream)[-1] == ReplyFailed("out of luck\nreally")
 
@@ -330,7 +330,7 @@ def test_a_stream_cut_short_is_a_failure_for_reader_and_relay(
 
     assert isinstance(read_stream(stream[:place])[-1], ReplyFailed)
     assert relay.failure is not None
-    assert violation(GRAMMAR, passed) is None
+    assert find_violation(GRAMMAR, passed) is None
 
 
 @QUICK
@@ -344,7 +344,7 @@ def test_nothing_a_vendor_sends_makes_a_reader_or_a_relay_raise(head: bytes, tai
     passed = relay.feed(head + line) + relay.feed(tail) + relay.close()
 
     assert isinstance(events[-1], ReplyFailed)
-    assert violation(GRAMMAR, passed) is None
+    assert find_violation(GRAMMAR, passed) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null", b"\xff", b'"a"', b"[" * 100_000])

@@ -4,7 +4,7 @@ import pytest
 from gateway_format_ollama import OLLAMA
 
 from gateway_core import Call, Kind, Relay, ReplyFailed, Target, Usage, VendorSide
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 LINE = b'{"model":"m","message":{"role":"assistant","content":"Hello"},"done":false}\n'
 EMPTY = b'{"model":"m","message":{"role":"assistant","content":""},"done":false}\n'
@@ -28,7 +28,7 @@ def whole(vendor: VendorSide, target: Target) -> Relay:
 
 def well_formed(stream: bytes) -> bool:
     assert OLLAMA.grammar is not None
-    return violation(OLLAMA.grammar, stream) is None
+    return find_violation(OLLAMA.grammar, stream) is None
 
 
 def test_what_passes_is_counted(relay: Relay) -> None:

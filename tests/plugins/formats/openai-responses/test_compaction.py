@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from gateway_format_openai_responses._summary import INTRODUCTION, REQUEST
 from gateway_format_openai_responses.grammar import GRAMMAR
-from gateway_format_openai_responses.summary import INTRODUCTION, REQUEST
 from msgspec import Raw
 from openai.types.responses import CompactedResponse, Response
 
@@ -40,7 +40,7 @@ from gateway_core import (
     WireFormat,
 )
 from gateway_formats.fold import unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 Json = dict[str, Any]
 Ask = Callable[..., Conversation]
@@ -189,7 +189,7 @@ def test_a_stream_that_fails_says_so(
 
     told = [frame["type"] for frame in frames(stream)]
     assert told[-2:] == (["error", "response.failed"] if count else ["error"])
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
 
 
 def test_a_stream_without_a_summary_fails(
@@ -322,7 +322,7 @@ def test_its_answer_passes_as_a_stream_where_one_is_wanted(
 
     stream = relay.feed(json.dumps(NATIVE).encode()) + relay.close()
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert frames(stream)[-1]["response"]["output"] == NATIVE["output"]
     assert relay.usage == Usage(input_tokens=5, output_tokens=6)
     assert relay.started

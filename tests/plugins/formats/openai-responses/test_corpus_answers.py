@@ -32,7 +32,7 @@ from gateway_core import (
     VendorSide,
 )
 from gateway_formats.fold import gather
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 Json = dict[str, Any]
 GOOD = [
@@ -284,7 +284,7 @@ def test_a_stream_that_is_written_again_says_the_same_to_the_library(
 
     stream = writer.feed(events) + writer.close()
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     reply = gather(events)
     whole = client.write_reply(reply, asked, Losses())
     assert json.loads(whole) == list(naive.frames(stream))[-1]["response"]

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from carrying import carry
-from gateway_format_openai_responses.reader import Reader
+from gateway_format_openai_responses.vendor_stream import Reader
 
 from gateway_core import ToolCall
 from gateway_formats.fold import gather

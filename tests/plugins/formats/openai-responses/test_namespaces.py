@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from gateway_format_openai_responses.namespaces import LONGEST, flat_name
+from gateway_format_openai_responses._namespaces import LONGEST, flat_name
 
 from gateway_core import (
     Choice,

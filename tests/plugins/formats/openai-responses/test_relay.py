@@ -13,7 +13,7 @@ from openai._streaming import Stream
 from openai.types.responses import ResponseStreamEvent
 
 from gateway_core import Call, ReplyFailed, Target, Usage, VendorSide
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 Json = dict[str, Any]
 Aim = Callable[..., Target]
@@ -69,7 +69,7 @@ def test_a_stream_passes_as_it_came(item: Item, relay: Callable[[], Any]) -> Non
     passed = b"".join(passing.feed(chunk) for chunk in chunks) + passing.close()
 
     assert passed == body
-    assert violation(GRAMMAR, passed) is None
+    assert find_violation(GRAMMAR, passed) is None
     assert passing.failure is None
     assert passing.started
     usage = final(body).get("usage")
@@ -96,7 +96,7 @@ def test_a_stream_that_breaks_off_ends_in_an_error(
 
     passed = passing.feed(body[: int(len(body) * cut)]) + passing.close()
 
-    assert violation(GRAMMAR, passed) is None
+    assert find_violation(GRAMMAR, passed) is None
     assert passing.failure is not None
     assert passed.count(b"event: error\n") == 1
 
@@ -156,7 +156,7 @@ def test_an_error_frame_goes_on_counting_and_ends_the_answer(relay: Callable[[],
 
     last = passing.fail(ReplyFailed("gone", status=504))
 
-    assert violation(GRAMMAR, before + last) is None
+    assert find_violation(GRAMMAR, before + last) is None
     error, failed = [json.loads(part.split(b"data: ")[1]) for part in last.split(b"\n\n")[:2]]
     assert (error["sequence_number"], failed["sequence_number"]) == (3, 4)
     assert failed["response"] == {
@@ -212,7 +212,7 @@ def test_the_vendors_own_error_is_told_in_our_words(bad: Json, relay: Callable[[
 
     passed = passing.feed(frame(CREATED) + frame(ADDED) + frame(DELTA) + frame(bad))
 
-    assert violation(GRAMMAR, passed) is None
+    assert find_violation(GRAMMAR, passed) is None
     assert passing.failure == ReplyFailed("x", None, "server_error", 500)
     assert (passing.usage is not None) == (bad["type"] == "response.failed")
 
@@ -237,7 +237,7 @@ def test_rubbish_is_not_passed(data: bytes, relay: Callable[[], Any]) -> None:
     passed = passing.feed(frame(CREATED) + b"data: %b\n\n" % data)
 
     assert b"data: %b\n\n" % data not in passed
-    assert violation(GRAMMAR, passed) is None
+    assert find_violation(GRAMMAR, passed) is None
     assert passing.failure is not None
 
 
@@ -302,4 +302,4 @@ def test_the_library_takes_an_error_for_an_error(relay: Callable[[], Any]) -> No
     ],
 )
 def test_the_grammar_tells_a_sound_stream_from_a_broken_one(stream: bytes, sound: bool) -> None:
-    assert (violation(GRAMMAR, stream) is None) == sound
+    assert (find_violation(GRAMMAR, stream) is None) == sound

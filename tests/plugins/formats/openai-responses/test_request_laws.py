@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import msgspec
-from gateway_format_openai_responses.dialect import DIALECT
-from gateway_format_openai_responses.sides import ResponsesClient, ResponsesVendor
+from gateway_format_openai_responses import ResponsesClient, ResponsesVendor
+from gateway_format_openai_responses._dialect import DIALECT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from gateway_format_openai_responses.dialect import DIALECT
+from gateway_format_openai_responses import ResponsesClient, ResponsesVendor
+from gateway_format_openai_responses._dialect import DIALECT
 from gateway_format_openai_responses.grammar import GRAMMAR
-from gateway_format_openai_responses.sides import ResponsesClient, ResponsesVendor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
@@ -42,7 +42,7 @@ from gateway_core import (
     UsageReported,
 )
 from gateway_formats.fold import gather, unfold
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 CLIENT, VENDOR = ResponsesClient(), ResponsesVendor()
 QUICK = settings(max_examples=100)
@@ -262,7 +262,7 @@ def test_a_stream_obeys_the_grammar_however_it_is_batched(
 ) -> None:
     stream = written(events, conversation, places)
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert stream == written(events, conversation, [])
 
 
@@ -343,7 +343,7 @@ def test_a_failure_anywhere_gives_a_grammatical_stream(
 
     stream = written(broken, conversation, [])
 
-    assert violation(GRAMMAR, stream) is None
+    assert find_violation(GRAMMAR, stream) is None
     assert stream.count(b"event: error\n") == 1
     assert b"response.completed" not in stream
 

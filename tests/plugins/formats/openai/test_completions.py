@@ -35,7 +35,7 @@ from gateway_core import (
     Usage,
     UsageReported,
 )
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 CallWith = Callable[..., Call]
 TOKENS = Raw(
@@ -232,7 +232,7 @@ def test_a_stream_is_chunks_of_text(older_client: ClientSide) -> None:
     assert (rows[3]["choices"], rows[3]["usage"]["prompt_tokens"]) == ([], 1)
     assert rows[4] == b"[DONE]"
     assert COMPLETIONS.grammar is not None
-    assert violation(COMPLETIONS.grammar, written) is None
+    assert find_violation(COMPLETIONS.grammar, written) is None
 
 
 def test_usage_is_left_out_when_it_is_not_wanted(older_client: ClientSide) -> None:

@@ -8,7 +8,7 @@ from gateway_format_openai import CHAT
 from msgspec import Raw
 
 from gateway_core import BadRequest, Intake
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 CHUNK = b'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n'
 END = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
@@ -20,7 +20,7 @@ DONE = b"data: [DONE]\n\n"
 
 def is_well_formed(stream: bytes) -> bool:
     assert CHAT.grammar is not None
-    return violation(CHAT.grammar, stream) is None
+    return find_violation(CHAT.grammar, stream) is None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from gateway_format_openai import CHAT
 from msgspec import Raw
 
 from gateway_core import Call, Relay, ReplyFailed, Target, Usage, VendorSide
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 CallWith = Callable[..., Call]
 Aim = Callable[..., Target]
@@ -54,7 +54,7 @@ def passed(relay: Relay, *frames: bytes) -> bytes:
 
 def well_formed(written: bytes) -> bool:
     assert CHAT.grammar is not None
-    return violation(CHAT.grammar, written) is None
+    return find_violation(CHAT.grammar, written) is None
 
 
 def test_a_stream_passes_byte_for_byte(begin: Begin) -> None:

@@ -22,7 +22,7 @@ from gateway_core import (
     Target,
     UpstreamError,
 )
-from gateway_formats.grammar import violation
+from gateway_formats.grammar import find_violation
 
 assert CHAT.client is not None
 assert CHAT.vendor is not None
@@ -158,7 +158,7 @@ def test_no_frame_makes_a_reader_stumble(disorder: Disorder, rows: list[Any]) ->
 
     assert disorder(events) is None
     assert CHAT.grammar is not None
-    assert violation(CHAT.grammar, passed) is None
+    assert find_violation(CHAT.grammar, passed) is None
 
 
 @given(chunks | values)

@@ -10,7 +10,7 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 from gateway_provider_bedrock import BEDROCK, CONVERSE
-from gateway_provider_bedrock.frames import write_frame
+from gateway_provider_bedrock._frames import write_frame
 
 from gateway_core import Conversation, Losses, Model, StreamEvent, Target, VendorSide
 

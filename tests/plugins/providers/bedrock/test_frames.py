@@ -7,7 +7,7 @@ from zlib import crc32
 
 import pytest
 from botocore.eventstream import EventStreamBuffer
-from gateway_provider_bedrock.frames import Frame, Frames, write_frame
+from gateway_provider_bedrock._frames import Frame, Frames, write_frame
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from gateway_provider_bedrock.frames import write_frame
+from gateway_provider_bedrock._frames import write_frame
 
 from gateway_core import Call, Kind, ReplyFailed, Target, VendorSide
 

@@ -1,0 +1,53 @@
+"""Whether there is only one account that a call can go to."""
+
+from msgspec import Struct
+
+from ...identity.keys import Key
+from ...routing.access_policy import check_further
+from ...routing.account_selection import PIN
+from ...routing.plan import Member
+from ...routing.snapshot import Account
+from ..request_run import RequestRun
+
+
+class SingleAccount(Struct, frozen=True):
+    """What was found for a key's calls of a model; remembered with the configuration."""
+
+    key: Key | None
+    found: tuple[Member, Account] | None
+
+
+def single_account(run: RequestRun) -> tuple[Member, Account] | None:
+    """Member and account, where there is nothing to choose from. Raises as planning does."""
+    call, key, snapshot = run.call, run.record.key, run.snapshot
+    if PIN in call.headers:
+        return None
+    name = ("single", call.format, call.kind, call.model, None if key is None else key.id)
+    held: SingleAccount | None = snapshot.memory.get(name)
+    # A key that was changed is another value with the same id.
+    if held is None or held.key is not key:
+        held = SingleAccount(key, _find(run))
+        snapshot.remember(name, held)
+    elif key is not None:
+        check_further(key, call.members)
+    if held.found is None:
+        return None
+    member, account = held.found
+    is_cooling = run.core.cooldowns.find(account.id, member.target.model.id) is not None
+    return None if is_cooling else held.found
+
+
+def _find(run: RequestRun) -> tuple[Member, Account] | None:
+    """Everything that can stand in the way, but for a cooldown. Raises as planning does."""
+    key, snapshot = run.record.key, run.snapshot
+    plan = run.plan()
+    if plan.combo is not None or len(plan.members) > 1 or (key is not None and key.connections):
+        return None
+    member = plan.members[0]
+    provider = member.target.provider
+    accounts = snapshot.accounts.get(provider.id, ())
+    if not accounts or run.core.round_robin.rotate(provider.id, accounts, snapshot.settings):
+        return None
+    if provider.executor is not None or accounts[0].proxy is not None:
+        return None
+    return member, accounts[0]

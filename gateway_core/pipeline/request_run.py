@@ -1,0 +1,243 @@
+"""One inference request as a state machine: what is known of it, and what may happen next.
+
+```text
+created ── read ── plan ── admitted ──▶ sent ──▶ answering ──▶ closed ──▶ finished
+                                          │           │
+                            on_error ─────┴───────────┴── on_client_gone
+```
+
+It never awaits. Two drivers call it: the asyncio pipeline (``pipeline.py``), which may wait
+for anything, and the fast path (``fast_path/``), which runs in the callbacks of the two
+sockets and hands the run over to the pipeline as it is when it would have to wait. Each rule
+of a request's life stands here or in ``Attempt``, once for both.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from time import monotonic
+
+from ..contracts.asgi import Header
+from ..contracts.errors import GatewayError, UpstreamError
+from ..contracts.exchange import UpstreamResponse
+from ..contracts.provider import Call
+from ..identity.credentials import check_key
+from ..metering.accounting import account
+from ..metering.request_record import RequestRecord
+from ..routing.access_policy import check_further, narrowed
+from ..routing.account_selection import PIN, AccountConstraints, session_of
+from ..routing.model_resolver import MAX_NAME
+from ..routing.plan import Plan, build_plan
+from ..upstream.response_headers import passed_on
+from ..upstream.transport import SentRequest
+from .attempt import Attempt, record_failure
+from .context import Collaborators
+from .exchanges import encode_losses
+from .json_body import members_of
+from .request_head import RequestHead
+from .translation import Translation
+
+log = logging.getLogger(__name__)
+
+
+class RequestRun:
+    """A request on its way from its head to its row in the ledger."""
+
+    # Most requests leave these as they are, so nothing is spent on setting them.
+    call: Call
+    translation: Translation
+    attempt: Attempt
+    """The one that answers, or the first one while the fast path waits for its response."""
+    sent: SentRequest | None = None
+    """The first attempt's request, where the fast path has sent it."""
+    is_answering = False
+    """``attempt`` has started to answer: nobody else is asked any more."""
+    is_open = False
+    """The client has the head of a stream."""
+    is_late = False
+    """The client has waited so long that it is due a sign of life."""
+    error: BaseException | None = None
+    """What stopped ``attempt`` on the fast path; for the pipeline to deal with."""
+    ending = b""
+    """Output that is held back until the row is written, or until it can leave with the end."""
+    written: asyncio.Future[None] | None = None
+    """Done once the row of a limited key is written."""
+    _is_accounted = False
+
+    def __init__(self, core: Collaborators, head: RequestHead) -> None:
+        self.core, self.head = core, head
+        # The run keeps this configuration to its end, whatever is changed meanwhile.
+        self.snapshot = core.state.snapshot
+        self.record = RequestRecord(
+            core.new_id(), head.path, head.route.wire.id, core.clock(), head.key
+        )
+
+    # From the body to a plan.
+
+    def read(self, body: bytes) -> None:
+        """Read the body as far as routing needs it. Raises BadRequest, MissingKey, InvalidKey."""
+        head = self.head
+        members = members_of(body)
+        check_key(head.caller, required=self.snapshot.settings.require_api_key)
+        endpoint = head.route.endpoint
+        intake = endpoint.read(head.parameters, head.headers, members)
+        self.record.model, self.record.stream = intake.model[:MAX_NAME], intake.stream
+        self.use(
+            Call(
+                kind=endpoint.kind,
+                format=head.route.wire.id,
+                model=intake.model,
+                stream=intake.stream,
+                body=body,
+                members=members,
+                headers=head.headers,
+                path=head.parameters,
+            )
+        )
+
+    def use(self, call: Call) -> None:
+        """Serve this call; an interceptor may have changed it."""
+        snapshot = self.snapshot
+        self.call = call
+        self.translation = Translation(
+            call, snapshot.registry.formats, self.record.started_at, snapshot.ways
+        )
+
+    def plan(self) -> Plan:
+        """The members that this caller may use, in order. Raises as its parts do."""
+        call, key = self.call, self.record.key
+        plan = build_plan(
+            self.snapshot,
+            call.model,
+            call.kind,
+            self.core.environment.combo_model_timeout_ms,
+            decorated=self.translation.client.decorated_models,
+        )
+        if plan.combo is not None:
+            self.record.combo_id, self.record.combo_name = plan.combo.id, plan.combo.name
+        if key is None:
+            return plan
+        check_further(key, call.members)
+        return narrowed(self.snapshot, key, plan, call.model)
+
+    def constraints(self, plan: Plan) -> AccountConstraints:
+        """Which accounts may be asked."""
+        key = self.record.key
+        allowed = frozenset(plan.combo.allowed_connection_ids if plan.combo else ())
+        scope = frozenset[str]() if key is None else key.connections
+        return AccountConstraints(self.call.headers.get(PIN), allowed, scope, session_of(self.call))
+
+    def response_head(self) -> Awaitable[UpstreamResponse]:
+        """The response of the first attempt; its head may have arrived. Raises TransportError,
+        and what stopped the attempt."""
+        sent, self.sent = self.sent, None
+        if sent is None:
+            raise GatewayError("No request was sent")
+        if self.error is not None:
+            error, self.error = self.error, None
+            return _failed(sent.answer, error)
+        return self.core.network.direct.finish(sent)
+
+    # An answer.
+
+    def on_answer(self, attempt: Attempt) -> None:
+        """This attempt has started to answer."""
+        self.attempt, self.is_answering = attempt, True
+        if self.record.first_byte is None:
+            self.record.first_byte = monotonic()
+
+    def response_headers(self) -> tuple[Header, ...]:
+        """Media type, the vendor's rate limits and request id, and what could not be carried."""
+        attempt = self.attempt
+        exchange = attempt.exchange
+        headers = [(b"content-type", exchange.media_type.encode())]
+        if attempt.response is not None:
+            headers += passed_on(attempt.response)
+        if exchange.losses.names:
+            headers.append((b"x-gateway-dropped", encode_losses(exchange.losses.names)))
+        return tuple(headers)
+
+    def on_chunk(self, chunk: bytes) -> None:
+        """More of a stream; an empty chunk is its end."""
+        attempt = self.attempt
+        if chunk:
+            attempt.pending += attempt.exchange.feed(chunk)
+        else:
+            attempt.pending += attempt.exchange.close()
+            attempt.is_complete = True
+
+    def on_error(self, error: UpstreamError) -> None:
+        """The stream broke off."""
+        self.attempt.pending += self.attempt.exchange.fail(error)
+        self.record.failed(error, "upstream_cut")
+
+    @property
+    def is_streaming(self) -> bool:
+        """There is more of the stream to read."""
+        attempt = self.attempt
+        return not attempt.is_complete and attempt.exchange.failure is None
+
+    @property
+    def holds_end(self) -> bool:
+        """What is pending ends the answer. A limited key's client sees the end only once its row
+        is written: a call that follows must find this one counted."""
+        attempt = self.attempt
+        return attempt.is_read or (self.record.is_counted and attempt.exchange.ended)
+
+    def take_output(self) -> bytes:
+        """What the client may have now; the end of the answer waits for ``close``."""
+        attempt = self.attempt
+        output, attempt.pending = attempt.pending, b""
+        if self.holds_end:
+            self.ending += output
+            return b""
+        return output
+
+    def close(self) -> "asyncio.Future[None] | None":
+        """The vendor's part is over. Gives what to wait for before the client sees the end."""
+        attempt, record = self.attempt, self.record
+        failure = attempt.exchange.failure
+        if failure is not None:
+            if record.status == "ok":
+                record.failed(failure, "upstream_cut" if attempt.is_complete else "error")
+            # The client has bytes already, so nobody else is asked; the account rests all the same.
+            record_failure(self.core, self.snapshot, attempt.member, attempt.account, failure)
+        if self.written is None and record.is_counted and not record.is_recorded:
+            self._account()
+            record.over = monotonic()
+            self.written = self.core.ledger.enqueue_commit(record)
+        return self.written
+
+    # The end.
+
+    def on_client_gone(self) -> None:
+        """The client has left before it had all of its answer."""
+        self.record.status, self.record.http_status = "client_gone", 499
+
+    def finish(self) -> None:
+        """The request is over, whatever became of it: one row in the ledger."""
+        core, record = self.core, self.record
+        try:
+            if self.is_answering:
+                self._account()
+        except BaseException:  # The exchange may be a plugin's.
+            log.exception("request %s failed", record.request_id)
+            record.failed(GatewayError("Request failed"))
+        record.over = monotonic()
+        core.in_flight.end(record)
+        core.ledger.record(record)
+        if record.detail is not None:
+            core.request_log.end(record, record.detail)
+
+    def _account(self) -> None:
+        """Note what the answer used, once."""
+        if not self._is_accounted:
+            self._is_accounted = True
+            attempt = self.attempt
+            account(self.call, attempt.exchange, self.record, is_over=attempt.is_complete)
+
+
+async def _failed(response: UpstreamResponse, error: BaseException) -> UpstreamResponse:
+    """A first attempt that was stopped. Raises ``error``."""
+    await response.aclose()
+    raise error

@@ -1,0 +1,126 @@
+"""The sub-command ``plugins check``: does a plugin fit the gateway, and does it behave?
+
+Whether it fits is read from its source. How it behaves takes the kit's cases; those of
+a wire format need hypothesis, and without it such a plugin is only read.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from gateway_core.cli.plugins_looking import as_json_option, show
+from gateway_core.config.environment import Environment
+from gateway_core.plugins import IMPORT_LIMIT, Found, PluginFolder
+from gateway_core.plugins.guard import LoadGuard, PluginFailed
+
+from .plugin_argument import find_plugin
+
+if TYPE_CHECKING:
+    from gateway_core.plugins.compatibility import Comparison
+
+    from .results import Results
+
+LACKING = "Its cases were not run; they need more: "
+
+
+@click.command("check")
+@click.argument("plugin", metavar="NAME|MODULE|PATH")
+@click.option("--against", metavar="VERSION", help="Of the gateway, or its hook protocol.")
+@click.option("--live", is_flag=True, help="Ask the real vendor too, with the key that is set.")
+@as_json_option
+@click.pass_obj
+def check_command(
+    environment: Environment, plugin: str, against: str | None, live: bool, as_json: bool
+) -> None:
+    """Compare a plugin with the gateway's door and run the kit's cases on it."""
+    folder = PluginFolder.of(environment.data_path)
+    found = find_plugin(plugin, folder)
+    comparison = _compared(found, against)
+    if not as_json:
+        _tell(_comparison_lines(comparison))
+    try:
+        results = _checked(found, folder, live) if against is None else None
+    except PluginFailed as failure:
+        if as_json:
+            show({"comparison": comparison, "conformance": None})
+        raise click.ClickException(f"{found.name} cannot be run: {failure.reason}") from None
+    if as_json:
+        show({"comparison": comparison, "conformance": results})
+    else:
+        _tell(_result_lines(results))
+    if not comparison.fits or (results is not None and results.failures):
+        sys.exit(1)
+
+
+def _tell(lines: Iterable[str]) -> None:
+    for line in lines:
+        click.echo(line)
+
+
+def _compared(found: Found, against: str | None) -> "Comparison":
+    from gateway_core.plugins.compatibility import compared
+    from gateway_core.plugins.interface import UnknownVersion
+
+    try:
+        return compared(found) if against is None else compared(found, against)
+    except (UnknownVersion, OSError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _checked(found: Found, folder: PluginFolder, live: bool) -> "Results | None":
+    """Run the cases and keep what came of them; None where they cannot be run.
+
+    Raises PluginFailed for a plugin that cannot be imported.
+    """
+    from .dev import log_output
+    from .results import check, record
+    from .results.case_run import NoKey
+    from .results.conformance_options import BadConformanceOptions
+    from .results.steps import MissingRequirement
+
+    with LoadGuard(IMPORT_LIMIT) as guard:
+        guard.run(found.load)
+    try:
+        with log_output.without_repeats(partial(click.echo, err=True)):
+            results = check(found, live=live, progress=_progress)
+    except MissingRequirement as error:
+        click.echo(f"{LACKING}{error}", err=True)
+        return None
+    except NoKey as error:
+        raise click.ClickException(f"{found.name}: {error}") from None
+    except BadConformanceOptions as error:
+        raise PluginFailed(str(error)) from None
+    try:
+        record(folder, results)
+    except OSError as error:
+        click.echo(f"The result is not kept: {error}", err=True)
+    return results
+
+
+def _progress(done: int, of: int, name: str) -> None:
+    """Say how far it is, where somebody looks on."""
+    if sys.stderr.isatty():
+        line = f"{done}/{of} {name}" if name else ""
+        click.echo(f"\r\x1b[K{line[:78]}", nl=False, err=True)
+
+
+def _comparison_lines(comparison: "Comparison") -> Iterator[str]:
+    protocol = comparison.protocol
+    speaks = (
+        "does not say what it speaks" if protocol is None else f"speaks hook protocol {protocol}"
+    )
+    verdict = "fits" if comparison.fits else "does not fit"
+    yield f"{comparison.plugin} {speaks} and {verdict} {comparison.against}."
+    for each in comparison.findings:
+        yield f"  {each.weight:<9}{each.detail}{f' ({each.place})' if each.place else ''}"
+
+
+def _result_lines(results: "Results | None") -> Iterator[str]:
+    if results is None:
+        return
+    for failure in results.failures:
+        yield f"  failed   {failure.message}"
+    yield f"{results.passed} of {results.cases} cases pass; tier: {results.tier}."

@@ -1,0 +1,112 @@
+"""The suite of one extension: its cases, and the bench that they share."""
+
+import asyncio
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from gateway_core.plugins import load
+from gateway_core.plugins.discovery import installed
+from gateway_core.plugins.tiers import Tier
+from gateway_kit.case import Case, with_tier
+from gateway_kit.installed_formats import format_plugins, import_plugin
+from gateway_kit.providers.imports import import_cases
+
+from .commands import command_cases
+from .declaration import declaration_cases
+from .harness import ExtensionHarness
+from .interceptors import interceptor_cases
+from .lifespan import lifespan_cases
+from .routes import route_cases
+from .subject import ExtensionUnderTest
+
+DASHBOARD = "dashboard"
+SERVING = frozenset({"lifespan", "register_interceptors", "register_routes"})
+"""Hooks whose work has a beginning and an end."""
+
+
+class ExtensionSuite:
+    """``public`` are the paths that are meant for everybody; ``None`` does not ask.
+
+    ``trusted`` is for an extension that an operator has to trust with the whole gateway.
+    ``together`` are modules that are imported in one process, to spare others.
+    """
+
+    def __init__(
+        self,
+        plugin: str | object,
+        *,
+        public: Collection[str] | None = None,
+        trusted: bool = False,
+        together: tuple[str, ...] = (),
+    ) -> None:
+        module, imported = import_plugin(plugin)
+        self._together = together or (module,)
+        self.modules = (module,) if isinstance(plugin, str) else ()
+        self.subject = ExtensionUnderTest(
+            module=module,
+            plugin=imported,
+            hooks=_hooks_of(module, imported),
+            public=None if public is None else frozenset(public),
+            trusted=trusted,
+        )
+        self.data_dir: Path | None = None
+        """Where the bench keeps its gateway's data, once it has been opened."""
+        self._runner: asyncio.Runner | None = None
+        self._bench: ExtensionHarness | None = None
+        self._cases: list[Case] = []
+
+    def cases(self) -> list[Case]:
+        """Every case, in a fixed order."""
+        if not self._cases:
+            self._cases = list(self._build_cases())
+        return self._cases
+
+    def run(self, case: Case, data_dir: Path) -> str | None:
+        """Run a case; the message of its failure, or ``None``."""
+        try:
+            if self._runner is None or self._bench is None:
+                self._runner = asyncio.Runner()
+                self._bench = ExtensionHarness(
+                    self.subject, format_plugins(), _dashboard(self.subject.plugin)
+                )
+            runner, bench = self._runner, self._bench
+            runner.run(bench.ready(data_dir, alone=case.alone))
+            runner.run(case.run(bench))
+        except (Exception, asyncio.CancelledError, SystemExit) as error:
+            return case.failure(error)
+        return None
+
+    def close(self) -> None:
+        """Close the bench, if there is one; the next case opens another."""
+        if self._runner is not None and self._bench is not None:
+            self._runner.run(self._bench.aclose())
+            self._runner.close()
+        self._runner = self._bench = self.data_dir = None
+
+    def _build_cases(self) -> Iterator[Case]:
+        subject = self.subject
+        for module in self.modules:
+            yield from with_tier(Tier.BRONZE, import_cases(module, self._together))
+        yield from with_tier(Tier.BRONZE, declaration_cases(subject))
+        if "register_interceptors" in subject.hooks:
+            yield from with_tier(Tier.SILVER, interceptor_cases(subject))
+        if "register_routes" in subject.hooks:
+            yield from with_tier(Tier.SILVER, route_cases(subject))
+        if "register_commands" in subject.hooks:
+            yield from with_tier(Tier.SILVER, command_cases(subject))
+        if subject.hooks & SERVING:
+            yield from with_tier(Tier.GOLD, lifespan_cases(subject))
+
+
+def _hooks_of(module: str, plugin: object) -> frozenset[str]:
+    loaded = load(entry_points=False, extra={module: plugin})
+    return frozenset(hook for each in loaded.plugins for hook in each.hooks)
+
+
+def _dashboard(tested: object) -> object:
+    """The installed management routes, unless they are what is tested; ``None`` without any."""
+    for each in installed(lambda name, message: None):
+        if each.name == DASHBOARD:
+            plugin = each.load()
+            return None if plugin is tested else plugin
+    return None

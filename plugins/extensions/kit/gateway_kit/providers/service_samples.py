@@ -1,0 +1,114 @@
+"""A question of each kind of service, and an answer in the shape that most vendors give it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from gateway_core import Kind, Usage
+
+JSON = "application/json"
+BOUNDARY = "kit-5511"
+
+
+class ServiceSample(Struct, frozen=True, kw_only=True):
+    """One call of a service, and what its vendor answers.
+
+    A vendor whose answers look otherwise is checked with a sample of its own.
+    """
+
+    request: bytes = b"{}"
+    """The client's body; ``MODEL`` in it stands for the model as the client names it."""
+    request_type: str = JSON
+    reply: bytes
+    """The vendor's whole answer, with status 200."""
+    is_json: bool = True
+    """Whether an answer that is no JSON is a broken one."""
+    stream: bool = False
+    usage: Usage | None = None
+    """What the answer reports; ``None`` when it reports nothing."""
+    shown: tuple[bytes, ...] = ()
+    """Words that the client's answer has to hold, in their order."""
+
+
+def _json_sample(
+    reply: Any, *shown: str, usage: Usage | None = None, **members: Any
+) -> ServiceSample:
+    """A sample whose question and answer are JSON."""
+    return ServiceSample(
+        request=msgspec.json.encode({"model": "MODEL", **members}),
+        reply=msgspec.json.encode(reply),
+        usage=usage,
+        shown=tuple(word.encode() for word in shown),
+    )
+
+
+def _form(**fields: str) -> bytes:
+    parts = [
+        f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in fields.items()
+    ]
+    file = (
+        f'--{BOUNDARY}\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n'
+        "content-type: audio/wav\r\n\r\nRIFF\r\n"
+    )
+    return "".join([*parts, file, f"--{BOUNDARY}--\r\n"]).encode()
+
+
+_VECTOR = {"object": "embedding", "index": 0, "embedding": [0.25, -0.5]}
+_TOKENS = {"prompt_tokens": 12, "total_tokens": 12}
+_IMAGE_TOKENS = {"input_tokens": 12, "output_tokens": 70, "total_tokens": 82}
+_SEARCH_RESULT = {"title": "Köln", "url": "https://example.com/1", "content": "A city"}
+_RANKING = [{"index": 1, "relevance_score": 0.875}, {"index": 0, "relevance_score": 0.125}]
+_VERDICT = {"flagged": True, "categories": {"violence": True}, "category_scores": {"violence": 0.5}}
+
+SAMPLES: Mapping[Kind, ServiceSample] = {
+    Kind.EMBEDDING: _json_sample(
+        {"object": "list", "data": [_VECTOR], "model": "m", "usage": _TOKENS},
+        "0.25",
+        "-0.5",
+        usage=Usage(input_tokens=12),
+        input="Say hello",
+    ),
+    Kind.RERANK: _json_sample(
+        {"id": "r-1", "results": _RANKING},
+        "0.875",
+        "0.125",
+        query="city",
+        documents=["A dog", "Köln"],
+    ),
+    Kind.MODERATION: _json_sample(
+        {"id": "m-1", "model": "m", "results": [_VERDICT]}, "violence", input="Say hello"
+    ),
+    Kind.IMAGE: _json_sample(
+        {"created": 1, "data": [{"b64_json": "aGVsbG8="}], "usage": _IMAGE_TOKENS},
+        "aGVsbG8=",
+        usage=Usage(input_tokens=12, output_tokens=70),
+        prompt="A hello",
+    ),
+    Kind.IMAGE_TO_TEXT: _json_sample(
+        {"text": "Grüße"}, "Gr", image="data:image/png;base64,aGVsbG8=", prompt="What is this?"
+    ),
+    Kind.SPEECH: ServiceSample(
+        request=msgspec.json.encode({"model": "MODEL", "input": "Say hello", "voice": "a"}),
+        reply=b"\xff\xf3\x44\xc4\x00\x01hello\x00\xff",
+        is_json=False,
+        shown=(b"\xff\xf3\x44\xc4", b"hello"),
+    ),
+    Kind.TRANSCRIPTION: ServiceSample(
+        request=_form(model="MODEL", response_format="json"),
+        request_type=f"multipart/form-data; boundary={BOUNDARY}",
+        reply='{"text":"Grüße, 世界"}'.encode(),
+        shown=("Grüße, 世界".encode(),),
+    ),
+    Kind.MUSIC: _json_sample({"id": "m-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
+    Kind.AUDIO: _json_sample({"id": "a-1", "audio": "aGVsbG8="}, "aGVsbG8=", prompt="A hello"),
+    Kind.VIDEO: _json_sample({"id": "v-1", "status": "queued"}, "v-1", "queued", prompt="A hello"),
+    Kind.SEARCH: _json_sample({"results": [_SEARCH_RESULT]}, "https://example.com/1", query="Köln"),
+    Kind.FETCH: _json_sample({"content": "Grüße"}, "Gr", url="https://example.com/1"),
+    Kind.DOCUMENT_PARSING: _json_sample(
+        {"pages": [{"index": 0, "markdown": "Grüße"}]}, "Gr", document="https://example.com/1"
+    ),
+}
+"""The usual sample of each kind. Kinds that speak over a socket have none, and no cases."""

@@ -1,0 +1,106 @@
+"""Cases about what a service makes of its vendor's answer, whole and torn anywhere."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from gateway_core import Usage
+from gateway_kit.case import Case, CaseFailed, expect
+
+from ..harness import ProviderHarness
+from .service_call import ServiceCall, ServiceResult, feed_all
+
+MOST_CUTS = 2_000
+OWN_SAMPLE = "A vendor that answers otherwise than most needs a sample of its own (samples=...)."
+
+
+def answer_cases(call: ServiceCall) -> Iterator[Case]:
+    sample = call.sample
+
+    async def shows_content(bench: ProviderHarness) -> None:
+        result = whole(call)
+        at = 0
+        for word in sample.shown:
+            place = result.body.find(word, at)
+            expect(place >= 0, f"the client is not told {word!r}: {result.body[:200]!r}")
+            at = place + len(word)
+        if "json" in result.exchange.media_type:
+            body = result.body
+            try:
+                msgspec.json.decode(body)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                raise CaseFailed(
+                    f"the media type is JSON and the answer is not: {body[:200]!r}"
+                ) from None
+
+    async def counts(bench: ProviderHarness) -> None:
+        usage = whole(call).exchange.usage
+        expected = sample.usage
+        expect(_same(usage, expected), f"the usage is {usage} and should be {expected}")
+
+    yield call.case("answer", f"Hand on all that the vendor says. {OWN_SAMPLE}", shows_content)
+    yield call.case(
+        "usage",
+        "Report what the vendor reports, once, and None where it reports nothing.",
+        counts,
+    )
+
+
+def torn_answer_cases(call: ServiceCall) -> Iterator[Case]:
+    reply = call.sample.reply
+
+    async def every_cut(bench: ProviderHarness) -> None:
+        expected = whole(call)
+        for at in range(1, min(len(reply), MOST_CUTS)):
+            _expect_same(call, (reply[:at], reply[at:]), expected, f"cut at byte {at}")
+
+    async def crumbs(bench: ProviderHarness) -> None:
+        pieces = tuple(reply[at : at + 1] for at in range(len(reply)))
+        _expect_same(call, pieces, whole(call), "in single bytes")
+
+    async def apart(bench: ProviderHarness) -> None:
+        expected = whole(call)
+        first, second = call.open(), call.open()
+        middle = len(reply) // 2
+        parts = [first.feed(reply[:middle]), second.feed(reply[:middle])]
+        parts = [parts[0] + first.feed(reply[middle:]), parts[1] + second.feed(reply[middle:])]
+        for exchange, first_part in zip((first, second), parts, strict=True):
+            body = first_part + exchange.close()
+            expect(body == expected.body, f"two at a time, one of them says {body[:200]!r}")
+
+    advice = "Hold what is unfinished until the rest of it has come."
+    yield call.case("every cut", advice, every_cut)
+    yield call.case("crumbs", advice, crumbs)
+    yield call.case("two at a time", "Keep what one answer says in its own exchange.", apart)
+
+
+def whole(call: ServiceCall) -> ServiceResult:
+    """The vendor's answer in one piece. Raises Unmet when it is taken for a failure."""
+    result = feed_all(call.open(), (call.sample.reply,))
+    failure = result.exchange.failure
+    if failure is not None:
+        raise CaseFailed(f"a sound answer is a failure: {failure.message}")
+    expect(result.exchange.media_type, "the exchange has no media_type")
+    return result
+
+
+def _expect_same(
+    call: ServiceCall, pieces: tuple[bytes, ...], expected: ServiceResult, how: str
+) -> None:
+    result = feed_all(call.open(), pieces)
+    expect(result.exchange.failure is None, f"{how}, the answer is a failure")
+    expect(result.body == expected.body, f"{how}, the answer says {result.body[:200]!r}")
+    same = result.exchange.usage == expected.exchange.usage
+    expect(same, f"{how}, the usage is {result.exchange.usage}")
+
+
+def _same(usage: Usage | None, expected: Usage | None) -> bool:
+    if usage is None or expected is None:
+        return usage is expected
+    first_part = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.estimated)
+    return first_part == (
+        expected.input_tokens,
+        expected.output_tokens,
+        expected.cached_tokens,
+        False,
+    )

@@ -1,0 +1,141 @@
+"""Cases about what a service asks of its vendor."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from urllib.parse import unquote, unquote_plus, urlsplit
+
+import msgspec
+
+from gateway_core import UpstreamRequest
+from gateway_core.plugins.manifest import auth_type
+from gateway_core.upstream.allowed_hosts import allowed_hosts, is_named
+from gateway_core.upstream.transport import MalformedUrl
+from gateway_core.upstream.transport.urls import parse
+from gateway_kit.case import Case, expect_none
+from gateway_kit.json_bodies import is_json
+
+from ..harness import ProviderHarness
+from ..service_samples import JSON
+from .service_call import CLIENT_KEY, COOKIE, ServiceCall
+
+METHODS = frozenset({"DELETE", "GET", "PATCH", "POST", "PUT"})
+
+Check = Callable[[ServiceCall, UpstreamRequest], Iterable[str]]
+
+
+def request_cases(call: ServiceCall) -> Iterator[Case]:
+    def case(name: str, advice: str, check: Check) -> Case:
+        async def run(bench: ProviderHarness) -> None:
+            expect_none(check(call, call.request()))
+
+        return call.case(name, advice, run)
+
+    yield case(
+        "one request",
+        "Open an exchange whose request has a method, header names in lower case, a body "
+        "of the type that content-type names, and what the client said.",
+        lambda call, request: [*head_faults(call, request), *words_faults(call, request)],
+    )
+    yield case(
+        "address",
+        "Send to the addresses that the ProviderSpec declares, or to the account's own.",
+        address_faults,
+    )
+    yield case("model", "Send the vendor's model id, without the provider's prefix.", model_faults)
+    yield case(
+        "key", "Show the account's key in exactly one header, and nothing of the client's.", keys
+    )
+    yield case(
+        "asked twice",
+        "Make each exchange anew from its call: keep nothing of one call for another.",
+        lambda call, first: [] if call.request() == first else ["two equal calls differ"],
+    )
+
+
+def head_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
+    if request.method not in METHODS:
+        yield f"the method is {request.method!r}"
+    yield from (f"the header {n} is not in lower case" for n in request.headers if n != n.lower())
+    media = request.headers.get("content-type", "")
+    if request.body and not media:
+        yield "the body has no content type"
+    if "json" in media and not is_json(request.body):
+        yield "the content type is JSON and the body is not"
+    if media.startswith("multipart/") and not _has_boundary(media, request.body):
+        yield f"the body is not divided as {media} says"
+
+
+def words_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
+    """Whether anything at all that the client said is asked; vendors may spell it their own way."""
+    if call.sample.request_type != JSON:
+        return
+    asked = msgspec.json.decode(call.sample.request)
+    words = [word for word in _words(asked) if word != "MODEL"]
+    told = [unquote_plus(request.url), *_told(request.body)]
+    if words and not any(word in each for word in words for each in told):
+        yield f"none of the client's words reach the vendor, such as {words[0]!r}"
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every text in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        yield from (word for each in inner for word in _words(each))
+
+
+def _told(body: bytes) -> Iterator[str]:
+    """The texts of a body that is JSON, and all of any other."""
+    try:
+        yield from _words(msgspec.json.decode(body))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        yield body.decode("utf-8", "replace")
+
+
+def address_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
+    parts = urlsplit(request.url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        yield f"{request.url} is no absolute URL"
+    elif not is_declared(request.url, call):
+        yield f"{parts.netloc} is none of the hosts that the ProviderSpec declares"
+    if "//" in parts.path or "{" in unquote(parts.path):
+        yield f"the path {parts.path} has an empty step or an unfilled place"
+
+
+def model_faults(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
+    model, prefixed = call.model.id, f"{call.subject.spec.id}/{call.model.id}"
+    said = request.body.decode("utf-8", "replace") + unquote(request.url)
+    said = said.replace("\\/", "/")
+    if prefixed in said:
+        yield f"the model is sent as {prefixed}"
+    elif model not in said:
+        yield f"neither the URL nor the body names the model {model}"
+
+
+def keys(call: ServiceCall, request: UpstreamRequest) -> Iterator[str]:
+    """Where the account's key stands, and whether anything of the client's came along."""
+    told = {**request.headers, "the address": unquote(request.url)}
+    told["the body"] = request.body.decode("utf-8", "replace")
+    for word in (CLIENT_KEY, COOKIE):
+        yield from (f"the client's secret is in {name}" for name in told if word in told[name])
+    secret = call.subject.account.secret
+    places = [name for name in told if secret and secret in told[name]]
+    wanted = 0 if secret is None or auth_type(call.subject.spec) == "none" else 1
+    if len(places) != wanted or any(place.startswith("the ") for place in places):
+        yield f"the key is in {', '.join(places) or 'no header at all'}"
+
+
+def is_declared(url: str, call: ServiceCall) -> bool:
+    """By the gateway's own rule for what a plugin may call."""
+    try:
+        found = parse(url)
+    except MalformedUrl:
+        return False
+    spec, data = call.subject.spec, call.subject.account.data
+    return allowed_hosts(spec).covers(found.origin) or is_named(found, data)
+
+
+def _has_boundary(media: str, body: bytes) -> bool:
+    boundary = media.partition("boundary=")[2].strip('"').encode()
+    return bool(boundary) and body.rstrip().endswith(b"--" + boundary + b"--")

@@ -1,0 +1,90 @@
+"""What is under test: a vendor, its account, and the ways in which a call can reach it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from gateway_core import Kind, Model, ProviderSpec, Target, WireFormat
+from gateway_core.plugins.registry import Registry
+from gateway_core.upstream.endpoints import spoken
+from gateway_kit.mock_vendor import DIALECTS, Dialect
+from gateway_kit.mock_vendor.format_dialect import dialect_from_format
+
+from .service_samples import ServiceSample
+
+SECRET = "sk-kit-0123456789abcdef"
+CLIENTS = ("openai", "claude", "gemini", "ollama", "openai-responses")
+
+
+class Account(Struct, frozen=True, kw_only=True):
+    """The account that calls are made with; ``secret`` has the form of the vendor's keys."""
+
+    secret: str | None = SECRET
+    data: Mapping[str, Any] = {}
+    """``providerSpecificData``, for a vendor whose accounts need more than a key."""
+
+
+class Route(Struct, frozen=True, kw_only=True):
+    """A client's format, a model, and the format in which the vendor is asked."""
+
+    client: str
+    model: Model
+    dialect: Dialect
+    wire: WireFormat
+
+    @property
+    def passes_through(self) -> bool:
+        return self.client == self.wire.id
+
+    def __str__(self) -> str:
+        return f"{self.client}-to-{self.wire.id}"
+
+
+class ProviderUnderTest(Struct, frozen=True, kw_only=True):
+    """One vendor of a plugin."""
+
+    module: str
+    plugin: object
+    spec: ProviderSpec
+    registry: Registry
+    account: Account = Account()  # frozen
+    thorough: bool = True
+    """Every cut, and the faults that take time, or a choice of them."""
+    every_client: bool = True
+    """Every client format, or one that is passed through and one that is translated."""
+    answers_itself: bool = False
+    dialects: Mapping[str, Dialect] = {}
+    """How the mock vendor speaks formats of the plugin's own."""
+    samples: Mapping[Kind, ServiceSample] = {}
+    """What services are asked and answered, where it is not as with most vendors."""
+
+    def models(self) -> list[Model]:
+        """A chat model for each wire format in which the vendor's models are asked."""
+        chat = [model for model in self.spec.models if model.kind is Kind.LLM]
+        if not chat and self.spec.passthrough_models:
+            chat = [Model("model-1")]
+        return list({model.format: model for model in reversed(chat)}.values())[::-1]
+
+    def routes(self) -> list[Route]:
+        """Each way in, the ones that are passed through first."""
+        routes = sorted(self._routes(), key=lambda route: not route.passes_through)
+        if self.every_client:
+            return routes
+        kinds = {(route.wire.id, route.passes_through): route for route in reversed(routes)}
+        return [*kinds.values()][::-1]
+
+    def main(self) -> Route | None:
+        return next(iter(self.routes()), None)
+
+    def _routes(self) -> Iterator[Route]:
+        formats = self.registry.formats
+        for model in self.models():
+            for client in CLIENTS:
+                if client not in formats:
+                    continue
+                wire = spoken(formats[client], Target(self.spec, model), formats)
+                dialects = {**DIALECTS, **self.dialects}
+                dialect = dialects.get(wire.id) or dialect_from_format(wire)
+                if dialect is not None:
+                    yield Route(client=client, model=model, dialect=dialect, wire=wire)

@@ -1,0 +1,118 @@
+"""The suite of one or several provider plugins: their cases, and a bench that all of them share."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from gateway_core import Kind, ProviderSpec
+from gateway_core.plugins import State
+from gateway_core.plugins.registry import Registry
+from gateway_core.plugins.tiers import Tier
+from gateway_kit.case import Case, with_tier
+from gateway_kit.installed_formats import build_registry, format_plugins, import_plugin
+from gateway_kit.mock_vendor import Dialect
+
+from .case_list import build_cases
+from .declaration import accepted_case
+from .harness import ProviderHarness
+from .service_samples import ServiceSample
+from .subject import Account, ProviderUnderTest
+
+
+class ProviderSuite:
+    """``bench`` is opened by the first case that runs and closed by whoever opened it."""
+
+    def __init__(
+        self,
+        plugins: tuple[str | object, ...],
+        *,
+        accounts: Mapping[str, Account] = {},
+        thorough: bool | frozenset[str] = True,
+        every_client: bool = True,
+        answers_itself: frozenset[str] = frozenset(),
+        dialects: Mapping[str, Dialect] = {},
+        samples: Mapping[Kind, ServiceSample] = {},
+    ) -> None:
+        self._tested = dict(map(import_plugin, plugins))
+        self.modules = tuple(each for each in plugins if isinstance(each, str))
+        other_formats = {
+            name: plugin
+            for name, plugin in format_plugins().items()
+            if plugin not in self._tested.values()
+        }
+        self.plugins = {**other_formats, **self._tested}
+        self.registry = build_registry(self.plugins)
+        self.subjects = [
+            ProviderUnderTest(
+                module=module,
+                plugin=self._tested[module],
+                spec=spec,
+                registry=self.registry,
+                account=accounts.get(spec.id, Account()),
+                thorough=thorough if isinstance(thorough, bool) else spec.id in thorough,
+                every_client=every_client,
+                answers_itself=spec.id in answers_itself,
+                dialects=dialects,
+                samples=samples,
+            )
+            for module, spec in _specs(self._tested, self.registry)
+        ]
+        self.data_dir: Path | None = None
+        """Where the bench keeps its gateway's data, once it has been opened."""
+        self._runner: asyncio.Runner | None = None
+        self._bench: ProviderHarness | None = None
+        self._cases: list[Case] = []
+
+    def cases(self) -> list[Case]:
+        """Every case, in a fixed order."""
+        if not self._cases:
+            modules_with_providers = {subject.module for subject in self.subjects}
+            first = [
+                accepted_case(
+                    name, self.registry, {name}, has_providers=name in modules_with_providers
+                )
+                for name in sorted(self._tested)
+            ]
+            self._cases = [
+                *with_tier(Tier.BRONZE, first),
+                *build_cases(self.subjects, self.modules),
+            ]
+        return self._cases
+
+    def cases_of(self, module: str) -> list[Case]:
+        """The cases of one plugin among several."""
+        owners = [each.spec.id for each in self.subjects if each.module == module]
+        beginnings = tuple(f"{name}: " for name in (module, *owners))
+        return [case for case in self.cases() if case.name.startswith(beginnings)]
+
+    def run(self, case: Case, data_dir: Path) -> str | None:
+        """Run a case; the message of its failure, or ``None``."""
+        try:
+            if self._runner is None or self._bench is None:
+                self._runner, self._bench = (
+                    asyncio.Runner(),
+                    ProviderHarness(self.plugins, self.subjects),
+                )
+                self._runner.run(self._bench.open(data_dir))
+            runner, bench = self._runner, self._bench
+            bench.reset()
+            runner.run(case.run(bench))
+        except (Exception, asyncio.CancelledError, SystemExit) as error:
+            return case.failure(error)
+        return None
+
+    def close(self) -> None:
+        """Close the bench, if there is one; the next case opens another."""
+        if self._runner is not None and self._bench is not None:
+            self._runner.run(self._bench.aclose())
+            self._runner.close()
+        self._runner = self._bench = self.data_dir = None
+
+
+def _specs(tested: Mapping[str, object], registry: Registry) -> Iterator[tuple[str, ProviderSpec]]:
+    """The vendors that the tested plugins bring, with the plugin's name."""
+    loaded = {plugin.name for plugin in registry.plugins if plugin.state is State.LOADED}
+    for id, spec in registry.providers.items():
+        module = registry.provider_plugins[id]
+        if module in tested and module in loaded:
+            yield module, spec

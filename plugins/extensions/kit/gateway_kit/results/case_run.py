@@ -1,0 +1,126 @@
+"""Running a plugin's cases, one after the other."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gateway_core.plugins.discovery import Found
+from gateway_core.plugins.files import digest_of
+from gateway_core.plugins.protocol import MARK, UNSAID
+from gateway_core.plugins.tiers import Tier
+from gateway_kit.providers import ProviderSuite
+from gateway_kit.providers.import_probe import import_in_process
+from gateway_kit.providers.live import ask_live, has_key, live_routes
+
+from .conformance_options import ConformanceOptions, read_conformance_options
+from .outcome import Failure, Results, reached_tier
+from .steps import Step, build_steps
+
+Progress = Callable[[int, int, str], None]
+"""Given how many cases are done, how many there are and the name of the next."""
+
+
+class NoKey(Exception):
+    """A real vendor is to be asked and cannot be. The message says why."""
+
+
+def check(
+    plugin_found: Found,
+    *,
+    options: ConformanceOptions | None = None,
+    live: bool = False,
+    progress: Progress = lambda done, of, name: None,
+    clock: Callable[[], float] = time.time,
+) -> Results:
+    """Run every case of a plugin. With ``live`` ask the real vendor too, if a key is there.
+
+    Raises what importing the plugin raises, BadGiven, NoKey, and Lacking for a wire format
+    without hypothesis.
+    """
+    started = time.monotonic()
+    import_in_process.cache_clear()  # the files may have changed since this process last looked
+    plugin = plugin_found.load()
+    conformance = options or read_conformance_options(plugin_found.module, plugin)
+    with ExitStack() as closing:
+        folder = Path(closing.enter_context(TemporaryDirectory(prefix="gateway-kit-")))
+        steps_to_run = list(build_steps(plugin_found.module, plugin, conformance, folder, closing))
+        if live:
+            steps_to_run += _live_steps(plugin_found.module, conformance, folder)
+            if steps_to_run[-1].tier is not Tier.PLATINUM:
+                raise NoKey(_missing_key(plugin_found.module, conformance))
+        failures = tuple(_failures(steps_to_run, progress))
+    failed = [failure.tier for failure in failures]
+    is_live = Tier.PLATINUM not in failed and any(
+        step.tier is Tier.PLATINUM for step in steps_to_run
+    )
+    return Results(
+        plugin=plugin_found.name,
+        module=plugin_found.module,
+        digest=digest_of(plugin_found),
+        protocol=_protocol(plugin),
+        kit=_version(),
+        tier=reached_tier([step.tier for step in steps_to_run], failed, live=is_live),
+        cases=len(steps_to_run),
+        failures=failures,
+        seconds=round(time.monotonic() - started, 1),
+        live=is_live,
+        checked_at=datetime.fromtimestamp(clock(), UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _failures(steps_to_run: list[Step], progress: Progress) -> Iterator[Failure]:
+    for done, step in enumerate(steps_to_run):
+        progress(done, len(steps_to_run), step.name)
+        message = step.run()
+        if message is not None:
+            yield Failure(case=step.name, message=message, tier=step.tier)
+    progress(len(steps_to_run), len(steps_to_run), "")
+
+
+def _live_steps(module: str, options: ConformanceOptions, folder: Path) -> Iterator[Step]:
+    """The real vendor, for each provider whose process variable is set."""
+    suite = ProviderSuite((module,), accounts=options.accounts)
+    for subject in suite.subjects:
+        for route, stream in live_routes(subject) if has_key(subject) else ():
+            way = "stream" if stream else "whole"
+            name = f"{subject.spec.id}: {route}-{way}: live"
+            own = folder / f"live-{subject.spec.id}-{way}"
+            ask = partial(ask_live, subject, suite.plugins, route, own, stream=stream)
+            yield Step(name=name, tier=Tier.PLATINUM, run=partial(_ask_vendor, name, ask))
+
+
+def _missing_key(module: str, options: ConformanceOptions) -> str:
+    """Why no vendor can be asked."""
+    subjects = ProviderSuite((module,), accounts=options.accounts).subjects
+    variables = dict.fromkeys(name for each in subjects for name in each.spec.environment)
+    if not variables:
+        return "none of its vendors takes a key from a variable, so none can be asked"
+    return f"there is no key to ask the vendor with; set {' or '.join(variables)}"
+
+
+def _ask_vendor(name: str, ask: Callable[[], Coroutine[Any, Any, None]]) -> str | None:
+    try:
+        asyncio.run(ask())
+    except Exception as error:  # whatever went wrong is what the author is told
+        return f"{name}: {error}"
+    return None
+
+
+def _protocol(plugin: object) -> int:
+    """What the plugin says it speaks; one that says it wrongly is refused by the gateway."""
+    protocol = getattr(plugin, MARK, UNSAID)
+    return protocol if type(protocol) is int else UNSAID
+
+
+def _version() -> str:
+    try:
+        return version("model-gateway")
+    except PackageNotFoundError:
+        return "0"

@@ -1,0 +1,105 @@
+"""A client's request to a conversation."""
+
+from msgspec import Raw
+
+from gateway_core import BadRequest, Call, Conversation, Output, Sampling, Thinking, Tool
+
+from .._dialect import DIALECT
+from .intake import DEFAULT_MODEL
+from .members import Members
+from .messages import read_messages
+
+THINK_WORDS = ("low", "medium", "high", "max")
+
+
+def read_request(call: Call) -> Conversation:
+    """Raises BadRequest, which names the member that is wrong."""
+    body = Members.of(call.body)
+    instructions, turns = read_messages(body.rows("messages"))
+    stream = body.flag("stream")
+    return Conversation(
+        instructions=instructions,
+        turns=turns,
+        tools=tuple(_tool(row) for row in body.rows("tools")),
+        sampling=_sampling(body),
+        thinking=_thinking(body),
+        output=_output(body),
+        # Streaming is the default: https://github.com/ollama/ollama/blob/main/docs/api.md#conventions
+        stream=True if stream is None else stream,
+        model=body.text("model") or DEFAULT_MODEL,
+        dialect=DIALECT,
+        extra=body.rest(),
+    )
+
+
+def _tool(row: Members) -> Tool:
+    function = row.inner("function")
+    name = function.text("name") if function is not None else None
+    if function is None or not name:
+        raise BadRequest(f"{row.place('function.name')} must be a string")
+    row.settle("type", "function")
+    description, schema = function.text("description"), function.raw("parameters")
+    row.keep("function", function.rest())
+    return Tool(name=name, description=description, schema=schema, extra=row.rest())
+
+
+def _sampling(body: Members) -> Sampling:
+    logprobs, top_logprobs = body.flag("logprobs"), body.whole("top_logprobs")
+    options = body.inner("options")
+    if options is None:
+        return Sampling(logprobs=logprobs, top_logprobs=top_logprobs)
+    sampling = Sampling(
+        max_tokens=_limit(options),
+        temperature=options.number("temperature"),
+        top_p=options.number("top_p"),
+        top_k=options.whole("top_k"),
+        min_p=options.number("min_p"),
+        seed=options.whole("seed"),
+        stop=options.text_or_texts("stop"),
+        presence_penalty=options.number("presence_penalty"),
+        frequency_penalty=options.number("frequency_penalty"),
+        logprobs=logprobs,
+        top_logprobs=top_logprobs,
+    )
+    body.keep("options", options.rest())
+    return sampling
+
+
+def _limit(options: Members) -> int | None:
+    """``num_predict`` when it is a count; -1 and -2 mean no limit and the rest of the context."""
+    # https://github.com/ollama/ollama/blob/main/docs/modelfile.md#valid-parameters-and-values
+    limit = options.whole("num_predict")
+    if limit is not None and limit < 1:
+        options.keep("num_predict", limit)
+        return None
+    return limit
+
+
+def _thinking(body: Members) -> Thinking | None:
+    # true, false, or a level: https://docs.ollama.com/capabilities/thinking
+    think = _encoded_member(body, "think")
+    if think in (b"true", b"false"):
+        return Thinking(enabled=think == b"true")
+    if think is None:
+        return None
+    word = think.strip(b'"').decode("utf-8", "replace")
+    if word not in THINK_WORDS:
+        raise BadRequest(f"think must be true, false or one of {', '.join(THINK_WORDS)}")
+    return Thinking(enabled=True, effort=word)
+
+
+def _output(body: Members) -> Output | None:
+    # json or a schema: https://github.com/ollama/ollama/blob/main/docs/api.md#structured-outputs
+    form = _encoded_member(body, "format")
+    if form is None or form == b'""':
+        return None
+    if form == b'"json"':
+        return Output()
+    if not form.startswith(b"{"):
+        raise BadRequest('format must be "json" or a JSON schema')
+    return Output(schema=Raw(form))
+
+
+def _encoded_member(body: Members, name: str) -> bytes | None:
+    found = body.raw(name)
+    return None if found is None else bytes(found)

@@ -1,0 +1,86 @@
+"""Write tools: functions, custom tools, and the vendor's own services."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Raw
+
+from gateway_core import Tool
+
+from .._dialect import DIALECT
+from .._namespaces import NamespacedTool, namespaced_tool
+from .._scope import Scope
+
+NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
+
+_DECLARATIONS: dict[str, dict[str, Any]] = {
+    "web_search": {"type": "web_search"},
+    "code_execution": {"type": "code_interpreter", "container": {"type": "auto"}},
+    "image_generation": {"type": "image_generation"},
+}
+"""How a service that another dialect asked for is declared here."""
+HOSTED_TOOLS = " ".join(_DECLARATIONS)
+
+
+def write_tools(tools: Iterable[Tool], scope: Scope) -> list[Any]:
+    written: list[Any] = []
+    groups: dict[str, dict[str, Any]] = {}
+    for tool in tools:
+        group = namespaced_tool(tool) if scope.own else None
+        if group is not None:
+            _join(group, groups, written)
+        elif (declared := _write_tool(tool, scope)) is not None:
+            written.append(declared)
+    return written
+
+
+def _join(tool: NamespacedTool, groups: dict[str, dict[str, Any]], written: list[Any]) -> None:
+    """Put a tool back beside the others of its namespace."""
+    group = groups.get(tool.namespace)
+    if group is None:
+        # The tools of one namespace share one declaration.
+        group = {"type": "namespace", "name": tool.namespace, "tools": []}
+        if tool.description is not None:
+            group["description"] = tool.description
+        groups[tool.namespace] = group
+        written.append(group)
+    group["tools"].append(tool.tool)
+
+
+def _write_tool(tool: Tool, scope: Scope) -> dict[str, Any] | Raw | None:
+    if tool.cache is not None:
+        scope.losses.add("cache_control")
+    if tool.custom:
+        return _write_custom(tool, scope)
+    if tool.hosted is not None:
+        if scope.own and tool.dialect == DIALECT:
+            return tool.raw
+        offered = scope.word("hosted_tools", HOSTED_TOOLS).split()
+        if tool.hosted in offered and tool.hosted in _DECLARATIONS:
+            return _DECLARATIONS[tool.hosted]
+        scope.losses.add(f"tool:{tool.hosted}")
+        return None
+    declared: dict[str, Any] = {"type": "function", "name": tool.name}
+    if tool.description is not None:
+        declared["description"] = tool.description
+    if tool.schema is not None:
+        declared["parameters"] = tool.schema
+    elif not scope.own:
+        declared["parameters"] = NO_ARGUMENTS
+    if tool.strict is not None:
+        declared["strict"] = tool.strict
+    elif not scope.own:
+        declared["strict"] = False  # Unsaid, this vendor takes it for true.
+    scope.put_extra(declared, tool.extra, within="tools")
+    return declared
+
+
+def _write_custom(tool: Tool, scope: Scope) -> dict[str, Any] | Raw:
+    if scope.own and tool.raw is not None:
+        return tool.raw
+    if tool.raw is not None and b'"grammar"' in bytes(tool.raw):
+        scope.losses.add("tool:grammar")
+    declared: dict[str, Any] = {"type": "custom", "name": tool.name}
+    if tool.description is not None:
+        declared["description"] = tool.description
+    return declared

@@ -1,0 +1,72 @@
+"""Text completions: the older dialect that asks with one prompt, for clients that still do.
+
+A prompt becomes a chat with one user message.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from gateway_core import BadRequest, Call, Conversation, Intake, Text, Turn
+from gateway_formats.intake import read_flag, read_text
+
+from .._members import (
+    Members,
+    anything_of,
+    body_of,
+    first,
+    invalid,
+    is_list,
+    is_text,
+    items_of,
+    take,
+    text_of,
+)
+from .chat import read_rest
+
+
+def read_intake(
+    path: Mapping[str, str], headers: Mapping[str, str], members: Mapping[str, Raw]
+) -> Intake:
+    """Raises BadRequest for a prompt that is missing or not one prompt."""
+    _prompt(dict(members))
+    return Intake(read_text(members, "model"), read_flag(members, "stream"))
+
+
+def read_request(call: Call) -> Conversation:
+    members = body_of(call.body, "Invalid JSON body")
+    prompt = _prompt(members)
+    wanted = _take_logprobs(members)
+    turns = (Turn("user", (Text(text=prompt),) if prompt else ()),)
+    conversation = read_rest(call, members, (), turns)
+    if wanted is None:
+        return conversation
+    sampling = replace(conversation.sampling, logprobs=True, top_logprobs=wanted or None)
+    return replace(conversation, sampling=sampling)
+
+
+def _prompt(members: Members) -> str:
+    raw = take(members, "prompt")
+    if raw is None:
+        raise BadRequest("Missing prompt", param="prompt")
+    if is_text(raw):
+        return text_of(raw, "prompt")
+    items = items_of(raw, "prompt") if is_list(raw) else []
+    if len(items) > 1 and all(is_text(item) or is_list(item) for item in items):
+        raise BadRequest("multiple prompts not supported", param="prompt")
+    if len(items) != 1 or not is_text(items[0]):
+        raise BadRequest("Invalid prompt", param="prompt")
+    return text_of(items[0], "prompt[0]")
+
+
+def _take_logprobs(members: Members) -> int | None:
+    """Here a number says both that log probabilities are wanted and how many."""
+    raw = members.get("logprobs")
+    if raw is None or first(raw) in b"tfn":
+        return None
+    value = anything_of(raw)
+    if type(value) is not int or value < 0:
+        raise invalid("logprobs", "must be an integer")
+    del members["logprobs"]
+    return value

@@ -1,0 +1,110 @@
+"""Beginning a pass-through: the few members of a request that must differ for a vendor."""
+
+import msgspec
+from msgspec import Raw
+
+from gateway_core import Call, Losses, Relay, Target
+from gateway_formats.relay import WholeRelay
+
+from .._members import encode, is_empty_list, is_list, is_null, is_object, items_of, object_of
+from ..client_requests import read_request
+from ..vendor_requests import limit_name, write_request
+from .watch import ChatRelay, ChatWatch, read_whole
+
+Members = dict[str, Raw]
+
+_LIMITS = ("max_tokens", "max_completion_tokens")
+
+_OF_TOOLS = ("tools", "tool_choice", "parallel_tool_calls")
+
+_TRUE = Raw(b"true")
+
+_THINKING = ("reasoning_content", "reasoning", "reasoning_details")
+
+_members = msgspec.json.Decoder(Members).decode
+
+_list = msgspec.json.Decoder(list[Members]).decode
+
+
+def begin_relay(call: Call, target: Target, members: Members) -> Relay:
+    """Change ``members`` where this vendor insists, and watch its answer."""
+    if "messages" not in members and "input" in members:
+        # Vendors know only messages, whatever the client called them.
+        body = _members(write_request(read_request(call), target, Losses()))
+        del members["input"]
+        members["messages"] = body["messages"]
+    if "tools" in members and is_empty_list(members["tools"]):
+        # "[] is too short": the vendor refuses an empty list, and a choice without tools.
+        for name in _OF_TOOLS:
+            members.pop(name, None)
+    options = target.provider.options
+    if (option := options.get("max_tokens")) is not None:
+        wanted = limit_name(option, target.model.id)
+        for other in _LIMITS:
+            if other != wanted and other in members:
+                members.setdefault(wanted, members.pop(other))
+    if (role := options.get("system_role")) in ("system", "developer"):
+        _rename_role(str(role), members)
+    if not call.stream:
+        hides_thinking = call.headers.get("x-gateway-reasoning") == "off"
+        return QuietRelay() if hides_thinking else WholeRelay(read_whole)
+    wants_usage = _request_usage(target, members)
+    return ChatRelay(ChatWatch(hides_usage=not wants_usage))
+
+
+def _rename_role(wanted: str, members: Members) -> None:
+    """For a vendor that is known to take only one of the two names for its instructions."""
+    raw = members.get("messages")
+    if raw is None or not is_list(raw):
+        return
+    other = b'"developer"' if wanted == "system" else b'"system"'
+    if other not in bytes(raw):
+        return
+    messages: list[Members | Raw] = []
+    for item in items_of(raw, "messages"):
+        message = object_of(item, "messages") if is_object(item) else {}
+        if bytes(message.get("role", b"")) == other:
+            messages.append({**message, "role": Raw(encode(wanted))})
+        else:
+            messages.append(item)
+    members["messages"] = Raw(encode(messages))
+
+
+def _request_usage(target: Target, members: Members) -> bool:
+    """Have usage reported, so that it can be booked; true when the client wants it too."""
+    raw = members.get("stream_options")
+    options = object_of(raw, "stream_options") if raw is not None and is_object(raw) else {}
+    include_usage = options.get("include_usage")
+    wants_usage = include_usage is not None and bytes(include_usage) == b"true"
+    if target.provider.options.get("no_stream_usage"):
+        members.pop("stream_options", None)
+    elif not wants_usage:
+        # https://platform.openai.com/docs/api-reference/chat/create#chat-create-stream_options
+        members["stream_options"] = Raw(encode({**options, "include_usage": _TRUE}))
+    return wants_usage
+
+
+class QuietRelay(WholeRelay):
+    """A whole answer without its thinking, where it holds anything else."""
+
+    def __init__(self) -> None:
+        super().__init__(read_whole)
+
+    def close(self) -> bytes:
+        body = super().close()
+        return body if self.failure is not None else without_thinking(body)
+
+
+def without_thinking(body: bytes) -> bytes:
+    answer = _members(body)
+    choices = _list(answer["choices"])
+    for choice in choices:
+        raw = choice.get("message")
+        message = _members(raw) if raw is not None and is_object(raw) else {}
+        content = message.get("content")
+        is_empty = content is None or is_null(content) or bytes(content) in (b'""', b"[]")
+        if not is_empty and not message.keys().isdisjoint(_THINKING):
+            kept = {name: value for name, value in message.items() if name not in _THINKING}
+            choice["message"] = Raw(encode(kept))
+    answer["choices"] = Raw(encode(choices))
+    return encode(answer)

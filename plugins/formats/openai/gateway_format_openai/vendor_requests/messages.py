@@ -1,0 +1,110 @@
+"""Instructions and turns, written as the messages of a request."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gateway_core import (
+    AnyPart,
+    Conversation,
+    Media,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
+
+from .._members import merge
+from .assistant import write_assistant_message
+from .content import write_content
+from .draft import Draft
+from .pairing import pair_results
+
+Message = dict[str, Any]
+
+_SEE_BELOW = "The result is in the next message."
+
+
+def write_messages(
+    conversation: Conversation, instructions: Sequence[Text], draft: Draft
+) -> list[Message]:
+    messages: list[Message] = []
+    if instructions and (content := write_content(instructions, draft)):
+        messages.append({"role": draft.switches.system_role, "content": content})
+    expects_thinking = bool(draft.switches.reasoning_content) and _thinks(conversation, draft)
+    for turn in pair_results(conversation.turns):
+        if turn.role == "assistant":
+            message = write_assistant_message(turn, draft, expects_thinking)
+            messages += () if message is None else (message,)
+        else:
+            messages += _write_other_turn(turn, draft)
+    return messages
+
+
+def _thinks(conversation: Conversation, draft: Draft) -> bool:
+    """Whether the model is known to think, by its catalog row or by what the request says."""
+    thinking, model = conversation.thinking, draft.target.model
+    if thinking is None or thinking.enabled is False:
+        return model.reasoning is True and thinking is None
+    is_on = thinking.enabled is True or thinking.effort is not None or thinking.budget is not None
+    return model.reasoning is True or (is_on and model.reasoning is None)
+
+
+def _write_other_turn(turn: Turn, draft: Draft) -> Iterable[Message]:
+    """A system or user turn: its tool results, their pictures, and then its own content."""
+    results = [part for part in turn.parts if isinstance(part, ToolResult)]
+    pictures: list[AnyPart] = []
+    for result in results:
+        yield _write_tool_result(result, draft)
+        media = [part for part in result.content if not _is_text(part)]
+        # Most vendors take only text in tool messages, so pictures follow in a user message.
+        if media and not draft.switches.images_in_tool_results:
+            title = f"Result of the tool call {draft.call_id(result.call_id)}:"
+            pictures += (Text(text=title), *media)
+    if pictures:
+        yield {"role": "user", "content": write_content(pictures, draft)}
+    parts = [part for part in turn.parts if not isinstance(part, ToolResult)]
+    if not parts and results:
+        return
+    writable = [part for part in parts if not isinstance(part, ToolCall | Reasoning)]
+    content = write_content(writable, draft)
+    if not content and parts:
+        return  # nothing of this turn could be carried
+    role = draft.switches.system_role if turn.role == "system" else "user"
+    message: Message = {"role": role, "content": content}
+    if turn.name is not None:
+        message["name"] = turn.name
+    merge(message, draft.extras(turn.extra))
+    yield message
+
+
+def _write_tool_result(result: ToolResult, draft: Draft) -> Message:
+    parts: list[AnyPart] = list(result.content)
+    if not draft.switches.images_in_tool_results:
+        parts = [part for part in parts if _is_text(part)]
+    if result.cache is not None:
+        # This dialect has no breakpoint behind a whole result, only on a content part.
+        last = max((i for i, part in enumerate(parts) if isinstance(part, Text)), default=None)
+        if last is not None:
+            text = parts[last]
+            assert isinstance(text, Text)
+            parts[last] = Text(text=text.text, cache=result.cache, extra=text.extra)
+    content = write_content(parts, draft)
+    if not content and any(isinstance(part, Media) for part in result.content):
+        content = _SEE_BELOW
+    # A tool message has no member for failure, so its text says it.
+    if result.failed and isinstance(content, str) and not content.lower().startswith("error"):
+        content = f"Error: {content}" if content else "Error"
+    message: Message = {
+        "role": "tool",
+        "tool_call_id": draft.call_id(result.call_id),
+        "content": content,
+    }
+    if result.name is not None:
+        message["name"] = result.name
+    merge(message, draft.extras(result.extra))
+    return message
+
+
+def _is_text(part: AnyPart) -> bool:
+    return isinstance(part, Text) or (isinstance(part, Media) and part.text is not None)

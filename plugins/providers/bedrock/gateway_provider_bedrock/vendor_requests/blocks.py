@@ -1,0 +1,152 @@
+"""The hub's parts as Converse's content blocks."""
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2s
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from gateway_core import (
+    AnyPart,
+    Foreign,
+    Losses,
+    Media,
+    Reasoning,
+    Refusal,
+    Text,
+    ToolCall,
+    ToolResult,
+    readable_by,
+)
+
+from .._answer import DIALECT
+from .._shapes import BROKEN
+from .media import Block, MediaWriter
+from .models import Traits
+
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html
+_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+_NOT_IN_RESULTS = {"cachePoint": "cache_control", "audio": "audio"}
+"""Blocks that a tool's result may not hold, and what is lost with them."""
+
+_object = msgspec.json.Decoder(dict[str, Raw])
+_raw = msgspec.json.Decoder(Raw)
+_any = msgspec.json.Decoder(dict[str, Any])
+_encode = msgspec.json.encode
+
+
+class BlockWriter:
+    def __init__(self, provider: str, traits: Traits, losses: Losses) -> None:
+        self._provider = provider
+        self._traits = traits
+        self._losses = losses
+        self._media = MediaWriter(losses)
+
+    def write(self, parts: Iterable[AnyPart]) -> list[Block]:
+        return [block for part in parts for block in self._write_part(part)]
+
+    def cache_point(self, lifetime: str | None) -> list[Block]:
+        if lifetime is None:
+            return []
+        if not self._traits.caches:
+            self._losses.add("cache_control")
+            return []
+        # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CachePointBlock.html
+        point = {"type": "default"} if lifetime == "5m" else {"type": "default", "ttl": lifetime}
+        return [{"cachePoint": point}]
+
+    def _write_part(self, part: AnyPart) -> list[Block]:
+        self._losses.add_extra(part.extra, within="content")
+        blocks = self._blocks(part)
+        if blocks or part.cache is None:
+            return [*blocks, *self.cache_point(part.cache)]
+        self._losses.add("cache_control")  # a point must have something before it
+        return []
+
+    def _blocks(self, part: AnyPart) -> list[Block]:
+        match part:
+            case Text():
+                if part.citations:
+                    self._losses.add("citations")
+                return text_block(part.text)
+            case Refusal():
+                self._losses.add("refusal")
+                return text_block(part.text)
+            case Media():
+                return self._media.write(part)
+            case Reasoning():
+                # Only thinking that this vendor signed: unsigned thinking is refused.
+                if part.signature is None and part.sealed is None:
+                    if part.text:
+                        self._losses.add("reasoning")
+                    return []
+                if not readable_by(part.origin, self._provider, DIALECT):
+                    self._losses.add("reasoning_signature")
+                    return []
+                if part.sealed is not None:
+                    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningContentBlock.html
+                    return [{"reasoningContent": {"redactedContent": part.sealed}}]
+                reasoning = {"text": part.text, "signature": part.signature}
+                return [{"reasoningContent": {"reasoningText": reasoning}}]
+            case ToolCall():
+                return [self._call(part)]
+            case ToolResult():
+                return [self._result(part)]
+            case Foreign():
+                if part.dialect == DIALECT:
+                    return [_any.decode(part.raw)]
+                self._losses.add(f"part:{part.type}")
+                return []
+
+    def _call(self, part: ToolCall) -> Block:
+        if part.signature is not None:
+            self._losses.add("reasoning_signature")
+        use = {"toolUseId": own_id(part.id), "name": part.name, "input": _input(part.arguments)}
+        return {"toolUse": use}
+
+    def _result(self, part: ToolResult) -> Block:
+        content = [block for piece in part.content for block in self._write_part(piece)]
+        held = [block for block in content if block.keys().isdisjoint(_NOT_IN_RESULTS)]
+        for block in content:
+            for name in block.keys() & _NOT_IN_RESULTS.keys():
+                self._losses.add(_NOT_IN_RESULTS[name])
+        result: Block = {"toolUseId": own_id(part.call_id), "content": held or [{"json": {}}]}
+        # status is for some models only: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
+        if part.failed and self._traits.statuses:
+            result["status"] = "error"
+        elif part.failed:
+            self._losses.add("failed")
+        return {"toolResult": result}
+
+
+def text_block(text: str) -> list[Block]:
+    """Text that is more than white space, which the vendor refuses."""
+    return [{"text": text}] if text.strip() else []
+
+
+def own_id(id: str) -> str:
+    """An id in the vendor's alphabet and length; equal for equal ids."""
+    if _ID.fullmatch(id):
+        return id
+    return f"tooluse_{blake2s(id.encode(), digest_size=16).hexdigest()}"
+
+
+def _input(arguments: str) -> Any:
+    """Arguments as an object; what is none stands in one, under ``input``."""
+    text = arguments.strip()
+    if not text:
+        return {}
+    try:
+        _object.decode(text)
+    except BROKEN:
+        return {"input": _value(text)}
+    return Raw(text.encode())
+
+
+def _value(text: str) -> object:
+    try:
+        return _raw.decode(text)
+    except BROKEN:
+        return text

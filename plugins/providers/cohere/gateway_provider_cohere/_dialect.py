@@ -1,0 +1,3 @@
+"""The dialect's name."""
+
+DIALECT = "cohere"
