@@ -14,12 +14,15 @@ from typing import Any, cast
 import hypercorn.asyncio
 from hypercorn.config import Config
 
-from ..contracts.asgi import App
+from ..contracts.asgi import App, Receive, Scope, Send
 from ..contracts.server import ServerOptions
 from .listening import BACKLOG, ServerError
 
 QUIC = "aioquic"
 """The package that hypercorn's extra ``h3`` installs."""
+POLL = 0.05
+"""Seconds between two looks at what still runs."""
+STOPPING = b'{"error":"The gateway is stopping"}'
 
 
 class HypercornServer:
@@ -27,24 +30,49 @@ class HypercornServer:
 
     def __init__(self, options: ServerOptions) -> None:
         self._options = options
+        self._running = 0
+        """Requests that the application is answering."""
+        self._is_draining = False
+        self._deadline = 0.0
 
     async def serve(
         self, app: App, listener: socket.socket, wait_for_stop: Callable[[], Awaitable[object]]
     ) -> None:
         """Raises ServerError."""
         config = self._config(listener)
-        config.bind = [f"fd://{listener.detach()}"]
-        loop, options = asyncio.get_running_loop(), self._options
 
-        async def stop() -> None:
+        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            if self._is_draining and scope["type"] == "http":
+                await _refuse(send)
+                return
+            is_request = scope["type"] != "lifespan"
+            self._running += is_request
+            try:
+                await app(scope, receive, send)
+            finally:
+                self._running -= is_request
+
+        async def drained() -> None:
             await wait_for_stop()
-            # hypercorn cancels what still runs after the same time, and tells nobody before.
-            loop.call_later(options.limits.drain, options.before_cancel)
+            await self._drain()
 
         try:
-            await hypercorn.asyncio.serve(cast(Any, app), config, shutdown_trigger=stop)
+            await hypercorn.asyncio.serve(cast(Any, counted), config, shutdown_trigger=drained)
         except OSError as error:
             raise ServerError(f"hypercorn cannot serve: {error}") from None
+
+    async def _drain(self) -> None:
+        """Wait until no request runs, before hypercorn shuts down.
+
+        hypercorn waits for TLS connections whose clients have gone for as long as it waits for
+        requests, so it is given a short time only.
+        """
+        limits, clock = self._options.limits, asyncio.get_running_loop().time
+        self._is_draining, self._deadline = True, clock() + limits.drain
+        while self._running and clock() < self._deadline:
+            await asyncio.sleep(POLL)
+        if self._running:
+            self._options.before_cancel()
 
     def _config(self, listener: socket.socket) -> Config:
         limits, certificate = self._options.limits, self._options.certificate
@@ -52,8 +80,7 @@ class HypercornServer:
         config.errorlog = logging.getLogger("hypercorn.error")
         config.backlog = BACKLOG
         config.include_server_header = False
-        config.graceful_timeout = limits.drain
-        config.shutdown_timeout = limits.drain + limits.short_drain
+        config.graceful_timeout = limits.short_drain
         config.keep_alive_timeout = limits.keep_alive
         config.ssl_handshake_timeout = limits.head_time
         config.h11_max_incomplete_size = limits.request_line + limits.head
@@ -68,7 +95,21 @@ class HypercornServer:
         return config
 
     def shorten_drain(self) -> None:
-        """hypercorn has no such thing: its time to drain is fixed when it starts."""
+        """Give running requests only a moment more."""
+        clock = asyncio.get_running_loop().time
+        self._deadline = min(self._deadline, clock() + self._options.limits.short_drain)
 
     def close_idle(self) -> None:
         """hypercorn has no such thing: idle connections end after their time to keep alive."""
+
+
+async def _refuse(send: Send) -> None:
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(STOPPING)),
+        (b"retry-after", b"1"),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": STOPPING, "more_body": False})

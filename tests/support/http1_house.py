@@ -15,7 +15,7 @@ from gateway_core.cli.listening import listen
 App = Callable[[Any, Any, Any], Awaitable[None]]
 Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 GET = b"GET %b HTTP/1.1\r\nHost: h\r\n\r\n"
-WITHIN = 5.0
+WITHIN = 20.0
 
 
 class House:

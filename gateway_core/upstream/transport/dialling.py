@@ -1,6 +1,7 @@
 """Opens connections to addresses that have been checked."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -71,6 +72,9 @@ class Dialler:
             ssl=self._tls if secure else None,
             server_hostname=url.host if secure else None,
         )
+        # A loop sets it only on sockets made with IPPROTO_TCP. Without it a short piece of a body
+        # waits for the acknowledgement of the one before: RFC 896.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         here, there = (transport.get_extra_info(end) for end in ("sockname", "peername"))
         try:
             self._guard.check_peer(here, there)

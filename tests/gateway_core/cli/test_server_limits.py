@@ -1,5 +1,8 @@
 """Limits of the edge, from variables and from what the machine gives."""
 
+import subprocess
+import sys
+
 import pytest
 
 from gateway_core.cli import server_limits
@@ -33,3 +36,17 @@ def test_connections_leave_descriptors_for_other_work(
     monkeypatch.setattr(server_limits, "raise_descriptor_limit", lambda: descriptors)
 
     assert read_limits(from_environ({})).connections == connections
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_the_soft_limit_of_descriptors_is_raised_to_the_hard_one() -> None:
+    program = (
+        "import resource\n"
+        "from gateway_core.config.machine import raise_descriptor_limit\n"
+        "hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))\n"
+        "raise_descriptor_limit()\n"
+        "assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)\n"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -144,7 +144,13 @@ class ConnectionManager:
             for task in tuple(self.tasks):
                 task.cancel()
             await self._finish_tasks(limits.short_drain)
-        await self._close_connections()
+        # The last bytes get a moment to leave.
+        deadline = asyncio.get_running_loop().time() + limits.short_drain
+        while self.connections and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.01)
+        for connection in tuple(self.connections):
+            self._abort(connection)
+        await self._finish_tasks(limits.short_drain)
 
     async def _finish_tasks(self, within: float) -> bool:
         """Wait until no request runs; false if that takes too long."""
@@ -157,15 +163,6 @@ class ConnectionManager:
         finally:
             self._draining = None
         return True
-
-    async def _close_connections(self) -> None:
-        """Give the last bytes a moment to leave, then close what is left."""
-        deadline = asyncio.get_running_loop().time() + self.limits.short_drain
-        while self.connections and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(0.01)
-        for connection in tuple(self.connections):
-            self._abort(connection)
-        await self._finish_tasks(self.limits.short_drain)
 
 
 def set_nodelay(sock: Any) -> None:

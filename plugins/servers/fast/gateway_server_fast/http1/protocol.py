@@ -89,17 +89,14 @@ class Http1Protocol(ClientConnection, asyncio.Protocol):
             if self._serve_repeated(repeated, held + data):
                 return
             if 0 < repeated.missing <= MAX_HELD_BODY and not self.input_closed:
-                self._hold(held, data)
+                # The rest of the body has the limits of any body.
+                if not held:
+                    self.phase, self.mark, self._recent = BODY, self.manager.now, 0
+                self.count_body(len(data))
+                self._held = held + data
                 return
             self.phase, data = IDLE, held + data
         ClientConnection.data_received(self, data)
-
-    def _hold(self, held: bytes, data: bytes) -> None:
-        """Wait for the rest of a body, with the limits of any body."""
-        if not held:
-            self.phase, self.mark, self._recent = BODY, self.manager.now, 0
-        self.count_body(len(data))
-        self._held = held + data
 
     def _release(self) -> None:
         """Parse a request whose body is no longer waited for here."""

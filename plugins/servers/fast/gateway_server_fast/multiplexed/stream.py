@@ -22,7 +22,6 @@ from gateway_core import ON_DISCONNECT, PUSH, REPLY, ServerLimits
 
 from ..connections import App, Message
 from ..http1.request_cycle import LONG
-from ..http1.request_head import RefusedRequest
 from ..http1.response_head import BODILESS, FAILED, FAILED_HEADERS, Header, format_headers
 from .interfaces import ResetReason, StreamConnection
 from .request_body import RequestBody
@@ -60,23 +59,20 @@ class Stream:
 
     async def run(self, app: App) -> None:
         """Run the application, and respond in its place if it fails."""
-        try:
-            await self._serve(app)
-        except BaseException:
-            log.exception("a request failed")
-            self._fail()
-        else:
-            if not (self.response_complete or self.gone):
-                log.error("an application returned before its response was complete")
-                self._fail()
-
-    async def _serve(self, app: App) -> None:
         scope = self.scope
         scope[PUSH], scope[REPLY], scope[ON_DISCONNECT] = self.push, self.reply, self.on_disconnect
         try:
             await app(scope, self.receive, self.send)
-        finally:
+        except BaseException:
+            log.exception("a request failed")
+            self._on_disconnect = None  # The client has not disconnected.
+            self._fail()
+        else:
             self._on_disconnect = None
+            if not (self.response_complete or self.gone):
+                log.error("an application returned before its response was complete")
+                self._fail()
+        finally:
             for key in (PUSH, REPLY, ON_DISCONNECT):
                 scope.pop(key, None)  # Each refers to this object, which refers to the scope.
 
@@ -132,7 +128,12 @@ class Stream:
             if now - self._ended > limits.linger:
                 self.reset(ResetReason.DONE)
         elif self.body.silent_for(now) > limits.body_silence:
-            self._refuse(RefusedRequest(408, "The request did not come in time"))
+            if self.started:
+                self.reset(ResetReason.GIVEN_UP)
+            else:
+                body = msgspec.json.encode({"error": "The request did not come in time"})
+                self._respond(408, refusal_headers(body), body)
+                self.reset(ResetReason.DONE)
 
     def _is_stuck(self, now: float, limits: ServerLimits) -> bool:
         since = self._stuck
@@ -241,12 +242,14 @@ class Stream:
         self.connection.on_body_sent(self.number, frames)
 
     async def _write(self, piece: bytes, *, is_last: bool) -> None:
-        self._count(len(piece), is_last=is_last)
+        if self._left is not None:
+            self._left -= len(piece)
+            if self._left < 0 or (is_last and self._left):
+                raise RuntimeError("the body is not as long as announced")
         at, end = 0, 0 if self.is_bodiless else len(piece)
         while at < end or is_last:
-            room = (
-                await self._room(is_begun=at > 0) if end else 0
-            )  # RFC 9113, section 6.9.1: an empty frame needs no window.
+            # RFC 9113, section 6.9.1: an empty frame needs no window.
+            room = await self._room(is_begun=at > 0) if end else 0
             if self.gone:
                 return
             begun, at = at, min(at + room, end)
@@ -257,13 +260,6 @@ class Stream:
                 self._end()
                 return
 
-    def _count(self, size: int, *, is_last: bool) -> None:
-        """Raises RuntimeError for a body of another length than announced."""
-        if self._left is not None:
-            self._left -= size
-            if self._left < 0 or (is_last and self._left):
-                raise RuntimeError("the body is not as long as announced")
-
     async def _room(self, *, is_begun: bool) -> int:
         """How many bytes may be sent in one frame, as soon as there are any."""
         if (room := self._free()) > 0:
@@ -271,7 +267,13 @@ class Stream:
         self._stuck, self._stuck_at = asyncio.get_running_loop().time(), self.connection.written
         try:
             while not self.gone and (room := self._free()) <= 0:
-                await self._more_room()
+                self._has_room.clear()
+                is_queued = self.connection.is_congested
+                self.connection.queued += is_queued
+                try:
+                    await self._has_room.wait()
+                finally:
+                    self.connection.queued -= is_queued
         except asyncio.CancelledError:
             if is_begun:  # Nothing can follow a part of a piece.
                 self._on_disconnect = None  # The client has not disconnected.
@@ -283,16 +285,6 @@ class Stream:
 
     def _free(self) -> int:
         return 0 if self.gone else min(self.connection.room(self.number), MAX_PIECE)
-
-    async def _more_room(self) -> None:
-        """Wait until there may be more."""
-        self._has_room.clear()
-        is_queued = self.connection.is_congested
-        self.connection.queued += is_queued
-        try:
-            await self._has_room.wait()
-        finally:
-            self.connection.queued -= is_queued
 
     def _end(self) -> None:
         self.response_complete = True
@@ -308,15 +300,6 @@ class Stream:
         if not self.gone:
             self._try(lambda: self.connection.reset(self.number, reason))
             self.drop()
-
-    def _refuse(self, refused: RefusedRequest) -> None:
-        """Respond in the application's place, and drop further input."""
-        if self.started:
-            self.reset(ResetReason.GIVEN_UP)
-        else:
-            body = msgspec.json.encode({"error": refused.message})
-            self._respond(refused.status, refusal_headers(body), body)
-            self.reset(ResetReason.DONE)
 
     def _fail(self) -> None:
         """Respond with 500, or reset a stream whose response has begun."""
