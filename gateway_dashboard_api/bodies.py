@@ -5,7 +5,6 @@ A member that is not listed here is refused by name, unless the row shows it.
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 TestStatus = Literal["unknown", "active", "unavailable", "error", "expired", "reauth_required"]
@@ -91,15 +90,6 @@ class NodeCandidateBody(Struct, frozen=True, kw_only=True, rename="camel"):
     type: str | None = None
     api_type: str | None = None
     model_id: str | None = None
-
-
-read_new_connection = msgspec.json.Decoder(NewConnectionBody)
-read_changed_connection = msgspec.json.Decoder(ChangedConnectionBody)
-read_order = msgspec.json.Decoder(OrderBody)
-read_candidate = msgspec.json.Decoder(CandidateBody)
-read_batch = msgspec.json.Decoder(BatchBody)
-read_node = msgspec.json.Decoder(NodeBody)
-read_node_candidate = msgspec.json.Decoder(NodeCandidateBody)
 
 
 def said(text: Text) -> str:

@@ -7,7 +7,6 @@ unknown ones are kept.
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from gateway_core.contracts.errors import BadRequest
@@ -66,9 +65,6 @@ class KeyGroupBody(Struct, frozen=True, kw_only=True, rename="camel"):
     key_ids: tuple[str, ...] | UnsetType = UNSET
 
 
-read_key = msgspec.json.Decoder(KeyBody)
-read_new_key = msgspec.json.Decoder(NewKeyBody)
-read_group = msgspec.json.Decoder(KeyGroupBody)
 _BESIDE = dict(
     zip(PolicyMembers.__struct_encode_fields__, PolicyMembers.__struct_fields__, strict=True)
 )

@@ -23,12 +23,12 @@ _members = msgspec.json.Decoder(dict[str, Raw])
 
 async def read(
     request: Request,
-    decoder: msgspec.json.Decoder[T],
+    kind: type[T],
     limit: int = LIMIT,
     *,
     shown: Collection[str] = (),
 ) -> T:
-    """The body, of at most so many bytes.
+    """The body as a value of this type, of at most so many bytes.
 
     ``shown`` are members that the row's answer has and no body sets, such as its id: they
     are left out, so that a row may be sent back as it was read.
@@ -41,7 +41,7 @@ async def read(
         raise UnsupportedMedia("The body must not be compressed")
     body = await read_body(request.receive, headers, limit)
     try:
-        found = decoder.decode(body)
+        found = msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         raise BadRequest(f"Invalid request body: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

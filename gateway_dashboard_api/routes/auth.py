@@ -3,7 +3,6 @@
 import logging
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -65,9 +64,6 @@ class Status(Struct, frozen=True, kw_only=True, rename="camel"):
     oidc_email: str | None
 
 
-_read_password = msgspec.json.Decoder(PasswordBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
@@ -109,7 +105,7 @@ async def login(admin: AdminContext, request: Request) -> Response:
     if before.auth_mode == "oidc":
         raise Forbidden("Sign in with OIDC: the password is not accepted", code="oidc_only")
     check_tunnel(request, before)
-    password = (await read(request, _read_password)).password
+    password = (await read(request, PasswordBody)).password
     attempt = await prove(admin, request, password)
     if is_public(password):
         return await _must_change(admin, request, before, attempt)

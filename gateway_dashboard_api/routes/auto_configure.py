@@ -46,9 +46,6 @@ class Report(Struct, frozen=True, kw_only=True, rename="camel"):
     report: tuple[Line, ...]
 
 
-_read_run = msgspec.json.Decoder(RunBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     session = Access.SESSION
     return [
@@ -74,7 +71,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 async def run(admin: AdminContext, request: Request) -> Response:
     """Add an account for every server that answers, or enable the one there is."""
-    is_dry = (await read(request, _read_run)).dry_run
+    is_dry = (await read(request, RunBody)).dry_run
     found = await _report(admin)
     if is_dry:
         return json_answer(found)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
@@ -51,9 +50,6 @@ class Resting(Struct, frozen=True, kw_only=True, rename="camel"):
 
 class Cleared(Struct, frozen=True):
     ok: bool = True
-
-
-_read_action = msgspec.json.Decoder(ActionBody)
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -112,7 +108,7 @@ def _unavailable(stored: Mapping[str, Connection], resting: set[str]) -> Iterato
 
 
 async def act(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_action)
+    body = await read(request, ActionBody)
     provider, model = said(body.provider), said(body.model)
     if body.action != "clearCooldown" or not provider or not model:
         raise BadRequest("Invalid request")

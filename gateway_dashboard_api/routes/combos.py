@@ -37,7 +37,6 @@ class Combos(Struct, frozen=True):
 
 
 EXAMPLE = {"name": "helpful", "models": ["echo/echo", "echo/echo-tools"]}
-_read_combo = msgspec.json.Decoder(ComboBody)
 SHOWN = Combo.__struct_encode_fields__
 
 
@@ -76,7 +75,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    wanted = _change(await read(request, _read_combo, shown=SHOWN))
+    wanted = _change(await read(request, ComboBody, shown=SHOWN))
     if not wanted.name:
         raise BadRequest("Name is required")
     async with admin.writing():
@@ -91,7 +90,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    wanted = _change(await read(request, _read_combo, shown=SHOWN))
+    wanted = _change(await read(request, ComboBody, shown=SHOWN))
     identity = request.path_params["id"]
     async with admin.writing():
         before = await combo_of(admin, identity)

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
@@ -42,8 +41,6 @@ class MemberList(Struct, frozen=True, kw_only=True, rename="camel"):
     connection_ids: tuple[str, ...]
 
 
-_read_group = msgspec.json.Decoder(GroupBody)
-_read_member = msgspec.json.Decoder(MemberBody)
 SHOWN = ConnectionGroup.__struct_encode_fields__
 MEMBER = {"connectionId": "an account's id"}
 
@@ -73,7 +70,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_group, shown=SHOWN)
+    body = await read(request, GroupBody, shown=SHOWN)
     name = _name(body)
     async with admin.writing():
         made = await admin.stores.connection_groups.create(name, body.connection_ids or ())
@@ -93,7 +90,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_group, shown=SHOWN)
+    body = await read(request, GroupBody, shown=SHOWN)
     name = UNSET if body.name is UNSET else _name(body)
     ids = UNSET if body.connection_ids is UNSET else body.connection_ids or ()
     async with admin.writing():
@@ -128,7 +125,7 @@ async def remove(admin: AdminContext, request: Request) -> Response:
 
 async def _member(request: Request) -> str:
     """Raises BadRequest, BodyTooLarge."""
-    member = said((await read(request, _read_member, LARGEST_MEMBER)).connection_id)
+    member = said((await read(request, MemberBody, LARGEST_MEMBER)).connection_id)
     if not member:
         raise BadRequest("connectionId is required")
     return member

@@ -19,8 +19,6 @@ from ..bodies import (
     BatchBody,
     CandidateBody,
     ConnectionBody,
-    read_batch,
-    read_candidate,
     said,
 )
 from ..connection_changes import check_proxy, provider_data
@@ -73,7 +71,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def validate(admin: AdminContext, request: Request) -> Response:
     """Try a key that is not saved."""
-    body = await read(request, read_candidate)
+    body = await read(request, CandidateBody)
     provider, key = said(body.provider), said(body.api_key)
     if not provider:
         raise BadRequest("Provider and API key required")
@@ -135,7 +133,7 @@ def state_of(found: Finding, now: float) -> Mapping[str, Any]:
 
 async def test_batch(admin: AdminContext, request: Request) -> Response:
     """Try many accounts, ten at a time."""
-    body = await read(request, read_batch)
+    body = await read(request, BatchBody)
     chosen = await _chosen(admin, body)
     gate = asyncio.Semaphore(AT_ONCE)
 

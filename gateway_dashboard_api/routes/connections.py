@@ -28,9 +28,6 @@ from ..bodies import (
     ConnectionBody,
     NewConnectionBody,
     OrderBody,
-    read_changed_connection,
-    read_new_connection,
-    read_order,
     said,
 )
 from ..connection_changes import change, names_address, new_connection, provider_data
@@ -152,7 +149,7 @@ def _matching(connections: Iterable[Connection], search: str) -> list[Connection
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, read_new_connection, shown=SHOWN)
+    body = await read(request, NewConnectionBody, shown=SHOWN)
     if not said(body.provider):
         raise BadRequest("Invalid provider")
     check_address(admin, request, body)
@@ -187,7 +184,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 async def update(admin: AdminContext, request: Request) -> Response:
     found = await connection_of(admin, request.path_params["id"])
-    body = await read(request, read_changed_connection, shown=connection_row(admin, found))
+    body = await read(request, ChangedConnectionBody, shown=connection_row(admin, found))
     check_address(admin, request, body)
     owner = await stored_owner(admin, found.provider)
     data = provider_data(body, owner, admin.tables.pools)
@@ -211,7 +208,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
 
 
 async def reorder(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, read_order)
+    body = await read(request, OrderBody)
     ids = next((x for x in (body.ids, body.ordered_ids, body.connection_ids) if x is not None), ())
     if not body.provider or not ids:
         raise BadRequest("provider and ids are required")

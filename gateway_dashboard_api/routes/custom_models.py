@@ -77,7 +77,6 @@ class CustomModelQuery(Struct, frozen=True, kw_only=True, rename="camel"):
     kind: str | None = None
 
 
-_read_model = msgspec.json.Decoder(ModelBody)
 SHOWN = CustomModel.__struct_encode_fields__
 
 
@@ -138,7 +137,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def add(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_model, shown=SHOWN)
+    body = await read(request, ModelBody, shown=SHOWN)
     provider, identity, kind = await _named(admin, body)
     row = _revised({"id": identity, "kind": kind.value}, body)
     async with admin.writing():
@@ -150,7 +149,7 @@ async def add(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_model, shown=SHOWN)
+    body = await read(request, ModelBody, shown=SHOWN)
     provider, identity, kind = await _named(admin, body)
     async with admin.writing():
         models = await _stored(admin, provider)

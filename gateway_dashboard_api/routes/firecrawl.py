@@ -2,7 +2,6 @@
 
 import asyncio
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -46,9 +45,6 @@ class Detected(Struct, frozen=True, kw_only=True, rename="camel"):
     endpoints: tuple[Crawler, ...]
 
 
-_read_body = msgspec.json.Decoder(DetectBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
@@ -67,7 +63,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def detect(admin: AdminContext, request: Request) -> Response:
     """Try an address that is given, the one in the settings, and the usual ones."""
-    given = said((await read(request, _read_body)).base_url)
+    given = said((await read(request, DetectBody)).base_url)
     urls = (given, admin.tables.settings.firecrawl_base_url, *USUAL)
     wanted = tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
     for url in wanted:

@@ -15,7 +15,7 @@ from gateway_core.storage.stores.key_groups import KeyGroup, KeyGroupChange
 
 from ..desk import AdminContext
 from ..endpoint import endpoint
-from ..key_bodies import KeyGroupBody, named, read_group
+from ..key_bodies import KeyGroupBody, named
 from ..requests import read
 
 PATH = "/api/key-groups"
@@ -54,7 +54,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    wanted = _change(await read(request, read_group, shown=SHOWN))
+    wanted = _change(await read(request, KeyGroupBody, shown=SHOWN))
     if wanted.name is UNSET:
         raise BadRequest("Name is required")
     async with admin.writing():
@@ -70,7 +70,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    wanted = _change(await read(request, read_group, shown=SHOWN))
+    wanted = _change(await read(request, KeyGroupBody, shown=SHOWN))
     async with admin.writing():
         after = await admin.stores.key_groups.update(request.path_params["id"], wanted)
     return json_answer(Group(after))

@@ -17,7 +17,7 @@ from gateway_core.storage.stores.keys import ApiKey, KeyChange
 
 from ..desk import AdminContext
 from ..endpoint import endpoint
-from ..key_bodies import KeyBody, NewKeyBody, key_change, new_key, read_key, read_new_key
+from ..key_bodies import KeyBody, NewKeyBody, key_change, new_key
 from ..key_rows import KeyList, KeyRow, NewKey, account_row, key_row, new_key_row
 from ..requests import read
 
@@ -66,7 +66,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    wanted = new_key(await read(request, read_new_key, shown=SHOWN))
+    wanted = new_key(await read(request, NewKeyBody, shown=SHOWN))
     identity = random_id()
     async with admin.writing():
         await _permit_labels(admin, request, wanted)
@@ -95,7 +95,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    wanted = key_change(await read(request, read_key, shown=SHOWN))
+    wanted = key_change(await read(request, KeyBody, shown=SHOWN))
     async with admin.writing():
         await _permit_labels(admin, request, wanted)
         after = await admin.stores.keys.update(request.path_params["id"], wanted)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -83,9 +82,6 @@ class RouteBody(Struct, frozen=True, kw_only=True):
     models: Any = None
 
 
-_read_route = msgspec.json.Decoder(RouteBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(admin, "GET", PATH, list_all, "list media routes", answer=RouteList),
@@ -109,7 +105,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 async def save(admin: AdminContext, request: Request) -> Response:
     """Set one kind's models; the other kinds stay. An empty list is automatic."""
-    body = await read(request, _read_route)
+    body = await read(request, RouteBody)
     if body.kind not in LABELS:
         raise BadRequest("Unknown media kind")
     wanted = media_routes({body.kind: body.models if body.models is not None else []})

@@ -82,12 +82,6 @@ class Verified(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=
     backup_codes_remaining: int | None = None
 
 
-_read_password = msgspec.json.Decoder(PasswordBody)
-_read_code = msgspec.json.Decoder(CodeBody)
-_read_enable = msgspec.json.Decoder(EnableBody)
-_read_disable = msgspec.json.Decoder(DisableBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [*_of_enrolment(admin), *_of_use(admin)]
 
@@ -157,7 +151,7 @@ def _of_use(admin: AdminContext) -> list[Guarded]:
 
 async def setup(admin: AdminContext, request: Request) -> Response:
     """A secret to enrol with; nothing of it is stored."""
-    body = await read(request, _read_password)
+    body = await read(request, PasswordBody)
     _check_off(admin.tables.settings)
     await admin.login.lockout.succeed(await prove(admin, request, body.password))
     secret = new_secret()
@@ -166,7 +160,7 @@ async def setup(admin: AdminContext, request: Request) -> Response:
 
 
 async def enable(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_enable)
+    body = await read(request, EnableBody)
     if not is_secret(body.secret):
         raise BadRequest("The secret is missing: ask for one with /api/auth/mfa/setup")
     _check_off(admin.tables.settings)
@@ -200,7 +194,7 @@ async def verify(admin: AdminContext, request: Request) -> Response:
     settings = admin.tables.settings
     check_tunnel(request, settings)
     check_readable(settings)
-    body = await read(request, _read_code)
+    body = await read(request, CodeBody)
     ticket = cookie(headers_of(request.scope), PENDING) or ""
     pending = await admin.login.pending.look(ticket)
     if pending is None or pending.epoch != settings.password_session_epoch:
@@ -219,7 +213,7 @@ async def verify(admin: AdminContext, request: Request) -> Response:
 
 
 async def disable(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_disable)
+    body = await read(request, DisableBody)
     if not admin.tables.settings.mfa_enabled:
         raise Conflict("The second factor is not switched on")
     attempt = await prove(admin, request, body.password)

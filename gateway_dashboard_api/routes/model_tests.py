@@ -77,10 +77,6 @@ class Frames(StreamingResponse):
             await super().stream_response(send)
 
 
-_read_test = msgspec.json.Decoder(TestBody)
-_read_batch = msgspec.json.Decoder(ModelBatchBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
@@ -107,7 +103,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def test(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_test)
+    body = await read(request, TestBody)
     check_asked(body)
     await _check_pin(admin, request, body.connection_id)
     outcome, _ = await outcome_of(admin, body, body.connection_id)
@@ -116,7 +112,7 @@ async def test(admin: AdminContext, request: Request) -> Response:
 
 async def test_batch(admin: AdminContext, request: Request) -> Response:
     """The first model goes ahead: when its provider is not there, the others are skipped."""
-    body = await read(request, _read_batch)
+    body = await read(request, ModelBatchBody)
     for each in body.models:
         check_asked(each)
     await _check_pin(admin, request, body.connection_id)

@@ -62,9 +62,6 @@ class AliasQuery(Struct, frozen=True, kw_only=True):
     alias: str
 
 
-_read_alias = msgspec.json.Decoder(AliasBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(admin, "GET", PATH, list_all, "list models", answer=ModelRows),
@@ -122,7 +119,7 @@ async def list_aliases(admin: AdminContext, request: Request) -> Response:
 
 
 async def name_one(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_alias)
+    body = await read(request, AliasBody)
     model, alias = said(body.model), said(body.alias)
     if not model or not alias:
         raise BadRequest("Model and alias required")

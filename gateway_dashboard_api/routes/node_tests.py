@@ -14,7 +14,7 @@ from gateway_core.routing.snapshot_loader import node_spec
 from gateway_core.storage.stores.nodes import Node
 
 from ..answers import NodeValidity
-from ..bodies import NodeCandidateBody, read_node_candidate, said
+from ..bodies import NodeCandidateBody, said
 from ..desk import AdminContext
 from ..destinations import permit
 from ..endpoint import endpoint
@@ -49,7 +49,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def validate(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, read_node_candidate)
+    body = await read(request, NodeCandidateBody)
     check_operator(admin, request)
     node = _node(admin, body)
     await permit(admin.core.network, node.base_url or "")

@@ -16,7 +16,7 @@ from gateway_core.storage.stores.kv import CUSTOM_MODELS, DISABLED_MODELS, ENABL
 from gateway_core.storage.stores.nodes import Node, NodeChange, PrefixTaken
 
 from ..answers import Nodes, NodeShape, OneNode, Success
-from ..bodies import NodeBody, read_node, said
+from ..bodies import NodeBody, said
 from ..connection_changes import without_credential
 from ..desk import AdminContext
 from ..destinations import origin, permit
@@ -78,7 +78,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, read_node, shown=NodeShape.__struct_encode_fields__)
+    body = await read(request, NodeBody, shown=NodeShape.__struct_encode_fields__)
     if said(body.base_url):
         check_operator(admin, request)
     new = new_node(body, admin.tables.registry.formats)
@@ -110,7 +110,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
     """Change a node; where its origin changes, its accounts' credentials are cleared first."""
     identity = request.path_params["id"]
     found = await node_of(admin, identity)
-    body = await read(request, read_node, shown=node_row(found))
+    body = await read(request, NodeBody, shown=node_row(found))
     wanted = change(found, body, admin.tables.registry.formats)
     if isinstance(wanted.base_url, str):
         if wanted.base_url != found.base_url:

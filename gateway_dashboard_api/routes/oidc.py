@@ -10,7 +10,6 @@ import logging
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -92,9 +91,6 @@ class Tested(Struct, frozen=True, kw_only=True, rename="camel"):
     jwks_uri: str
     secret_probe: Probe
     success: bool = True
-
-
-_read_probe = msgspec.json.Decoder(ProbeBody)
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -190,7 +186,7 @@ async def _arrive(
 
 async def examine(admin: AdminContext, request: Request) -> Response:
     """Look at a provider before its settings are stored."""
-    body = await read(request, _read_probe)
+    body = await read(request, ProbeBody)
     client = OidcClient(
         issuer=body.issuer_url.strip(),
         id=body.client_id.strip(),

@@ -1,6 +1,5 @@
 """Changing the password that everybody knows, and taking a forgotten one away (5.3, L.5)."""
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,9 +24,6 @@ class ChangeBody(Struct, frozen=True, rename="camel"):
 
     proof: str
     new_password: str
-
-
-_read_change = msgspec.json.Decoder(ChangeBody)
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -60,7 +56,7 @@ async def change_default(admin: AdminContext, request: Request) -> Response:
     admin.core.sessions.check_ready()
     check_origin(admin, request)
     check_readable(admin.tables.settings)
-    body = await read(request, _read_change)
+    body = await read(request, ChangeBody)
     check_new(body.new_password)
     attempt = await begin(admin, request)
     caller = admin.caller(request)

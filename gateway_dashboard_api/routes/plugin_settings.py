@@ -49,9 +49,6 @@ class ResetQuery(Struct, frozen=True, kw_only=True):
     """The one to bring back; all of them when it is left out."""
 
 
-_read_changes = msgspec.json.Decoder(dict[str, Any])
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
@@ -100,7 +97,7 @@ async def describe(admin: AdminContext, request: Request) -> Response:
 
 async def patch(admin: AdminContext, request: Request) -> Response:
     found, table = _declared(admin, request), admin.core.plugin_settings
-    wanted: dict[str, Any] = await read(request, _read_changes)
+    wanted: dict[str, Any] = await read(request, dict[str, Any])
     changes = table.changes(found.plugin, wanted)
     async with admin.writing():
         before = await admin.stores.plugin_settings.get(found.plugin)

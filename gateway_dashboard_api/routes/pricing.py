@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -28,9 +27,6 @@ class Which(Struct, frozen=True, kw_only=True):
     model: str | None = None
 
 
-_read_prices = msgspec.json.Decoder(dict[str, Any])
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(admin, "GET", PATH, show, "read the pricing", answer=Prices),
@@ -53,7 +49,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def change(admin: AdminContext, request: Request) -> Response:
-    body: dict[str, Any] = await read(request, _read_prices)
+    body: dict[str, Any] = await read(request, dict[str, Any])
     wanted = price_list.read(admin, body)
     async with admin.writing():
         own = await admin.stores.kv.all(PRICING)

@@ -8,7 +8,6 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -54,9 +53,6 @@ class Outcome(Struct, frozen=True, kw_only=True):
     message: str
 
 
-_read_locale = msgspec.json.Decoder(LocaleBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     public = partial(endpoint, admin, access=Access.PUBLIC)
     shut = partial(endpoint, admin, access=Access.PROTECTED)
@@ -83,7 +79,7 @@ async def initialized(admin: AdminContext, request: Request) -> Response:
 
 async def set_locale(admin: AdminContext, request: Request) -> Response:
     """Keep the language of the pages in a cookie."""
-    locale = said((await read(request, _read_locale)).locale)
+    locale = said((await read(request, LocaleBody)).locale)
     if not _LOCALE.fullmatch(locale):
         raise BadRequest("Invalid locale")
     answer = json_answer({"success": True, "locale": locale})

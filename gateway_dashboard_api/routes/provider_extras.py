@@ -70,10 +70,6 @@ class Suggestions(Struct, frozen=True, kw_only=True):
     data: tuple[Suggestion, ...]
 
 
-_read_models = msgspec.json.Decoder(ModelsBody)
-_read_ping = msgspec.json.Decoder(PingBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     one, models = PATH + "/{id}", PATH + "/suggested-models"
     tried = partial(endpoint, admin, body=ModelsBody, example={"models": [{"model": "large"}]})
@@ -89,7 +85,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def test_models(admin: AdminContext, request: Request) -> Response:
     """Ask models for one word each, all with this account. A bare id is the provider's own."""
-    body = await read(request, _read_models)
+    body = await read(request, ModelsBody)
     for each in body.models:
         check_asked(each)
     connection = await connection_of(admin, request.path_params["id"])
@@ -128,7 +124,7 @@ def _tested(asked: Asked, outcome: Outcome) -> Tested:
 
 async def set_ping(admin: AdminContext, request: Request) -> Response:
     """Whether the account is to be kept warm; in this version the wish is only kept."""
-    body = await read(request, _read_ping)
+    body = await read(request, PingBody)
     identity = request.path_params["id"]
     change = ConnectionChange(data={AUTO_PING: body.enabled})
     async with admin.writing():

@@ -70,7 +70,6 @@ class PoolTest(Struct, frozen=True, kw_only=True, rename="camel"):
     tested_at: str
 
 
-_read_pool = msgspec.json.Decoder(PoolBody)
 SHOWN = {*ProxyPool.__struct_encode_fields__, "boundConnectionCount"}
 EXAMPLE = {"name": "Office", "proxyUrl": "http://127.0.0.1:3128"}
 
@@ -128,7 +127,7 @@ def pool_row(admin: AdminContext, request: Request, pool: ProxyPool) -> dict[str
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_pool, shown=SHOWN)
+    body = await read(request, PoolBody, shown=SHOWN)
     name, url = _name(body), said(body.proxy_url)
     if not url:
         raise BadRequest("Proxy URL is required")
@@ -182,7 +181,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_pool, shown=SHOWN)
+    body = await read(request, PoolBody, shown=SHOWN)
     found = await pool_of(admin, request.path_params["id"])
     _check_operator(admin, request)
     wanted = _change(found, body)

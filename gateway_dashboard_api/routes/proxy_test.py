@@ -1,6 +1,5 @@
 """Trying the general outbound proxy, or one that is not saved yet (A.10)."""
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,9 +30,6 @@ class ProxyTest(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     error: str | None = None
 
 
-_read_body = msgspec.json.Decoder(ProxyTestBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
@@ -51,7 +47,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def test(admin: AdminContext, request: Request) -> Response:
     """Ask for a fixed page through a proxy."""
-    given = said((await read(request, _read_body)).proxy_url)
+    given = said((await read(request, ProxyTestBody)).proxy_url)
     if given and not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a proxy")
     proxy = given or admin.tables.settings.outbound_proxy_url

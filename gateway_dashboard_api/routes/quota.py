@@ -1,6 +1,5 @@
 """What an account may still use, as far as its vendor tells (A.7)."""
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -33,9 +32,6 @@ class GrantBody(Struct, frozen=True, kw_only=True, rename="camel"):
     grant_id: str | None = None
 
 
-_read_grant = msgspec.json.Decoder(GrantBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(admin, "GET", CREDITS, show_credits, "read the reset credits"),
@@ -65,6 +61,6 @@ async def show_credits(admin: AdminContext, request: Request) -> Response:
 
 
 async def use_credit(admin: AdminContext, request: Request) -> Response:
-    await read(request, _read_grant)
+    await read(request, GrantBody)
     await connection_of(admin, request.path_params["connectionId"])
     raise BadRequest(NO_CREDITS)

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -34,9 +33,6 @@ class Retention(Struct, frozen=True, kw_only=True, rename="camel"):
 class DaysBody(Struct, frozen=True, kw_only=True):
     days: Annotated[int, Meta(ge=1, le=MOST)] | None = None
     """How much is kept; the setting's when nothing is said."""
-
-
-_read_days = msgspec.json.Decoder(dict[str, Any])
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -76,7 +72,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def clean(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_days)
+    body = await read(request, dict[str, Any])
     check_members(body, DaysBody.__struct_encode_fields__)
     days = body.get("days")
     if days is None:

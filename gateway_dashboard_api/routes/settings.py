@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,7 +21,6 @@ from ..settings_shapes import SettingsChange, SettingsDocument
 
 PATH = "/api/settings"
 _PROXY = "outboundProxyUrl"
-_read_document = msgspec.json.Decoder(dict[str, Any])
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -51,7 +49,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def patch(admin: AdminContext, request: Request) -> Response:
-    body: dict[str, Any] = await read(request, _read_document)
+    body: dict[str, Any] = await read(request, dict[str, Any])
     wanted, choice = changes(body), chosen(body)
     check_changes(wanted)
     touched = (*guarded(wanted), *(() if choice is None else ("the password",)))

@@ -57,8 +57,6 @@ class Translated(Struct, frozen=True, kw_only=True):
     result: dict[str, Any]
 
 
-_read_translate = msgspec.json.Decoder(TranslateBody)
-_read_send = msgspec.json.Decoder(SendBody)
 EXAMPLE = {
     "provider": "echo",
     "body": {"model": "echo", "messages": [{"role": "user", "content": "Hello"}]},
@@ -115,7 +113,7 @@ async def _told(
 
 
 async def translate(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_translate)
+    body = await read(request, TranslateBody)
     found = _draft(admin, body)
     result = _formats(found) if body.step == 1 else _request(admin, found, whole=body.step == 3)
     return json_answer(Translated(success=True, result=result))
@@ -155,7 +153,7 @@ def _request(admin: AdminContext, found: Draft, *, whole: bool) -> dict[str, Any
 
 async def send(admin: AdminContext, request: Request) -> Response:
     """The vendor's own answer, as it comes; an error of its without the account's secrets."""
-    body: SendBody = await read(request, _read_send)
+    body: SendBody = await read(request, SendBody)
     found = _draft(admin, body)
     account = account_for(admin.tables, found.target)
     outgoing = found.opened(account.credential).request

@@ -60,9 +60,6 @@ class Content(Struct, frozen=True, kw_only=True):
     content: str
 
 
-_read_file = msgspec.json.Decoder(FileBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     route = partial(endpoint, admin, access=Access.OPERATOR)
     saved = partial(route, body=FileBody, example={"file": "1_req_client.json", "content": "{}"})
@@ -134,7 +131,7 @@ async def load(admin: AdminContext, request: Request) -> Response:
 
 
 async def save(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, _read_file)
+    body = await read(request, FileBody)
     await anyio.to_thread.run_sync(_write, admin, body)
     return json_answer({"success": True})
 

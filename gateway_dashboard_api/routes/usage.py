@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -78,7 +77,6 @@ class ProviderNames(Struct, frozen=True):
 
 
 # The period is read by hand, so that a wrong one is told as it is elsewhere.
-_read_reset = msgspec.json.Decoder(dict[str, Any])
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -161,7 +159,7 @@ async def providers(admin: AdminContext, request: Request) -> Response:
 
 async def reset(admin: AdminContext, request: Request) -> Response:
     """Delete the history of a period; limits that look back see less from then on."""
-    body = await read(request, _read_reset)
+    body = await read(request, dict[str, Any])
     check_members(body, ResetBody.__struct_encode_fields__)
     name = str(body.get("period"))
     period = named(name, admin.core.clock())

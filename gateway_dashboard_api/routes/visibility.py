@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from starlette.requests import Request
 from starlette.responses import Response
@@ -65,7 +64,6 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 EXAMPLE = {"providerAlias": "openai", "ids": ["a-model"]}
-_read_ids = msgspec.json.Decoder(IdsBody)
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -154,7 +152,7 @@ async def _list(admin: AdminContext, request: Request, scope: str, member: str) 
 
 
 async def disable(admin: AdminContext, request: Request) -> Response:
-    provider, ids = await _read(admin, await read(request, _read_ids))
+    provider, ids = await _read(admin, await read(request, IdsBody))
     async with admin.writing():
         before = await _ids(admin, DISABLED_MODELS, provider)
         await _keep(admin, DISABLED_MODELS, provider, [*before, *ids])
@@ -174,7 +172,7 @@ async def enable_again(admin: AdminContext, request: Request) -> Response:
 
 async def show_only(admin: AdminContext, request: Request) -> Response:
     """Replace the list; an empty one shows all. What is listed is not disabled any more."""
-    provider, ids = await _read(admin, await read(request, _read_ids))
+    provider, ids = await _read(admin, await read(request, IdsBody))
     async with admin.writing():
         disabled = await _ids(admin, DISABLED_MODELS, provider)
         await _keep(admin, DISABLED_MODELS, provider, [x for x in disabled if x not in ids])

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -75,11 +74,6 @@ class DoneAnswer(Struct, frozen=True):
     success: bool = True
 
 
-_read_start = msgspec.json.Decoder(StartBody)
-_read_sign_in = msgspec.json.Decoder(SignInBody)
-_read_finish = msgspec.json.Decoder(FinishBody)
-
-
 def routes(admin: AdminContext) -> list[Guarded]:
     sign_ins = SignIns(lambda: admin.core.clock())
     steering = Steering(sign_ins)
@@ -132,7 +126,7 @@ class Steering:
         ]
 
     async def start(self, admin: AdminContext, request: Request) -> Response:
-        body = await read(request, _read_start)
+        body = await read(request, StartBody)
         origin = origin_of_logins(admin)
         spec = admin.spec(admin.provider_id(body.provider.strip()))
         if spec is None or spec.web_login is None:
@@ -154,7 +148,7 @@ class Steering:
         return json_answer(answer)
 
     async def cancel(self, admin: AdminContext, request: Request) -> Response:
-        body = await read(request, _read_sign_in)
+        body = await read(request, SignInBody)
         self._sign_ins.end(self._sign_in(body.id))
         return json_answer(DoneAnswer())
 
@@ -167,7 +161,7 @@ class Steering:
         return RedirectResponse(f"{origin}{BOOTSTRAP}?grant={grant}", 303, NO_STORE)
 
     async def finish(self, admin: AdminContext, request: Request) -> Response:
-        body = await read(request, _read_finish)
+        body = await read(request, FinishBody)
         await admin.audit(request, "web-login.finish", body.connection_id or body.name)
         async with admin.writing():
             sign_in = self._sign_in(body.id)
