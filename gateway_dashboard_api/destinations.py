@@ -20,10 +20,15 @@ from gateway_core.upstream.transport.urls import parse
 
 LOOK_UP = 5.0
 """Seconds a name may take to be looked up before it is taken on trust."""
+
 LONGEST = 2048
+
 BASE_URL = "baseUrl"
+
 PROXY_URL = "connectionProxyUrl"
+
 _PROXY = re.compile(r"(?i)(?:https?|socks5h?)://(?:[^@/?#\s]*@)?(?P<authority>[^@/?#\\\s]+)/?")
+
 _ANY_MODEL = Model("model")
 
 

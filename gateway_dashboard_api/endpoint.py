@@ -16,9 +16,10 @@ from gateway_core.http.responses import flat_error
 from gateway_core.identity.access import Access
 from gateway_core.pipeline.client_response import ClientGone
 
-from .desk import AdminContext
+from .admin_context import AdminContext
 
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
+
 CLIENT_GONE = 499
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, UnsetType
 from starlette.requests import Request
 
 from gateway_core.contracts.errors import BadRequest, UnsupportedMedia
@@ -13,11 +13,14 @@ from gateway_core.pipeline.request_body import read_body
 
 LIMIT = 1024 * 1024
 """The largest body, bytes."""
+
 JSON = "application/json"
+
 LONGEST_SHOWN = 128
 """Characters of a member's name that a refusal repeats."""
 
 T = TypeVar("T")
+
 _members = msgspec.json.Decoder(dict[str, Raw])
 
 
@@ -101,3 +104,11 @@ def query(request: Request, kind: type[Q]) -> Q:
     except msgspec.ValidationError as error:
         _, _, place = str(error).partition("`$.")
         raise BadRequest(f"Invalid {place.rstrip('`') or 'query'}") from None
+
+
+Text = str | UnsetType | None
+
+
+def said(text: Text) -> str:
+    """A text without the space around it; empty when there is none."""
+    return text.strip() if isinstance(text, str) else ""

@@ -10,13 +10,16 @@ from msgspec import Struct
 from office import KEY, Office, opened
 
 from gateway_core.config.settings import traits
-from gateway_dashboard_api.bodies import ChangedConnectionBody, NewConnectionBody, NodeBody
-from gateway_dashboard_api.key_bodies import KeyBody, NewKeyBody
-from gateway_dashboard_api.routes.combos import ComboBody
-from gateway_dashboard_api.routes.connection_groups import GroupBody
-from gateway_dashboard_api.routes.key_groups import KeyGroupBody
-from gateway_dashboard_api.routes.proxy_pools import PoolBody
-from gateway_dashboard_api.settings_document import BLANK_KEEPS
+from gateway_dashboard_api.accounts.bodies import (
+    ChangedConnectionBody,
+    GroupBody,
+    NewConnectionBody,
+)
+from gateway_dashboard_api.combos.bodies import ComboBody
+from gateway_dashboard_api.keys.bodies import KeyBody, KeyGroupBody, NewKeyBody
+from gateway_dashboard_api.nodes.bodies import NodeBody
+from gateway_dashboard_api.proxies.bodies import PoolBody
+from gateway_dashboard_api.settings.document import BLANK_KEEPS
 
 pytestmark = pytest.mark.anyio
 HIDDEN = {

@@ -19,14 +19,16 @@ from gateway_core.pipeline.plugin_host import Host
 from gateway_core.storage.stores.audit import AuditRow
 from gateway_core.storage.stores.settings import GROUP
 from gateway_core.storage.stores.versions import raise_version
-from gateway_dashboard_api.desk import AdminContext
-from gateway_dashboard_api.routes import auth, mfa, oidc, passwords, settings
+from gateway_dashboard_api.admin_context import AdminContext
+from gateway_dashboard_api.login import mfa, oidc
+from gateway_dashboard_api.login import routes as login
+from gateway_dashboard_api.settings import routes as settings
 
 SECRET = "a-canary-that-signs-the-sessions-of-a-test"
 PASSWORD = "first-canary-word"
 LOGIN = "/api/auth/login"
 WALL = 1_800_000_000.0
-MODULES = (auth, passwords, mfa, oidc, settings)
+MODULES = (login, mfa, oidc, settings)
 
 
 class Clock:

@@ -15,7 +15,7 @@ from office import KEY, Office, opened, refused
 from web_logins import COOKIES, ORIGIN, Demonstration, browser, plugin
 
 from gateway_core import hookimpl
-from gateway_dashboard_api.login_state import PENDING
+from gateway_dashboard_api.login.state import PENDING
 
 VARIABLES = {
     "JWT_SECRET": SECRET,

@@ -1,0 +1,82 @@
+"""The operator's own endpoints that are not for chat: embeddings and decisions."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from gateway_core.contracts.errors import BadRequest, UpstreamError
+from gateway_core.contracts.exchange import UpstreamRequest
+from gateway_core.pipeline.context import Core
+from gateway_core.routing.snapshot import Account
+from gateway_core.upstream.endpoints import JSON
+
+from .checks import Proof
+from .discovery import Fetched, fetch
+from .findings import lets_in
+
+EMBEDDING = "custom-embedding"
+
+DECISION = "custom-systemone"
+
+DECISION_PATH = "/systemone"
+
+EMBEDDING_PATH = "/embeddings"
+
+DECISION_URL = "http://127.0.0.1:8000/v1/systemone"
+"""Where the local engine listens, when the operator names no address."""
+
+TYPES = (EMBEDDING, DECISION)
+
+
+async def prove(core: Core, type_: str, base: str, account: Account, model: str | None) -> Proof:
+    """Ask for one embedding, or one decision. Raises GatewayError unless it is let in."""
+    if model is None:
+        raise BadRequest("There is no model to test with: give one, or set a default model")
+    fetched = await fetch(core, account, _request(type_, base, account, model))
+    if fetched.is_good:
+        return _proof(type_, fetched)
+    error = _refusal(fetched)
+    if type_ == DECISION and lets_in(error):
+        return Proof("decision")  # The question was no good one, but it was read.
+    raise error
+
+
+def _request(type_: str, base: str, account: Account, model: str) -> UpstreamRequest:
+    body: dict[str, Any]
+    path, body = EMBEDDING_PATH, {"model": model, "input": "hi"}
+    if type_ == DECISION:
+        path = "" if base.endswith(DECISION_PATH) else DECISION_PATH
+        body = {"model": model, "state": "hi", "questions": {}}
+    headers = {"content-type": JSON, "accept": JSON}
+    if account.credential.secret:
+        headers["authorization"] = f"Bearer {account.credential.secret}"
+    return UpstreamRequest(url=base + path, headers=headers, body=msgspec.json.encode(body))
+
+
+def _proof(type_: str, fetched: Fetched) -> Proof:
+    """Raises UpstreamError when an embedding has no numbers."""
+    if type_ == DECISION:
+        return Proof("decision")
+    try:
+        numbers = _decoded(fetched)["data"][0]["embedding"]
+    except (LookupError, TypeError):
+        raise UpstreamError("The provider's answer holds no embedding") from None
+    return Proof("embeddings", len(numbers) if isinstance(numbers, list) else None)
+
+
+def _refusal(fetched: Fetched) -> UpstreamError:
+    """The vendor's words, in whichever of the usual places they are."""
+    answer = _decoded(fetched)
+    said = answer.get("error") if isinstance(answer, Mapping) else None
+    if isinstance(said, Mapping):
+        said = said.get("message")
+    text = said if isinstance(said, str) and said else f"The provider answered {fetched.status}"
+    return UpstreamError(text, status=fetched.status)
+
+
+def _decoded(fetched: Fetched) -> Any:
+    try:
+        return msgspec.json.decode(fetched.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

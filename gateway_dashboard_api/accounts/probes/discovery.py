@@ -1,0 +1,161 @@
+"""Asking a vendor which models it has."""
+
+import asyncio
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from gateway_core.contracts.errors import TransportError, UpstreamError
+from gateway_core.contracts.exchange import UpstreamRequest
+from gateway_core.contracts.model import Model
+from gateway_core.contracts.provider import Credential, ProviderSpec, Target
+from gateway_core.contracts.wire import WireFormat
+from gateway_core.pipeline.context import Core
+from gateway_core.pipeline.send import send
+from gateway_core.routing.snapshot import Account
+from gateway_core.upstream import endpoints
+from gateway_core.upstream.endpoints import vendor_side
+from gateway_core.upstream.proxies import proxy_for
+from gateway_core.upstream.transport import read_all
+
+from ...destinations import BASE_URL
+from .model_list import Listed, read_page
+
+LIMIT = 15.0
+"""Seconds for a whole list."""
+
+ANSWER_LIMIT = 16 * 1024 * 1024
+
+MOST_PAGES = 50
+
+USUAL_LIST = "/models"
+
+_OTHER_LISTS = {"/api/chat": "/api/tags"}
+"""Paths of chat calls whose servers list their models elsewhere than usual."""
+
+
+class Fetched(Struct, frozen=True):
+    """An answer, read to its end."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def is_good(self) -> bool:
+        return 200 <= self.status < 300
+
+
+def list_path(wire: WireFormat) -> str:
+    """Where vendors of a format list their models, below the base URL."""
+    return _OTHER_LISTS.get(vendor_side(wire).path("", False), USUAL_LIST)
+
+
+def can_list(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> bool:
+    try:
+        return list_request(spec, wire, credential) is not None
+    except (Exception, SystemExit, KeyboardInterrupt):
+        return False  # A format's own code is broken; its accounts are listed all the same.
+
+
+def list_request(
+    spec: ProviderSpec, wire: WireFormat, credential: Credential
+) -> UpstreamRequest | None:
+    """The request for a list; ``None`` for a vendor that has none."""
+    if spec.executor is not None and spec.models_url is None:
+        return None
+    url = _list_url(spec, wire, credential)
+    if url is None:
+        return None
+    target = Target(spec, Model(""))
+    headers = {
+        "accept": endpoints.JSON,
+        **wire.headers,
+        **spec.headers,
+        **endpoints.authorization(target, credential, wire),
+    }
+    return UpstreamRequest(method="GET", url=url, headers=headers)
+
+
+def _list_url(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str | None:
+    own = credential.data.get(BASE_URL)
+    if isinstance(own, str) and own:
+        return _own_list_url(spec, wire, own.rstrip("/"))
+    if spec.models_url is None and spec.url_builder is not None:
+        return None
+    url = spec.models_url or (spec.base_url and f"{spec.base_url}{list_path(wire)}")
+    return url if url and "{" not in url else None
+
+
+def _own_list_url(spec: ProviderSpec, wire: WireFormat, own: str) -> str:
+    """An account with an address of its own never shows its secret at the vendor's usual one."""
+    usual = spec.models_url
+    if usual is None or usual.startswith(f"{spec.base_url}/"):
+        below = list_path(wire) if usual is None else usual.removeprefix(spec.base_url or "")
+        return f"{own}{below}"
+    host, place = urlsplit(own), urlsplit(usual)
+    return place._replace(scheme=host.scheme, netloc=host.netloc).geturl()
+
+
+async def fetch(
+    core: Core, account: Account, request: UpstreamRequest, spec: ProviderSpec | None = None
+) -> Fetched:
+    """Send a request the way that an account's calls go. Raises TransportError."""
+    if spec is None:
+        way_out = core.network.transport(proxy_for(account.proxy, request.url))
+        response = await way_out.send(request)
+    else:
+        response = await send(core, spec, account, request)
+    try:
+        body = await read_all(response, ANSWER_LIMIT)
+        return Fetched(response.status, response.headers, body)
+    finally:
+        await response.aclose()
+
+
+async def discover(
+    core: Core, spec: ProviderSpec, wire: WireFormat, account: Account
+) -> tuple[Listed, ...] | None:
+    """The vendor's whole list; ``None`` for one that has none.
+
+    Raises UpstreamError when it refuses, answers rubbish or takes too long.
+    """
+    request = list_request(spec, wire, account.credential)
+    if request is None:
+        return None
+    try:
+        async with asyncio.timeout(LIMIT):
+            return await _pages(core, spec, wire, account, request)
+    except TimeoutError:
+        raise TransportError(f"The provider gave no list in {LIMIT:g} s", status=504) from None
+
+
+async def _pages(
+    core: Core,
+    spec: ProviderSpec,
+    wire: WireFormat,
+    account: Account,
+    request: UpstreamRequest,
+) -> tuple[Listed, ...]:
+    found: dict[str, Listed] = {}
+    url, asked = request.url, request
+    for _ in range(MOST_PAGES):
+        fetched = await fetch(core, account, asked, spec)
+        if not fetched.is_good:
+            raise refusal(wire, fetched)
+        page = read_page(fetched.body)
+        fresh = {model.id: model for model in page.models if model.id not in found}
+        found |= fresh
+        # A vendor that does not know the parameter gives the same page again.
+        if not page.following or not fresh:
+            break
+        joint = "&" if "?" in url else "?"
+        asked = replace(request, url=f"{url}{joint}{urlencode(page.following)}")
+    return tuple(found.values())
+
+
+def refusal(wire: WireFormat, fetched: Fetched) -> UpstreamError:
+    """A vendor's error, read by its format."""
+    return vendor_side(wire).read_error(fetched.status, fetched.headers, fetched.body)

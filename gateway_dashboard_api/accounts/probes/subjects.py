@@ -1,0 +1,79 @@
+"""From a stored or proposed account to a look at it."""
+
+from collections.abc import Awaitable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from gateway_core.contracts.errors import BadRequest, GatewayError
+from gateway_core.contracts.provider import Credential
+from gateway_core.routing.snapshot import Account, account_of
+from gateway_core.storage.stores.connection import Connection
+from gateway_core.storage.stores.nodes import Node
+from gateway_core.upstream.proxies import proxy_of
+
+from ...admin_context import AdminContext
+from ...destinations import BASE_URL
+from ..owners import Owner
+from ..probes import custom
+from ..views import BROKEN
+from .checks import Checked, Proof, Subject, check, default_model, timed
+
+
+async def check_connection(
+    admin: AdminContext, connection: Connection, owner: Owner, path: str, limit: float
+) -> Checked:
+    """Look at a stored account, whether it is active or not."""
+    account = account_of(connection, admin.tables.settings, admin.tables.pools)
+    model = default_model(connection.data) or default_model(connection.provider_data)
+    if connection.broken:
+        return await timed(_refused(BadRequest(BROKEN)), account.credential, limit)
+    return await check_account(admin, account, owner, model, path, limit)
+
+
+async def check_account(
+    admin: AdminContext,
+    account: Account,
+    owner: Owner,
+    model: str | None,
+    path: str,
+    limit: float,
+    *,
+    trusting: bool = False,
+) -> Checked:
+    """Look at an account by whatever way its provider is spoken to."""
+    if owner.spec is not None and owner.wire is not None:
+        subject = Subject(
+            spec=owner.spec, wire=owner.wire, account=account, model=model, trusting=trusting
+        )
+        return await check(admin.core, subject, path, limit)
+    return await timed(_custom(admin, account, owner.node, model), account.credential, limit)
+
+
+def _custom(
+    admin: AdminContext, account: Account, node: Node | None, model: str | None
+) -> Awaitable[Proof]:
+    base = account.credential.data.get(BASE_URL)
+    if node is None or node.type not in custom.TYPES or not isinstance(base, str):
+        return _refused(BadRequest("The plugin of this connection's provider is not installed"))
+    native = node.data.get("modelId")
+    chosen = model or (native if isinstance(native, str) else None)
+    return custom.prove(admin.core, node.type, base, account, chosen)
+
+
+async def _refused(error: GatewayError) -> Proof:
+    raise error
+
+
+def candidate(
+    admin: AdminContext, provider: str, key: str | None, data: Mapping[str, Any], identity: str = ""
+) -> Account:
+    """An account that is not stored; without an id it leaves no trace of itself."""
+    return Account(
+        id=identity,
+        provider=provider,
+        name=provider,
+        credential=Credential(
+            connection_id=identity, secret=key or None, data=MappingProxyType(dict(data))
+        ),
+        proxy=proxy_of(data, admin.tables.settings, admin.tables.pools),
+    )

@@ -1,0 +1,312 @@
+"""Accounts at providers: list, create, show, change, order, delete (A.1)."""
+
+from collections.abc import Iterable
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import (
+    BadRequest,
+    Forbidden,
+    GatewayError,
+    NotFound,
+    TransportError,
+    UpstreamError,
+)
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.cooldowns import EVERY_MODEL
+from gateway_core.routing.snapshot import account_of
+from gateway_core.storage.moments import iso
+from gateway_core.storage.stores.connection import Connection, ConnectionChange, DuplicateConnection
+from gateway_core.upstream.redaction import redact, secrets_of
+
+from ..admin_context import AdminContext
+from ..answers import Message, Success
+from ..destinations import permit_all
+from ..endpoint import endpoint
+from ..requests import query, read, said
+from .bodies import (
+    ChangedConnectionBody,
+    ConnectionBody,
+    NewConnectionBody,
+    OrderBody,
+    PageQuery,
+    PingBody,
+    SuggestionQuery,
+)
+from .changes import change, names_address, new_connection, provider_data
+from .owners import owner_of, stored_owner
+from .probes.discovery import discover
+from .probes.model_list import NotAList
+from .views import (
+    BROKEN,
+    ConnectionAnswer,
+    ConnectionPage,
+    Connections,
+    ConnectionShape,
+    OneConnection,
+    PagePlace,
+    Suggestion,
+    Suggestions,
+    UpstreamModels,
+    client_row,
+    connection_row,
+    row_for,
+)
+
+PATH = "/api/providers"
+SHOWN = ConnectionShape.__struct_encode_fields__
+NAME_CONFLICT = "PROVIDER_CONNECTION_NAME_CONFLICT"
+AUTO_PING = "autoPing"
+MOST_SUGGESTED = 500
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    one = PATH + "/{id}"
+    return [
+        endpoint(admin, "GET", PATH, list_connections, "list connections", answer=Connections),
+        _making(admin, PATH),
+        _making(admin, "/api/connections"),
+        endpoint(
+            admin,
+            "GET",
+            PATH + "/client",
+            list_connection_page,
+            "list connections",
+            query=PageQuery,
+            answer=ConnectionPage,
+        ),
+        endpoint(
+            admin,
+            "GET",
+            PATH + "/suggested-models",
+            suggest_models,
+            "suggest models",
+            query=SuggestionQuery,
+            answer=Suggestions,
+        ),
+        endpoint(
+            admin,
+            "PUT",
+            PATH + "/reorder",
+            reorder_connections,
+            "reorder connections",
+            body=OrderBody,
+            answer=Success,
+            example={"provider": "openai", "ids": ["the-second", "the-first"]},
+        ),
+        endpoint(admin, "GET", one, show_connection, "read the connection", answer=OneConnection),
+        _changing(admin, "PUT", one),
+        _changing(admin, "PATCH", one),
+        endpoint(admin, "DELETE", one, delete_connection, "delete the connection", answer=Message),
+        endpoint(
+            admin,
+            "PATCH",
+            one + "/auto-ping",
+            set_auto_ping,
+            "set the auto-ping",
+            body=PingBody,
+            answer=ConnectionAnswer,
+            example={"enabled": True},
+        ),
+        endpoint(
+            admin,
+            "GET",
+            one + "/models",
+            list_upstream_models,
+            "fetch the provider's models",
+            answer=UpstreamModels,
+        ),
+    ]
+
+
+def _making(admin: AdminContext, path: str) -> Guarded:
+    return endpoint(
+        admin,
+        "POST",
+        path,
+        create_connection,
+        "create the connection",
+        body=NewConnectionBody,
+        answer=OneConnection,
+        status=201,
+        example={"provider": "openai", "name": "work", "apiKey": "sk-..."},
+    )
+
+
+def _changing(admin: AdminContext, method: str, path: str) -> Guarded:
+    return endpoint(
+        admin,
+        method,
+        path,
+        update_connection,
+        "update the connection",
+        body=ChangedConnectionBody,
+        answer=OneConnection,
+        example={"name": "work", "priority": 1, "isActive": True},
+    )
+
+
+async def list_connections(admin: AdminContext, request: Request) -> Response:
+    stored = await admin.stores.connections.list()
+    return json_answer({"connections": [row_for(admin, request, each) for each in stored]})
+
+
+async def list_connection_page(admin: AdminContext, request: Request) -> Response:
+    """A part of the list; proxies are shown without user and password."""
+    asked = query(request, PageQuery)
+    page, size = asked.page, asked.page_size
+    provider = asked.provider and admin.provider_id(asked.provider)
+    found = _matching(await admin.stores.connections.list(provider), asked.search)
+    shown = found[(page - 1) * size : page * size]
+    pages = -(-len(found) // size)
+    place = PagePlace(
+        page=page,
+        page_size=size,
+        total_items=len(found),
+        total_pages=pages,
+        has_next=page < pages,
+        has_prev=page > 1,
+    )
+    rows = [client_row(admin, each) for each in shown]
+    return json_answer({"connections": rows, "pagination": place})
+
+
+def _matching(connections: Iterable[Connection], search: str) -> list[Connection]:
+    wanted = search.strip().lower()
+    return [
+        each
+        for each in connections
+        if any(wanted in (text or "").lower() for text in (each.name, each.email, each.provider))
+    ]
+
+
+async def create_connection(admin: AdminContext, request: Request) -> Response:
+    body = await read(request, NewConnectionBody, shown=SHOWN)
+    if not said(body.provider):
+        raise BadRequest("Invalid provider")
+    check_address(admin, request, body)
+    owner = await owner_of(admin, said(body.provider))
+    data = provider_data(body, owner, admin.tables.pools)
+    new = new_connection(body, owner, data)
+    await permit_all(admin.core.network, owner.own(data))
+    async with admin.writing():
+        try:
+            made = await admin.stores.connections.create(new)
+        except DuplicateConnection as error:
+            raise _with_code(error, body) from error
+    return json_answer({"connection": row_for(admin, request, made)}, 201)
+
+
+def check_address(admin: AdminContext, request: Request, body: ConnectionBody) -> None:
+    """Raises Forbidden for an API key that would say where calls go."""
+    if names_address(body) and not admin.caller(request).is_operator:
+        raise Forbidden("An API key may not set a connection's address or proxy")
+
+
+def _with_code(error: DuplicateConnection, body: NewConnectionBody) -> DuplicateConnection:
+    if body.create_only:
+        error.code = NAME_CONFLICT
+    return error
+
+
+async def show_connection(admin: AdminContext, request: Request) -> Response:
+    found = await connection_of(admin, request.path_params["id"])
+    return json_answer({"connection": row_for(admin, request, found)})
+
+
+async def update_connection(admin: AdminContext, request: Request) -> Response:
+    found = await connection_of(admin, request.path_params["id"])
+    body = await read(request, ChangedConnectionBody, shown=connection_row(admin, found))
+    check_address(admin, request, body)
+    owner = await stored_owner(admin, found.provider)
+    data = provider_data(body, owner, admin.tables.pools)
+    await permit_all(admin.core.network, owner.own(data))
+    async with admin.writing():
+        # Read again: somebody else may have written while the addresses were looked up.
+        before = await connection_of(admin, found.id)
+        wanted = change(before, body, owner, data, iso(admin.core.clock()))
+        after = await admin.stores.connections.update(found.id, wanted)
+    if said(body.api_key) or body.is_active is True:
+        admin.core.cooldowns.clear([found.id], EVERY_MODEL)
+    return json_answer({"connection": row_for(admin, request, after)})
+
+
+async def delete_connection(admin: AdminContext, request: Request) -> Response:
+    identity = request.path_params["id"]
+    async with admin.writing():
+        await admin.stores.connections.delete(identity)
+    admin.core.cooldowns.clear([identity], EVERY_MODEL)
+    return json_answer(Message("Connection deleted successfully"))
+
+
+async def reorder_connections(admin: AdminContext, request: Request) -> Response:
+    body = await read(request, OrderBody)
+    ids = next((x for x in (body.ids, body.ordered_ids, body.connection_ids) if x is not None), ())
+    if not body.provider or not ids:
+        raise BadRequest("provider and ids are required")
+    async with admin.writing():
+        await admin.stores.connections.reorder(admin.provider_id(body.provider), ids)
+    return json_answer(Success())
+
+
+async def connection_of(admin: AdminContext, identity: str) -> Connection:
+    """A stored account. Raises NotFound."""
+    found = await admin.stores.connections.get(identity)
+    if found is None:
+        raise NotFound("Connection not found")
+    return found
+
+
+async def list_upstream_models(admin: AdminContext, request: Request) -> Response:
+    connection = await connection_of(admin, request.path_params["id"])
+    if connection.broken:
+        raise BadRequest(BROKEN)
+    spec = admin.spec(connection.provider)
+    account = account_of(connection, admin.tables.settings, admin.tables.pools)
+    found = None
+    if spec is not None:
+        try:
+            found = await discover(admin.core, spec, admin.wire(spec), account)
+        except UpstreamError as error:
+            raise _as_gateway_error(error, secrets_of(account.credential)) from error
+    if found is None:
+        raise BadRequest(f"Provider {connection.provider} does not support listing its models")
+    return json_answer(
+        UpstreamModels(provider=connection.provider, connection_id=connection.id, models=found)
+    )
+
+
+def _as_gateway_error(error: UpstreamError, secrets: tuple[str, ...]) -> GatewayError:
+    """The vendor's refusal as ours: its 401 must not look like one of this gateway's."""
+    text = redact(error.message, secrets)
+    if isinstance(error, TransportError | NotAList):
+        return UpstreamError(text, status=error.status, code=error.code)
+    return UpstreamError(f"The provider answered {error.status}: {text}")
+
+
+async def set_auto_ping(admin: AdminContext, request: Request) -> Response:
+    """Whether the account is to be kept warm; in this version the wish is only kept."""
+    body = await read(request, PingBody)
+    identity = request.path_params["id"]
+    change = ConnectionChange(data={AUTO_PING: body.enabled})
+    async with admin.writing():
+        after = await admin.stores.connections.update(identity, change)
+    return json_answer({"connection": row_for(admin, request, after)})
+
+
+async def suggest_models(admin: AdminContext, request: Request) -> Response:
+    """Models that a provider's plugin knows of; nobody is asked over the network."""
+    owner = await owner_of(admin, query(request, SuggestionQuery).type)
+    rows = () if owner.spec is None else owner.spec.models
+    found = tuple(
+        Suggestion(
+            id=row.id,
+            name=row.name or row.id,
+            kind=row.kind.value,
+            context_length=row.context,
+        )
+        for row in rows[:MOST_SUGGESTED]
+    )
+    return json_answer(Suggestions(data=found))

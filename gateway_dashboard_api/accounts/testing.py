@@ -1,0 +1,258 @@
+"""Testing accounts: a stored one, one that is not stored yet, many at once (A.1, P.6)."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.identity.access import Access
+from gateway_core.routing.cooldowns import EVERY_MODEL
+from gateway_core.storage.moments import iso
+from gateway_core.storage.stores.connection import Connection
+
+from ..admin_context import AdminContext
+from ..destinations import BASE_URL, permit_all
+from ..endpoint import endpoint
+from ..models.bodies import Asked
+from ..models.testing import check_asked, outcome_of
+from ..models.views import TestOutcome
+from ..requests import read, said
+from .bodies import BatchBody, CandidateBody, ConnectionBody, ModelsBody
+from .changes import check_proxy, provider_data
+from .owners import owner_of, stored_owner
+from .probes.checks import LIMIT
+from .probes.findings import Finding
+from .probes.subjects import candidate, check_account, check_connection
+from .routes import check_address, connection_of
+from .views import (
+    BatchedTest,
+    BatchSummary,
+    ConnectionBatch,
+    ConnectionTest,
+    TestedModel,
+    TestedModels,
+    Validity,
+)
+
+AT_ONCE = 10
+
+Choice = Callable[[Connection], bool]
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(
+            admin,
+            "POST",
+            "/api/providers/validate",
+            validate,
+            "validate the key",
+            body=CandidateBody,
+            answer=Validity,
+            example={"provider": "openai", "apiKey": "sk-..."},
+        ),
+        endpoint(
+            admin,
+            "POST",
+            "/api/providers/test-batch",
+            test_batch,
+            "test connections",
+            body=BatchBody,
+            answer=ConnectionBatch,
+            example={"mode": "provider", "providerId": "openai"},
+        ),
+        endpoint(
+            admin,
+            "POST",
+            "/api/providers/{id}/test",
+            test,
+            "test the connection",
+            answer=ConnectionTest,
+        ),
+        endpoint(
+            admin,
+            "POST",
+            "/api/providers/{id}/test-models",
+            test_models,
+            "test the models",
+            access=Access.OPERATOR,
+            body=ModelsBody,
+            answer=TestedModels,
+            example={"models": [{"model": "large"}]},
+        ),
+    ]
+
+
+async def validate(admin: AdminContext, request: Request) -> Response:
+    """Try a key that is not saved."""
+    body = await read(request, CandidateBody)
+    provider, key = said(body.provider), said(body.api_key)
+    if not provider:
+        raise BadRequest("Provider and API key required")
+    owner = await owner_of(admin, provider)
+    if not key and owner.auth_type not in ("none", "optional"):
+        raise BadRequest("Provider and API key required")
+    check_address(admin, request, _with_address(body))
+    data = provider_data(_with_address(body), owner, admin.tables.pools)
+    check_proxy(data)
+    await permit_all(admin.core.network, owner.own(data))
+    account = candidate(admin, owner.id, key, data)
+    checked = await check_account(admin, account, owner, None, request.scope["path"], LIMIT)
+    return json_answer(Validity(valid=checked.finding.valid, error=checked.finding.error))
+
+
+def _with_address(body: CandidateBody) -> ConnectionBody:
+    data = dict(body.provider_specific_data or {})
+    if said(body.base_url):
+        data[BASE_URL] = said(body.base_url)
+    return ConnectionBody(provider_specific_data=data)
+
+
+async def test(admin: AdminContext, request: Request) -> Response:
+    """Try a stored account, active or not, and remember what came of it."""
+    connection = await connection_of(admin, request.path_params["id"])
+    found = await _tested(admin, connection, request.scope["path"])
+    return json_answer(
+        ConnectionTest(
+            valid=found.valid,
+            error=found.error,
+            latency_ms=found.latency_ms,
+            status_code=found.status_code,
+            diagnosis=found.diagnosis,
+        )
+    )
+
+
+async def _tested(admin: AdminContext, connection: Connection, path: str) -> Finding:
+    owner = await stored_owner(admin, connection.provider)
+    found = (await check_connection(admin, connection, owner, path, LIMIT)).finding
+    await admin.stores.connections.note({connection.id: state_of(found, admin.core.clock())})
+    if found.valid:
+        admin.core.cooldowns.clear([connection.id], EVERY_MODEL)
+    return found
+
+
+def state_of(found: Finding, now: float) -> Mapping[str, Any]:
+    """What a finding leaves on the account's row."""
+    if found.valid:
+        fine = ("lastError", "lastErrorAt", "errorCode", "backoffLevel")
+        return {"testStatus": "active", **dict.fromkeys(fine)}
+    return {
+        "testStatus": "error",
+        "lastError": found.error,
+        "lastErrorAt": iso(now),
+        "errorCode": found.status_code,
+    }
+
+
+async def test_batch(admin: AdminContext, request: Request) -> Response:
+    """Try many accounts, ten at a time."""
+    body = await read(request, BatchBody)
+    chosen = await _chosen(admin, body)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(connection: Connection) -> BatchedTest:
+        async with gate:
+            found = await _tested(admin, connection, request.scope["path"])
+        return _result(connection, found, iso(admin.core.clock()))
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(each)) for each in chosen]
+    results = tuple(task.result() for task in tasks)
+    passed = sum(result.valid for result in results)
+    return json_answer(
+        ConnectionBatch(
+            mode=body.mode,
+            provider_id=body.provider_id,
+            results=results,
+            tested_at=iso(admin.core.clock()),
+            summary=BatchSummary(total=len(results), passed=passed, failed=len(results) - passed),
+        )
+    )
+
+
+async def _chosen(admin: AdminContext, body: BatchBody) -> Sequence[Connection]:
+    """The accounts a body names, or the active ones of its mode. Raises BadRequest."""
+    if body.ids is not None:
+        return [await connection_of(admin, identity) for identity in dict.fromkeys(body.ids)]
+    if body.mode == "provider" and not said(body.provider_id):
+        raise BadRequest("providerId is required")
+    nodes = {node.id for node in await admin.stores.nodes.list()}
+    modes: Mapping[str, Choice] = {
+        "all": lambda each: True,
+        "provider": lambda each: each.provider == admin.provider_id(said(body.provider_id)),
+        "oauth": lambda each: each.auth_type == "oauth",
+        "apikey": lambda each: each.auth_type == "apikey" and each.provider not in nodes,
+        "free": lambda each: _is_free(admin, each),
+        "compatible": lambda each: each.provider in nodes,
+    }
+    choice = modes.get(body.mode or "")
+    if choice is None:
+        raise BadRequest(f"Invalid mode: {', '.join(modes)} are possible")
+    stored = await admin.stores.connections.list()
+    return [each for each in stored if each.is_active and choice(each)]
+
+
+def _is_free(admin: AdminContext, connection: Connection) -> bool:
+    spec = admin.spec(connection.provider)
+    return spec is not None and (spec.free or spec.auth.type == "none")
+
+
+def _result(connection: Connection, found: Finding, now: str) -> BatchedTest:
+    return BatchedTest(
+        provider=connection.provider,
+        connection_id=connection.id,
+        connection_name=connection.name,
+        auth_type=connection.auth_type,
+        valid=found.valid,
+        latency_ms=found.latency_ms,
+        error=found.error,
+        diagnosis=found.diagnosis,
+        status_code=found.status_code,
+        tested_at=now,
+    )
+
+
+async def test_models(admin: AdminContext, request: Request) -> Response:
+    """Ask models for one word each, all with this account. A bare id is the provider's own."""
+    body = await read(request, ModelsBody)
+    for each in body.models:
+        check_asked(each)
+    connection = await connection_of(admin, request.path_params["id"])
+    if not connection.is_active:
+        raise BadRequest("Connection is not active")
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(asked: Asked) -> TestedModel:
+        own = msgspec.structs.replace(
+            asked, model=_whole(admin, connection.provider, asked.model.strip())
+        )
+        async with gate:
+            outcome, _ = await outcome_of(admin, own, connection.id)
+        return _tested_model(asked, outcome)
+
+    return json_answer(TestedModels(results=tuple(await asyncio.gather(*map(one, body.models)))))
+
+
+def _whole(admin: AdminContext, provider: str, model: str) -> str:
+    """The model's name with this provider's prefix, unless that stands there already."""
+    prefix, slash, _ = model.partition("/")
+    is_named = slash and admin.provider_id(prefix) == provider
+    return model if is_named else f"{provider}/{model}"
+
+
+def _tested_model(asked: Asked, outcome: TestOutcome) -> TestedModel:
+    return TestedModel(
+        model=asked.model,
+        kind=asked.kind,
+        ok=outcome.ok,
+        latency_ms=outcome.latency_ms,
+        error=outcome.error,
+        status=outcome.status,
+    )

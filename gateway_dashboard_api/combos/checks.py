@@ -1,0 +1,121 @@
+"""What makes a combo one that can be called: members that mean something, and no circle."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gateway_core.contracts.errors import BadRequest, GatewayError
+from gateway_core.contracts.kinds import Kind
+from gateway_core.routing.model_resolver import resolve
+from gateway_core.routing.plan import DEEPEST, HEAVIEST
+from gateway_core.routing.snapshot import ConfigSnapshot
+from gateway_core.storage.stores.combos import Combo
+
+from ..models.kinds import kind_of
+
+LONGEST_NAME = 128
+
+MOST_MODELS = 500
+
+MOST_OPENED = 1000
+
+FACTS = ("model", "weight", "connectionId")
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def check(snapshot: ConfigSnapshot, combo: Combo, before: Combo | None = None) -> None:
+    """Raises BadRequest, worded for the operator.
+
+    Members that were there ``before`` may stay, even when they mean nothing at the moment.
+    """
+    check_name(combo.name)
+    kind = kind_of(combo.kind)
+    check_shape(combo)
+    others = {each.name: each for each in snapshot.combos.values() if each.id != combo.id}
+    if combo.name in others:
+        raise BadRequest(f"A combo named {combo.name} already exists")
+    known = msgspec.structs.replace(snapshot, combos={**others, combo.name: combo})
+    check_circles(known)
+    kept = before.models if before is not None and before.kind == combo.kind else ()
+    for name in combo.models:
+        if name not in kept:
+            check_member(known, name, kind)
+
+
+def check_name(name: str) -> None:
+    if not name:
+        raise BadRequest("Name is required")
+    if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+        raise BadRequest(
+            "Invalid combo name: letters, digits, dots, hyphens and underscores are possible"
+        )
+
+
+def check_shape(combo: Combo) -> None:
+    """What can be told of the lists by themselves."""
+    if len(combo.models) > MOST_MODELS:
+        raise BadRequest(f"A combo has at most {MOST_MODELS} models")
+    for fact in combo.members or ():
+        _check_fact(fact, combo.models)
+
+
+def check_facts(given: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse what nobody knows: a mistyped pin would open every account. Raises BadRequest."""
+    strange = next((name for fact in given for name in fact if name not in FACTS), None)
+    if strange is not None:
+        names = ", ".join(FACTS)
+        raise BadRequest(f"Invalid member: unknown {_shown(strange)}, possible are {names}")
+
+
+def _check_fact(fact: Mapping[str, Any], models: Sequence[str]) -> None:
+    """A member's weight and the account it is pinned to."""
+    name, weight, pinned = fact.get("model"), fact.get("weight"), fact.get("connectionId")
+    if name not in models:
+        raise BadRequest(f"Invalid member: {_shown(name)} is not one of the combo's models")
+    is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    if weight is not None and not (is_number and 0 <= weight <= HEAVIEST):
+        raise BadRequest(
+            f"Invalid member: the weight of {_shown(name)} must be from 0 to {HEAVIEST}"
+        )
+    if pinned is not None and not isinstance(pinned, str):
+        raise BadRequest(f"Invalid member: the connectionId of {_shown(name)} must be a text")
+
+
+def check_member(snapshot: ConfigSnapshot, name: str, kind: Kind) -> None:
+    """A member must mean a model or another combo."""
+    if not name.strip():
+        raise BadRequest("Invalid member: a model's name is empty")
+    try:
+        resolve(snapshot, name, kind)
+    except GatewayError as error:
+        raise BadRequest(f"Invalid member {_shown(name)}: {error.message}") from None
+
+
+def check_circles(snapshot: ConfigSnapshot) -> None:
+    """No combo may lead back to itself, nor too deep or too far to be followed."""
+    for combo in snapshot.combos.values():
+        _follow(snapshot, combo, ())
+
+
+def _follow(snapshot: ConfigSnapshot, combo: Combo, path: tuple[str, ...]) -> int:
+    """How many combos are opened when this one is called."""
+    if combo.name in path:
+        circle = " → ".join((*path[path.index(combo.name) :], combo.name))
+        raise BadRequest(f"A combo cannot contain itself: {circle}")
+    if len(path) >= DEEPEST:
+        raise BadRequest(f"Combos may stand within one another {DEEPEST} deep at most")
+    opened = 1
+    for name in combo.models:
+        inner = snapshot.combos.get(name) or snapshot.combos.get(snapshot.aliases.get(name, ""))
+        if inner is not None:
+            opened += _follow(snapshot, inner, (*path, combo.name))
+        if opened > MOST_OPENED:
+            raise BadRequest(f"The combo {combo.name} leads to too many others")
+    return opened
+
+
+def _shown(name: object) -> str:
+    return f'"{str(name)[:128]}"'

@@ -1,0 +1,84 @@
+"""Combos that coding clients like to find, made of whatever is connected (A.3, C.4)."""
+
+from collections.abc import Mapping
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.kinds import Kind
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.snapshot import ConfigSnapshot
+from gateway_core.storage.stores.combos import Combo, ComboChange
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import query
+from .bodies import PresetQuery
+from .checks import check
+from .views import Made, Preset, Preview, Skipped
+
+PATH = "/api/combos/presets"
+
+MOST_MODELS = 50
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "claude": ("opus", "sonnet", "haiku"),
+    "cursor": ("claude", "gpt", "gemini"),
+}
+"""By client: words in models' ids. Each word is a combo ``<client>-<word>`` of those models."""
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    asked = PresetQuery
+    return [
+        endpoint(admin, "GET", PATH, show, "preview the presets", query=asked, answer=Preview),
+        endpoint(admin, "POST", PATH, create, "create the presets", query=asked, answer=Made),
+    ]
+
+
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(preview(admin.tables, query(request, PresetQuery).source))
+
+
+async def create(admin: AdminContext, request: Request) -> Response:
+    """Make the combos that are missing."""
+    source = query(request, PresetQuery).source
+    async with admin.writing():
+        wanted = preview(admin.tables, source)
+        made = []
+        for preset in wanted.to_create:
+            draft = Combo(
+                id="", name=preset.name, models=preset.models, created_at="", updated_at=""
+            )
+            check(admin.tables, draft)
+            change = ComboChange(name=preset.name, models=preset.models)
+            made.append(await admin.stores.combos.create(change))
+    return json_answer(Made(source=source, created=tuple(made), skipped=wanted.to_skip))
+
+
+def preview(snapshot: ConfigSnapshot, source: str) -> Preview:
+    """What making a client's presets would do."""
+    to_create, to_skip = [], []
+    for word in WORDS[source]:
+        name, models = f"{source}-{word}", _models(snapshot, word)
+        if name in snapshot.combos:
+            to_skip.append(Skipped(name=name, reason="exists"))
+        elif not models:
+            to_skip.append(Skipped(name=name, reason="no_models"))
+        else:
+            to_create.append(Preset(name=name, models=models))
+    return Preview(source=source, to_create=tuple(to_create), to_skip=tuple(to_skip))
+
+
+def _models(snapshot: ConfigSnapshot, word: str) -> tuple[str, ...]:
+    """Connected chat models with the word in their id, in the order of the catalog."""
+    specs = snapshot.registry.providers
+    found = (
+        f"{specs[provider].alias or provider}/{row.id}"
+        for provider in snapshot.accounts
+        if provider in specs
+        for row in snapshot.models.get(provider, ())
+        if row.kind is Kind.LLM and word in row.id.lower()
+    )
+    return tuple(found)[:MOST_MODELS]

@@ -1,0 +1,116 @@
+"""Combos: list, create, show, change, delete (A.3)."""
+
+import msgspec
+from msgspec import UNSET
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.storage.stores.combos import Combo, ComboChange
+
+from ..admin_context import AdminContext
+from ..answers import Success
+from ..endpoint import endpoint
+from ..requests import read
+from .bodies import ComboBody, combo_change
+from .checks import check
+from .views import Combos
+
+PATH = "/api/combos"
+
+EXAMPLE = {"name": "helpful", "models": ["echo/echo", "echo/echo-tools"]}
+
+SHOWN = Combo.__struct_encode_fields__
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    one = PATH + "/{id}"
+    return [
+        endpoint(admin, "GET", PATH, list_all, "list combos", answer=Combos),
+        endpoint(
+            admin,
+            "POST",
+            PATH,
+            create,
+            "create the combo",
+            body=ComboBody,
+            answer=Combo,
+            status=201,
+            example=EXAMPLE,
+        ),
+        endpoint(admin, "GET", one, show, "read the combo", answer=Combo),
+        endpoint(
+            admin,
+            "PUT",
+            one,
+            update,
+            "update the combo",
+            body=ComboBody,
+            answer=Combo,
+            example={"models": EXAMPLE["models"]},
+        ),
+        endpoint(admin, "DELETE", one, delete, "delete the combo", answer=Success),
+    ]
+
+
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    return json_answer(Combos(tuple(await admin.stores.combos.list())))
+
+
+async def create(admin: AdminContext, request: Request) -> Response:
+    wanted = combo_change(await read(request, ComboBody, shown=SHOWN))
+    if not wanted.name:
+        raise BadRequest("Name is required")
+    async with admin.writing():
+        draft = Combo(id="", name="", created_at="", updated_at="")
+        check(admin.tables, _applied(draft, wanted))
+        made = await admin.stores.combos.create(wanted)
+    return json_answer(made, 201)
+
+
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(await combo_of(admin, request.path_params["id"]))
+
+
+async def update(admin: AdminContext, request: Request) -> Response:
+    wanted = combo_change(await read(request, ComboBody, shown=SHOWN))
+    identity = request.path_params["id"]
+    async with admin.writing():
+        before = await combo_of(admin, identity)
+        wanted = _without_lost_facts(before, wanted)
+        check(admin.tables, _applied(before, wanted), before)
+        after = await admin.stores.combos.update(identity, wanted)
+    return json_answer(after)
+
+
+async def delete(admin: AdminContext, request: Request) -> Response:
+    """Remove a combo and its strategy; combos it stood in pass it over from now on."""
+    async with admin.writing():
+        await admin.stores.combos.delete(request.path_params["id"])
+    return json_answer(Success())
+
+
+async def combo_of(admin: AdminContext, identity: str) -> Combo:
+    """A stored combo. Raises NotFound."""
+    found = await admin.stores.combos.get(identity)
+    if found is None:
+        raise NotFound("Combo not found")
+    return found
+
+
+def _without_lost_facts(before: Combo, change: ComboChange) -> ComboChange:
+    """Weights and pins of models that leave go with them."""
+    if change.models is UNSET or change.members is not UNSET or before.members is None:
+        return change
+    models = change.models
+    kept = tuple(fact for fact in before.members if fact.get("model") in models)
+    return msgspec.structs.replace(change, members=kept or None)
+
+
+def _applied(before: Combo, change: ComboChange) -> Combo:
+    """The combo as it would be."""
+    fields = {name: getattr(change, name) for name in change.__struct_fields__}
+    given = {name: value for name, value in fields.items() if value is not UNSET}
+    return msgspec.structs.replace(before, **given)

@@ -1,0 +1,237 @@
+"""Signing in at an OpenID provider (5.3, L.7).
+
+The browser comes back with a state. It counts once, and only in the browser
+whose cookies hold the same state, nonce and verifier that were made for it,
+and the journey itself, sealed: until somebody has signed in nothing is stored.
+"""
+
+import hmac
+import logging
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, UpstreamError
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import NO_STORE, json_answer
+from gateway_core.identity.access import Access
+from gateway_core.identity.credentials import COOKIE, cookie
+from gateway_core.identity.oidc import (
+    SCOPES,
+    Journey,
+    OidcClient,
+    active_client,
+    authorization_url,
+    begin,
+    client_of,
+    is_of,
+)
+from gateway_core.identity.sessions import LIFETIME
+from gateway_core.pipeline.client_response import headers_of
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import query, read
+from .bodies import HOME, CallbackQuery, ProbeBody, StartQuery
+from .cookies import (
+    OIDC_JOURNEY,
+    OIDC_NONCE,
+    OIDC_STATE,
+    OIDC_VERIFIER,
+    clear_cookie,
+    origin,
+    set_cookie,
+)
+from .oidc_client import discover, exchange, probe
+from .routes import PATH
+from .sign_in import check_tunnel
+from .state import JOURNEY
+from .views import Tested
+
+CALLBACK = f"{PATH}/oidc/callback"
+
+LOGIN_PAGE = "/login"
+
+LONGEST_PATH = 512
+
+_COOKIES = (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER, OIDC_JOURNEY)
+
+_USUAL_PORTS = {"https": ":443", "http": ":80"}
+
+log = logging.getLogger(__name__)
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(
+            admin,
+            "GET",
+            f"{PATH}/oidc/start",
+            start,
+            "begin the sign-in",
+            access=Access.PUBLIC,
+            query=StartQuery,
+            status=302,
+            media="",
+        ),
+        endpoint(
+            admin,
+            "GET",
+            CALLBACK,
+            callback,
+            "finish the sign-in",
+            access=Access.PUBLIC,
+            query=CallbackQuery,
+            status=302,
+            media="",
+        ),
+        endpoint(
+            admin,
+            "POST",
+            f"{PATH}/oidc/test",
+            examine,
+            "test the identity provider",
+            access=Access.OPERATOR,
+            body=ProbeBody,
+            answer=Tested,
+            example={"issuerUrl": "https://id.example.com", "clientId": "gateway"},
+        ),
+    ]
+
+
+async def start(admin: AdminContext, request: Request) -> Response:
+    """Send the browser to the provider."""
+    client = _client(admin, request)
+    back = safe_path(query(request, StartQuery).return_to)
+    try:
+        provider = await discover(admin, client.issuer)
+    except (UpstreamError, BadRequest) as error:
+        log.warning("the identity provider cannot be used: %s", error.message)
+        return _redirect(f"{LOGIN_PAGE}?error=oidc_unreachable")
+    journey = begin(provider, client, redirect_uri(admin, request), back)
+    state, sealed = admin.login.journeys.give(journey)
+    answer = _redirect(authorization_url(journey, client.scopes, state))
+    for name, value in {**_bound(state, journey), OIDC_JOURNEY: sealed}.items():
+        set_cookie(admin, request, answer, name, value, JOURNEY.lifetime)
+    return answer
+
+
+async def callback(admin: AdminContext, request: Request) -> Response:
+    """Take the browser back, with a session or with the reason why there is none."""
+    client = _client(admin, request)
+    asked = query(request, CallbackQuery)
+    journey = await _journey(admin, request, asked.state)
+    if journey is None or not is_of(journey, client):
+        answer = _failed("oidc_expired")
+    elif asked.error or not asked.code:
+        answer = _failed("oidc_refused")
+    else:
+        answer = await _arrive(admin, request, client, journey, asked)
+    for name in _COOKIES:
+        clear_cookie(admin, request, answer, name)
+    return answer
+
+
+async def _arrive(
+    admin: AdminContext,
+    request: Request,
+    client: OidcClient,
+    journey: Journey,
+    asked: CallbackQuery,
+) -> Response:
+    try:
+        person = await exchange(admin, client, journey, asked.code)
+    except GatewayError as error:
+        log.warning("signing in with OIDC failed: %s", error.message)
+        return _failed("oidc_failed")
+    if not await admin.login.journeys.spend(asked.state):
+        return _failed("oidc_expired")
+    token = admin.core.sessions.issue(method="oidc", name=person.name, email=person.email)
+    answer = _redirect(journey.return_to)
+    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
+    return answer
+
+
+async def examine(admin: AdminContext, request: Request) -> Response:
+    """Look at a provider before its settings are stored."""
+    body = await read(request, ProbeBody)
+    client = OidcClient(
+        issuer=body.issuer_url.strip(),
+        id=body.client_id.strip(),
+        secret=body.client_secret or _stored_secret(admin, body),
+        scopes=body.scopes or SCOPES,
+    )
+    admin.login.providers.pop(client.issuer, None)
+    provider = await discover(admin, client.issuer)
+    found = Tested(
+        issuer=provider.issuer,
+        authorization_endpoint=provider.authorization_endpoint,
+        token_endpoint=provider.token_endpoint,
+        jwks_uri=provider.jwks_uri,
+        secret_probe=await probe(admin, provider, client, redirect_uri(admin, request)),
+    )
+    return json_answer(found)
+
+
+def _stored_secret(admin: AdminContext, body: ProbeBody) -> str:
+    """A stored secret is shown to nobody but the issuer that it was stored for."""
+    stored = client_of(admin.tables.settings)
+    asked = (body.issuer_url.strip(), body.client_id.strip())
+    return stored.secret if stored is not None and asked == (stored.issuer, stored.id) else ""
+
+
+def _client(admin: AdminContext, request: Request) -> OidcClient:
+    """The client people may sign in with. Raises NoSecret, Forbidden."""
+    admin.core.sessions.check_ready()
+    settings = admin.tables.settings
+    check_tunnel(request, settings)
+    client = active_client(settings)
+    if client is None:
+        raise Forbidden("Signing in with OIDC is not set up", code="oidc_off")
+    return client
+
+
+async def _journey(admin: AdminContext, request: Request, state: str) -> Journey | None:
+    """The journey this browser is on."""
+    headers = headers_of(request.scope)
+    shown = {name: cookie(headers, name) or "" for name in _COOKIES}
+    if not state or not _same(state, shown[OIDC_STATE]):
+        return None
+    journey = await admin.login.journeys.look(state, shown[OIDC_JOURNEY])
+    if journey is None or not all(
+        _same(value, shown[name]) for name, value in _bound(state, journey).items()
+    ):
+        return None
+    return journey
+
+
+def _bound(state: str, journey: Journey) -> Mapping[str, str]:
+    """What the browser keeps of a journey."""
+    return {OIDC_STATE: state, OIDC_NONCE: journey.nonce, OIDC_VERIFIER: journey.verifier}
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def redirect_uri(admin: AdminContext, request: Request) -> str:
+    """Where the provider sends the browser back to, spelled as people register it."""
+    scheme, _, rest = origin(admin, request).partition("://")
+    return f"{scheme}://{rest.removesuffix(_USUAL_PORTS.get(scheme, ''))}{CALLBACK}"
+
+
+def safe_path(path: str) -> str:
+    """A path of this gateway, or the dashboard's first page for anything else."""
+    is_plain = path.isascii() and path.isprintable() and "\\" not in path
+    is_path = path.startswith("/") and not path.startswith("//")
+    return path if is_plain and is_path and len(path) <= LONGEST_PATH else HOME
+
+
+def _failed(code: str) -> Response:
+    return _redirect(f"{LOGIN_PAGE}?{urlencode({'error': code})}")
+
+
+def _redirect(url: str) -> Response:
+    return RedirectResponse(url, 302, dict(NO_STORE))

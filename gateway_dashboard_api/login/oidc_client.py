@@ -1,0 +1,112 @@
+"""The gateway's own calls to an OpenID provider: discovery, tokens, keys, a look at a secret."""
+
+import asyncio
+
+from gateway_core.contracts.errors import TransportError
+from gateway_core.contracts.exchange import UpstreamRequest
+from gateway_core.identity.oidc import (
+    Journey,
+    OidcClient,
+    OidcFailed,
+    Person,
+    Provider,
+    discovery_url,
+    read_error,
+    read_person,
+    read_provider,
+    token_form,
+)
+from gateway_core.upstream.proxies import proxy_for, proxy_of
+from gateway_core.upstream.transport import read_all
+
+from ..admin_context import AdminContext
+from ..destinations import permit
+from .state import DISCOVERY_LIFETIME
+from .views import Probe
+
+LIMIT = 10.0
+"""Seconds for one call."""
+
+ANSWER_LIMIT = 1024 * 1024
+
+MOST_ISSUERS = 16
+
+FORM = "application/x-www-form-urlencoded"
+
+PROBE = "not-a-code"
+
+REFUSED = ("invalid_client", "unauthorized_client")
+"""What a provider says to a client whose secret is wrong."""
+
+
+async def discover(admin: AdminContext, issuer: str) -> Provider:
+    """What an issuer says of itself, asked every few minutes at most.
+
+    Raises BadRequest for an address the gateway never calls, OidcFailed, TransportError.
+    """
+    now = admin.login.monotonic()
+    until, known = admin.login.providers.get(issuer, (now, None))
+    if known is not None and now < until:
+        return known
+    await permit(admin.core.network, issuer)
+    provider = read_provider(await _got(admin, discovery_url(issuer)), issuer)
+    if len(admin.login.providers) >= MOST_ISSUERS:
+        admin.login.providers.clear()
+    admin.login.providers[issuer] = (now + DISCOVERY_LIFETIME, provider)
+    return provider
+
+
+async def exchange(admin: AdminContext, client: OidcClient, journey: Journey, code: str) -> Person:
+    """Turn a code into who has signed in. Raises OidcFailed, TransportError."""
+    form = token_form(client, code, journey.redirect_uri, journey.verifier)
+    status, tokens = await _posted(admin, journey.provider.token_endpoint, form)
+    if not 200 <= status < 300:
+        raise OidcFailed("The provider did not accept the code")
+    keys = await _got(admin, journey.provider.jwks_uri)
+    return read_person(tokens, keys, journey, admin.core.clock())
+
+
+async def probe(
+    admin: AdminContext, provider: Provider, client: OidcClient, redirect_uri: str
+) -> Probe:
+    """Show the secret with a code that cannot be right, and see what is refused."""
+    if not client.secret:
+        return Probe(tested=False, valid=None, message="There is no client secret to test")
+    form = token_form(client, PROBE, redirect_uri, PROBE * 5)
+    try:
+        _, body = await _posted(admin, provider.token_endpoint, form)
+    except TransportError:
+        return Probe(tested=False, valid=None, message="The token endpoint could not be reached")
+    error = read_error(body)
+    if error in REFUSED:
+        return Probe(tested=True, valid=False, message="The provider refuses the client secret")
+    if error == "invalid_grant":
+        return Probe(tested=True, valid=True, message="The provider accepts the client secret")
+    return Probe(tested=True, valid=None, message="The provider did not tell about the secret")
+
+
+async def _got(admin: AdminContext, url: str) -> bytes:
+    headers = {"accept": "application/json"}
+    status, body = await _fetched(admin, UpstreamRequest(method="GET", url=url, headers=headers))
+    if not 200 <= status < 300:
+        raise OidcFailed(f"The provider answered {status} where it should describe itself")
+    return body
+
+
+async def _posted(admin: AdminContext, url: str, form: bytes) -> tuple[int, bytes]:
+    headers = {"accept": "application/json", "content-type": FORM}
+    return await _fetched(admin, UpstreamRequest(url=url, headers=headers, body=form))
+
+
+async def _fetched(admin: AdminContext, request: UpstreamRequest) -> tuple[int, bytes]:
+    """Status and body. Raises TransportError."""
+    proxy = proxy_for(proxy_of({}, admin.tables.settings), request.url)
+    try:
+        async with asyncio.timeout(LIMIT):
+            answer = await admin.core.network.transport(proxy).send(request)
+            try:
+                return answer.status, await read_all(answer, ANSWER_LIMIT)
+            finally:
+                await answer.aclose()
+    except TimeoutError:
+        raise TransportError("The provider took too long", status=504) from None

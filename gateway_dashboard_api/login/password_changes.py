@@ -1,0 +1,115 @@
+"""Writing a new dashboard password, which ends every session that is not given a new token."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.config.settings import Settings, guarded
+from gateway_core.contracts.errors import BadRequest, Conflict
+from gateway_core.identity.caller import Session
+from gateway_core.identity.credentials import COOKIE
+from gateway_core.identity.passwords import RESET, check_new, forgotten, is_outdated, new_epoch
+from gateway_core.identity.sessions import LIFETIME
+
+from ..admin_context import AdminContext
+from .cookies import set_cookie
+from .sign_in import prove
+
+CHANGED = "password.change"
+
+
+class Choice(Struct, frozen=True):
+    """A new password, and the one that allows it."""
+
+    new: str
+    current: str
+
+    def __repr__(self) -> str:
+        return "Choice()"
+
+
+def chosen(body: Mapping[str, Any]) -> Choice | None:
+    """The change of password that a settings document asks for. Raises BadRequest."""
+    if "newPassword" not in body:
+        return None
+    new, current = body["newPassword"], body.get("currentPassword", "")
+    if not isinstance(new, str):
+        raise BadRequest("Invalid newPassword")
+    if not isinstance(current, str):
+        raise BadRequest("Invalid currentPassword")
+    check_new(new)
+    return Choice(new, current)
+
+
+async def change_knowing(
+    admin: AdminContext, request: Request, choice: Choice, others: Mapping[str, Any]
+) -> None:
+    """Set the password for somebody who knows the old one, and other settings with it.
+
+    Raises LockedOut, WrongCredential, Conflict.
+    """
+    stored = admin.tables.settings.password
+    attempt = await prove(admin, request, choice.current)
+    await change(admin, request, choice.new, stored, others)
+    await admin.login.lockout.succeed(attempt)
+
+
+def renewed(admin: AdminContext, request: Request, answer: Response) -> Response:
+    """Give the caller a session again, since the change has ended theirs.
+
+    One who had none gets one only where the password is all that is asked for.
+    """
+    session = admin.caller(request).session
+    has_all = session is not None or not admin.tables.settings.mfa_enabled
+    if not (has_all and admin.core.sessions.is_ready):
+        return answer
+    session = session or Session()
+    token = admin.core.sessions.issue(method=session.method, name=session.name, email=session.email)
+    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
+    return answer
+
+
+async def change(
+    admin: AdminContext,
+    request: Request,
+    password: str,
+    stored: str | None,
+    others: Mapping[str, Any] = {},
+) -> Settings:
+    """Set the password, and other settings with it.
+
+    ``stored`` is the hash that the old password was compared with. Raises
+    Conflict when another one is stored by now.
+    """
+    hashed = await admin.login.passwords.hash(password)
+
+    def decide(now: Settings) -> Mapping[str, Any]:
+        if now.password != stored:
+            raise Conflict("The password has been changed by somebody else just now")
+        return {**others, "password": hashed, "passwordSessionEpoch": new_epoch()}
+
+    await admin.audit(request, CHANGED, None, {"keys": guarded(others)} if others else {})
+    async with admin.writing():
+        return await admin.stores.settings.revise(decide)
+
+
+async def reset(admin: AdminContext, request: Request) -> None:
+    """Take the stored password away; the second factor stays."""
+    await admin.audit(request, RESET)
+    async with admin.writing():
+        await admin.stores.settings.patch(forgotten())
+    await admin.login.lockout.clear()
+
+
+async def renew(admin: AdminContext, password: str, stored: str | None) -> None:
+    """Hash a password that was right anew, if its hash is of an older make."""
+    if stored is None or not is_outdated(stored):
+        return
+    hashed = await admin.login.passwords.hash(password)
+    async with admin.writing():
+        await admin.stores.settings.revise(
+            lambda now: {"password": hashed} if now.password == stored else {}
+        )

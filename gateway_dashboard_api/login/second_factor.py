@@ -1,0 +1,86 @@
+"""Finding out what a second factor is, using it up in the write that it allows, and its end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+from starlette.requests import Request
+
+from gateway_core.config.settings import Settings
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.identity.lockout import LoginAttempt
+from gateway_core.identity.mfa import (
+    LONGEST_CODE,
+    OFF,
+    RESET,
+    accepted_step,
+    is_totp,
+    matching_hash,
+)
+
+from ..admin_context import AdminContext
+from .sign_in import WrongCredential
+
+
+class Factor(Struct, frozen=True):
+    """A code that was right when it was looked at: a time step, or the hash of a backup code."""
+
+    step: int | None = None
+    backup: str | None = None
+
+
+async def find(admin: AdminContext, attempt: LoginAttempt, code: str) -> Factor:
+    """What a code stands for. Raises BadRequest, WrongCredential."""
+    if len(code) > LONGEST_CODE:
+        raise BadRequest("Invalid code")
+    settings = admin.tables.settings
+    if is_totp(code):
+        step = accepted_step(settings.mfa_secret, code, admin.core.clock(), settings.mfa_last_step)
+        factor = Factor(step=step)
+    else:
+        hashes = settings.mfa_backup_codes
+        factor = Factor(
+            backup=await admin.login.passwords.apart(lambda: matching_hash(code, hashes))
+        )
+    if factor == Factor():
+        raise wrong_code(attempt)
+    return factor
+
+
+def wrong_code(attempt: LoginAttempt) -> WrongCredential:
+    return WrongCredential("Invalid code", attempt.left)
+
+
+async def spend(
+    admin: AdminContext, attempt: LoginAttempt, factor: Factor, changes: Mapping[str, Any] = {}
+) -> Settings:
+    """Use a factor up, together with what it allows. Raises WrongCredential.
+
+    What is stored decides, so of two uses of one code the second fails.
+    """
+
+    def decide(now: Settings) -> Mapping[str, Any]:
+        if not now.mfa_enabled:
+            raise wrong_code(attempt)
+        return {**_used(now, factor, attempt), **changes}
+
+    async with admin.writing():
+        return await admin.stores.settings.revise(decide)
+
+
+def _used(now: Settings, factor: Factor, attempt: LoginAttempt) -> Mapping[str, Any]:
+    if factor.step is not None:
+        if now.mfa_last_step is not None and factor.step <= now.mfa_last_step:
+            raise wrong_code(attempt)
+        return {"mfaLastStep": factor.step}
+    if factor.backup not in now.mfa_backup_codes:
+        raise wrong_code(attempt)
+    return {"mfaBackupCodes": [each for each in now.mfa_backup_codes if each != factor.backup]}
+
+
+async def reset(admin: AdminContext, request: Request) -> None:
+    """Switch the second factor off without a code. Who is half-way in begins anew."""
+    await admin.audit(request, RESET)
+    async with admin.writing():
+        await admin.stores.settings.patch(OFF)
+    await admin.login.lockout.clear()

@@ -1,0 +1,171 @@
+"""Models the operator adds to a provider's own (A.5)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, NotFound
+from gateway_core.contracts.kinds import Kind
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.model_resolver import MAX_NAME
+from gateway_core.storage.stores.kv import CUSTOM_MODELS
+
+from ..accounts.owners import provider_of
+from ..admin_context import AdminContext
+from ..answers import Success
+from ..endpoint import endpoint
+from ..requests import read, required
+from .bodies import Capabilities, CustomModelQuery, ModelBody
+from .kinds import kind_of
+from .views import Added, CustomModel, CustomModels
+
+PATH = "/api/models/custom"
+
+Row = dict[str, Any]
+
+SHOWN = CustomModel.__struct_encode_fields__
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(admin, "GET", PATH, list_all, "list custom models", answer=CustomModels),
+        endpoint(
+            admin,
+            "POST",
+            PATH,
+            add,
+            "add the custom model",
+            body=ModelBody,
+            answer=Added,
+            example={"providerAlias": "openai", "id": "a-model", "name": "A model"},
+        ),
+        endpoint(
+            admin,
+            "PATCH",
+            PATH,
+            update,
+            "update the custom model",
+            body=ModelBody,
+            answer=Success,
+            example={
+                "providerAlias": "openai",
+                "id": "a-model",
+                "capabilities": {"contextWindow": 128_000},
+            },
+        ),
+        endpoint(
+            admin,
+            "DELETE",
+            PATH,
+            delete,
+            "delete the custom model",
+            query=CustomModelQuery,
+            answer=Success,
+        ),
+    ]
+
+
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    stored = await admin.stores.kv.all(CUSTOM_MODELS)
+    rows = (
+        CustomModel(
+            provider_alias=admin.prefix(provider),
+            provider=provider,
+            id=row["id"],
+            type=row["kind"],
+            name=row.get("name") or row["id"],
+            capabilities=row.get("capabilities"),
+        )
+        for provider, models in stored.items()
+        for row in models
+    )
+    return json_answer(CustomModels(tuple(rows)))
+
+
+async def add(admin: AdminContext, request: Request) -> Response:
+    body = await read(request, ModelBody, shown=SHOWN)
+    provider, identity, kind = await _named(admin, body)
+    row = _revised({"id": identity, "kind": kind.value}, body)
+    async with admin.writing():
+        models = await _stored(admin, provider)
+        added = not _is_there(admin, provider, identity, kind, models)
+        if added:
+            await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*models, row]})
+    return json_answer(Added(added=added))
+
+
+async def update(admin: AdminContext, request: Request) -> Response:
+    body = await read(request, ModelBody, shown=SHOWN)
+    provider, identity, kind = await _named(admin, body)
+    async with admin.writing():
+        models = await _stored(admin, provider)
+        if not any(_is(row, identity, kind) for row in models):
+            raise NotFound("Custom model not found")
+        after = [_revised(row, body) if _is(row, identity, kind) else row for row in models]
+        await admin.stores.kv.put(CUSTOM_MODELS, {provider: after})
+    return json_answer(Success())
+
+
+async def delete(admin: AdminContext, request: Request) -> Response:
+    """Remove a model; without a type, every model of that id."""
+    provider = await provider_of(admin, required(request, "providerAlias"), stored=True)
+    identity = required(request, "id")
+    word = request.query_params.get("type") or request.query_params.get("kind")
+    kind = kind_of(word) if word else None
+    async with admin.writing():
+        models = await _stored(admin, provider)
+        kept = [row for row in models if not _is(row, identity, kind)]
+        if kept:
+            await admin.stores.kv.put(CUSTOM_MODELS, {provider: kept})
+        else:
+            await admin.stores.kv.delete(CUSTOM_MODELS, provider)
+    return json_answer(Success())
+
+
+async def _named(admin: AdminContext, body: ModelBody) -> tuple[str, str, Kind]:
+    """Provider, id and kind. Raises BadRequest."""
+    identity = (body.id or "").strip()
+    if not body.provider_alias or not identity:
+        raise BadRequest("providerAlias and id required")
+    if len(identity) > MAX_NAME or not identity.isprintable():
+        raise BadRequest("Invalid id: it cannot be written in a request")
+    kind = kind_of(body.type or body.kind)
+    return await provider_of(admin, body.provider_alias), identity, kind
+
+
+def _revised(row: Row, body: ModelBody) -> Row:
+    """The row with what a body sets. Raises BadRequest for capabilities that make no sense."""
+    if isinstance(body.capabilities, Mapping):
+        try:
+            msgspec.convert(body.capabilities, Capabilities)
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"Invalid capabilities: {error}") from None
+    given = {"name": body.name or None, "capabilities": body.capabilities}
+    changes = {name: given[name] for name in given if getattr(body, name) is not UNSET}
+    # A row that came from a vendor's list is the operator's own once it was changed.
+    after = {**row, **changes, "source": None}
+    return {name: value for name, value in after.items() if value is not None}
+
+
+async def _stored(admin: AdminContext, provider: str) -> list[Row]:
+    return await admin.stores.kv.get(CUSTOM_MODELS, provider) or []
+
+
+def _is(row: Mapping[str, Any], identity: str, kind: Kind | None) -> bool:
+    return row["id"] == identity and kind in (None, row["kind"])
+
+
+def _is_there(
+    admin: AdminContext, provider: str, identity: str, kind: Kind, models: list[Row]
+) -> bool:
+    """Whether the provider has this model already, its plugin's own included."""
+    spec = admin.spec(provider)
+    own = spec.models if spec else ()
+    return any(_is(row, identity, kind) for row in models) or any(
+        row.id == identity and row.kind is kind for row in own
+    )

@@ -1,0 +1,27 @@
+"""The words for what a model is for, in any of the spellings that clients use."""
+
+import re
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.contracts.kinds import Kind
+
+_OTHER_WORDS = {"webSearch": Kind.SEARCH, "webFetch": Kind.FETCH}
+
+_KINDS = {kind.value: kind for kind in Kind}
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def kind_of(word: str | None) -> Kind:
+    """``image-to-text`` and ``imageToText`` alike; chat when nothing is said.
+
+    Raises BadRequest for an unknown word.
+    """
+    if not word:
+        return Kind.LLM
+    if word in _OTHER_WORDS:
+        return _OTHER_WORDS[word]
+    found = _KINDS.get(_HUMP.sub("-", word).lower())
+    if found is None:
+        raise BadRequest(f"Invalid kind: {word[:64]}")
+    return found

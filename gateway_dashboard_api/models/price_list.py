@@ -1,0 +1,114 @@
+"""The list of prices as it is shown and changed: the plugins' own with the operator's over them.
+
+US dollars per million tokens, by the provider's short name and the model's id.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.contracts.usage import Price
+
+from ..admin_context import AdminContext
+
+FIELDS = {
+    "input": "input",
+    "output": "output",
+    "cached": "cached",
+    "reasoning": "reasoning",
+    "cache_creation": "cache_write",
+}
+"""Names in the list, and what they are in a plugin's price."""
+
+NEEDED = ("input", "output")
+
+LARGEST = 1_000_000.0
+
+LONGEST_NAME = 256
+
+MOST_MODELS = 5000
+
+Rates = Mapping[str, float]
+
+Prices = dict[str, dict[str, Rates]]
+"""By provider and model."""
+
+
+def built_in(admin: AdminContext) -> Prices:
+    """What the plugins say, by provider id."""
+    found: Prices = {}
+    for spec in admin.tables.registry.providers.values():
+        rows = {row.id: rates_of(row.price) for row in spec.models if row.price is not None}
+        if rows:
+            found[spec.id] = rows
+    return found
+
+
+def rates_of(price: Price) -> Rates:
+    given = {name: getattr(price, field) for name, field in FIELDS.items()}
+    return {name: rate for name, rate in given.items() if rate is not None}
+
+
+def merged(own: Mapping[str, Mapping[str, Rates]], others: Prices) -> Prices:
+    """Both lists as one; the operator's rates win, one by one."""
+    whole = {provider: dict(models) for provider, models in others.items()}
+    for provider, models in own.items():
+        mine = whole.setdefault(provider, {})
+        for model, rates in models.items():
+            mine[model] = {**mine.get(model, {}), **rates}
+    return whole
+
+
+def shown(admin: AdminContext, own: Mapping[str, Mapping[str, Rates]]) -> Prices:
+    """The whole list under the providers' short names."""
+    return {admin.prefix(id): models for id, models in merged(own, built_in(admin)).items()}
+
+
+def read(admin: AdminContext, body: Mapping[str, Any]) -> Prices:
+    """A change to the list, by provider id. Raises BadRequest for what is not a price."""
+    found: Prices = {}
+    for provider, models in body.items():
+        _check_name(provider, "provider")
+        if not isinstance(models, Mapping):
+            raise BadRequest(f"Invalid pricing for {provider}")
+        mine = found.setdefault(admin.provider_id(provider), {})
+        for model, rates in models.items():
+            _check_name(model, "model")
+            mine[model] = _rates(rates, f"{provider}/{model}")
+    return found
+
+
+def changed(admin: AdminContext, own: Mapping[str, Any], change: Prices) -> Prices:
+    """The operator's list after a change. Raises BadRequest when it leaves half a price."""
+    after = merged(change, {provider: dict(models) for provider, models in own.items()})
+    others = built_in(admin)
+    for provider, models in change.items():
+        for model in models:
+            whole = {**others.get(provider, {}).get(model, {}), **after[provider][model]}
+            if not all(name in whole for name in NEEDED):
+                raise BadRequest(f"Pricing for {model} needs both input and output")
+            after[provider][model] = whole
+    if sum(map(len, after.values())) > MOST_MODELS:
+        raise BadRequest(f"At most {MOST_MODELS} models can have a price of their own")
+    return after
+
+
+def _check_name(name: str, what: str) -> None:
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise BadRequest(f"Invalid {what} name")
+
+
+def _rates(rates: Any, where: str) -> Rates:
+    if not isinstance(rates, Mapping) or not rates:
+        raise BadRequest(f"Invalid pricing for {where}")
+    return {name: _rate(name, rate, where) for name, rate in rates.items()}
+
+
+def _rate(name: str, rate: Any, where: str) -> float:
+    if name not in FIELDS:
+        raise BadRequest(f"Invalid pricing field for {where}: {name[:64]}")
+    if isinstance(rate, bool) or not isinstance(rate, int | float):
+        raise BadRequest(f"Invalid {name} price for {where}: it must be a number")
+    if not 0 <= rate <= LARGEST:  # nor what is no number at all
+        raise BadRequest(f"Invalid {name} price for {where}: 0 to {LARGEST:.0f} is possible")
+    return float(rate)

@@ -1,0 +1,74 @@
+"""The prices of models: the plugins' own, and the operator's over them (A.8, B.7)."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.storage.stores.kv import PRICING
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..models import price_list
+from ..requests import query, read
+from .bodies import Which
+
+PATH = "/api/pricing"
+
+EXAMPLE = {"acme": {"large": {"input": 3, "output": 15, "cached": 0.3}}}
+
+Prices = dict[str, dict[str, dict[str, float]]]
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(admin, "GET", PATH, show, "read the pricing", answer=Prices),
+        endpoint(
+            admin,
+            "PATCH",
+            PATH,
+            change,
+            "update the pricing",
+            body=Prices,
+            answer=Prices,
+            example=EXAMPLE,
+        ),
+        endpoint(admin, "DELETE", PATH, forget, "reset the pricing", query=Which, answer=Prices),
+    ]
+
+
+async def show(admin: AdminContext, request: Request) -> Response:
+    return json_answer(price_list.shown(admin, await admin.stores.kv.all(PRICING)))
+
+
+async def change(admin: AdminContext, request: Request) -> Response:
+    body: dict[str, Any] = await read(request, dict[str, Any])
+    wanted = price_list.read(admin, body)
+    async with admin.writing():
+        own = await admin.stores.kv.all(PRICING)
+        after = price_list.changed(admin, own, wanted)
+        await admin.stores.kv.put(PRICING, {provider: after[provider] for provider in wanted})
+    return await show(admin, request)
+
+
+async def forget(admin: AdminContext, request: Request) -> Response:
+    """Bring the plugins' prices back: of one model, of one provider, or all of them."""
+    given = query(request, Which)
+    async with admin.writing():
+        if given.provider is None:
+            await admin.stores.kv.replace(PRICING, {})
+        else:
+            await _forget(admin, admin.provider_id(given.provider), given.model)
+    return await show(admin, request)
+
+
+async def _forget(admin: AdminContext, provider: str, model: str | None) -> None:
+    own = dict(await admin.stores.kv.get(PRICING, provider) or {})
+    if model is not None:
+        own.pop(model, None)
+    if model is None or not own:
+        await admin.stores.kv.delete(PRICING, provider)
+    else:
+        await admin.stores.kv.put(PRICING, {provider: own})

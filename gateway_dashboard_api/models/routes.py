@@ -1,0 +1,119 @@
+"""The list of models and the short names the operator gives them (A.5)."""
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, GatewayError, NotAChatModel
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.model_resolver import MAX_NAME, resolve
+from gateway_core.routing.snapshot import ConfigSnapshot
+from gateway_core.storage.stores.kv import ALIASES
+
+from ..admin_context import AdminContext
+from ..answers import Success
+from ..combos.checks import check_circles
+from ..endpoint import endpoint
+from ..requests import read, required, said
+from .bodies import AliasBody, AliasQuery
+from .views import Aliases, ModelRow, ModelRows, Named
+
+PATH = "/api/models"
+
+ALIAS = f"{PATH}/alias"
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(admin, "GET", PATH, list_all, "list models", answer=ModelRows),
+        _naming(admin, PATH),
+        endpoint(admin, "GET", ALIAS, list_aliases, "list aliases", answer=Aliases),
+        _naming(admin, ALIAS),
+        endpoint(
+            admin, "DELETE", ALIAS, forget_one, "delete the alias", query=AliasQuery, answer=Success
+        ),
+    ]
+
+
+def _naming(admin: AdminContext, path: str) -> Guarded:
+    return endpoint(
+        admin,
+        "PUT",
+        path,
+        name_one,
+        "set the alias",
+        body=AliasBody,
+        answer=Named,
+        example={"model": "echo/echo", "alias": "parrot"},
+    )
+
+
+async def list_all(admin: AdminContext, request: Request) -> Response:
+    """Every model of every provider, connected or not, without disabled ones."""
+    names = _names(admin.tables)
+    rows = (
+        ModelRow(
+            provider=provider,
+            model=row.id,
+            name=row.name or row.id,
+            full_model=f"{admin.prefix(provider)}/{row.id}",
+            alias=names.get((provider, row.id)),
+            kind=row.kind,
+        )
+        for provider, models in admin.tables.models.items()
+        for row in models
+    )
+    return json_answer(ModelRows(tuple(rows)))
+
+
+def _names(snapshot: ConfigSnapshot) -> dict[tuple[str, str], str]:
+    """Aliases by provider and model id, however the prefix is spelled."""
+    found: dict[tuple[str, str], str] = {}
+    for alias, meaning in snapshot.aliases.items():
+        prefix, _, model = meaning.partition("/")
+        found.setdefault((snapshot.registry.names.get(prefix, prefix), model), alias)
+    return found
+
+
+async def list_aliases(admin: AdminContext, request: Request) -> Response:
+    return json_answer(Aliases(admin.tables.aliases))
+
+
+async def name_one(admin: AdminContext, request: Request) -> Response:
+    body = await read(request, AliasBody)
+    model, alias = said(body.model), said(body.alias)
+    if not model or not alias:
+        raise BadRequest("Model and alias required")
+    _check_word(alias)
+    async with admin.writing():
+        check_alias(admin.tables, alias, model)
+        await admin.stores.kv.put(ALIASES, {alias: model})
+    return json_answer(Named(model=model, alias=alias))
+
+
+def _check_word(alias: str) -> None:
+    if len(alias) > MAX_NAME or "/" in alias or " " in alias or not alias.isprintable():
+        raise BadRequest("Invalid alias: a name without slash or space is needed")
+
+
+def check_alias(snapshot: ConfigSnapshot, alias: str, model: str) -> None:
+    """Raises BadRequest for a name that is a combo's, or that would mean nothing."""
+    if alias in snapshot.combos:
+        raise BadRequest(f"A combo named {alias} already exists")
+    # An alias never means another alias.
+    plain = msgspec.structs.replace(snapshot, aliases={})
+    try:
+        resolve(plain, model)
+    except NotAChatModel:
+        pass  # A model for other work may have a short name too.
+    except GatewayError as error:
+        raise BadRequest(f"Invalid model: {error.message}") from None
+    check_circles(msgspec.structs.replace(snapshot, aliases={**snapshot.aliases, alias: model}))
+
+
+async def forget_one(admin: AdminContext, request: Request) -> Response:
+    alias = required(request, "alias")
+    async with admin.writing():
+        await admin.stores.kv.delete(ALIASES, alias)
+    return json_answer(Success())

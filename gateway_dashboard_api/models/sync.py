@@ -1,0 +1,114 @@
+"""Taking up what vendors list beyond what their plugins know (A.5).
+
+A run asks every connected vendor that has a list. Models nobody knew become
+rows of the operator's own, marked as synced; synced rows that the vendor does
+not list any more go. Rows the operator wrote are never touched.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import UpstreamError
+from gateway_core.contracts.kinds import Kind
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.snapshot import Account
+from gateway_core.storage.moments import iso
+from gateway_core.storage.stores.kv import CUSTOM_MODELS
+from gateway_core.upstream.redaction import redact, secrets_of
+
+from ..accounts.probes.discovery import can_list, discover
+from ..accounts.probes.model_list import Listed
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from .views import Synced, SyncState
+
+PATH = "/api/models/auto-sync"
+
+SCOPE = "auto_sync"
+
+LAST = "last"
+
+SOURCE, SYNCED = "source", "sync"
+
+MOST_MODELS = 500
+"""Of one provider."""
+
+OTHER_WORK = (
+    *("embed", "rerank", "moderation", "whisper", "transcri", "tts", "speech", "audio"),
+    *("image", "dall-e", "diffusion", "video", "music", "realtime"),
+)
+"""Words in the ids of models that are not for chat; what they are for cannot be told here."""
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(admin, "GET", PATH, show, "read the sync state", answer=SyncState),
+        endpoint(admin, "POST", PATH, run, "sync the models", answer=SyncState),
+    ]
+
+
+async def show(admin: AdminContext, request: Request) -> Response:
+    stored = await admin.stores.kv.get(SCOPE, LAST)
+    return json_answer(stored if stored is not None else SyncState())
+
+
+async def run(admin: AdminContext, request: Request) -> Response:
+    """Ask the vendors one after the other."""
+    results = [
+        await _sync(admin, provider, accounts[0])
+        for provider, accounts in sorted(admin.tables.accounts.items())
+        if _has_list(admin, provider, accounts[0])
+    ]
+    state = SyncState(last_run_at=iso(admin.core.clock()), results=tuple(results))
+    async with admin.writing():
+        await admin.stores.kv.put(SCOPE, {LAST: state})
+    return json_answer(state)
+
+
+def _has_list(admin: AdminContext, provider: str, account: Account) -> bool:
+    spec = admin.spec(provider)
+    return spec is not None and can_list(spec, admin.wire(spec), account.credential)
+
+
+async def _sync(admin: AdminContext, provider: str, account: Account) -> Synced:
+    spec = admin.tables.registry.providers[provider]
+    try:
+        listed = await discover(admin.core, spec, admin.wire(spec), account) or ()
+    except UpstreamError as error:
+        text = redact(error.message, secrets_of(account.credential))
+        return Synced(provider=provider, error=text)
+    async with admin.writing():
+        before: list[dict[str, Any]] = await admin.stores.kv.get(CUSTOM_MODELS, provider) or []
+        own = [row for row in before if row.get(SOURCE) != SYNCED]
+        known = {row["id"] for row in own} | {row.id for row in spec.models}
+        fresh = _rows(listed, known)
+        if fresh != before[len(own) :] or own != before[: len(own)]:
+            await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*own, *fresh]})
+    was = {row["id"] for row in before if row.get(SOURCE) == SYNCED}
+    now = {row["id"] for row in fresh}
+    return Synced(
+        provider=provider, listed=len(listed), added=len(now - was), removed=len(was - now)
+    )
+
+
+def _rows(listed: Sequence[Listed], known: set[str]) -> list[dict[str, Any]]:
+    """Rows for chat models that are new."""
+    rows = [
+        _row(model)
+        for model in listed
+        if model.id not in known and not any(word in model.id.lower() for word in OTHER_WORK)
+    ]
+    return rows[:MOST_MODELS]
+
+
+def _row(model: Listed) -> dict[str, Any]:
+    able = {"contextWindow": model.context_length, "maxOutput": model.max_output_tokens}
+    row: dict[str, Any] = {"id": model.id, "kind": Kind.LLM.value, SOURCE: SYNCED}
+    if model.name != model.id:
+        row["name"] = model.name
+    facts = {name: count for name, count in able.items() if count is not None}
+    return {**row, "capabilities": facts} if facts else row

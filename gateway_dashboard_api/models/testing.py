@@ -1,0 +1,196 @@
+"""Asking models for one word, alone or two hundred at a time (A.5)."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest, Forbidden, GatewayError, TransportError
+from gateway_core.contracts.kinds import Kind
+from gateway_core.http.operations import STREAM, Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.metering.request_record import RequestRecord
+from gateway_core.routing.account_selection import AccountConstraints
+from gateway_core.routing.model_resolver import resolve
+from gateway_core.routing.plan import plan_resolved
+from gateway_core.upstream.redaction import redact, secrets_of
+
+from ..accounts.probes.greeting import admitted, greet, greeting
+from ..accounts.routes import connection_of
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import read, said
+from ..streams import Frames
+from .bodies import Asked, ModelBatchBody, TestBody
+from .kinds import kind_of
+from .views import TestOutcome
+
+PATH = "/api/models/test"
+
+LIMIT = 15.0
+"""Seconds for one model."""
+
+AT_ONCE = 10
+
+TURNED_AWAY = (401, 403, 504)
+
+SKIPPED = "Skipped: provider unavailable"
+
+log = logging.getLogger(__name__)
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(
+            admin,
+            "POST",
+            PATH,
+            test,
+            "test the model",
+            body=TestBody,
+            answer=TestOutcome,
+            example={"model": "echo/echo"},
+        ),
+        endpoint(
+            admin,
+            "POST",
+            f"{PATH}/batch",
+            test_batch,
+            "test the models",
+            body=ModelBatchBody,
+            media=STREAM,
+            example={"models": [{"model": "echo/echo"}, {"model": "echo/echo-tools"}]},
+        ),
+    ]
+
+
+async def test(admin: AdminContext, request: Request) -> Response:
+    body = await read(request, TestBody)
+    check_asked(body)
+    await _check_pin(admin, request, body.connection_id)
+    outcome, _ = await outcome_of(admin, body, body.connection_id)
+    return json_answer(outcome)
+
+
+async def test_batch(admin: AdminContext, request: Request) -> Response:
+    """The first model goes ahead: when its provider is not there, the others are skipped."""
+    body = await read(request, ModelBatchBody)
+    for each in body.models:
+        check_asked(each)
+    await _check_pin(admin, request, body.connection_id)
+    return Frames(_frames(admin, body.models, body.connection_id))
+
+
+def check_asked(asked: Asked) -> None:
+    """Raises BadRequest."""
+    if not said(asked.model):
+        raise BadRequest("Model required")
+    kind_of(asked.kind)
+
+
+async def _check_pin(admin: AdminContext, request: Request, connection_id: str | None) -> None:
+    """Raises Forbidden for an API key, NotFound, or BadRequest for an account not in use."""
+    if connection_id and not admin.caller(request).is_operator:
+        raise Forbidden("An API key cannot pin a test to a connection")
+    if connection_id and not (await connection_of(admin, connection_id)).is_active:
+        raise BadRequest("Connection is not active")
+
+
+async def _frames(
+    admin: AdminContext, models: Sequence[Asked], pinned: str | None
+) -> AsyncGenerator[bytes, None]:
+    first, *others = models
+    outcome, unavailable = await outcome_of(admin, first, pinned)
+    yield _frame(first, outcome)
+    if unavailable:
+        skipped = TestOutcome(ok=False, latency_ms=0, error=SKIPPED, status=outcome.status)
+        for each in others:
+            yield _frame(each, skipped)
+    else:
+        async with aclosing(_side_by_side(admin, others, pinned)) as frames:
+            async for frame in frames:
+                yield frame
+    yield b'data: {"done":true}\n\n'
+
+
+async def _side_by_side(
+    admin: AdminContext, models: Sequence[Asked], pinned: str | None
+) -> AsyncGenerator[bytes, None]:
+    """Frames in the order the models answer in."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(asked: Asked) -> bytes:
+        async with gate:
+            return _frame(asked, (await outcome_of(admin, asked, pinned))[0])
+
+    tasks = [asyncio.create_task(one(asked)) for asked in models]
+    try:
+        for answered in asyncio.as_completed(tasks):
+            yield await answered
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _frame(asked: Asked, outcome: TestOutcome) -> bytes:
+    row: dict[str, Any] = {"model": asked.model, "kind": kind_of(asked.kind).value}
+    return b"data: %b\n\n" % msgspec.json.encode({**row, **msgspec.to_builtins(outcome)})
+
+
+async def outcome_of(
+    admin: AdminContext, asked: Asked, pinned: str | None
+) -> tuple[TestOutcome, bool]:
+    """What came of a test, and whether it was the provider that was not there."""
+    trace = RequestRecord(admin.core.new_id(), PATH, "", admin.core.clock())
+    trace.model = said(asked.model)
+    error: GatewayError | None = None
+    try:
+        async with asyncio.timeout(LIMIT):
+            await _ask(admin, kind_of(asked.kind), pinned, trace)
+    except TimeoutError:
+        error = TransportError(f"The model did not answer in {LIMIT:g} s", status=504)
+    except GatewayError as caught:
+        error = caught
+    except Exception:
+        log.exception("the test of a model failed")
+        error = GatewayError("The test failed")
+    trace.over = time.monotonic()
+    if error is not None:
+        trace.failed(error)
+    admin.core.ledger.record(trace)
+    took = round((trace.over - trace.begun) * 1000)
+    if error is None:
+        return TestOutcome(ok=True, latency_ms=took, error=None, status=200), False
+    text = redact(error.message, _secrets(admin))
+    outcome = TestOutcome(ok=False, latency_ms=took, error=text, status=error.status)
+    return outcome, error.status in TURNED_AWAY or isinstance(error, TransportError)
+
+
+async def _ask(admin: AdminContext, kind: Kind, pinned: str | None, trace: RequestRecord) -> None:
+    """Raises GatewayError when the model gives no word."""
+    if kind is not Kind.LLM:
+        raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
+    core, tables = admin.core, admin.tables
+    question = await admitted(core, greeting(tables.registry.formats, trace.model))
+    resolved = resolve(tables, question.call.model)
+    laid = plan_resolved(tables, resolved, kind, core.environment.combo_model_timeout_ms)
+    allowed: tuple[str, ...] = ()
+    if laid.combo is not None:
+        trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
+        allowed = laid.combo.allowed_connection_ids
+    wanted = AccountConstraints(pinned=pinned, allowed=frozenset(allowed))
+    members = core.order.members(laid, tables, None, question.conversation)
+    await greet(core, tables, question, members, trace, wanted=wanted, timeout=laid.timeout)
+
+
+def _secrets(admin: AdminContext) -> list[str]:
+    """Of every account, for it cannot be told whose a vendor has repeated."""
+    accounts = (each for accounts in admin.tables.accounts.values() for each in accounts)
+    return [secret for account in accounts for secret in secrets_of(account.credential)]

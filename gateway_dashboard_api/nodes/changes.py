@@ -1,0 +1,172 @@
+"""What a body means for a node of the operator's own. Pure: nothing is stored or looked up here."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from msgspec import UNSET, UnsetType
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.contracts.wire import WireFormat
+from gateway_core.routing.snapshot_loader import COMPATIBLE, node_format
+from gateway_core.storage.stores.nodes import NewNode, Node, NodeChange
+from gateway_core.upstream.transport import MalformedUrl
+from gateway_core.upstream.transport.urls import parse
+
+from ..accounts.owners import endings
+from ..accounts.probes import custom
+from ..destinations import clean_base_url
+from ..requests import Text, said
+from .bodies import NodeBody
+
+USUAL_TYPE = "openai-compatible"
+
+OTHER_WORD = {"systemone-compatible": custom.DECISION}
+
+API_TYPES = ("chat", "responses")
+
+RESERVED = frozenset({"auto"})
+"""Prefixes of names that mean something else."""
+
+LONGEST_NAME = 200
+
+LONGEST_ICON = 128 * 1024
+
+_PREFIX = re.compile(r"[^\s/]{1,64}")
+
+_ICON_DATA = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+")
+
+Formats = Mapping[str, WireFormat]
+
+
+def new_node(body: NodeBody, formats: Formats) -> NewNode:
+    """The node that a body asks for. Raises BadRequest."""
+    type_ = type_of(said(body.type), formats)
+    api_type = api_type_of(type_, body.api_type)
+    wire = wire_of(type_, api_type, formats)
+    return NewNode(
+        type=type_,
+        name=name_of(body.name),
+        prefix=prefix_of(body.prefix),
+        api_type=api_type,
+        base_url=base_url_of(type_, said(body.base_url), wire),
+        icon_url=icon_of(body.icon_url),
+        data={"modelId": said(body.model_id)} if said(body.model_id) else {},
+    )
+
+
+def change(before: Node, body: NodeBody, formats: Formats) -> NodeChange:
+    """The change that a body asks for; what it leaves out stays. Raises BadRequest."""
+    if body.type is not UNSET and OTHER_WORD.get(said(body.type), said(body.type)) != before.type:
+        raise BadRequest("The type of a node cannot be changed")
+    api_type = before.api_type
+    if body.api_type is not UNSET:
+        api_type = api_type_of(before.type, body.api_type)
+    wire = wire_of(before.type, api_type, formats)
+    data = dict(before.data)
+    if body.model_id is not UNSET:
+        data["modelId"] = said(body.model_id)
+    return NodeChange(
+        name=UNSET if body.name is UNSET else name_of(body.name),
+        prefix=UNSET if body.prefix is UNSET else prefix_of(body.prefix),
+        api_type=api_type,
+        base_url=_new_base_url(before, body, wire),
+        icon_url=UNSET if body.icon_url is UNSET else icon_of(body.icon_url),
+        data={name: value for name, value in data.items() if value},
+    )
+
+
+def _new_base_url(before: Node, body: NodeBody, wire: WireFormat | None) -> str | UnsetType:
+    if body.base_url is UNSET:
+        return UNSET
+    return base_url_of(before.type, said(body.base_url), wire)
+
+
+def known_types(formats: Formats) -> tuple[str, ...]:
+    """Every type there is, with the formats that are installed."""
+    vendors = (wire for wire in formats.values() if wire.vendor is not None)
+    names = (name for wire in vendors for name in (wire.id, *wire.also_called))
+    return (*(f"{name}{COMPATIBLE}" for name in names), *custom.TYPES)
+
+
+def type_of(text: str, formats: Formats) -> str:
+    type_ = OTHER_WORD.get(text, text) or USUAL_TYPE
+    known = known_types(formats)
+    if type_ not in known:
+        raise BadRequest(f"Invalid type: {', '.join(known)} are possible")
+    return type_
+
+
+def api_type_of(type_: str, given: Text) -> str | None:
+    """How an endpoint is spoken to, where its type leaves a choice."""
+    if type_ != USUAL_TYPE:
+        return None
+    word = said(given) or API_TYPES[0]
+    if word not in API_TYPES:
+        raise BadRequest(f"Invalid API type: {' or '.join(API_TYPES)}")
+    return word
+
+
+def wire_of(type_: str, api_type: str | None, formats: Formats) -> WireFormat | None:
+    """The format of a node; ``None`` for one that is not for chat. Raises BadRequest."""
+    if type_ in custom.TYPES:
+        return None
+    wire = node_format(type_, api_type, formats)
+    if wire is None:
+        raise BadRequest("The wire format of this type is not installed")
+    return wire
+
+
+def name_of(text: Text) -> str:
+    name = said(text)
+    if not name or len(name) > LONGEST_NAME:
+        raise BadRequest("Name is required" if not name else "The name is too long")
+    return name
+
+
+def prefix_of(text: Text) -> str:
+    prefix = said(text)
+    if not prefix:
+        raise BadRequest("Prefix is required")
+    if not _PREFIX.fullmatch(prefix) or not prefix.isprintable():
+        raise BadRequest("A prefix is at most 64 characters, without space or slash")
+    return prefix
+
+
+def base_url_of(type_: str, text: str, wire: WireFormat | None) -> str:
+    """The base URL, without what was pasted behind it. Raises BadRequest."""
+    if type_ == custom.EMBEDDING:
+        return _whole(clean_base_url(text, (custom.EMBEDDING_PATH,)))
+    if wire is None:
+        return _whole(clean_base_url(text or custom.DECISION_URL))
+    return _whole(clean_base_url(text or wire.base_url or "", endings(wire)))
+
+
+def _whole(url: str) -> str:
+    if not url:
+        raise BadRequest("Base URL is required")
+    try:
+        parse(url)
+    except MalformedUrl as error:
+        raise BadRequest(error.message) from None
+    return url
+
+
+def icon_of(text: Text) -> str | None:
+    """An address, or a small picture in itself. Raises BadRequest."""
+    icon = said(text)
+    if not icon:
+        return None
+    if len(icon) <= LONGEST_ICON and _ICON_DATA.fullmatch(icon):
+        return icon
+    try:
+        parse(icon)
+    except MalformedUrl:
+        raise BadRequest("Invalid icon URL") from None
+    return icon
+
+
+def is_free(prefix: str, own: str | None, names: Mapping[str, str], nodes: Iterable[Node]) -> bool:
+    """Whether no other provider, alias or node has this prefix."""
+    if prefix in RESERVED or names.get(prefix, own) != own:
+        return False
+    return all(prefix not in (node.id, node.prefix) for node in nodes if node.id != own)

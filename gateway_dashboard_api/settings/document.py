@@ -1,0 +1,126 @@
+"""The settings document as it is shown, and as a change to it is read. Pure."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gateway_core.config.setting import Trait
+from gateway_core.config.settings import Settings, patchable, traits, with_defaults
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.storage.stores.secret_members import is_sealed, is_secret
+from gateway_core.upstream.redaction import host_and_port
+
+AUTO_PING = ("claudeAutoPing", "codexAutoPing")
+
+PASSWORD = ("newPassword", "currentPassword")
+
+BLANK_KEEPS = ("oidcClientSecret",)
+"""Secrets that a form sends empty when they are not to change."""
+
+ROUTE = "mediaRoutes"
+
+MOST_ROUTE_MODELS = 50
+
+LONGEST_ROUTE_MODEL = 256
+
+_OIDC = ("oidcIssuerUrl", "oidcClientId", "oidcClientSecret")
+
+
+def shown(
+    document: Mapping[str, Any],
+    settings: Settings,
+    variables: Mapping[str, str],
+    *,
+    operator: bool,
+) -> dict[str, Any]:
+    """What a caller sees: defaults filled in, secrets out, what follows from them in.
+
+    An API key, which is no ``operator``, sees less: no settings of the login,
+    and addresses without user and password.
+    """
+    sound = {name: value for name, value in document.items() if name not in settings.invalid}
+    whole, declared = with_defaults(sound), traits()
+    known = {
+        name: value if operator else _masked(declared[name], value)
+        for name, value in whole.items()
+        if name in declared and _is_shown(declared[name], operator)
+    }
+    unknown = {name: value for name, value in whole.items() if name not in declared}
+    hidden = is_secret if operator else is_sealed
+    return {**_without(unknown, hidden), **known, **derived(whole, variables)}
+
+
+def _is_shown(trait: Trait, operator: bool) -> bool:
+    return not trait.never and (operator or not trait.session_only)
+
+
+def _masked(trait: Trait, value: Any) -> Any:
+    if trait.mask != "url" or not value:
+        return value
+    return host_and_port(str(value))
+
+
+def _without(value: Any, hidden: Callable[[str], bool], depth: int = 8) -> Any:
+    """A document without the members whose names are hidden, in lists too."""
+    if depth == 0:
+        return None
+    if isinstance(value, Mapping):
+        return {
+            name: _without(inner, hidden, depth - 1)
+            for name, inner in value.items()
+            if not hidden(name)
+        }
+    if isinstance(value, list):
+        return [_without(inner, hidden, depth - 1) for inner in value]
+    return value
+
+
+def derived(whole: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
+    """Facts that are shown and never stored."""
+    return {
+        "oidcConfigured": all(whole.get(name) for name in _OIDC),
+        "hasPassword": bool(whole.get("password")),
+        "mfaBackupCodesRemaining": len(whole.get("mfaBackupCodes") or ()),
+        "enableRequestLogs": _is_on(variables, "ENABLE_REQUEST_LOGS"),
+        "enableTranslator": _is_on(variables, "ENABLE_TRANSLATOR"),
+    }
+
+
+def _is_on(variables: Mapping[str, str], name: str) -> bool:
+    return variables.get(name, "").strip().lower() == "true"
+
+
+def changes(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a body changes, without what only a route of its own may. Raises BadRequest."""
+    for name in AUTO_PING:
+        if name in body:
+            raise BadRequest(
+                f"{name} is set for each connection: use PATCH /api/providers/{{id}}/auto-ping"
+            )
+    follows = (*derived({}, {}), *PASSWORD)
+    given = {name: value for name, value in patchable(body).items() if name not in follows}
+    for name in BLANK_KEEPS:
+        if not given.get(name, True):
+            del given[name]
+    if given.get(ROUTE) is not None:
+        given[ROUTE] = media_routes(given[ROUTE])
+    return given
+
+
+def media_routes(value: object) -> dict[str, list[str]]:
+    """Each kind's models, each once. Raises BadRequest; the kinds are checked by their type."""
+    if not isinstance(value, Mapping):
+        raise BadRequest(f"Invalid {ROUTE}")
+    return {kind: _route(models) for kind, models in value.items()}
+
+
+def _route(models: object) -> list[str]:
+    if not isinstance(models, list) or not all(map(_is_route_model, models)):
+        raise BadRequest(f"Invalid {ROUTE}")
+    once = list(dict.fromkeys(models))
+    if len(once) > MOST_ROUTE_MODELS:
+        raise BadRequest(f"Invalid {ROUTE}")
+    return once
+
+
+def _is_route_model(name: object) -> bool:
+    return isinstance(name, str) and "/" in name and len(name) <= LONGEST_ROUTE_MODEL

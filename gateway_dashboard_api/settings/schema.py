@@ -1,0 +1,62 @@
+"""The settings document as a client writes and reads it, made from the declaration of the settings.
+
+Members that are not declared pass through both ways.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Union
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from gateway_core.config.setting import Trait
+from gateway_core.config.settings import traits
+
+from .document import PASSWORD, derived
+
+Field = tuple[str, Any, Any]
+
+
+def _may(kind: Any, *others: Any) -> Any:
+    """The type of a member that may be left out."""
+    return Union[(kind, UnsetType, *others)]
+
+
+def _read(trait: Trait) -> Field:
+    return trait.field, _may(trait.type), UNSET
+
+
+def _written(trait: Trait) -> Field:
+    """``null`` brings the default back."""
+    return trait.field, _may(trait.type, None), UNSET
+
+
+def _shape(name: str, about: str, fields: Iterable[Field]) -> type[Struct]:
+    return msgspec.defstruct(
+        name,
+        fields,
+        namespace={"__doc__": about},
+        module=__name__,
+        frozen=True,
+        kw_only=True,
+        rename="camel",
+    )
+
+
+SettingsChange = _shape(
+    "SettingsChange",
+    "What is to be different; ``null`` brings a setting's default back.",
+    (
+        *(_written(trait) for trait in traits().values() if trait.patch),
+        *((name, _may(str), UNSET) for name in PASSWORD),
+    ),
+)
+
+SettingsDocument = _shape(
+    "SettingsDocument",
+    "The settings in force, as far as the caller may see them, and what follows from them.",
+    (
+        *(_read(trait) for trait in traits().values() if not trait.never),
+        *((name, _may(type(value)), UNSET) for name, value in derived({}, {}).items()),
+    ),
+)

@@ -1,0 +1,123 @@
+"""How the providers fare, as calls have found them (A.10)."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.routing.cooldowns import EVERY_MODEL
+from gateway_core.routing.snapshot import Account
+from gateway_core.storage.moments import iso
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import query
+
+PATH = "/api/health/providers"
+
+KEPT = 10.0
+"""Seconds that a picture is shown again."""
+
+
+class HealthQuery(Struct, frozen=True, kw_only=True):
+    force: Annotated[int, Meta(ge=0, le=1)] = 0
+    """1 looks anew."""
+
+
+class ProviderHealth(Struct, frozen=True, kw_only=True, rename="camel"):
+    """``degraded`` is one whose accounts rest in part, ``unavailable`` one whose all do."""
+
+    provider: str
+    name: str
+    status: Literal["healthy", "degraded", "unavailable"]
+    accounts: int
+    resting: int
+
+
+class HealthPage(Struct, frozen=True, kw_only=True, rename="camel"):
+    providers: tuple[ProviderHealth, ...]
+    checked_at: str
+    cached: bool
+
+
+class _Picture:
+    """The last page that was shown; one for each gateway."""
+
+    def __init__(self) -> None:
+        self._page: HealthPage | None = None
+        self._until = 0.0
+
+    async def show(self, admin: AdminContext, request: Request) -> Response:
+        """The providers that have accounts; a picture is kept for ten seconds."""
+        now, kept = admin.core.clock(), self._page
+        if kept is not None and not query(request, HealthQuery).force and now < self._until:
+            return json_answer(
+                HealthPage(providers=kept.providers, checked_at=kept.checked_at, cached=True)
+            )
+        page = HealthPage(providers=_looked_at(admin), checked_at=iso(now), cached=False)
+        self._page, self._until = page, now + KEPT
+        return json_answer(page)
+
+    async def forget(self, admin: AdminContext, request: Request) -> Response:
+        """Drop the picture; nothing about the accounts themselves changes."""
+        self._page = None
+        return json_answer({"success": True})
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    picture = _Picture()
+    return [
+        endpoint(
+            admin,
+            "GET",
+            PATH,
+            picture.show,
+            "read the providers' health",
+            query=HealthQuery,
+            answer=HealthPage,
+        ),
+        endpoint(
+            admin,
+            "DELETE",
+            PATH,
+            picture.forget,
+            "forget the providers' health",
+            answer=dict[str, Any],
+        ),
+    ]
+
+
+def _looked_at(admin: AdminContext) -> tuple[ProviderHealth, ...]:
+    resting = {
+        account for account, model, _ in admin.core.cooldowns.all_active() if model == EVERY_MODEL
+    }
+    partly = {account for account, _, _ in admin.core.cooldowns.all_active()}
+    return tuple(
+        _health(admin, provider, accounts, resting, partly)
+        for provider, accounts in sorted(admin.tables.accounts.items())
+    )
+
+
+def _health(
+    admin: AdminContext,
+    provider: str,
+    accounts: tuple[Account, ...],
+    resting: set[str],
+    partly: set[str],
+) -> ProviderHealth:
+    spec = admin.spec(provider)
+    out = sum(account.id in resting for account in accounts)
+    touched = any(account.id in partly for account in accounts)
+    status: Literal["healthy", "degraded", "unavailable"] = "degraded" if touched else "healthy"
+    if out == len(accounts):
+        status = "unavailable"
+    return ProviderHealth(
+        provider=provider,
+        name=spec.name if spec else provider,
+        status=status,
+        accounts=len(accounts),
+        resting=out,
+    )

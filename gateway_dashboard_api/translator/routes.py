@@ -1,0 +1,179 @@
+"""Debugging translation: how a request would leave, what a vendor answers (A.10, P.7).
+
+Served only when ENABLE_TRANSLATOR is true; otherwise these paths are not there.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import GatewayError, NotFound
+from gateway_core.contracts.exchange import UpstreamResponse
+from gateway_core.http.operations import STREAM, Guarded
+from gateway_core.http.requests import request_id_of
+from gateway_core.http.responses import NO_STORE, flat_error, json_answer
+from gateway_core.identity.access import Access
+from gateway_core.pipeline.send import send as send_request
+from gateway_core.routing.snapshot import Account
+from gateway_core.upstream.redaction import MASK, secrets_of
+
+from ..admin_context import AdminContext
+from ..endpoint import Handler, endpoint
+from ..requests import read
+from ..streams import Frames
+from .bodies import SendBody, TranslateBody
+from .drafts import Draft, account_for, draft, masked
+from .views import Translated
+
+PATH = "/api/translator"
+
+ERROR_LIMIT = 64 * 1024
+"""Bytes of a vendor's error that are shown."""
+
+SAFE_TYPES = ("application/json", STREAM, "application/x-ndjson", "text/plain")
+
+EXAMPLE = {
+    "provider": "echo",
+    "body": {"model": "echo", "messages": [{"role": "user", "content": "Hello"}]},
+}
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    operator = Access.OPERATOR
+    return [
+        endpoint(
+            admin,
+            "POST",
+            f"{PATH}/translate",
+            when_on(translate),
+            "translate the request",
+            access=operator,
+            body=TranslateBody,
+            answer=Translated,
+            example={"step": 1, **EXAMPLE},
+        ),
+        endpoint(
+            admin,
+            "POST",
+            f"{PATH}/send",
+            when_on(send),
+            "send the request",
+            access=operator,
+            body=SendBody,
+            example=EXAMPLE,
+        ),
+    ]
+
+
+def when_on(handler: Handler) -> Handler:
+    """The handler, or 404 while the translator is off; errors say ``success: false`` too."""
+
+    async def guarded(admin: AdminContext, request: Request) -> Response:
+        if not admin.core.environment.enable_translator:
+            raise NotFound("Not found")
+        return await _told(handler, admin, request)
+
+    return guarded
+
+
+async def _told(
+    handler: Callable[[AdminContext, Request], Awaitable[Response]],
+    admin: AdminContext,
+    request: Request,
+) -> Response:
+    try:
+        return await handler(admin, request)
+    except GatewayError as error:
+        return flat_error(error.message, error.status, request_id_of(request), success=False)
+
+
+async def translate(admin: AdminContext, request: Request) -> Response:
+    body = await read(request, TranslateBody)
+    found = _draft(admin, body)
+    result = _formats(found) if body.step == 1 else _request(admin, found, whole=body.step == 3)
+    return json_answer(Translated(success=True, result=result))
+
+
+def _draft(admin: AdminContext, body: TranslateBody | SendBody) -> Draft:
+    return draft(
+        admin.tables,
+        body.provider.strip(),
+        body.model.strip(),
+        body.source_format.strip(),
+        body.body,
+        int(admin.core.clock()),
+    )
+
+
+def _formats(found: Draft) -> dict[str, Any]:
+    return {
+        "provider": found.target.provider.id,
+        "model": found.target.model.id,
+        "sourceFormat": found.question.client.id,
+        "targetFormat": found.vendor.id,
+    }
+
+
+def _request(admin: AdminContext, found: Draft, *, whole: bool) -> dict[str, Any]:
+    """What would be sent, with a mask where the secret would be."""
+    outgoing = found.opened(masked(admin.tables, found.target)).request
+    try:
+        body = msgspec.json.decode(outgoing.body)
+    except msgspec.DecodeError:
+        body = outgoing.body.decode("utf-8", "replace")
+    if not whole:
+        return {"body": body}
+    return {"url": outgoing.url, "headers": dict(outgoing.headers), "body": body}
+
+
+async def send(admin: AdminContext, request: Request) -> Response:
+    """The vendor's own answer, as it comes; an error of its without the account's secrets."""
+    body: SendBody = await read(request, SendBody)
+    found = _draft(admin, body)
+    account = account_for(admin.tables, found.target)
+    outgoing = found.opened(account.credential).request
+    response = await send_request(admin.core, found.target.provider, account, outgoing)
+    if not 200 <= response.status < 300:
+        return await _refusal(response, account)
+    answer = Frames(_pieces(response))
+    answer.headers["content-type"] = _type(response)
+    return answer
+
+
+async def _pieces(response: UpstreamResponse) -> AsyncGenerator[bytes, None]:
+    try:
+        while chunk := await response.next():
+            yield chunk
+    finally:
+        await response.aclose()
+
+
+async def _refusal(response: UpstreamResponse, account: Account) -> Response:
+    body = bytearray()
+    try:
+        while len(body) < ERROR_LIMIT and (chunk := await response.next()):
+            body += chunk
+    finally:
+        await response.aclose()
+    text = without(
+        bytes(body[:ERROR_LIMIT]).decode("utf-8", "replace"), secrets_of(account.credential)
+    )
+    return Response(text, response.status, {**NO_STORE, "content-type": _type(response)})
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """A text with a mask in the place of each secret."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        if secret:
+            text = text.replace(secret, MASK)
+    return text
+
+
+def _type(response: UpstreamResponse) -> str:
+    """The vendor's content type, unless a browser would run what it holds."""
+    given = response.headers.get("content-type", "")
+    plain = given.partition(";")[0].strip().lower()
+    return given if plain in SAFE_TYPES else "text/plain; charset=utf-8"

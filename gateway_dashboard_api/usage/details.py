@@ -1,0 +1,54 @@
+"""Finished calls with what was said in them, as far as that is kept (A.7, B.6)."""
+
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.storage.stores.usage import UsageRow
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import query
+from .bodies import DetailsQuery
+from .filters import which
+from .views import DetailRow, Details, detail_row, pagination
+
+PATH = "/api/usage/request-details"
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(
+            admin,
+            "GET",
+            PATH,
+            show,
+            "read the request details",
+            query=DetailsQuery,
+            answer=Details,
+        )
+    ]
+
+
+async def show(admin: AdminContext, request: Request) -> Response:
+    """What was said is for the operator; an API key sees the figures only."""
+    given = query(request, DetailsQuery)
+    chosen, reports = which(admin, given), admin.stores.reports
+    total = await reports.count(chosen)
+    offset = (given.page - 1) * given.page_size
+    rows = await reports.page(chosen, limit=given.page_size, offset=offset)
+    if admin.caller(request).is_operator:
+        details = await with_what_was_said(admin, rows)
+    else:
+        details = tuple(detail_row(row, None) for row in rows)
+    return json_answer(Details(details, pagination(given.page, given.page_size, total)))
+
+
+async def with_what_was_said(
+    admin: AdminContext, rows: Sequence[UsageRow]
+) -> tuple[DetailRow, ...]:
+    said = await admin.stores.request_details.of(row.request_id for row in rows)
+    return tuple(detail_row(row, said.get(row.request_id)) for row in rows)

@@ -1,0 +1,59 @@
+"""Which rows of the ledger a query means."""
+
+from datetime import datetime
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.storage.moments import iso, seconds
+from gateway_core.storage.stores.usage_days import LAST_DAY
+from gateway_core.storage.stores.usage_reports import Which
+
+from ..admin_context import AdminContext
+from .bodies import RowFilter
+from .periods import DAY, began, calendar_day
+
+_DATE = 10
+"""Characters of a date without a time."""
+
+
+def which(admin: AdminContext, asked: RowFilter) -> Which:
+    """The rows a query means. Raises BadRequest for dates that make no sense."""
+    start, end = asked.start_date, asked.end_date
+    since, until = _since(start), _until(end)
+    if since is not None and until is not None and until <= since:
+        raise BadRequest("startDate must not be after endDate")
+    whole = all(text is None or len(text) == _DATE for text in (start, end))
+    return Which(
+        provider=admin.provider_id(asked.provider) if asked.provider else None,
+        model=asked.model,
+        connection=asked.connection_id,
+        status=asked.status,
+        since=since,
+        until=until,
+        days=(start or "", end or LAST_DAY) if whole else None,
+    )
+
+
+def _since(text: str | None) -> str | None:
+    if text is None:
+        return None
+    return began(calendar_day(text)) if len(text) == _DATE else _moment(text, "startDate")
+
+
+def _until(text: str | None) -> str | None:
+    """A day ends where the next begins; a time is included, to the millisecond."""
+    if text is None:
+        return None
+    try:
+        if len(text) == _DATE:
+            return began(calendar_day(text) + DAY)
+        return iso(seconds(_moment(text, "endDate")) + 0.001)
+    except (OverflowError, ValueError):
+        raise BadRequest("Invalid endDate") from None
+
+
+def _moment(text: str, name: str) -> str:
+    """A date-time, local unless it names its zone, as the ledger writes times."""
+    try:
+        return iso(datetime.fromisoformat(text).timestamp())
+    except (ValueError, OverflowError, OSError):
+        raise BadRequest(f"Invalid {name}") from None

@@ -1,0 +1,61 @@
+"""What an account may still use, as far as its vendor tells (A.7)."""
+
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.contracts.errors import BadRequest
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+
+from ..accounts.routes import connection_of
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import query, read
+from .bodies import GrantBody, QuotaQuery
+
+PATH = "/api/usage/{connectionId}"
+
+CREDITS = f"{PATH}/codex-reset-credits"
+
+NOT_AVAILABLE = "Usage not available for this connection"
+
+NO_CREDITS = "Reset credits are not available for this connection"
+
+
+class Quota(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    message: str | None = None
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(admin, "GET", CREDITS, show_credits, "read the reset credits"),
+        endpoint(
+            admin,
+            "POST",
+            CREDITS,
+            use_credit,
+            "use a reset credit",
+            body=GrantBody,
+            example={"grantId": "grant-1"},
+        ),
+        endpoint(admin, "GET", PATH, show, "read the live usage", query=QuotaQuery, answer=Quota),
+    ]
+
+
+async def show(admin: AdminContext, request: Request) -> Response:
+    """No vendor's plugin tells a quota: every account has the same answer."""
+    query(request, QuotaQuery)
+    await connection_of(admin, request.path_params["connectionId"])
+    return json_answer(Quota(message=NOT_AVAILABLE))
+
+
+async def show_credits(admin: AdminContext, request: Request) -> Response:
+    await connection_of(admin, request.path_params["connectionId"])
+    raise BadRequest(NO_CREDITS)
+
+
+async def use_credit(admin: AdminContext, request: Request) -> Response:
+    await read(request, GrantBody)
+    await connection_of(admin, request.path_params["connectionId"])
+    raise BadRequest(NO_CREDITS)

@@ -1,0 +1,188 @@
+"""Sums of the ledger as the dashboard shows them: by provider, model, account, key and endpoint.
+
+Money is in dollars from here on.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from gateway_core.identity.keys import MASK
+from gateway_core.storage.stores.usage_days import Sums
+
+MICRO = 1_000_000
+
+UNKNOWN = "unknown"
+"""Stands for a vendor, model or account that a refused call never reached."""
+
+NO_KEY = "local-no-key"
+
+NO_KEY_NAME = "Local (no API key)"
+
+GONE_KEY = "Deleted key"
+
+
+class Names(Struct, frozen=True):
+    """What the operator calls things, by id."""
+
+    keys: Mapping[str, str] = {}
+    accounts: Mapping[str, str] = {}
+    providers: Mapping[str, str] = {}
+
+    def account(self, identity: str) -> str:
+        return self.accounts.get(identity, identity)
+
+
+class Figures(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A sum. ``cost`` is in dollars, of the calls whose price is known."""
+
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    cost: float
+
+
+class PartRow(Figures, frozen=True, kw_only=True, rename="camel"):
+    """The sum of one provider, model, account, key or endpoint, and what it is of."""
+
+    raw_model: str | UnsetType = UNSET
+    provider: str | UnsetType = UNSET
+    connection_id: str | UnsetType | None = UNSET
+    account_name: str | UnsetType = UNSET
+    api_key_key: str | UnsetType = UNSET
+    api_key_masked: str | UnsetType | None = UNSET
+    key_name: str | UnsetType = UNSET
+    endpoint: str | UnsetType = UNSET
+    last_used: str | None
+
+
+class Stats(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A period's sums: each group of parts adds up to the totals."""
+
+    total_requests: int
+    total_prompt_tokens: int
+    total_completion_tokens: int
+    total_cached_tokens: int
+    total_cost: float
+    by_provider: dict[str, PartRow]
+    by_model: dict[str, PartRow]
+    by_account: dict[str, PartRow]
+    by_api_key: dict[str, PartRow]
+    by_endpoint: dict[str, PartRow]
+
+
+class Part:
+    """A sum that grows."""
+
+    __slots__ = ("cached", "completion", "cost", "last_at", "prompt", "requests")
+
+    def __init__(self) -> None:
+        self.requests = self.prompt = self.completion = self.cached = self.cost = 0
+        self.last_at = ""
+
+    def add(self, sums: Sums) -> None:
+        self.requests += sums.requests
+        self.prompt += sums.input_tokens
+        self.completion += sums.output_tokens
+        self.cached += sums.cached_tokens
+        self.cost += sums.cost
+        self.last_at = max(self.last_at, sums.last_at)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        return {
+            "requests": self.requests,
+            "prompt_tokens": self.prompt,
+            "completion_tokens": self.completion,
+            "cached_tokens": self.cached,
+            "cost": dollars(self.cost),
+        }
+
+
+Facts = Callable[[Sums], Mapping[str, Any]]
+
+
+def dollars(micro: int) -> float:
+    return micro / MICRO
+
+
+def stats(sums: Iterable[Sums], names: Names) -> dict[str, Any]:
+    """Everything about a period that comes from its sums: the members of ``Stats``."""
+    every = list(sums)
+    total = Part()
+    for each in every:
+        total.add(each)
+    return {
+        **{f"total_{name}": figure for name, figure in total.figures.items()},
+        "by_provider": grouped(every, _provider, lambda one: {}),
+        "by_model": grouped(every, model_label, _model_facts),
+        "by_account": grouped(every, _account, lambda one: _account_facts(one, names)),
+        "by_api_key": grouped(every, _key, lambda one: _key_facts(one, names)),
+        "by_endpoint": grouped(every, _endpoint, lambda one: {"endpoint": one.endpoint}),
+    }
+
+
+def grouped(sums: Iterable[Sums], label: Callable[[Sums], str], facts: Facts) -> dict[str, PartRow]:
+    """One part for each label, the busiest first."""
+    parts: dict[str, tuple[Part, Mapping[str, Any]]] = {}
+    for each in sums:
+        name = label(each)
+        if name not in parts:
+            parts[name] = Part(), facts(each)
+        parts[name][0].add(each)
+    busiest = sorted(parts.items(), key=lambda part: (-part[1][0].requests, part[0]))
+    return {
+        name: PartRow(**part.figures, **about, last_used=part.last_at or None)
+        for name, (part, about) in busiest
+    }
+
+
+def _endpoint(sums: Sums) -> str:
+    return sums.endpoint
+
+
+def _provider(sums: Sums) -> str:
+    return sums.provider or UNKNOWN
+
+
+def model_label(sums: Sums) -> str:
+    return labelled(sums.model, sums.provider)
+
+
+def labelled(model: str | None, provider: str | None) -> str:
+    """A model with its provider, in the words of the dashboard."""
+    return f"{model or UNKNOWN} ({provider or UNKNOWN})"
+
+
+def _model_facts(sums: Sums) -> dict[str, Any]:
+    return {"raw_model": sums.model or UNKNOWN, "provider": _provider(sums)}
+
+
+def _account(sums: Sums) -> str:
+    return sums.connection_id or UNKNOWN
+
+
+def _account_facts(sums: Sums, names: Names) -> dict[str, Any]:
+    identity = sums.connection_id
+    return {
+        "connection_id": identity or None,
+        "account_name": names.account(identity) if identity else UNKNOWN,
+        "provider": _provider(sums),
+    }
+
+
+def _key(sums: Sums) -> str:
+    return sums.api_key_id or NO_KEY
+
+
+def _key_facts(sums: Sums, names: Names) -> dict[str, Any]:
+    return {"api_key_key": _key(sums), **key_facts(sums.api_key_id or None, names)}
+
+
+def key_facts(identity: str | None, names: Names) -> dict[str, Any]:
+    """A key by its name; nothing of its text is known here."""
+    if identity is None:
+        return {"api_key_masked": None, "key_name": NO_KEY_NAME}
+    return {"api_key_masked": MASK, "key_name": names.keys.get(identity, GONE_KEY)}

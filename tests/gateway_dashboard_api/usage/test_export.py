@@ -1,0 +1,92 @@
+"""The calls of the last hours as a file."""
+
+from collections.abc import Sequence
+
+import pytest
+from audiences import by_key, nobody
+from ledger_rows import HOUR, keep, row
+from office import Office
+
+from gateway_core.storage.errors import StorageUnavailable
+from gateway_core.storage.stores.usage import UsageRow
+from gateway_core.storage.stores.usage_reports import UsageReports, Which
+from gateway_dashboard_api.usage import export as logs_export
+
+pytestmark = pytest.mark.anyio
+PATH = "/api/logs/export"
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logs_export, "AT_ONCE", 2)
+
+
+async def test_the_file_holds_the_last_day(office: Office) -> None:
+    await keep(office, *(row(number) for number in range(5)), row(25 * HOUR))
+
+    answer = await office.client.get(PATH)
+
+    assert answer.headers["content-disposition"] == (
+        'attachment; filename="request-logs-2027-01-15.json"'
+    )
+    document = answer.json()
+    assert list(document) == ["count", "hours", "type", "logs"]
+    assert (document["count"], document["hours"], document["type"]) == (5, 24, "request-logs")
+    assert len({one["id"] for one in document["logs"]}) == 5
+    stamps = [one["timestamp"] for one in document["logs"]]
+    assert stamps == sorted(stamps, reverse=True)
+
+
+async def test_a_limit_says_how_much_there_is_before_the_rows(office: Office) -> None:
+    await keep(office, *(row(number) for number in range(5)))
+
+    document = await office.ask("GET", PATH, params={"limit": 3, "hours": 168})
+
+    assert list(document)[:6] == ["count", "hours", "type", "capped", "limit", "totalAvailable"]
+    assert (document["count"], document["limit"], document["totalAvailable"]) == (3, 3, 5)
+    assert len(document["logs"]) == 3
+
+
+async def test_nothing_is_a_file_too(office: Office) -> None:
+    assert (await office.ask("GET", PATH))["logs"] == []
+
+
+async def test_a_failure_half_way_leaves_a_document_that_says_so(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keep(office, *(row(number) for number in range(5)))
+
+    async def broken(
+        self: UsageReports, row: UsageRow, which: Which, *, limit: int
+    ) -> Sequence[UsageRow]:
+        raise StorageUnavailable
+
+    monkeypatch.setattr(UsageReports, "after", broken)
+    document = await office.ask("GET", PATH)
+
+    assert (document["count"], document["emitted"]) == (5, 2)
+    assert document["error"] == "The export broke off"
+    assert len(document["logs"]) == 2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"hours": "0"}, {"hours": "169"}, {"limit": "50001"}, {"limit": "0"}, {"hours": "x"}],
+    ids=str,
+)
+async def test_numbers_out_of_range_are_refused(office: Office, query: dict[str, str]) -> None:
+    await office.ask("GET", PATH, params=query, status=400)
+
+
+async def test_an_export_is_written_down_first(office: Office) -> None:
+    await office.ask("GET", PATH, params={"limit": 7})
+
+    rows, _ = await office.core.stores.audit.page(action="logs.export")
+    assert [one.detail for one in rows] == [{"hours": 24, "limit": 7}]
+
+
+async def test_a_key_and_a_stranger_get_nothing(office: Office) -> None:
+    async with by_key(office) as caller:
+        await caller.ask("GET", PATH, status=403)
+    async with nobody(office, "192.0.2.9") as caller:
+        await caller.ask("GET", PATH, status=401)
