@@ -28,7 +28,7 @@ class AdminContext:
         self._writing = asyncio.Lock()
 
     @property
-    def tables(self) -> ConfigSnapshot:
+    def snapshot(self) -> ConfigSnapshot:
         """The stored configuration as routing sees it now."""
         return self.core.snapshot
 
@@ -50,8 +50,8 @@ class AdminContext:
 
     def caller(self, request: Request) -> Caller:
         """Who asks, as the gate found out."""
-        found: Caller = request.scope[CALLER]
-        return found
+        caller: Caller = request.scope[CALLER]
+        return caller
 
     async def audit(
         self,
@@ -66,10 +66,10 @@ class AdminContext:
 
     def provider_id(self, name: str) -> str:
         """The provider that an id, alias or prefix means; the name itself when none is known."""
-        return self.tables.registry.names.get(name, name)
+        return self.snapshot.registry.names.get(name, name)
 
     def spec(self, provider: str) -> ProviderSpec | None:
-        return self.tables.registry.providers.get(provider)
+        return self.snapshot.registry.providers.get(provider)
 
     def prefix(self, provider: str) -> str:
         """What stands before the slash in the names of a provider's models."""
@@ -78,4 +78,4 @@ class AdminContext:
 
     def wire(self, spec: ProviderSpec) -> WireFormat:
         """The format a provider speaks."""
-        return self.tables.registry.formats[spec.format]
+        return self.snapshot.registry.formats[spec.format]

@@ -20,15 +20,10 @@ from gateway_core.upstream.transport.urls import parse
 
 LOOK_UP = 5.0
 """Seconds a name may take to be looked up before it is taken on trust."""
-
 LONGEST = 2048
-
 BASE_URL = "baseUrl"
-
 PROXY_URL = "connectionProxyUrl"
-
 _PROXY = re.compile(r"(?i)(?:https?|socks5h?)://(?:[^@/?#\s]*@)?(?P<authority>[^@/?#\\\s]+)/?")
-
 _ANY_MODEL = Model("model")
 
 
@@ -89,10 +84,10 @@ def destinations(
     spec: ProviderSpec | None, wire: WireFormat | None, credential: Credential
 ) -> frozenset[str]:
     """The origins that an account sends its secret to."""
-    named = {url for name, url in urls_in(credential.data) if name != PROXY_URL}
+    urls = {url for name, url in urls_in(credential.data) if name != PROXY_URL}
     if spec is not None and wire is not None:
-        named.add(_called(spec, wire, credential))
-    return frozenset(filter(None, map(origin, named)))
+        urls.add(_called(spec, wire, credential))
+    return frozenset(filter(None, map(origin, urls)))
 
 
 def _called(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str:

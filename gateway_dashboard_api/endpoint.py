@@ -19,9 +19,7 @@ from gateway_core.pipeline.client_response import ClientGone
 from .admin_context import AdminContext
 
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
-
 CLIENT_GONE = 499
-
 log = logging.getLogger(__name__)
 
 

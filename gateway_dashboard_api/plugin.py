@@ -41,7 +41,6 @@ from .usage import me as key_owner
 from .usage import routes as usage
 
 GATEWAY_PROTOCOL = 1
-
 _ROUTES = (
     *(web_login.routes, account_tests.routes, accounts.routes, account_groups.routes),
     *(nodes.routes, combo_presets.routes, combos.routes),  # Presets before combos by their id.
@@ -74,5 +73,5 @@ def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
 
 @asynccontextmanager
 async def _running(core: Core) -> AsyncIterator[None]:
-    async with retention_runs.daily(core), console.listening(core):
+    async with retention_runs.daily(core), console.capture_log(core):
         yield

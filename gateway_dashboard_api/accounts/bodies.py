@@ -8,11 +8,8 @@ from ..models.bodies import Asked
 from ..requests import Text
 
 TestStatus = Literal["unknown", "active", "unavailable", "error", "expired", "reauth_required"]
-
 Name = Annotated[str, Meta(max_length=200)] | UnsetType | None
-
 Priority = Annotated[int, Meta(ge=1, lt=1 << 31)] | UnsetType | None
-
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
 MOST_PAGES = 1_000_000

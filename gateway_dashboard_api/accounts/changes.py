@@ -21,59 +21,53 @@ from gateway_core.upstream.proxies import DIALLED, NO_POOL
 from gateway_core.upstream.redaction import texts
 
 from ..destinations import BASE_URL, PROXY_URL, clean_base_url, destinations, urls_in
-from ..requests import said
+from ..requests import strip
 from .bodies import ChangedConnectionBody, ConnectionBody, NewConnectionBody
 from .owners import Owner
 from .probes.custom import DECISION
 
 PROXY_ENABLED = "connectionProxyEnabled"
-
 POOL = "proxyPoolId"
-
 _ADDRESSES = (BASE_URL, PROXY_URL, PROXY_ENABLED, "connectionNoProxy", POOL)
-
 MOVED = "The base URL changed, so the stored credential was cleared; save the key again"
-
 _PLAIN = ("global_priority", "default_model", "test_status")
-
 _STATE = ("last_error", "last_error_at")
-
 _FORGOTTEN = {"lastError": None, "lastErrorAt": None, "errorCode": None, "backoffLevel": None}
 
 
-def provider_data(
+def read_provider_data(
     body: ConnectionBody, owner: Owner, pools: Mapping[str, ProxyPool]
 ) -> dict[str, Any]:
     """The members of ``providerSpecificData`` that a body sets; ``None`` removes one.
 
     ``pools`` are the proxy pools there are, by id. Raises BadRequest.
     """
-    given: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     if isinstance(body.provider_specific_data, dict):
         if owner.is_lost:
             # Nobody can tell where its calls would go after such a change.
             raise BadRequest("The plugin of this connection's provider is not installed")
-        given.update(body.provider_specific_data)
+        members.update(body.provider_specific_data)
     beside = {
         PROXY_ENABLED: body.connection_proxy_enabled,
         PROXY_URL: body.connection_proxy_url,
         "connectionNoProxy": body.connection_no_proxy,
         POOL: body.proxy_pool_id,
     }
-    given |= {name: value for name, value in beside.items() if value is not UNSET}
-    _check_pool(given, owner, pools)
-    _clean(given, owner)
-    return {**given, **owner.mirrored}
+    members |= {name: value for name, value in beside.items() if value is not UNSET}
+    _check_pool(members, owner, pools)
+    _clean(members, owner)
+    return {**members, **owner.mirrored}
 
 
-def _check_pool(given: dict[str, Any], owner: Owner, pools: Mapping[str, ProxyPool]) -> None:
+def _check_pool(members: dict[str, Any], owner: Owner, pools: Mapping[str, ProxyPool]) -> None:
     """An account may name a pool that calls can go through, or one of the words for none."""
-    if POOL not in given:
+    if POOL not in members:
         return
-    if given[POOL] in NO_POOL:
-        given[POOL] = None
+    if members[POOL] in NO_POOL:
+        members[POOL] = None
         return
-    pool = pools.get(given[POOL]) if isinstance(given[POOL], str) else None
+    pool = pools.get(members[POOL]) if isinstance(members[POOL], str) else None
     if pool is None:
         raise BadRequest("Proxy pool not found")
     if pool.type not in DIALLED:
@@ -96,15 +90,15 @@ def names_address(body: ConnectionBody) -> bool:
     )
 
 
-def _clean(given: dict[str, Any], owner: Owner) -> None:
+def _clean(members: dict[str, Any], owner: Owner) -> None:
     for name in (BASE_URL, PROXY_URL):
-        value = given.get(name)
+        value = members.get(name)
         if value is not None and not isinstance(value, str):
             raise BadRequest(f"Invalid {name}")
-        if name in given:
-            given[name] = said(value) or None
-    if given.get(BASE_URL):
-        given[BASE_URL] = clean_base_url(given[BASE_URL], owner.endings)
+        if name in members:
+            members[name] = strip(value) or None
+    if members.get(BASE_URL):
+        members[BASE_URL] = clean_base_url(members[BASE_URL], owner.endings)
 
 
 def check_proxy(data: Mapping[str, Any]) -> None:
@@ -113,9 +107,11 @@ def check_proxy(data: Mapping[str, Any]) -> None:
         raise BadRequest("Connection proxy URL is required when the connection proxy is enabled")
 
 
-def new_connection(body: NewConnectionBody, owner: Owner, data: Mapping[str, Any]) -> NewConnection:
+def build_connection(
+    body: NewConnectionBody, owner: Owner, data: Mapping[str, Any]
+) -> NewConnection:
     """The account that a body asks for. Raises BadRequest."""
-    name, key = said(body.name) or said(body.display_name), said(body.api_key)
+    name, key = strip(body.name) or strip(body.display_name), strip(body.api_key)
     kind = owner.auth_type
     if not key and kind == "cookie":
         raise BadRequest("Cookie value is required")
@@ -125,10 +121,10 @@ def new_connection(body: NewConnectionBody, owner: Owner, data: Mapping[str, Any
     check_proxy(data)
     document = {
         "testStatus": "unknown",
-        "displayName": said(body.display_name) or None,
+        "displayName": strip(body.display_name) or None,
         "apiKey": key or None,
-        "sessionToken": said(body.session_token) or None,
-        **_members(body, _PLAIN),
+        "sessionToken": strip(body.session_token) or None,
+        **_set_members(body, _PLAIN),
         PROVIDER_DATA: {member: value for member, value in data.items() if value is not None},
     }
     return NewConnection(
@@ -141,7 +137,7 @@ def new_connection(body: NewConnectionBody, owner: Owner, data: Mapping[str, Any
     )
 
 
-def change(
+def build_change(
     connection: Connection,
     body: ChangedConnectionBody,
     owner: Owner,
@@ -152,22 +148,22 @@ def change(
 
     Raises BadRequest, and SealBroken where a secret that cannot be opened would move.
     """
-    if body.name is not UNSET and said(body.name) != connection.name:
-        _check_name(said(body.name), owner)
-    key = said(body.api_key)
+    if body.name is not UNSET and strip(body.name) != connection.name:
+        _check_name(strip(body.name), owner)
+    key = strip(body.api_key)
     if key:
         _check_key(connection)
     after = changed(connection.provider_data, data)
     check_proxy(after)
     document = _document(body, data)
-    if moves(connection, owner, after, key):
-        document = without_credential(connection, document, now)
+    if leaves_origin(connection, owner, after, key):
+        document = clear_credential(connection, document, now)
     if key:
-        fresh = {**_FORGOTTEN, "testStatus": "unknown", **_members(body, ("test_status",))}
-        document = {**document, **fresh, "apiKey": key}
+        reset = {**_FORGOTTEN, "testStatus": "unknown", **_set_members(body, ("test_status",))}
+        document = {**document, **reset, "apiKey": key}
     return ConnectionChange(
         auth_type="apikey" if key and connection.auth_type == "none" else UNSET,
-        name=said(body.name) if body.name is not UNSET else UNSET,
+        name=strip(body.name) if body.name is not UNSET else UNSET,
         priority=body.priority if isinstance(body.priority, int) else UNSET,
         is_active=body.is_active,
         data=document,
@@ -176,15 +172,17 @@ def change(
 
 def _document(body: ChangedConnectionBody, data: Mapping[str, Any]) -> dict[str, Any]:
     """The members that a body sets, the key apart."""
-    document = _members(body, (*_PLAIN, *_STATE))
+    document = _set_members(body, (*_PLAIN, *_STATE))
     if data:
         document[PROVIDER_DATA] = data
-    if said(body.session_token) or body.session_token is None:
-        document["sessionToken"] = said(body.session_token) or None
+    if strip(body.session_token) or body.session_token is None:
+        document["sessionToken"] = strip(body.session_token) or None
     return document
 
 
-def moves(connection: Connection, owner: Owner, after: Mapping[str, Any], key: str = "") -> bool:
+def leaves_origin(
+    connection: Connection, owner: Owner, after: Mapping[str, Any], key: str = ""
+) -> bool:
     """Whether this account's secrets would go to an origin they were not saved for.
 
     Raises SealBroken where there is a secret that nobody can read or clear.
@@ -204,7 +202,7 @@ def _credential(connection: Connection, data: Mapping[str, Any], key: str = "") 
     return Credential(connection_id=connection.id, secret=secret, data=data)
 
 
-def without_credential(
+def clear_credential(
     connection: Connection, document: Mapping[str, Any], now: str
 ) -> dict[str, Any]:
     """The change with every stored secret removed that it does not bring anew."""
@@ -216,8 +214,8 @@ def without_credential(
         "lastError": MOVED,
         "lastErrorAt": now,
     }
-    given = document.get(PROVIDER_DATA) or {}
-    return {**cleared, **document, PROVIDER_DATA: {**inner, **given}}
+    change = document.get(PROVIDER_DATA) or {}
+    return {**cleared, **document, PROVIDER_DATA: {**inner, **change}}
 
 
 def _check_name(name: str, owner: Owner) -> None:
@@ -236,12 +234,12 @@ def _check_key(connection: Connection) -> None:
         raise BadRequest("This key comes from an environment variable; change it there")
 
 
-def _members(body: ConnectionBody, names: tuple[str, ...]) -> dict[str, Any]:
+def _set_members(body: ConnectionBody, names: tuple[str, ...]) -> dict[str, Any]:
     """The members of a body that are set, by their names in the record."""
     fields = dict(zip(body.__struct_fields__, body.__struct_encode_fields__, strict=True))
-    found = ((fields[name], getattr(body, name)) for name in names)
+    pairs = ((fields[name], getattr(body, name)) for name in names)
     return {
         member: (value.strip() or None) if isinstance(value, str) else value
-        for member, value in found
+        for member, value in pairs
         if value is not UNSET
     }

@@ -13,19 +13,15 @@ from gateway_core.storage.stores.connection_groups import ConnectionGroup
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import read, said
+from ..requests import read_json, strip
 from .bodies import GroupBody, MemberBody
 from .views import GroupList, MemberList
 
 PATH = "/api/connection-groups"
-
 LONGEST_NAME = 200
-
 LARGEST_MEMBER = 8 * 1024
 """Bytes of a body that names one member."""
-
 SHOWN = ConnectionGroup.__struct_encode_fields__
-
 MEMBER = {"connectionId": "an account's id"}
 
 
@@ -54,16 +50,16 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, GroupBody, shown=SHOWN)
+    body = await read_json(request, GroupBody, ignored=SHOWN)
     name = _name(body)
     async with admin.writing():
-        made = await admin.stores.connection_groups.create(name, body.connection_ids or ())
-    return json_answer(made, 201)
+        group = await admin.stores.connection_groups.create(name, body.connection_ids or ())
+    return json_answer(group, 201)
 
 
 def _name(body: GroupBody) -> str:
     """Raises BadRequest."""
-    name = said(body.name)
+    name = strip(body.name)
     if not name or len(name) > LONGEST_NAME:
         raise BadRequest("Name is required" if not name else "The name is too long")
     return name
@@ -74,7 +70,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, GroupBody, shown=SHOWN)
+    body = await read_json(request, GroupBody, ignored=SHOWN)
     name = UNSET if body.name is UNSET else _name(body)
     ids = UNSET if body.connection_ids is UNSET else body.connection_ids or ()
     async with admin.writing():
@@ -109,7 +105,7 @@ async def remove(admin: AdminContext, request: Request) -> Response:
 
 async def _member(request: Request) -> str:
     """Raises BadRequest, BodyTooLarge."""
-    member = said((await read(request, MemberBody, LARGEST_MEMBER)).connection_id)
+    member = strip((await read_json(request, MemberBody, LARGEST_MEMBER)).connection_id)
     if not member:
         raise BadRequest("connectionId is required")
     return member
@@ -117,7 +113,7 @@ async def _member(request: Request) -> str:
 
 async def group_of(admin: AdminContext, identity: str) -> ConnectionGroup:
     """A stored group. Raises NotFound."""
-    found = await admin.stores.connection_groups.get(identity)
-    if found is None:
+    group = await admin.stores.connection_groups.get(identity)
+    if group is None:
         raise NotFound("Connection group not found")
-    return found
+    return group

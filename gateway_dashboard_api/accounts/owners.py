@@ -54,17 +54,17 @@ class Owner(Struct, frozen=True, kw_only=True):
     @property
     def endings(self) -> tuple[str, ...]:
         """Paths that are often pasted behind this provider's base URL."""
-        return () if self.wire is None else endings(self.wire)
+        return () if self.wire is None else usual_endings(self.wire)
 
 
-def endings(wire: WireFormat) -> tuple[str, ...]:
+def usual_endings(wire: WireFormat) -> tuple[str, ...]:
     """The paths of a format's calls."""
     return (vendor_side(wire).path("", False).partition("?")[0], list_path(wire))
 
 
 async def identity_of(admin: AdminContext, name: str) -> str:
     """The provider's id that an id, alias or prefix means; the name itself when nobody has it."""
-    known = admin.tables.registry.names.get(name)
+    known = admin.snapshot.registry.names.get(name)
     if known is not None:
         return known
     nodes = await admin.stores.nodes.list()

@@ -25,7 +25,7 @@ from ..admin_context import AdminContext
 from ..answers import Message, Success
 from ..destinations import permit_all
 from ..endpoint import endpoint
-from ..requests import query, read, said
+from ..requests import read_json, read_query, strip
 from .bodies import (
     ChangedConnectionBody,
     ConnectionBody,
@@ -35,7 +35,7 @@ from .bodies import (
     PingBody,
     SuggestionQuery,
 )
-from .changes import change, names_address, new_connection, provider_data
+from .changes import build_change, build_connection, names_address, read_provider_data
 from .owners import owner_of, stored_owner
 from .probes.discovery import discover
 from .probes.model_list import NotAList
@@ -50,9 +50,9 @@ from .views import (
     Suggestion,
     Suggestions,
     UpstreamModels,
-    client_row,
     connection_row,
-    row_for,
+    connection_row_for,
+    masked_connection_row,
 )
 
 PATH = "/api/providers"
@@ -66,8 +66,8 @@ def routes(admin: AdminContext) -> list[Guarded]:
     one = PATH + "/{id}"
     return [
         endpoint(admin, "GET", PATH, list_connections, "list connections", answer=Connections),
-        _making(admin, PATH),
-        _making(admin, "/api/connections"),
+        _create_route(admin, PATH),
+        _create_route(admin, "/api/connections"),
         endpoint(
             admin,
             "GET",
@@ -97,8 +97,8 @@ def routes(admin: AdminContext) -> list[Guarded]:
             example={"provider": "openai", "ids": ["the-second", "the-first"]},
         ),
         endpoint(admin, "GET", one, show_connection, "read the connection", answer=OneConnection),
-        _changing(admin, "PUT", one),
-        _changing(admin, "PATCH", one),
+        _update_route(admin, "PUT", one),
+        _update_route(admin, "PATCH", one),
         endpoint(admin, "DELETE", one, delete_connection, "delete the connection", answer=Message),
         endpoint(
             admin,
@@ -121,7 +121,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
     ]
 
 
-def _making(admin: AdminContext, path: str) -> Guarded:
+def _create_route(admin: AdminContext, path: str) -> Guarded:
     return endpoint(
         admin,
         "POST",
@@ -135,7 +135,7 @@ def _making(admin: AdminContext, path: str) -> Guarded:
     )
 
 
-def _changing(admin: AdminContext, method: str, path: str) -> Guarded:
+def _update_route(admin: AdminContext, method: str, path: str) -> Guarded:
     return endpoint(
         admin,
         method,
@@ -150,53 +150,55 @@ def _changing(admin: AdminContext, method: str, path: str) -> Guarded:
 
 async def list_connections(admin: AdminContext, request: Request) -> Response:
     stored = await admin.stores.connections.list()
-    return json_answer({"connections": [row_for(admin, request, each) for each in stored]})
+    return json_answer(
+        {"connections": [connection_row_for(admin, request, each) for each in stored]}
+    )
 
 
 async def list_connection_page(admin: AdminContext, request: Request) -> Response:
     """A part of the list; proxies are shown without user and password."""
-    asked = query(request, PageQuery)
-    page, size = asked.page, asked.page_size
-    provider = asked.provider and admin.provider_id(asked.provider)
-    found = _matching(await admin.stores.connections.list(provider), asked.search)
-    shown = found[(page - 1) * size : page * size]
-    pages = -(-len(found) // size)
-    place = PagePlace(
+    parameters = read_query(request, PageQuery)
+    page, size = parameters.page, parameters.page_size
+    provider = parameters.provider and admin.provider_id(parameters.provider)
+    matches = _matching(await admin.stores.connections.list(provider), parameters.search)
+    shown = matches[(page - 1) * size : page * size]
+    pages = -(-len(matches) // size)
+    pagination = PagePlace(
         page=page,
         page_size=size,
-        total_items=len(found),
+        total_items=len(matches),
         total_pages=pages,
         has_next=page < pages,
         has_prev=page > 1,
     )
-    rows = [client_row(admin, each) for each in shown]
-    return json_answer({"connections": rows, "pagination": place})
+    rows = [masked_connection_row(admin, each) for each in shown]
+    return json_answer({"connections": rows, "pagination": pagination})
 
 
 def _matching(connections: Iterable[Connection], search: str) -> list[Connection]:
-    wanted = search.strip().lower()
+    term = search.strip().lower()
     return [
         each
         for each in connections
-        if any(wanted in (text or "").lower() for text in (each.name, each.email, each.provider))
+        if any(term in (text or "").lower() for text in (each.name, each.email, each.provider))
     ]
 
 
 async def create_connection(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, NewConnectionBody, shown=SHOWN)
-    if not said(body.provider):
+    body = await read_json(request, NewConnectionBody, ignored=SHOWN)
+    if not strip(body.provider):
         raise BadRequest("Invalid provider")
     check_address(admin, request, body)
-    owner = await owner_of(admin, said(body.provider))
-    data = provider_data(body, owner, admin.tables.pools)
-    new = new_connection(body, owner, data)
+    owner = await owner_of(admin, strip(body.provider))
+    data = read_provider_data(body, owner, admin.snapshot.pools)
+    new = build_connection(body, owner, data)
     await permit_all(admin.core.network, owner.own(data))
     async with admin.writing():
         try:
-            made = await admin.stores.connections.create(new)
+            connection = await admin.stores.connections.create(new)
         except DuplicateConnection as error:
             raise _with_code(error, body) from error
-    return json_answer({"connection": row_for(admin, request, made)}, 201)
+    return json_answer({"connection": connection_row_for(admin, request, connection)}, 201)
 
 
 def check_address(admin: AdminContext, request: Request, body: ConnectionBody) -> None:
@@ -212,25 +214,27 @@ def _with_code(error: DuplicateConnection, body: NewConnectionBody) -> Duplicate
 
 
 async def show_connection(admin: AdminContext, request: Request) -> Response:
-    found = await connection_of(admin, request.path_params["id"])
-    return json_answer({"connection": row_for(admin, request, found)})
+    connection = await connection_of(admin, request.path_params["id"])
+    return json_answer({"connection": connection_row_for(admin, request, connection)})
 
 
 async def update_connection(admin: AdminContext, request: Request) -> Response:
-    found = await connection_of(admin, request.path_params["id"])
-    body = await read(request, ChangedConnectionBody, shown=connection_row(admin, found))
+    connection = await connection_of(admin, request.path_params["id"])
+    body = await read_json(
+        request, ChangedConnectionBody, ignored=connection_row(admin, connection)
+    )
     check_address(admin, request, body)
-    owner = await stored_owner(admin, found.provider)
-    data = provider_data(body, owner, admin.tables.pools)
+    owner = await stored_owner(admin, connection.provider)
+    data = read_provider_data(body, owner, admin.snapshot.pools)
     await permit_all(admin.core.network, owner.own(data))
     async with admin.writing():
         # Read again: somebody else may have written while the addresses were looked up.
-        before = await connection_of(admin, found.id)
-        wanted = change(before, body, owner, data, iso(admin.core.clock()))
-        after = await admin.stores.connections.update(found.id, wanted)
-    if said(body.api_key) or body.is_active is True:
-        admin.core.cooldowns.clear([found.id], EVERY_MODEL)
-    return json_answer({"connection": row_for(admin, request, after)})
+        before = await connection_of(admin, connection.id)
+        changes = build_change(before, body, owner, data, iso(admin.core.clock()))
+        after = await admin.stores.connections.update(connection.id, changes)
+    if strip(body.api_key) or body.is_active is True:
+        admin.core.cooldowns.clear([connection.id], EVERY_MODEL)
+    return json_answer({"connection": connection_row_for(admin, request, after)})
 
 
 async def delete_connection(admin: AdminContext, request: Request) -> Response:
@@ -242,7 +246,7 @@ async def delete_connection(admin: AdminContext, request: Request) -> Response:
 
 
 async def reorder_connections(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, OrderBody)
+    body = await read_json(request, OrderBody)
     ids = next((x for x in (body.ids, body.ordered_ids, body.connection_ids) if x is not None), ())
     if not body.provider or not ids:
         raise BadRequest("provider and ids are required")
@@ -253,10 +257,10 @@ async def reorder_connections(admin: AdminContext, request: Request) -> Response
 
 async def connection_of(admin: AdminContext, identity: str) -> Connection:
     """A stored account. Raises NotFound."""
-    found = await admin.stores.connections.get(identity)
-    if found is None:
+    connection = await admin.stores.connections.get(identity)
+    if connection is None:
         raise NotFound("Connection not found")
-    return found
+    return connection
 
 
 async def list_upstream_models(admin: AdminContext, request: Request) -> Response:
@@ -264,17 +268,17 @@ async def list_upstream_models(admin: AdminContext, request: Request) -> Respons
     if connection.broken:
         raise BadRequest(BROKEN)
     spec = admin.spec(connection.provider)
-    account = account_of(connection, admin.tables.settings, admin.tables.pools)
-    found = None
+    account = account_of(connection, admin.snapshot.settings, admin.snapshot.pools)
+    models = None
     if spec is not None:
         try:
-            found = await discover(admin.core, spec, admin.wire(spec), account)
+            models = await discover(admin.core, spec, admin.wire(spec), account)
         except UpstreamError as error:
             raise _as_gateway_error(error, secrets_of(account.credential)) from error
-    if found is None:
+    if models is None:
         raise BadRequest(f"Provider {connection.provider} does not support listing its models")
     return json_answer(
-        UpstreamModels(provider=connection.provider, connection_id=connection.id, models=found)
+        UpstreamModels(provider=connection.provider, connection_id=connection.id, models=models)
     )
 
 
@@ -288,19 +292,19 @@ def _as_gateway_error(error: UpstreamError, secrets: tuple[str, ...]) -> Gateway
 
 async def set_auto_ping(admin: AdminContext, request: Request) -> Response:
     """Whether the account is to be kept warm; in this version the wish is only kept."""
-    body = await read(request, PingBody)
+    body = await read_json(request, PingBody)
     identity = request.path_params["id"]
     change = ConnectionChange(data={AUTO_PING: body.enabled})
     async with admin.writing():
         after = await admin.stores.connections.update(identity, change)
-    return json_answer({"connection": row_for(admin, request, after)})
+    return json_answer({"connection": connection_row_for(admin, request, after)})
 
 
 async def suggest_models(admin: AdminContext, request: Request) -> Response:
     """Models that a provider's plugin knows of; nobody is asked over the network."""
-    owner = await owner_of(admin, query(request, SuggestionQuery).type)
+    owner = await owner_of(admin, read_query(request, SuggestionQuery).type)
     rows = () if owner.spec is None else owner.spec.models
-    found = tuple(
+    suggestions = tuple(
         Suggestion(
             id=row.id,
             name=row.name or row.id,
@@ -309,4 +313,4 @@ async def suggest_models(admin: AdminContext, request: Request) -> Response:
         )
         for row in rows[:MOST_SUGGESTED]
     )
-    return json_answer(Suggestions(data=found))
+    return json_answer(Suggestions(data=suggestions))

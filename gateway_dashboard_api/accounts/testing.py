@@ -20,15 +20,15 @@ from ..admin_context import AdminContext
 from ..destinations import BASE_URL, permit_all
 from ..endpoint import endpoint
 from ..models.bodies import Asked
-from ..models.testing import check_asked, outcome_of
+from ..models.testing import check_model, test_model
 from ..models.views import TestOutcome
-from ..requests import read, said
+from ..requests import read_json, strip
 from .bodies import BatchBody, CandidateBody, ConnectionBody, ModelsBody
-from .changes import check_proxy, provider_data
+from .changes import check_proxy, read_provider_data
 from .owners import owner_of, stored_owner
 from .probes.checks import LIMIT
 from .probes.findings import Finding
-from .probes.subjects import candidate, check_account, check_connection
+from .probes.subjects import build_candidate, check_account, check_connection
 from .routes import check_address, connection_of
 from .views import (
     BatchedTest,
@@ -41,7 +41,6 @@ from .views import (
 )
 
 AT_ONCE = 10
-
 Choice = Callable[[Connection], bool]
 
 
@@ -91,76 +90,78 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def validate(admin: AdminContext, request: Request) -> Response:
     """Try a key that is not saved."""
-    body = await read(request, CandidateBody)
-    provider, key = said(body.provider), said(body.api_key)
+    body = await read_json(request, CandidateBody)
+    provider, key = strip(body.provider), strip(body.api_key)
     if not provider:
         raise BadRequest("Provider and API key required")
     owner = await owner_of(admin, provider)
     if not key and owner.auth_type not in ("none", "optional"):
         raise BadRequest("Provider and API key required")
     check_address(admin, request, _with_address(body))
-    data = provider_data(_with_address(body), owner, admin.tables.pools)
+    data = read_provider_data(_with_address(body), owner, admin.snapshot.pools)
     check_proxy(data)
     await permit_all(admin.core.network, owner.own(data))
-    account = candidate(admin, owner.id, key, data)
+    account = build_candidate(admin, owner.id, key, data)
     checked = await check_account(admin, account, owner, None, request.scope["path"], LIMIT)
     return json_answer(Validity(valid=checked.finding.valid, error=checked.finding.error))
 
 
 def _with_address(body: CandidateBody) -> ConnectionBody:
     data = dict(body.provider_specific_data or {})
-    if said(body.base_url):
-        data[BASE_URL] = said(body.base_url)
+    if strip(body.base_url):
+        data[BASE_URL] = strip(body.base_url)
     return ConnectionBody(provider_specific_data=data)
 
 
 async def test(admin: AdminContext, request: Request) -> Response:
     """Try a stored account, active or not, and remember what came of it."""
     connection = await connection_of(admin, request.path_params["id"])
-    found = await _tested(admin, connection, request.scope["path"])
+    finding = await _test_connection(admin, connection, request.scope["path"])
     return json_answer(
         ConnectionTest(
-            valid=found.valid,
-            error=found.error,
-            latency_ms=found.latency_ms,
-            status_code=found.status_code,
-            diagnosis=found.diagnosis,
+            valid=finding.valid,
+            error=finding.error,
+            latency_ms=finding.latency_ms,
+            status_code=finding.status_code,
+            diagnosis=finding.diagnosis,
         )
     )
 
 
-async def _tested(admin: AdminContext, connection: Connection, path: str) -> Finding:
+async def _test_connection(admin: AdminContext, connection: Connection, path: str) -> Finding:
     owner = await stored_owner(admin, connection.provider)
-    found = (await check_connection(admin, connection, owner, path, LIMIT)).finding
-    await admin.stores.connections.note({connection.id: state_of(found, admin.core.clock())})
-    if found.valid:
+    finding = (await check_connection(admin, connection, owner, path, LIMIT)).finding
+    await admin.stores.connections.note(
+        {connection.id: status_members(finding, admin.core.clock())}
+    )
+    if finding.valid:
         admin.core.cooldowns.clear([connection.id], EVERY_MODEL)
-    return found
+    return finding
 
 
-def state_of(found: Finding, now: float) -> Mapping[str, Any]:
+def status_members(finding: Finding, now: float) -> Mapping[str, Any]:
     """What a finding leaves on the account's row."""
-    if found.valid:
-        fine = ("lastError", "lastErrorAt", "errorCode", "backoffLevel")
-        return {"testStatus": "active", **dict.fromkeys(fine)}
+    if finding.valid:
+        cleared = ("lastError", "lastErrorAt", "errorCode", "backoffLevel")
+        return {"testStatus": "active", **dict.fromkeys(cleared)}
     return {
         "testStatus": "error",
-        "lastError": found.error,
+        "lastError": finding.error,
         "lastErrorAt": iso(now),
-        "errorCode": found.status_code,
+        "errorCode": finding.status_code,
     }
 
 
 async def test_batch(admin: AdminContext, request: Request) -> Response:
     """Try many accounts, ten at a time."""
-    body = await read(request, BatchBody)
+    body = await read_json(request, BatchBody)
     chosen = await _chosen(admin, body)
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(connection: Connection) -> BatchedTest:
         async with gate:
-            found = await _tested(admin, connection, request.scope["path"])
-        return _result(connection, found, iso(admin.core.clock()))
+            finding = await _test_connection(admin, connection, request.scope["path"])
+        return _result(connection, finding, iso(admin.core.clock()))
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(each)) for each in chosen]
@@ -181,12 +182,12 @@ async def _chosen(admin: AdminContext, body: BatchBody) -> Sequence[Connection]:
     """The accounts a body names, or the active ones of its mode. Raises BadRequest."""
     if body.ids is not None:
         return [await connection_of(admin, identity) for identity in dict.fromkeys(body.ids)]
-    if body.mode == "provider" and not said(body.provider_id):
+    if body.mode == "provider" and not strip(body.provider_id):
         raise BadRequest("providerId is required")
     nodes = {node.id for node in await admin.stores.nodes.list()}
     modes: Mapping[str, Choice] = {
         "all": lambda each: True,
-        "provider": lambda each: each.provider == admin.provider_id(said(body.provider_id)),
+        "provider": lambda each: each.provider == admin.provider_id(strip(body.provider_id)),
         "oauth": lambda each: each.auth_type == "oauth",
         "apikey": lambda each: each.auth_type == "apikey" and each.provider not in nodes,
         "free": lambda each: _is_free(admin, each),
@@ -204,38 +205,38 @@ def _is_free(admin: AdminContext, connection: Connection) -> bool:
     return spec is not None and (spec.free or spec.auth.type == "none")
 
 
-def _result(connection: Connection, found: Finding, now: str) -> BatchedTest:
+def _result(connection: Connection, finding: Finding, now: str) -> BatchedTest:
     return BatchedTest(
         provider=connection.provider,
         connection_id=connection.id,
         connection_name=connection.name,
         auth_type=connection.auth_type,
-        valid=found.valid,
-        latency_ms=found.latency_ms,
-        error=found.error,
-        diagnosis=found.diagnosis,
-        status_code=found.status_code,
+        valid=finding.valid,
+        latency_ms=finding.latency_ms,
+        error=finding.error,
+        diagnosis=finding.diagnosis,
+        status_code=finding.status_code,
         tested_at=now,
     )
 
 
 async def test_models(admin: AdminContext, request: Request) -> Response:
     """Ask models for one word each, all with this account. A bare id is the provider's own."""
-    body = await read(request, ModelsBody)
+    body = await read_json(request, ModelsBody)
     for each in body.models:
-        check_asked(each)
+        check_model(each)
     connection = await connection_of(admin, request.path_params["id"])
     if not connection.is_active:
         raise BadRequest("Connection is not active")
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def one(asked: Asked) -> TestedModel:
+    async def one(model: Asked) -> TestedModel:
         own = msgspec.structs.replace(
-            asked, model=_whole(admin, connection.provider, asked.model.strip())
+            model, model=_whole(admin, connection.provider, model.model.strip())
         )
         async with gate:
-            outcome, _ = await outcome_of(admin, own, connection.id)
-        return _tested_model(asked, outcome)
+            outcome, _ = await test_model(admin, own, connection.id)
+        return _model_row(model, outcome)
 
     return json_answer(TestedModels(results=tuple(await asyncio.gather(*map(one, body.models)))))
 
@@ -247,10 +248,10 @@ def _whole(admin: AdminContext, provider: str, model: str) -> str:
     return model if is_named else f"{provider}/{model}"
 
 
-def _tested_model(asked: Asked, outcome: TestOutcome) -> TestedModel:
+def _model_row(model: Asked, outcome: TestOutcome) -> TestedModel:
     return TestedModel(
-        model=asked.model,
-        kind=asked.kind,
+        model=model.model,
+        kind=model.kind,
         ok=outcome.ok,
         latency_ms=outcome.latency_ms,
         error=outcome.error,

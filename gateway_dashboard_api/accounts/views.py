@@ -112,7 +112,6 @@ class UpstreamModels(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 Row = dict[str, Any]
-
 BROKEN = "The stored secret cannot be opened; delete this connection and make it anew"
 
 
@@ -141,13 +140,13 @@ def connection_row(admin: AdminContext, connection: Connection) -> Row:
     return row
 
 
-def row_for(admin: AdminContext, request: Request, connection: Connection) -> Row:
+def connection_row_for(admin: AdminContext, request: Request, connection: Connection) -> Row:
     """The record as this caller may see it."""
-    shown = connection_row if admin.caller(request).is_operator else client_row
-    return shown(admin, connection)
+    render = connection_row if admin.caller(request).is_operator else masked_connection_row
+    return render(admin, connection)
 
 
-def client_row(admin: AdminContext, connection: Connection) -> Row:
+def masked_connection_row(admin: AdminContext, connection: Connection) -> Row:
     """The same for a list that more people see: proxies without user and password."""
     row = connection_row(admin, connection)
     row[PROVIDER_DATA] = _masked(row[PROVIDER_DATA])

@@ -20,7 +20,7 @@ class ComboBody(Struct, frozen=True, kw_only=True, rename="camel"):
     allowed_connection_ids: tuple[str, ...] | UnsetType | None = UNSET
 
 
-def combo_change(body: ComboBody) -> ComboChange:
+def read_change(body: ComboBody) -> ComboChange:
     check_facts(body.members or ())
     name: str | UnsetType = UNSET
     if body.name is not UNSET:

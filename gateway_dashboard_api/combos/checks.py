@@ -16,13 +16,9 @@ from gateway_core.storage.stores.combos import Combo
 from ..models.kinds import kind_of
 
 LONGEST_NAME = 128
-
 MOST_MODELS = 500
-
 MOST_OPENED = 1000
-
 FACTS = ("model", "weight", "connectionId")
-
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -39,9 +35,9 @@ def check(snapshot: ConfigSnapshot, combo: Combo, before: Combo | None = None) -
         raise BadRequest(f"A combo named {combo.name} already exists")
     known = msgspec.structs.replace(snapshot, combos={**others, combo.name: combo})
     check_circles(known)
-    kept = before.models if before is not None and before.kind == combo.kind else ()
+    unchanged = before.models if before is not None and before.kind == combo.kind else ()
     for name in combo.models:
-        if name not in kept:
+        if name not in unchanged:
             check_member(known, name, kind)
 
 
@@ -62,12 +58,12 @@ def check_shape(combo: Combo) -> None:
         _check_fact(fact, combo.models)
 
 
-def check_facts(given: Sequence[Mapping[str, Any]]) -> None:
+def check_facts(facts: Sequence[Mapping[str, Any]]) -> None:
     """Refuse what nobody knows: a mistyped pin would open every account. Raises BadRequest."""
-    strange = next((name for fact in given for name in fact if name not in FACTS), None)
-    if strange is not None:
+    unknown = next((name for fact in facts for name in fact if name not in FACTS), None)
+    if unknown is not None:
         names = ", ".join(FACTS)
-        raise BadRequest(f"Invalid member: unknown {_shown(strange)}, possible are {names}")
+        raise BadRequest(f"Invalid member: unknown {_shown(unknown)}, possible are {names}")
 
 
 def _check_fact(fact: Mapping[str, Any], models: Sequence[str]) -> None:

@@ -13,15 +13,13 @@ from gateway_core.storage.stores.combos import Combo, ComboChange
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query
+from ..requests import read_query
 from .bodies import PresetQuery
 from .checks import check
 from .views import Made, Preset, Preview, Skipped
 
 PATH = "/api/combos/presets"
-
 MOST_MODELS = 50
-
 WORDS: Mapping[str, tuple[str, ...]] = {
     "claude": ("opus", "sonnet", "haiku"),
     "cursor": ("claude", "gpt", "gemini"),
@@ -38,23 +36,23 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    return json_answer(preview(admin.tables, query(request, PresetQuery).source))
+    return json_answer(preview(admin.snapshot, read_query(request, PresetQuery).source))
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
     """Make the combos that are missing."""
-    source = query(request, PresetQuery).source
+    source = read_query(request, PresetQuery).source
     async with admin.writing():
-        wanted = preview(admin.tables, source)
-        made = []
-        for preset in wanted.to_create:
+        plan = preview(admin.snapshot, source)
+        created = []
+        for preset in plan.to_create:
             draft = Combo(
                 id="", name=preset.name, models=preset.models, created_at="", updated_at=""
             )
-            check(admin.tables, draft)
+            check(admin.snapshot, draft)
             change = ComboChange(name=preset.name, models=preset.models)
-            made.append(await admin.stores.combos.create(change))
-    return json_answer(Made(source=source, created=tuple(made), skipped=wanted.to_skip))
+            created.append(await admin.stores.combos.create(change))
+    return json_answer(Made(source=source, created=tuple(created), skipped=plan.to_skip))
 
 
 def preview(snapshot: ConfigSnapshot, source: str) -> Preview:
@@ -74,11 +72,11 @@ def preview(snapshot: ConfigSnapshot, source: str) -> Preview:
 def _models(snapshot: ConfigSnapshot, word: str) -> tuple[str, ...]:
     """Connected chat models with the word in their id, in the order of the catalog."""
     specs = snapshot.registry.providers
-    found = (
+    names = (
         f"{specs[provider].alias or provider}/{row.id}"
         for provider in snapshot.accounts
         if provider in specs
         for row in snapshot.models.get(provider, ())
         if row.kind is Kind.LLM and word in row.id.lower()
     )
-    return tuple(found)[:MOST_MODELS]
+    return tuple(names)[:MOST_MODELS]

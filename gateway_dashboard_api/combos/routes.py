@@ -13,15 +13,13 @@ from gateway_core.storage.stores.combos import Combo, ComboChange
 from ..admin_context import AdminContext
 from ..answers import Success
 from ..endpoint import endpoint
-from ..requests import read
-from .bodies import ComboBody, combo_change
+from ..requests import read_json
+from .bodies import ComboBody, read_change
 from .checks import check
 from .views import Combos
 
 PATH = "/api/combos"
-
 EXAMPLE = {"name": "helpful", "models": ["echo/echo", "echo/echo-tools"]}
-
 SHOWN = Combo.__struct_encode_fields__
 
 
@@ -60,14 +58,14 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    wanted = combo_change(await read(request, ComboBody, shown=SHOWN))
-    if not wanted.name:
+    change = read_change(await read_json(request, ComboBody, ignored=SHOWN))
+    if not change.name:
         raise BadRequest("Name is required")
     async with admin.writing():
         draft = Combo(id="", name="", created_at="", updated_at="")
-        check(admin.tables, _applied(draft, wanted))
-        made = await admin.stores.combos.create(wanted)
-    return json_answer(made, 201)
+        check(admin.snapshot, _apply(draft, change))
+        combo = await admin.stores.combos.create(change)
+    return json_answer(combo, 201)
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
@@ -75,13 +73,13 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    wanted = combo_change(await read(request, ComboBody, shown=SHOWN))
+    change = read_change(await read_json(request, ComboBody, ignored=SHOWN))
     identity = request.path_params["id"]
     async with admin.writing():
         before = await combo_of(admin, identity)
-        wanted = _without_lost_facts(before, wanted)
-        check(admin.tables, _applied(before, wanted), before)
-        after = await admin.stores.combos.update(identity, wanted)
+        change = _without_lost_facts(before, change)
+        check(admin.snapshot, _apply(before, change), before)
+        after = await admin.stores.combos.update(identity, change)
     return json_answer(after)
 
 
@@ -94,10 +92,10 @@ async def delete(admin: AdminContext, request: Request) -> Response:
 
 async def combo_of(admin: AdminContext, identity: str) -> Combo:
     """A stored combo. Raises NotFound."""
-    found = await admin.stores.combos.get(identity)
-    if found is None:
+    combo = await admin.stores.combos.get(identity)
+    if combo is None:
         raise NotFound("Combo not found")
-    return found
+    return combo
 
 
 def _without_lost_facts(before: Combo, change: ComboChange) -> ComboChange:
@@ -105,12 +103,12 @@ def _without_lost_facts(before: Combo, change: ComboChange) -> ComboChange:
     if change.models is UNSET or change.members is not UNSET or before.members is None:
         return change
     models = change.models
-    kept = tuple(fact for fact in before.members if fact.get("model") in models)
-    return msgspec.structs.replace(change, members=kept or None)
+    remaining = tuple(fact for fact in before.members if fact.get("model") in models)
+    return msgspec.structs.replace(change, members=remaining or None)
 
 
-def _applied(before: Combo, change: ComboChange) -> Combo:
+def _apply(before: Combo, change: ComboChange) -> Combo:
     """The combo as it would be."""
     fields = {name: getattr(change, name) for name in change.__struct_fields__}
-    given = {name: value for name, value in fields.items() if value is not UNSET}
-    return msgspec.structs.replace(before, **given)
+    changes = {name: value for name, value in fields.items() if value is not UNSET}
+    return msgspec.structs.replace(before, **changes)

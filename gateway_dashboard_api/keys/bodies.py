@@ -15,11 +15,8 @@ from gateway_core.storage.moments import iso, seconds
 from gateway_core.storage.stores.keys import KeyChange
 
 LONGEST_NAME = 200
-
 MOST_NAMES = 500
-
 DAILY = "dailyLimitTokens"
-
 Limit = int | float | str | UnsetType | None
 """A number; ``null`` and ``""`` mean that there is no limit."""
 
@@ -73,32 +70,32 @@ _BESIDE = dict(
 )
 
 
-def new_key(body: NewKeyBody) -> KeyChange:
+def read_new_key(body: NewKeyBody) -> KeyChange:
     """What a new key is to be. Raises BadRequest."""
     if body.name is UNSET:
         raise BadRequest("Name is required")
     if not isinstance(body.machine_id, str) or not body.machine_id.strip():
         raise BadRequest("machineId is required")
-    return key_change(body)
+    return read_key_change(body)
 
 
-def key_change(body: KeyBody) -> KeyChange:
+def read_key_change(body: KeyBody) -> KeyChange:
     """What is to be different. Raises BadRequest."""
     members = _policy(body)
     daily: Any = members.pop(DAILY, UNSET)
     return KeyChange(
-        name=UNSET if body.name is UNSET else named(body.name),
+        name=UNSET if body.name is UNSET else check_name(body.name),
         is_active=body.is_active,
         expires_at=_moment(body.expires_at),
-        allowed_combos=names("allowedCombos", body.allowed_combos),
+        allowed_combos=check_names("allowedCombos", body.allowed_combos),
         policy=checked(members) if members else UNSET,
         daily_limit_tokens=daily if daily is UNSET else _daily(daily),
         provider_connection_ids=body.provider_connection_ids,
-        groups=names("groups", body.groups),
+        groups=check_names("groups", body.groups),
     )
 
 
-def named(name: str) -> str:
+def check_name(name: str) -> str:
     """A name without the space around it. Raises BadRequest for none, or one too long."""
     text = name.strip()
     if not text:
@@ -108,11 +105,11 @@ def named(name: str) -> str:
     return text
 
 
-def names(field: str, given: tuple[str, ...] | UnsetType) -> tuple[str, ...] | UnsetType:
+def check_names(field: str, values: tuple[str, ...] | UnsetType) -> tuple[str, ...] | UnsetType:
     """A list of names, each once. Raises BadRequest for one that cannot be."""
-    if given is UNSET:
+    if values is UNSET:
         return UNSET
-    texts = tuple(dict.fromkeys(text.strip() for text in given))
+    texts = tuple(dict.fromkeys(text.strip() for text in values))
     if len(texts) > MOST_NAMES or any(not 0 < len(text) <= LONGEST_NAME for text in texts):
         raise BadRequest(
             f"Invalid {field}: at most {MOST_NAMES} names of 1 to {LONGEST_NAME} characters"
@@ -123,9 +120,9 @@ def names(field: str, given: tuple[str, ...] | UnsetType) -> tuple[str, ...] | U
 def _policy(body: KeyBody) -> dict[str, Any]:
     inside: Mapping[str, Any] = {} if body.policy is UNSET else body.policy
     beside = {name: getattr(body, field) for name, field in _BESIDE.items()}
-    given = {name: value for name, value in beside.items() if value is not UNSET}
+    set_beside = {name: value for name, value in beside.items() if value is not UNSET}
     # Names like __proto__ mean something to scripts that read a policy.
-    return {n: v for n, v in {**inside, **given}.items() if not n.startswith("__")}
+    return {n: v for n, v in {**inside, **set_beside}.items() if not n.startswith("__")}
 
 
 def _daily(value: Any) -> int | None:

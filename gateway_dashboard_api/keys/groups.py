@@ -16,18 +16,14 @@ from gateway_core.storage.stores.key_groups import KeyGroup, KeyGroupChange
 from ..admin_context import AdminContext
 from ..answers import Success
 from ..endpoint import endpoint
-from ..requests import read
-from .bodies import KeyGroupBody, named
+from ..requests import read_json
+from .bodies import KeyGroupBody, check_name
 from .views import Group, Groups
 
 PATH = "/api/key-groups"
-
 ONE = PATH + "/{id}"
-
 EXAMPLE = {"name": "team", "color": "#3366cc"}
-
 SHOWN = KeyGroup.__struct_encode_fields__
-
 _COLOR = re.compile(r"#[0-9A-Fa-f]{3,8}|[A-Za-z][A-Za-z0-9-]{0,31}")
 
 
@@ -48,25 +44,25 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    wanted = _change(await read(request, KeyGroupBody, shown=SHOWN))
-    if wanted.name is UNSET:
+    change = _change(await read_json(request, KeyGroupBody, ignored=SHOWN))
+    if change.name is UNSET:
         raise BadRequest("Name is required")
     async with admin.writing():
-        made = await admin.stores.key_groups.create(wanted)
-    return json_answer(Group(made), 201)
+        group = await admin.stores.key_groups.create(change)
+    return json_answer(Group(group), 201)
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    found = await admin.stores.key_groups.get(request.path_params["id"])
-    if found is None:
+    group = await admin.stores.key_groups.get(request.path_params["id"])
+    if group is None:
         raise NotFound("Key group not found")
-    return json_answer(Group(found))
+    return json_answer(Group(group))
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    wanted = _change(await read(request, KeyGroupBody, shown=SHOWN))
+    change = _change(await read_json(request, KeyGroupBody, ignored=SHOWN))
     async with admin.writing():
-        after = await admin.stores.key_groups.update(request.path_params["id"], wanted)
+        after = await admin.stores.key_groups.update(request.path_params["id"], change)
     return json_answer(Group(after))
 
 
@@ -79,7 +75,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
 
 def _change(body: KeyGroupBody) -> KeyGroupChange:
     return KeyGroupChange(
-        name=UNSET if body.name is UNSET else named(body.name),
+        name=UNSET if body.name is UNSET else check_name(body.name),
         color=_color(body.color),
         key_ids=body.key_ids,
     )

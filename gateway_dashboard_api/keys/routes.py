@@ -19,9 +19,9 @@ from gateway_core.storage.stores.keys import ApiKey, KeyChange
 from ..admin_context import AdminContext
 from ..answers import Success
 from ..endpoint import endpoint
-from ..requests import query, read
-from .bodies import KeyBody, NewKeyBody, UsageQuery, key_change, new_key
-from .spending import KeyUsage, spending
+from ..requests import read_json, read_query
+from .bodies import KeyBody, NewKeyBody, UsageQuery, read_key_change, read_new_key
+from .spending import KeyUsage, read_spending
 from .views import (
     CatalogModel,
     KeyList,
@@ -35,15 +35,10 @@ from .views import (
 )
 
 PATH = "/api/keys"
-
 ONE = PATH + "/{id}"
-
 MOST_TRIES = 5
-
 SHOWN = {*KeyRow.__struct_encode_fields__, *NewKey.__struct_encode_fields__}
-
 NEW_EXAMPLE = {"name": "laptop", "machineId": "any", "expiresAt": None, "rpmLimit": 20}
-
 EXAMPLE = {"isActive": False}
 
 
@@ -93,24 +88,26 @@ async def list_keys(admin: AdminContext, request: Request) -> Response:
 
 
 async def create_key(admin: AdminContext, request: Request) -> Response:
-    wanted = new_key(await read(request, NewKeyBody, shown=SHOWN))
+    change = read_new_key(await read_json(request, NewKeyBody, ignored=SHOWN))
     identity = random_id()
     async with admin.writing():
-        await _permit_labels(admin, request, wanted)
-        await admin.audit(request, "key.create", identity, {"name": wanted.name})
-        text, made = await _minted(admin, identity, wanted)
+        await _permit_labels(admin, request, change)
+        await admin.audit(request, "key.create", identity, {"name": change.name})
+        text, key = await _create_with_new_text(admin, identity, change)
     groups = await admin.stores.key_groups.labels_of(identity)
-    return json_answer(new_key_row(made, groups, text), 201)
+    return json_answer(new_key_row(key, groups, text), 201)
 
 
-async def _minted(admin: AdminContext, identity: str, wanted: KeyChange) -> tuple[str, ApiKey]:
+async def _create_with_new_text(
+    admin: AdminContext, identity: str, change: KeyChange
+) -> tuple[str, ApiKey]:
     """Save a key under a new text. Six characters are chance, so two may once be the same."""
     mint = admin.core.identity.keys.mint
     for _ in range(MOST_TRIES):
         text = mint.new()
         digest = mint.digest(text).hex()
         try:
-            key = await admin.stores.keys.create(text, digest, mint.machine_id, wanted, identity)
+            key = await admin.stores.keys.create(text, digest, mint.machine_id, change, identity)
         except UniqueViolation:
             continue
         return text, key
@@ -118,68 +115,68 @@ async def _minted(admin: AdminContext, identity: str, wanted: KeyChange) -> tupl
 
 
 async def show_key(admin: AdminContext, request: Request) -> Response:
-    return json_answer(await _shown(admin, await key_of(admin, request.path_params["id"])))
+    return json_answer(await _row_of(admin, await key_of(admin, request.path_params["id"])))
 
 
 async def update_key(admin: AdminContext, request: Request) -> Response:
-    wanted = key_change(await read(request, KeyBody, shown=SHOWN))
+    change = read_key_change(await read_json(request, KeyBody, ignored=SHOWN))
     async with admin.writing():
-        await _permit_labels(admin, request, wanted)
-        after = await admin.stores.keys.update(request.path_params["id"], wanted)
-    return json_answer(await _shown(admin, after))
+        await _permit_labels(admin, request, change)
+        after = await admin.stores.keys.update(request.path_params["id"], change)
+    return json_answer(await _row_of(admin, after))
 
 
 async def delete_key(admin: AdminContext, request: Request) -> Response:
     identity = request.path_params["id"]
     async with admin.writing():
-        found = await key_of(admin, identity)
-        await admin.audit(request, "key.delete", identity, {"name": found.name})
+        key = await key_of(admin, identity)
+        await admin.audit(request, "key.delete", identity, {"name": key.name})
         await admin.stores.keys.delete(identity)
     return json_answer(Success())
 
 
 async def reveal_key(admin: AdminContext, request: Request) -> Response:
     """The text of a key, for a person who has logged in."""
-    found = await key_of(admin, request.path_params["id"])
-    await admin.audit(request, "key.reveal", found.id, {"name": found.name})
-    return json_answer(Revealed(await admin.stores.keys.reveal(found.id)))
+    key = await key_of(admin, request.path_params["id"])
+    await admin.audit(request, "key.reveal", key.id, {"name": key.name})
+    return json_answer(Revealed(await admin.stores.keys.reveal(key.id)))
 
 
 async def key_of(admin: AdminContext, identity: str) -> ApiKey:
     """A stored key. Raises NotFound."""
-    found = await admin.stores.keys.get(identity)
-    if found is None:
+    key = await admin.stores.keys.get(identity)
+    if key is None:
         raise NotFound("API key not found")
-    return found
+    return key
 
 
-async def _shown(admin: AdminContext, key: ApiKey) -> KeyRow:
+async def _row_of(admin: AdminContext, key: ApiKey) -> KeyRow:
     stores = admin.stores
     groups = await stores.key_groups.labels_of(key.id)
     spent = await stores.key_usage.spent(key.id, admin.core.limits.today())
     return key_row(key, groups, spent.ever)
 
 
-async def _permit_labels(admin: AdminContext, request: Request, wanted: KeyChange) -> None:
+async def _permit_labels(admin: AdminContext, request: Request, change: KeyChange) -> None:
     """An API key cannot make groups, not even this way. Raises Forbidden."""
-    if wanted.groups is UNSET or admin.caller(request).is_operator:
+    if change.groups is UNSET or admin.caller(request).is_operator:
         return
     known = {group.name for group in await admin.stores.key_groups.list()}
-    if not known.issuperset(wanted.groups):
+    if not known.issuperset(change.groups):
         raise Forbidden("An API key cannot make key groups")
 
 
 async def show_usage(admin: AdminContext, request: Request) -> Response:
     """The use of one key, or of all."""
-    identity = query(request, UsageQuery).api_key_id
+    identity = read_query(request, UsageQuery).api_key_id
     keys = await admin.stores.keys.list() if identity is None else [await key_of(admin, identity)]
     limits = admin.core.limits
-    return json_answer(KeyUsage({key.id: await spending(limits, key) for key in keys}))
+    return json_answer(KeyUsage({key.id: await read_spending(limits, key) for key in keys}))
 
 
 async def show_catalog(admin: AdminContext, request: Request) -> Response:
     """Models of connected providers, combos and families."""
-    tables = admin.tables
+    tables = admin.snapshot
     models = tuple(
         CatalogModel(
             id=f"{admin.prefix(provider)}/{row.id}",

@@ -64,7 +64,7 @@ class DayStatus(Struct, frozen=True, kw_only=True, rename="camel"):
     reset_at: str
 
 
-async def spending(limits: KeyLimits, key: ApiKey) -> KeySpending:
+async def read_spending(limits: KeyLimits, key: ApiKey) -> KeySpending:
     """What a key has used. Raises Unavailable."""
     policy = read(key.policy, key.daily_limit_tokens)
     count = await limits.count_of(key.id)
@@ -74,8 +74,8 @@ async def spending(limits: KeyLimits, key: ApiKey) -> KeySpending:
         rpm=Rate(used=len(count.requests), limit=policy.rpm),
         tpm=Rate(used=count.tokens_sum, limit=policy.tpm),
         limits=(*windows, *_lifetime(policy, spent.ever)),
-        today=summed(spent.today),
-        month=summed(spent.month),
+        today=sum_of(spent.today),
+        month=sum_of(spent.month),
     )
 
 
@@ -89,7 +89,7 @@ def day_status(limits: KeyLimits, key: ApiKey, spent: KeySpent) -> DayStatus:
     )
 
 
-def summed(spent: Spent) -> Sum:
+def sum_of(spent: Spent) -> Sum:
     return Sum(
         requests=spent.requests,
         input_tokens=spent.input_tokens,

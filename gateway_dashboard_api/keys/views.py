@@ -89,8 +89,8 @@ def totals(spent: Spent) -> Totals:
 
 def _facts(key: ApiKey) -> dict[str, Any]:
     """What of a stored key is shown; its hash and its version are not."""
-    shown = set(KeyFacts.__struct_fields__) - {"groups"}
-    return {name: getattr(key, name) for name in ApiKey.__struct_fields__ if name in shown}
+    public = set(KeyFacts.__struct_fields__) - {"groups"}
+    return {name: getattr(key, name) for name in ApiKey.__struct_fields__ if name in public}
 
 
 class Revealed(Struct, frozen=True):

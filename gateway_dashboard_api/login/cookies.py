@@ -9,13 +9,9 @@ from gateway_core.pipeline.client_response import headers_of
 from ..admin_context import AdminContext
 
 PENDING = "mfa_pending"
-
 OIDC_STATE = "oidc_state"
-
 OIDC_NONCE = "oidc_nonce"
-
 OIDC_VERIFIER = "oidc_code_verifier"
-
 OIDC_JOURNEY = "oidc_journey"
 
 

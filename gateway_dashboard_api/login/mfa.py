@@ -31,12 +31,20 @@ from gateway_core.pipeline.client_response import headers_of
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import read
+from ..requests import read_json
 from .bodies import CodeBody, DisableBody, EnableBody, PasswordBody
 from .cookies import PENDING, clear_cookie
 from .routes import PATH
-from .second_factor import find, reset, spend, wrong_code
-from .sign_in import begin, check_origin, check_readable, check_tunnel, counted, prove, signed_in
+from .second_factor import consume, identify, switch_off, wrong_code
+from .sign_in import (
+    begin_attempt,
+    check_origin,
+    check_password,
+    check_readable,
+    check_tunnel,
+    report_failures,
+    start_session,
+)
 from .views import Enabled, Setup, Verified
 
 EXAMPLE = {"password": "a long password", "code": "123456"}
@@ -52,7 +60,7 @@ def _of_enrolment(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/mfa/setup",
-            counted(setup),
+            report_failures(setup),
             "prepare the second factor",
             access=Access.SESSION,
             body=PasswordBody,
@@ -63,7 +71,7 @@ def _of_enrolment(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/mfa/enable",
-            counted(enable),
+            report_failures(enable),
             "switch the second factor on",
             access=Access.SESSION,
             body=EnableBody,
@@ -79,7 +87,7 @@ def _of_use(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/mfa/verify",
-            counted(verify),
+            report_failures(verify),
             "sign in with the second factor",
             access=Access.PUBLIC,
             body=CodeBody,
@@ -90,7 +98,7 @@ def _of_use(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/mfa/disable",
-            counted(disable),
+            report_failures(disable),
             "switch the second factor off",
             access=Access.SESSION,
             body=DisableBody,
@@ -101,7 +109,7 @@ def _of_use(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/mfa/reset",
-            take_away,
+            reset,
             "take a lost second factor away",
             access=Access.COMMAND_LINE,
             answer=dict[str, bool],
@@ -111,20 +119,20 @@ def _of_use(admin: AdminContext) -> list[Guarded]:
 
 async def setup(admin: AdminContext, request: Request) -> Response:
     """A secret to enrol with; nothing of it is stored."""
-    body = await read(request, PasswordBody)
-    _check_off(admin.tables.settings)
-    await admin.login.lockout.succeed(await prove(admin, request, body.password))
+    body = await read_json(request, PasswordBody)
+    _check_off(admin.snapshot.settings)
+    await admin.login.lockout.succeed(await check_password(admin, request, body.password))
     secret = new_secret()
     uri = enrolment_uri(secret)
     return json_answer(Setup(secret=secret, otpauth_uri=uri, qr_code=qr_code(uri)))
 
 
 async def enable(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, EnableBody)
+    body = await read_json(request, EnableBody)
     if not is_secret(body.secret):
         raise BadRequest("The secret is missing: ask for one with /api/auth/mfa/setup")
-    _check_off(admin.tables.settings)
-    attempt = await prove(admin, request, body.password)
+    _check_off(admin.snapshot.settings)
+    attempt = await check_password(admin, request, body.password)
     step = accepted_step(body.secret, body.code, admin.core.clock(), None)
     if step is None:
         raise wrong_code(attempt)
@@ -151,41 +159,41 @@ async def verify(admin: AdminContext, request: Request) -> Response:
     """The second step of signing in."""
     admin.core.sessions.check_ready()
     check_origin(admin, request)
-    settings = admin.tables.settings
+    settings = admin.snapshot.settings
     check_tunnel(request, settings)
     check_readable(settings)
-    body = await read(request, CodeBody)
+    body = await read_json(request, CodeBody)
     ticket = cookie(headers_of(request.scope), PENDING) or ""
-    pending = await admin.login.pending.look(ticket)
+    pending = await admin.login.pending.find(ticket)
     if pending is None or pending.epoch != settings.password_session_epoch:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
-    attempt = await begin(admin, request)
-    factor = await find(admin, attempt, body.code)
-    after = await spend(admin, attempt, factor)
-    if await admin.login.pending.take(ticket) is None:
+    attempt = await begin_attempt(admin, request)
+    factor = await identify(admin, attempt, body.code)
+    after = await consume(admin, attempt, factor)
+    if await admin.login.pending.redeem(ticket) is None:
         raise Unauthorized("Sign in with the password first", code="mfa_not_pending")
     await admin.login.lockout.succeed(attempt)
     left = None if factor.backup is None else len(after.mfa_backup_codes)
     done = Verified(success=True, backup_codes_remaining=left)
-    answer = signed_in(admin, request, msgspec.to_builtins(done), pending.epoch)
+    answer = start_session(admin, request, msgspec.to_builtins(done), pending.epoch)
     clear_cookie(admin, request, answer, PENDING)
     return answer
 
 
 async def disable(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, DisableBody)
-    if not admin.tables.settings.mfa_enabled:
+    body = await read_json(request, DisableBody)
+    if not admin.snapshot.settings.mfa_enabled:
         raise Conflict("The second factor is not switched on")
-    attempt = await prove(admin, request, body.password)
-    factor = await find(admin, attempt, body.code)
+    attempt = await check_password(admin, request, body.password)
+    factor = await identify(admin, attempt, body.code)
     await admin.audit(request, "mfa.disable")
-    await spend(admin, attempt, factor, OFF)
+    await consume(admin, attempt, factor, OFF)
     await admin.login.lockout.succeed(attempt)
     return json_answer({"success": True})
 
 
-async def take_away(admin: AdminContext, request: Request) -> Response:
-    await reset(admin, request)
+async def reset(admin: AdminContext, request: Request) -> Response:
+    await switch_off(admin, request)
     return json_answer({"success": True})
 
 

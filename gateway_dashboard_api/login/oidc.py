@@ -33,7 +33,7 @@ from gateway_core.pipeline.client_response import headers_of
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query, read
+from ..requests import read_json, read_query
 from .bodies import HOME, CallbackQuery, ProbeBody, StartQuery
 from .cookies import (
     OIDC_JOURNEY,
@@ -51,15 +51,10 @@ from .state import JOURNEY
 from .views import Tested
 
 CALLBACK = f"{PATH}/oidc/callback"
-
 LOGIN_PAGE = "/login"
-
 LONGEST_PATH = 512
-
 _COOKIES = (OIDC_STATE, OIDC_NONCE, OIDC_VERIFIER, OIDC_JOURNEY)
-
 _USUAL_PORTS = {"https": ":443", "http": ":80"}
-
 log = logging.getLogger(__name__)
 
 
@@ -91,7 +86,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/oidc/test",
-            examine,
+            test_provider,
             "test the identity provider",
             access=Access.OPERATOR,
             body=ProbeBody,
@@ -104,16 +99,16 @@ def routes(admin: AdminContext) -> list[Guarded]:
 async def start(admin: AdminContext, request: Request) -> Response:
     """Send the browser to the provider."""
     client = _client(admin, request)
-    back = safe_path(query(request, StartQuery).return_to)
+    back = safe_path(read_query(request, StartQuery).return_to)
     try:
         provider = await discover(admin, client.issuer)
     except (UpstreamError, BadRequest) as error:
         log.warning("the identity provider cannot be used: %s", error.message)
         return _redirect(f"{LOGIN_PAGE}?error=oidc_unreachable")
     journey = begin(provider, client, redirect_uri(admin, request), back)
-    state, sealed = admin.login.journeys.give(journey)
+    state, sealed = admin.login.journeys.issue(journey)
     answer = _redirect(authorization_url(journey, client.scopes, state))
-    for name, value in {**_bound(state, journey), OIDC_JOURNEY: sealed}.items():
+    for name, value in {**_binding_cookies(state, journey), OIDC_JOURNEY: sealed}.items():
         set_cookie(admin, request, answer, name, value, JOURNEY.lifetime)
     return answer
 
@@ -121,32 +116,32 @@ async def start(admin: AdminContext, request: Request) -> Response:
 async def callback(admin: AdminContext, request: Request) -> Response:
     """Take the browser back, with a session or with the reason why there is none."""
     client = _client(admin, request)
-    asked = query(request, CallbackQuery)
-    journey = await _journey(admin, request, asked.state)
+    parameters = read_query(request, CallbackQuery)
+    journey = await _journey(admin, request, parameters.state)
     if journey is None or not is_of(journey, client):
         answer = _failed("oidc_expired")
-    elif asked.error or not asked.code:
+    elif parameters.error or not parameters.code:
         answer = _failed("oidc_refused")
     else:
-        answer = await _arrive(admin, request, client, journey, asked)
+        answer = await _finish(admin, request, client, journey, parameters)
     for name in _COOKIES:
         clear_cookie(admin, request, answer, name)
     return answer
 
 
-async def _arrive(
+async def _finish(
     admin: AdminContext,
     request: Request,
     client: OidcClient,
     journey: Journey,
-    asked: CallbackQuery,
+    parameters: CallbackQuery,
 ) -> Response:
     try:
-        person = await exchange(admin, client, journey, asked.code)
+        person = await exchange(admin, client, journey, parameters.code)
     except GatewayError as error:
         log.warning("signing in with OIDC failed: %s", error.message)
         return _failed("oidc_failed")
-    if not await admin.login.journeys.spend(asked.state):
+    if not await admin.login.journeys.spend(parameters.state):
         return _failed("oidc_expired")
     token = admin.core.sessions.issue(method="oidc", name=person.name, email=person.email)
     answer = _redirect(journey.return_to)
@@ -154,9 +149,9 @@ async def _arrive(
     return answer
 
 
-async def examine(admin: AdminContext, request: Request) -> Response:
+async def test_provider(admin: AdminContext, request: Request) -> Response:
     """Look at a provider before its settings are stored."""
-    body = await read(request, ProbeBody)
+    body = await read_json(request, ProbeBody)
     client = OidcClient(
         issuer=body.issuer_url.strip(),
         id=body.client_id.strip(),
@@ -165,27 +160,27 @@ async def examine(admin: AdminContext, request: Request) -> Response:
     )
     admin.login.providers.pop(client.issuer, None)
     provider = await discover(admin, client.issuer)
-    found = Tested(
+    result = Tested(
         issuer=provider.issuer,
         authorization_endpoint=provider.authorization_endpoint,
         token_endpoint=provider.token_endpoint,
         jwks_uri=provider.jwks_uri,
         secret_probe=await probe(admin, provider, client, redirect_uri(admin, request)),
     )
-    return json_answer(found)
+    return json_answer(result)
 
 
 def _stored_secret(admin: AdminContext, body: ProbeBody) -> str:
     """A stored secret is shown to nobody but the issuer that it was stored for."""
-    stored = client_of(admin.tables.settings)
-    asked = (body.issuer_url.strip(), body.client_id.strip())
-    return stored.secret if stored is not None and asked == (stored.issuer, stored.id) else ""
+    stored = client_of(admin.snapshot.settings)
+    requested = (body.issuer_url.strip(), body.client_id.strip())
+    return stored.secret if stored is not None and requested == (stored.issuer, stored.id) else ""
 
 
 def _client(admin: AdminContext, request: Request) -> OidcClient:
     """The client people may sign in with. Raises NoSecret, Forbidden."""
     admin.core.sessions.check_ready()
-    settings = admin.tables.settings
+    settings = admin.snapshot.settings
     check_tunnel(request, settings)
     client = active_client(settings)
     if client is None:
@@ -196,24 +191,24 @@ def _client(admin: AdminContext, request: Request) -> OidcClient:
 async def _journey(admin: AdminContext, request: Request, state: str) -> Journey | None:
     """The journey this browser is on."""
     headers = headers_of(request.scope)
-    shown = {name: cookie(headers, name) or "" for name in _COOKIES}
-    if not state or not _same(state, shown[OIDC_STATE]):
+    cookies = {name: cookie(headers, name) or "" for name in _COOKIES}
+    if not state or not _is_equal(state, cookies[OIDC_STATE]):
         return None
-    journey = await admin.login.journeys.look(state, shown[OIDC_JOURNEY])
+    journey = await admin.login.journeys.find(state, cookies[OIDC_JOURNEY])
     if journey is None or not all(
-        _same(value, shown[name]) for name, value in _bound(state, journey).items()
+        _is_equal(value, cookies[name]) for name, value in _binding_cookies(state, journey).items()
     ):
         return None
     return journey
 
 
-def _bound(state: str, journey: Journey) -> Mapping[str, str]:
+def _binding_cookies(state: str, journey: Journey) -> Mapping[str, str]:
     """What the browser keeps of a journey."""
     return {OIDC_STATE: state, OIDC_NONCE: journey.nonce, OIDC_VERIFIER: journey.verifier}
 
 
-def _same(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode(), other.encode())
+def _is_equal(left: str, right: str) -> bool:
+    return hmac.compare_digest(left.encode(), right.encode())
 
 
 def redirect_uri(admin: AdminContext, request: Request) -> str:

@@ -26,15 +26,10 @@ from .views import Probe
 
 LIMIT = 10.0
 """Seconds for one call."""
-
 ANSWER_LIMIT = 1024 * 1024
-
 MOST_ISSUERS = 16
-
 FORM = "application/x-www-form-urlencoded"
-
 PROBE = "not-a-code"
-
 REFUSED = ("invalid_client", "unauthorized_client")
 """What a provider says to a client whose secret is wrong."""
 
@@ -49,7 +44,7 @@ async def discover(admin: AdminContext, issuer: str) -> Provider:
     if known is not None and now < until:
         return known
     await permit(admin.core.network, issuer)
-    provider = read_provider(await _got(admin, discovery_url(issuer)), issuer)
+    provider = read_provider(await _get(admin, discovery_url(issuer)), issuer)
     if len(admin.login.providers) >= MOST_ISSUERS:
         admin.login.providers.clear()
     admin.login.providers[issuer] = (now + DISCOVERY_LIFETIME, provider)
@@ -59,10 +54,10 @@ async def discover(admin: AdminContext, issuer: str) -> Provider:
 async def exchange(admin: AdminContext, client: OidcClient, journey: Journey, code: str) -> Person:
     """Turn a code into who has signed in. Raises OidcFailed, TransportError."""
     form = token_form(client, code, journey.redirect_uri, journey.verifier)
-    status, tokens = await _posted(admin, journey.provider.token_endpoint, form)
+    status, tokens = await _post(admin, journey.provider.token_endpoint, form)
     if not 200 <= status < 300:
         raise OidcFailed("The provider did not accept the code")
-    keys = await _got(admin, journey.provider.jwks_uri)
+    keys = await _get(admin, journey.provider.jwks_uri)
     return read_person(tokens, keys, journey, admin.core.clock())
 
 
@@ -74,7 +69,7 @@ async def probe(
         return Probe(tested=False, valid=None, message="There is no client secret to test")
     form = token_form(client, PROBE, redirect_uri, PROBE * 5)
     try:
-        _, body = await _posted(admin, provider.token_endpoint, form)
+        _, body = await _post(admin, provider.token_endpoint, form)
     except TransportError:
         return Probe(tested=False, valid=None, message="The token endpoint could not be reached")
     error = read_error(body)
@@ -85,22 +80,22 @@ async def probe(
     return Probe(tested=True, valid=None, message="The provider did not tell about the secret")
 
 
-async def _got(admin: AdminContext, url: str) -> bytes:
+async def _get(admin: AdminContext, url: str) -> bytes:
     headers = {"accept": "application/json"}
-    status, body = await _fetched(admin, UpstreamRequest(method="GET", url=url, headers=headers))
+    status, body = await _fetch(admin, UpstreamRequest(method="GET", url=url, headers=headers))
     if not 200 <= status < 300:
         raise OidcFailed(f"The provider answered {status} where it should describe itself")
     return body
 
 
-async def _posted(admin: AdminContext, url: str, form: bytes) -> tuple[int, bytes]:
+async def _post(admin: AdminContext, url: str, form: bytes) -> tuple[int, bytes]:
     headers = {"accept": "application/json", "content-type": FORM}
-    return await _fetched(admin, UpstreamRequest(url=url, headers=headers, body=form))
+    return await _fetch(admin, UpstreamRequest(url=url, headers=headers, body=form))
 
 
-async def _fetched(admin: AdminContext, request: UpstreamRequest) -> tuple[int, bytes]:
+async def _fetch(admin: AdminContext, request: UpstreamRequest) -> tuple[int, bytes]:
     """Status and body. Raises TransportError."""
-    proxy = proxy_for(proxy_of({}, admin.tables.settings), request.url)
+    proxy = proxy_for(proxy_of({}, admin.snapshot.settings), request.url)
     try:
         async with asyncio.timeout(LIMIT):
             answer = await admin.core.network.transport(proxy).send(request)

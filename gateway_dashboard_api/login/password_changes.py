@@ -16,12 +16,12 @@ from gateway_core.identity.sessions import LIFETIME
 
 from ..admin_context import AdminContext
 from .cookies import set_cookie
-from .sign_in import prove
+from .sign_in import check_password
 
 CHANGED = "password.change"
 
 
-class Choice(Struct, frozen=True):
+class PasswordChoice(Struct, frozen=True):
     """A new password, and the one that allows it."""
 
     new: str
@@ -31,7 +31,7 @@ class Choice(Struct, frozen=True):
         return "Choice()"
 
 
-def chosen(body: Mapping[str, Any]) -> Choice | None:
+def read_choice(body: Mapping[str, Any]) -> PasswordChoice | None:
     """The change of password that a settings document asks for. Raises BadRequest."""
     if "newPassword" not in body:
         return None
@@ -41,29 +41,29 @@ def chosen(body: Mapping[str, Any]) -> Choice | None:
     if not isinstance(current, str):
         raise BadRequest("Invalid currentPassword")
     check_new(new)
-    return Choice(new, current)
+    return PasswordChoice(new, current)
 
 
-async def change_knowing(
-    admin: AdminContext, request: Request, choice: Choice, others: Mapping[str, Any]
+async def change_with_current(
+    admin: AdminContext, request: Request, choice: PasswordChoice, others: Mapping[str, Any]
 ) -> None:
     """Set the password for somebody who knows the old one, and other settings with it.
 
     Raises LockedOut, WrongCredential, Conflict.
     """
-    stored = admin.tables.settings.password
-    attempt = await prove(admin, request, choice.current)
-    await change(admin, request, choice.new, stored, others)
+    stored = admin.snapshot.settings.password
+    attempt = await check_password(admin, request, choice.current)
+    await change_password(admin, request, choice.new, stored, others)
     await admin.login.lockout.succeed(attempt)
 
 
-def renewed(admin: AdminContext, request: Request, answer: Response) -> Response:
+def renew_session(admin: AdminContext, request: Request, answer: Response) -> Response:
     """Give the caller a session again, since the change has ended theirs.
 
     One who had none gets one only where the password is all that is asked for.
     """
     session = admin.caller(request).session
-    has_all = session is not None or not admin.tables.settings.mfa_enabled
+    has_all = session is not None or not admin.snapshot.settings.mfa_enabled
     if not (has_all and admin.core.sessions.is_ready):
         return answer
     session = session or Session()
@@ -72,7 +72,7 @@ def renewed(admin: AdminContext, request: Request, answer: Response) -> Response
     return answer
 
 
-async def change(
+async def change_password(
     admin: AdminContext,
     request: Request,
     password: str,
@@ -96,7 +96,7 @@ async def change(
         return await admin.stores.settings.revise(decide)
 
 
-async def reset(admin: AdminContext, request: Request) -> None:
+async def remove_password(admin: AdminContext, request: Request) -> None:
     """Take the stored password away; the second factor stays."""
     await admin.audit(request, RESET)
     async with admin.writing():
@@ -104,7 +104,7 @@ async def reset(admin: AdminContext, request: Request) -> None:
     await admin.login.lockout.clear()
 
 
-async def renew(admin: AdminContext, password: str, stored: str | None) -> None:
+async def rehash(admin: AdminContext, password: str, stored: str | None) -> None:
     """Hash a password that was right anew, if its hash is of an older make."""
     if stored is None or not is_outdated(stored):
         return

@@ -20,28 +20,26 @@ from gateway_core.pipeline.client_response import headers_of
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import read
+from ..requests import read_json
 from .bodies import ChangeBody, PasswordBody
 from .cookies import PENDING, clear_cookie, origin, set_cookie
-from .password_changes import change, renew, reset
+from .password_changes import change_password, rehash, remove_password
 from .sign_in import (
     WrongCredential,
-    begin,
+    begin_attempt,
     check_origin,
+    check_password,
     check_readable,
     check_tunnel,
-    counted,
-    prove,
-    signed_in,
+    report_failures,
+    start_session,
 )
 from .state import PENDING as PURPOSE
-from .state import Pending, Proof
+from .state import PasswordProof, PendingLogin
 from .views import Entered, LoginFlags, Status
 
 PATH = "/api/auth"
-
 MODES = ("password", "oidc", "both")
-
 log = logging.getLogger(__name__)
 
 
@@ -51,7 +49,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/login",
-            counted(login),
+            report_failures(login),
             "sign in",
             access=Access.PUBLIC,
             body=PasswordBody,
@@ -80,7 +78,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/change-password",
-            counted(change_initial_password),
+            report_failures(change_initial_password),
             "change the password",
             access=Access.PUBLIC,
             body=ChangeBody,
@@ -111,32 +109,32 @@ def routes(admin: AdminContext) -> list[Guarded]:
 async def login(admin: AdminContext, request: Request) -> Response:
     admin.core.sessions.check_ready()
     check_origin(admin, request)
-    before = admin.tables.settings
+    before = admin.snapshot.settings
     if before.auth_mode == "oidc":
         raise Forbidden("Sign in with OIDC: the password is not accepted", code="oidc_only")
     check_tunnel(request, before)
-    password = (await read(request, PasswordBody)).password
-    attempt = await prove(admin, request, password)
+    password = (await read_json(request, PasswordBody)).password
+    attempt = await check_password(admin, request, password)
     if is_public(password):
-        return await _must_change(admin, request, before, attempt)
-    await renew(admin, password, before.password)
-    if admin.tables.settings.mfa_enabled:
+        return await _require_change(admin, request, before, attempt)
+    await rehash(admin, password, before.password)
+    if admin.snapshot.settings.mfa_enabled:
         await admin.login.lockout.withdraw(attempt)
         return await half_way(admin, request, before.password_session_epoch)
     await admin.login.lockout.succeed(attempt)
     body = {"success": True, "mustChangePassword": False}
-    return signed_in(admin, request, body, before.password_session_epoch)
+    return start_session(admin, request, body, before.password_session_epoch)
 
 
 async def half_way(admin: AdminContext, request: Request, epoch: str | None) -> Response:
     """Ask for the second factor. ``epoch`` is that of the password that was right."""
     answer = json_answer({"mfaRequired": True})
-    ticket = await admin.login.pending.give(Pending(epoch))
+    ticket = await admin.login.pending.issue(PendingLogin(epoch))
     set_cookie(admin, request, answer, PENDING, ticket, PURPOSE.lifetime)
     return answer
 
 
-async def _must_change(
+async def _require_change(
     admin: AdminContext, request: Request, before: Settings, attempt: LoginAttempt
 ) -> Response:
     """Nobody signs in with a password that everybody knows; from this machine it can be changed."""
@@ -144,9 +142,11 @@ async def _must_change(
     body: dict[str, Any] = {"success": True, "mustChangePassword": True}
     caller = admin.caller(request)
     if caller.is_local:
-        here = caller.peer.address
-        await admin.login.proofs.drop(here)
-        proof = await admin.login.proofs.give(Proof(here, before.password), owner=here)
+        address = caller.peer.address
+        await admin.login.proofs.revoke(address)
+        proof = await admin.login.proofs.issue(
+            PasswordProof(address, before.password), owner=address
+        )
         body |= {"requiresPasswordChange": True, "proof": proof}
     return json_answer(body, 403)
 
@@ -160,7 +160,7 @@ async def logout(admin: AdminContext, request: Request) -> Response:
     if session is not None:
         async with admin.writing():
             await admin.stores.ended_sessions.add(session.id, session.expires_at)
-    await admin.login.pending.take(cookie(headers, PENDING) or "")
+    await admin.login.pending.redeem(cookie(headers, PENDING) or "")
     answer = json_answer({"success": True})
     for name in (COOKIE, PENDING):
         clear_cookie(admin, request, answer, name)
@@ -168,12 +168,12 @@ async def logout(admin: AdminContext, request: Request) -> Response:
 
 
 async def status(admin: AdminContext, request: Request) -> Response:
-    settings, session = admin.tables.settings, admin.caller(request).session
+    settings, session = admin.snapshot.settings, admin.caller(request).session
     is_oidc = session is not None and session.method == "oidc"
     name = session.name if session is not None else None
     email = session.email if session is not None else None
     initial = admin.core.environment.initial_password
-    found = Status(
+    state = Status(
         require_login=settings.require_login,
         auth_mode=settings.auth_mode if settings.auth_mode in MODES else MODES[0],
         mfa_enabled=settings.mfa_enabled,
@@ -188,7 +188,7 @@ async def status(admin: AdminContext, request: Request) -> Response:
         oidc_name=name,
         oidc_email=email,
     )
-    return json_answer(found)
+    return json_answer(state)
 
 
 LONGEST_PROOF = 128
@@ -198,30 +198,30 @@ async def change_initial_password(admin: AdminContext, request: Request) -> Resp
     """Set the first password. A second factor that is on is asked for nevertheless."""
     admin.core.sessions.check_ready()
     check_origin(admin, request)
-    check_readable(admin.tables.settings)
-    body = await read(request, ChangeBody)
+    check_readable(admin.snapshot.settings)
+    body = await read_json(request, ChangeBody)
     check_new(body.new_password)
-    attempt = await begin(admin, request)
+    attempt = await begin_attempt(admin, request)
     caller = admin.caller(request)
-    proof = await admin.login.proofs.look(body.proof[:LONGEST_PROOF])
+    proof = await admin.login.proofs.find(body.proof[:LONGEST_PROOF])
     if proof is None or not caller.is_local or proof.address != caller.peer.address:
         raise WrongCredential("Invalid or expired proof: sign in again", attempt.left)
-    await admin.login.proofs.take(body.proof)
-    after = await change(admin, request, body.new_password, proof.stored)
+    await admin.login.proofs.redeem(body.proof)
+    after = await change_password(admin, request, body.new_password, proof.stored)
     await admin.login.lockout.succeed(attempt)
     if after.mfa_enabled:
         return await half_way(admin, request, after.password_session_epoch)
     done = {"success": True, "mustChangePassword": False}
-    return signed_in(admin, request, done, after.password_session_epoch)
+    return start_session(admin, request, done, after.password_session_epoch)
 
 
 async def reset_password(admin: AdminContext, request: Request) -> Response:
-    await reset(admin, request)
+    await remove_password(admin, request)
     return json_answer({"success": True})
 
 
 async def show_flags(admin: AdminContext, request: Request) -> Response:
-    settings = admin.tables.settings
+    settings = admin.snapshot.settings
     return json_answer(
         LoginFlags(
             require_login=settings.require_login,

@@ -29,11 +29,11 @@ class Factor(Struct, frozen=True):
     backup: str | None = None
 
 
-async def find(admin: AdminContext, attempt: LoginAttempt, code: str) -> Factor:
+async def identify(admin: AdminContext, attempt: LoginAttempt, code: str) -> Factor:
     """What a code stands for. Raises BadRequest, WrongCredential."""
     if len(code) > LONGEST_CODE:
         raise BadRequest("Invalid code")
-    settings = admin.tables.settings
+    settings = admin.snapshot.settings
     if is_totp(code):
         step = accepted_step(settings.mfa_secret, code, admin.core.clock(), settings.mfa_last_step)
         factor = Factor(step=step)
@@ -51,7 +51,7 @@ def wrong_code(attempt: LoginAttempt) -> WrongCredential:
     return WrongCredential("Invalid code", attempt.left)
 
 
-async def spend(
+async def consume(
     admin: AdminContext, attempt: LoginAttempt, factor: Factor, changes: Mapping[str, Any] = {}
 ) -> Settings:
     """Use a factor up, together with what it allows. Raises WrongCredential.
@@ -78,7 +78,7 @@ def _used(now: Settings, factor: Factor, attempt: LoginAttempt) -> Mapping[str, 
     return {"mfaBackupCodes": [each for each in now.mfa_backup_codes if each != factor.backup]}
 
 
-async def reset(admin: AdminContext, request: Request) -> None:
+async def switch_off(admin: AdminContext, request: Request) -> None:
     """Switch the second factor off without a code. Who is half-way in begins anew."""
     await admin.audit(request, RESET)
     async with admin.writing():

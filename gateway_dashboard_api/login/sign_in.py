@@ -23,7 +23,6 @@ from ..admin_context import AdminContext
 from .cookies import origin, set_cookie
 
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
-
 _NEEDED = frozenset({"password", "passwordSessionEpoch", "mfaEnabled", "mfaLastStep"})
 
 
@@ -37,15 +36,15 @@ class WrongCredential(Unauthorized):
         self.left = left
 
 
-def counted(handler: Handler) -> Handler:
+def report_failures(handler: Handler) -> Handler:
     """Answer wrong guesses with what is left of them, and a lockout with how long it lasts."""
 
     @wraps(handler)
     async def handle(admin: AdminContext, request: Request) -> Response:
         try:
             return await handler(admin, request)
-        except WrongCredential as wrong:
-            return _refusal(request, wrong, {"remainingBeforeLock": wrong.left})
+        except WrongCredential as error:
+            return _refusal(request, error, {"remainingBeforeLock": error.left})
         except LockedOut as locked:
             wait = int(locked.retry_after or 0)
             answer = _refusal(request, locked, {"retryAfter": wait, "resetHint": HINT})
@@ -98,30 +97,30 @@ def check_readable(settings: Settings) -> None:
         raise Unavailable("What is stored about the login cannot be read", code="login_unreadable")
 
 
-async def begin(admin: AdminContext, request: Request) -> LoginAttempt:
+async def begin_attempt(admin: AdminContext, request: Request) -> LoginAttempt:
     """Count an attempt from where the caller is. Raises LockedOut."""
-    return await admin.login.lockout.begin(address(admin, request))
+    return await admin.login.lockout.begin(client_address(admin, request))
 
 
-def address(admin: AdminContext, request: Request) -> str:
+def client_address(admin: AdminContext, request: Request) -> str:
     """The address that failures are counted by."""
     peer = admin.caller(request).peer
     if not (admin.core.environment.trust_proxy and peer.via_proxy):
         return peer.address
-    named = headers_of(request.scope).get("x-forwarded-for", "").rpartition(",")[2]
-    found = plain_address(named)
-    return peer.address if found == UNKNOWN else found
+    forwarded = headers_of(request.scope).get("x-forwarded-for", "").rpartition(",")[2]
+    client = plain_address(forwarded)
+    return peer.address if client == UNKNOWN else client
 
 
-async def prove(admin: AdminContext, request: Request, password: str) -> LoginAttempt:
+async def check_password(admin: AdminContext, request: Request, password: str) -> LoginAttempt:
     """Check the dashboard password. Whoever is content with that calls ``lockout.succeed``.
 
     Raises BadRequest, Unavailable, LockedOut, WrongCredential.
     """
-    settings = admin.tables.settings
+    settings = admin.snapshot.settings
     check_readable(settings)
     check_length(password)
-    attempt = await begin(admin, request)
+    attempt = await begin_attempt(admin, request)
     if not await _is_right(admin, settings.password, password):
         raise WrongCredential("Invalid password", attempt.left)
     return attempt
@@ -129,7 +128,7 @@ async def prove(admin: AdminContext, request: Request, password: str) -> LoginAt
 
 async def confirm(admin: AdminContext, request: Request, password: str) -> None:
     """The same for a route that asks for the password and nothing else."""
-    await admin.login.lockout.succeed(await prove(admin, request, password))
+    await admin.login.lockout.succeed(await check_password(admin, request, password))
 
 
 async def _is_right(admin: AdminContext, stored: str | None, password: str) -> bool:
@@ -138,14 +137,14 @@ async def _is_right(admin: AdminContext, stored: str | None, password: str) -> b
     return await admin.login.passwords.verify(stored, password)
 
 
-def signed_in(
+def start_session(
     admin: AdminContext, request: Request, body: Mapping[str, Any], epoch: str | None
 ) -> Response:
     """An answer with a session. ``epoch`` is that of the password that was shown.
 
     Raises Conflict when the password has changed since, NoSecret.
     """
-    if epoch != admin.tables.settings.password_session_epoch:
+    if epoch != admin.snapshot.settings.password_session_epoch:
         raise Conflict("The password has been changed just now: sign in again")
     answer = json_answer(body)
     token = admin.core.sessions.issue()

@@ -11,26 +11,23 @@ from gateway_core.pipeline.context import Core
 from gateway_core.storage.stores.tickets import Purpose
 
 from .attempts import Attempts
-from .tickets import Carried, Tickets
+from .tickets import SealedTickets, Tickets
 
 PENDING = Purpose(name="pending", lifetime=300.0)
-
 PROOF = Purpose(name="proof", lifetime=300.0, most=500)
-
 JOURNEY = Purpose(name="journey", lifetime=600.0)
-
 DISCOVERY_LIFETIME = 300.0
 """Seconds."""
 
 
-class Pending(Struct, frozen=True):
+class PendingLogin(Struct, frozen=True):
     """Somebody who knew the password and still owes the second factor."""
 
     epoch: str | None
     """Of the password they knew."""
 
 
-class Proof(Struct, frozen=True):
+class PasswordProof(Struct, frozen=True):
     """Somebody on this machine who knew the password that everybody knows."""
 
     address: str
@@ -45,8 +42,8 @@ class LoginState:
         self.monotonic = monotonic
         self.passwords = Passwords()
         self.lockout = Attempts(core, monotonic)
-        self.pending = Tickets(core, Pending, PENDING, size=16)
-        self.proofs = Tickets(core, Proof, PROOF)
-        self.journeys = Carried(core, Journey, JOURNEY, size=16)
+        self.pending = Tickets(core, PendingLogin, PENDING, size=16)
+        self.proofs = Tickets(core, PasswordProof, PROOF)
+        self.journeys = SealedTickets(core, Journey, JOURNEY, size=16)
         self.providers: dict[str, tuple[float, Provider]] = {}
         """The last discovery by issuer, and until when it counts."""

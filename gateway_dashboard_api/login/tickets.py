@@ -21,30 +21,30 @@ class Tickets(Generic[T]):
         self._size = size
         """Random bytes in a text."""
 
-    async def give(self, value: T, *, owner: str = "") -> str:
+    async def issue(self, value: T, *, owner: str = "") -> str:
         """A new ticket for a value."""
         text = secrets.token_urlsafe(self._size)
-        said = msgspec.json.encode(value).decode()
-        await self._core.stores.tickets.add(self._purpose, text, said, owner)
+        encoded = msgspec.json.encode(value).decode()
+        await self._core.stores.tickets.add(self._purpose, text, encoded, owner)
         return text
 
-    async def look(self, text: str) -> T | None:
+    async def find(self, text: str) -> T | None:
         """What a ticket stands for, while it is good."""
         return self._read(await self._core.stores.tickets.look(self._purpose, text))
 
-    async def take(self, text: str) -> T | None:
+    async def redeem(self, text: str) -> T | None:
         """The same, and the ticket is worth nothing from now on."""
         return self._read(await self._core.stores.tickets.take(self._purpose, text))
 
-    async def drop(self, owner: str) -> None:
+    async def revoke(self, owner: str) -> None:
         """Make every ticket of an owner worthless."""
         await self._core.stores.tickets.drop(self._purpose, owner)
 
-    def _read(self, said: str | None) -> T | None:
-        return None if said is None else self._decoder.decode(said)
+    def _read(self, encoded: str | None) -> T | None:
+        return None if encoded is None else self._decoder.decode(encoded)
 
 
-class Carried(Generic[T]):
+class SealedTickets(Generic[T]):
     """The same, but the browser keeps the values, sealed, beside the texts."""
 
     def __init__(self, core: Core, kind: type[T], purpose: Purpose, *, size: int = 32) -> None:
@@ -54,17 +54,17 @@ class Carried(Generic[T]):
         self._size = size
         """Random bytes in a text."""
 
-    def give(self, value: T) -> tuple[str, str]:
+    def issue(self, value: T) -> tuple[str, str]:
         """A new ticket for a value, and the value sealed for it."""
         text = secrets.token_urlsafe(self._size)
-        said = msgspec.json.encode(value).decode()
-        return text, self._core.stores.tickets.carried(self._purpose, text, said)
+        encoded = msgspec.json.encode(value).decode()
+        return text, self._core.stores.tickets.carried(self._purpose, text, encoded)
 
-    async def look(self, text: str, sealed: str) -> T | None:
+    async def find(self, text: str, sealed: str) -> T | None:
         """What a ticket stands for, while it is good."""
         tickets = self._core.stores.tickets
-        said = await tickets.look_carried(self._purpose, text, sealed)
-        return None if said is None else self._decoder.decode(said)
+        encoded = await tickets.look_carried(self._purpose, text, sealed)
+        return None if encoded is None else self._decoder.decode(encoded)
 
     async def spend(self, text: str) -> bool:
         """Make a ticket worthless; ``False`` when it was already."""

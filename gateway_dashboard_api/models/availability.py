@@ -16,12 +16,11 @@ from gateway_core.upstream.redaction import redact, texts
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import read, said
+from ..requests import read_json, strip
 from .bodies import ActionBody
 from .views import Cleared, Resting, RestRow
 
 PATH = "/api/models/availability"
-
 UNAVAILABLE = "unavailable"
 
 
@@ -50,7 +49,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 def _resting(
-    admin: AdminContext, connection: Connection | None, account: str, model: str, rest: Cooldown
+    admin: AdminContext, connection: Connection | None, account: str, model: str, cooldown: Cooldown
 ) -> RestRow:
     provider = account.removesuffix(f":{PUBLIC}")
     spec = admin.spec(provider)
@@ -58,10 +57,10 @@ def _resting(
         provider=connection.provider if connection else provider,
         model=model,
         status="cooldown",
-        until=iso(rest.until),
+        until=iso(cooldown.until),
         connection_id=account,
         connection_name=connection.name if connection else spec.name if spec else provider,
-        last_error=redact(rest.reason, texts(connection.secrets) if connection else ()),
+        last_error=redact(cooldown.reason, texts(connection.secrets) if connection else ()),
     )
 
 
@@ -81,8 +80,8 @@ def _unavailable(stored: Mapping[str, Connection], resting: set[str]) -> Iterato
 
 
 async def act(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, ActionBody)
-    provider, model = said(body.provider), said(body.model)
+    body = await read_json(request, ActionBody)
+    provider, model = strip(body.provider), strip(body.model)
     if body.action != "clearCooldown" or not provider or not model:
         raise BadRequest("Invalid request")
     provider = admin.provider_id(provider)
@@ -94,14 +93,14 @@ async def act(admin: AdminContext, request: Request) -> Response:
 
 async def _note(admin: AdminContext, accounts: list[str]) -> None:
     """Show at once, on the rows too, that these accounts may be asked again."""
-    still = {account for account, _, _ in admin.core.cooldowns.all_active()}
-    notes = {
+    resting = {account for account, _, _ in admin.core.cooldowns.all_active()}
+    changes = {
         account: dict(members) for account, members in admin.core.cooldowns.take_changes().items()
     }
     for connection in await admin.stores.connections.list():
-        awake = connection.id in accounts and connection.id not in still
-        if awake and connection.data.get("testStatus") == UNAVAILABLE:
-            fresh = {"testStatus": "active", "backoffLevel": 0, "lastError": None}
-            notes.setdefault(connection.id, {}).update(fresh)
-    if notes:
-        await admin.stores.connections.note(notes)
+        is_usable = connection.id in accounts and connection.id not in resting
+        if is_usable and connection.data.get("testStatus") == UNAVAILABLE:
+            reset = {"testStatus": "active", "backoffLevel": 0, "lastError": None}
+            changes.setdefault(connection.id, {}).update(reset)
+    if changes:
+        await admin.stores.connections.note(changes)

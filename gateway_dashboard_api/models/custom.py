@@ -19,15 +19,13 @@ from ..accounts.owners import provider_of
 from ..admin_context import AdminContext
 from ..answers import Success
 from ..endpoint import endpoint
-from ..requests import read, required
+from ..requests import read_json, require_parameter
 from .bodies import Capabilities, CustomModelQuery, ModelBody
 from .kinds import kind_of
 from .views import Added, CustomModel, CustomModels
 
 PATH = "/api/models/custom"
-
 Row = dict[str, Any]
-
 SHOWN = CustomModel.__struct_encode_fields__
 
 
@@ -88,9 +86,9 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def add(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, ModelBody, shown=SHOWN)
-    provider, identity, kind = await _named(admin, body)
-    row = _revised({"id": identity, "kind": kind.value}, body)
+    body = await read_json(request, ModelBody, ignored=SHOWN)
+    provider, identity, kind = await _read_identity(admin, body)
+    row = _apply_body({"id": identity, "kind": kind.value}, body)
     async with admin.writing():
         models = await _stored(admin, provider)
         added = not _is_there(admin, provider, identity, kind, models)
@@ -100,34 +98,34 @@ async def add(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, ModelBody, shown=SHOWN)
-    provider, identity, kind = await _named(admin, body)
+    body = await read_json(request, ModelBody, ignored=SHOWN)
+    provider, identity, kind = await _read_identity(admin, body)
     async with admin.writing():
         models = await _stored(admin, provider)
-        if not any(_is(row, identity, kind) for row in models):
+        if not any(_matches(row, identity, kind) for row in models):
             raise NotFound("Custom model not found")
-        after = [_revised(row, body) if _is(row, identity, kind) else row for row in models]
+        after = [_apply_body(row, body) if _matches(row, identity, kind) else row for row in models]
         await admin.stores.kv.put(CUSTOM_MODELS, {provider: after})
     return json_answer(Success())
 
 
 async def delete(admin: AdminContext, request: Request) -> Response:
     """Remove a model; without a type, every model of that id."""
-    provider = await provider_of(admin, required(request, "providerAlias"), stored=True)
-    identity = required(request, "id")
+    provider = await provider_of(admin, require_parameter(request, "providerAlias"), stored=True)
+    identity = require_parameter(request, "id")
     word = request.query_params.get("type") or request.query_params.get("kind")
     kind = kind_of(word) if word else None
     async with admin.writing():
         models = await _stored(admin, provider)
-        kept = [row for row in models if not _is(row, identity, kind)]
-        if kept:
-            await admin.stores.kv.put(CUSTOM_MODELS, {provider: kept})
+        remaining = [row for row in models if not _matches(row, identity, kind)]
+        if remaining:
+            await admin.stores.kv.put(CUSTOM_MODELS, {provider: remaining})
         else:
             await admin.stores.kv.delete(CUSTOM_MODELS, provider)
     return json_answer(Success())
 
 
-async def _named(admin: AdminContext, body: ModelBody) -> tuple[str, str, Kind]:
+async def _read_identity(admin: AdminContext, body: ModelBody) -> tuple[str, str, Kind]:
     """Provider, id and kind. Raises BadRequest."""
     identity = (body.id or "").strip()
     if not body.provider_alias or not identity:
@@ -138,15 +136,15 @@ async def _named(admin: AdminContext, body: ModelBody) -> tuple[str, str, Kind]:
     return await provider_of(admin, body.provider_alias), identity, kind
 
 
-def _revised(row: Row, body: ModelBody) -> Row:
+def _apply_body(row: Row, body: ModelBody) -> Row:
     """The row with what a body sets. Raises BadRequest for capabilities that make no sense."""
     if isinstance(body.capabilities, Mapping):
         try:
             msgspec.convert(body.capabilities, Capabilities)
         except msgspec.ValidationError as error:
             raise BadRequest(f"Invalid capabilities: {error}") from None
-    given = {"name": body.name or None, "capabilities": body.capabilities}
-    changes = {name: given[name] for name in given if getattr(body, name) is not UNSET}
+    values = {"name": body.name or None, "capabilities": body.capabilities}
+    changes = {name: values[name] for name in values if getattr(body, name) is not UNSET}
     # A row that came from a vendor's list is the operator's own once it was changed.
     after = {**row, **changes, "source": None}
     return {name: value for name, value in after.items() if value is not None}
@@ -156,7 +154,7 @@ async def _stored(admin: AdminContext, provider: str) -> list[Row]:
     return await admin.stores.kv.get(CUSTOM_MODELS, provider) or []
 
 
-def _is(row: Mapping[str, Any], identity: str, kind: Kind | None) -> bool:
+def _matches(row: Mapping[str, Any], identity: str, kind: Kind | None) -> bool:
     return row["id"] == identity and kind in (None, row["kind"])
 
 
@@ -166,6 +164,6 @@ def _is_there(
     """Whether the provider has this model already, its plugin's own included."""
     spec = admin.spec(provider)
     own = spec.models if spec else ()
-    return any(_is(row, identity, kind) for row in models) or any(
+    return any(_matches(row, identity, kind) for row in models) or any(
         row.id == identity and row.kind is kind for row in own
     )

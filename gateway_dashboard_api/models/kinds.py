@@ -6,9 +6,7 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.kinds import Kind
 
 _OTHER_WORDS = {"webSearch": Kind.SEARCH, "webFetch": Kind.FETCH}
-
 _KINDS = {kind.value: kind for kind in Kind}
-
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -21,7 +19,7 @@ def kind_of(word: str | None) -> Kind:
         return Kind.LLM
     if word in _OTHER_WORDS:
         return _OTHER_WORDS[word]
-    found = _KINDS.get(_HUMP.sub("-", word).lower())
-    if found is None:
+    kind = _KINDS.get(_HUMP.sub("-", word).lower())
+    if kind is None:
         raise BadRequest(f"Invalid kind: {word[:64]}")
-    return found
+    return kind

@@ -14,14 +14,13 @@ from gateway_core.routing.snapshot import ConfigSnapshot
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import read
-from ..settings.document import ROUTE, media_routes
+from ..requests import read_json
+from ..settings.document import ROUTE, check_media_routes
 from .bodies import RouteBody
 from .kinds import kind_of
 from .views import Candidate, Route, RouteAnswer, RouteList, Served
 
 PATH = "/api/media-providers/routes"
-
 LABELS: Mapping[str, str] = {
     "tts": "Speech",
     "stt": "Transcription",
@@ -32,7 +31,6 @@ LABELS: Mapping[str, str] = {
     "video": "Video",
     "music": "Music",
 }
-
 ENDPOINTS: Mapping[str, tuple[str, ...]] = {
     "tts": ("/v1/audio/speech",),
     "stt": ("/v1/audio/transcriptions", "/v1/audio/translations"),
@@ -43,7 +41,6 @@ ENDPOINTS: Mapping[str, tuple[str, ...]] = {
     "video": ("/v1/video/generations", "/v1/videos/generations"),
     "music": ("/v1/music/generations", "/v1/audio/music"),
 }
-
 FIRST_ONLY = frozenset({"/v1/embeddings", "/v1/videos/generations"})
 """Endpoints that never go on to a second model."""
 
@@ -65,35 +62,37 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
-    found = tuple(route_of(admin.tables, kind) for kind in get_args(MediaRoute))
-    return json_answer(RouteList(routes=found))
+    media = tuple(route_of(admin.snapshot, kind) for kind in get_args(MediaRoute))
+    return json_answer(RouteList(routes=media))
 
 
 async def save(admin: AdminContext, request: Request) -> Response:
     """Set one kind's models; the other kinds stay. An empty list is automatic."""
-    body = await read(request, RouteBody)
+    body = await read_json(request, RouteBody)
     if body.kind not in LABELS:
         raise BadRequest("Unknown media kind")
-    wanted = media_routes({body.kind: body.models if body.models is not None else []})
-    check_changes({ROUTE: wanted})
+    changes = check_media_routes({body.kind: body.models if body.models is not None else []})
+    check_changes({ROUTE: changes})
     async with admin.writing():
         stored = (await admin.stores.settings.read()).media_routes
-        await admin.stores.settings.patch({ROUTE: {**stored, **wanted}})
-    return json_answer(RouteAnswer(route=route_of(admin.tables, body.kind)))
+        await admin.stores.settings.patch({ROUTE: {**stored, **changes}})
+    return json_answer(RouteAnswer(route=route_of(admin.snapshot, body.kind)))
 
 
 def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:
     """One kind's route as calls see it now."""
-    found = candidates(snapshot, kind)
+    available = candidates(snapshot, kind)
     saved = next(
         (names for each, names in snapshot.settings.media_routes.items() if each == kind), ()
     )
-    effective = _available(snapshot, saved, found) if saved else tuple(each.id for each in found)
+    effective = (
+        _available(snapshot, saved, available) if saved else tuple(each.id for each in available)
+    )
     return Route(
         id=kind,
         label=LABELS[kind],
         saved=saved,
-        candidates=found,
+        candidates=available,
         effective=effective,
         endpoints=tuple(
             Served(path=path, effective=effective[:1] if path in FIRST_ONLY else effective)
@@ -104,7 +103,7 @@ def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:
 
 def candidates(snapshot: ConfigSnapshot, kind: str) -> tuple[Candidate, ...]:
     """Models of a kind at providers that are connected."""
-    wanted = kind_of(kind)
+    wire_kind = kind_of(kind)
     specs = snapshot.registry.providers
     return tuple(
         Candidate(
@@ -115,18 +114,18 @@ def candidates(snapshot: ConfigSnapshot, kind: str) -> tuple[Candidate, ...]:
         for provider in snapshot.accounts
         if provider in specs
         for row in snapshot.models.get(provider, ())
-        if row.kind is wanted
+        if row.kind is wire_kind
     )
 
 
 def _available(
-    snapshot: ConfigSnapshot, saved: Sequence[str], found: Sequence[Candidate]
+    snapshot: ConfigSnapshot, saved: Sequence[str], available: Sequence[Candidate]
 ) -> tuple[str, ...]:
     """The saved models that are among the candidates, however their prefix is spelled."""
-    there = {_meant(snapshot, each.id) for each in found}
-    return tuple(name for name in saved if _meant(snapshot, name) in there)
+    names = {_split_name(snapshot, each.id) for each in available}
+    return tuple(name for name in saved if _split_name(snapshot, name) in names)
 
 
-def _meant(snapshot: ConfigSnapshot, name: str) -> tuple[str, str]:
+def _split_name(snapshot: ConfigSnapshot, name: str) -> tuple[str, str]:
     prefix, _, model = name.partition("/")
     return snapshot.registry.names.get(prefix, prefix), model

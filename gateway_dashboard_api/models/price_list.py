@@ -19,75 +19,69 @@ FIELDS = {
     "cache_creation": "cache_write",
 }
 """Names in the list, and what they are in a plugin's price."""
-
 NEEDED = ("input", "output")
-
 LARGEST = 1_000_000.0
-
 LONGEST_NAME = 256
-
 MOST_MODELS = 5000
-
 Rates = Mapping[str, float]
-
 Prices = dict[str, dict[str, Rates]]
 """By provider and model."""
 
 
 def built_in(admin: AdminContext) -> Prices:
     """What the plugins say, by provider id."""
-    found: Prices = {}
-    for spec in admin.tables.registry.providers.values():
+    prices: Prices = {}
+    for spec in admin.snapshot.registry.providers.values():
         rows = {row.id: rates_of(row.price) for row in spec.models if row.price is not None}
         if rows:
-            found[spec.id] = rows
-    return found
+            prices[spec.id] = rows
+    return prices
 
 
 def rates_of(price: Price) -> Rates:
-    given = {name: getattr(price, field) for name, field in FIELDS.items()}
-    return {name: rate for name, rate in given.items() if rate is not None}
+    rates = {name: getattr(price, field) for name, field in FIELDS.items()}
+    return {name: rate for name, rate in rates.items() if rate is not None}
 
 
-def merged(own: Mapping[str, Mapping[str, Rates]], others: Prices) -> Prices:
+def merge(own: Mapping[str, Mapping[str, Rates]], others: Prices) -> Prices:
     """Both lists as one; the operator's rates win, one by one."""
-    whole = {provider: dict(models) for provider, models in others.items()}
+    result = {provider: dict(models) for provider, models in others.items()}
     for provider, models in own.items():
-        mine = whole.setdefault(provider, {})
+        prices = result.setdefault(provider, {})
         for model, rates in models.items():
-            mine[model] = {**mine.get(model, {}), **rates}
-    return whole
+            prices[model] = {**prices.get(model, {}), **rates}
+    return result
 
 
-def shown(admin: AdminContext, own: Mapping[str, Mapping[str, Rates]]) -> Prices:
+def full_list(admin: AdminContext, own: Mapping[str, Mapping[str, Rates]]) -> Prices:
     """The whole list under the providers' short names."""
-    return {admin.prefix(id): models for id, models in merged(own, built_in(admin)).items()}
+    return {admin.prefix(id): models for id, models in merge(own, built_in(admin)).items()}
 
 
-def read(admin: AdminContext, body: Mapping[str, Any]) -> Prices:
+def read_change(admin: AdminContext, body: Mapping[str, Any]) -> Prices:
     """A change to the list, by provider id. Raises BadRequest for what is not a price."""
-    found: Prices = {}
+    change: Prices = {}
     for provider, models in body.items():
         _check_name(provider, "provider")
         if not isinstance(models, Mapping):
             raise BadRequest(f"Invalid pricing for {provider}")
-        mine = found.setdefault(admin.provider_id(provider), {})
+        prices = change.setdefault(admin.provider_id(provider), {})
         for model, rates in models.items():
             _check_name(model, "model")
-            mine[model] = _rates(rates, f"{provider}/{model}")
-    return found
+            prices[model] = _rates(rates, f"{provider}/{model}")
+    return change
 
 
-def changed(admin: AdminContext, own: Mapping[str, Any], change: Prices) -> Prices:
+def apply_change(admin: AdminContext, own: Mapping[str, Any], change: Prices) -> Prices:
     """The operator's list after a change. Raises BadRequest when it leaves half a price."""
-    after = merged(change, {provider: dict(models) for provider, models in own.items()})
+    after = merge(change, {provider: dict(models) for provider, models in own.items()})
     others = built_in(admin)
     for provider, models in change.items():
         for model in models:
-            whole = {**others.get(provider, {}).get(model, {}), **after[provider][model]}
-            if not all(name in whole for name in NEEDED):
+            price = {**others.get(provider, {}).get(model, {}), **after[provider][model]}
+            if not all(name in price for name in NEEDED):
                 raise BadRequest(f"Pricing for {model} needs both input and output")
-            after[provider][model] = whole
+            after[provider][model] = price
     if sum(map(len, after.values())) > MOST_MODELS:
         raise BadRequest(f"At most {MOST_MODELS} models can have a price of their own")
     return after

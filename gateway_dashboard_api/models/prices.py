@@ -12,13 +12,11 @@ from gateway_core.storage.stores.kv import PRICING
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
 from ..models import price_list
-from ..requests import query, read
+from ..requests import read_json, read_query
 from .bodies import Which
 
 PATH = "/api/pricing"
-
 EXAMPLE = {"acme": {"large": {"input": 3, "output": 15, "cached": 0.3}}}
-
 Prices = dict[str, dict[str, dict[str, float]]]
 
 
@@ -40,27 +38,27 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    return json_answer(price_list.shown(admin, await admin.stores.kv.all(PRICING)))
+    return json_answer(price_list.full_list(admin, await admin.stores.kv.all(PRICING)))
 
 
 async def change(admin: AdminContext, request: Request) -> Response:
-    body: dict[str, Any] = await read(request, dict[str, Any])
-    wanted = price_list.read(admin, body)
+    body: dict[str, Any] = await read_json(request, dict[str, Any])
+    prices = price_list.read_change(admin, body)
     async with admin.writing():
         own = await admin.stores.kv.all(PRICING)
-        after = price_list.changed(admin, own, wanted)
-        await admin.stores.kv.put(PRICING, {provider: after[provider] for provider in wanted})
+        after = price_list.apply_change(admin, own, prices)
+        await admin.stores.kv.put(PRICING, {provider: after[provider] for provider in prices})
     return await show(admin, request)
 
 
 async def forget(admin: AdminContext, request: Request) -> Response:
     """Bring the plugins' prices back: of one model, of one provider, or all of them."""
-    given = query(request, Which)
+    parameters = read_query(request, Which)
     async with admin.writing():
-        if given.provider is None:
+        if parameters.provider is None:
             await admin.stores.kv.replace(PRICING, {})
         else:
-            await _forget(admin, admin.provider_id(given.provider), given.model)
+            await _forget(admin, admin.provider_id(parameters.provider), parameters.model)
     return await show(admin, request)
 
 

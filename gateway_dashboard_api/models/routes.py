@@ -15,12 +15,11 @@ from ..admin_context import AdminContext
 from ..answers import Success
 from ..combos.checks import check_circles
 from ..endpoint import endpoint
-from ..requests import read, required, said
+from ..requests import read_json, require_parameter, strip
 from .bodies import AliasBody, AliasQuery
 from .views import Aliases, ModelRow, ModelRows, Named
 
 PATH = "/api/models"
-
 ALIAS = f"{PATH}/alias"
 
 
@@ -31,7 +30,13 @@ def routes(admin: AdminContext) -> list[Guarded]:
         endpoint(admin, "GET", ALIAS, list_aliases, "list aliases", answer=Aliases),
         _naming(admin, ALIAS),
         endpoint(
-            admin, "DELETE", ALIAS, forget_one, "delete the alias", query=AliasQuery, answer=Success
+            admin,
+            "DELETE",
+            ALIAS,
+            delete_alias,
+            "delete the alias",
+            query=AliasQuery,
+            answer=Success,
         ),
     ]
 
@@ -41,7 +46,7 @@ def _naming(admin: AdminContext, path: str) -> Guarded:
         admin,
         "PUT",
         path,
-        name_one,
+        set_alias,
         "set the alias",
         body=AliasBody,
         answer=Named,
@@ -51,7 +56,7 @@ def _naming(admin: AdminContext, path: str) -> Guarded:
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
     """Every model of every provider, connected or not, without disabled ones."""
-    names = _names(admin.tables)
+    names = _names(admin.snapshot)
     rows = (
         ModelRow(
             provider=provider,
@@ -61,7 +66,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
             alias=names.get((provider, row.id)),
             kind=row.kind,
         )
-        for provider, models in admin.tables.models.items()
+        for provider, models in admin.snapshot.models.items()
         for row in models
     )
     return json_answer(ModelRows(tuple(rows)))
@@ -69,25 +74,25 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 def _names(snapshot: ConfigSnapshot) -> dict[tuple[str, str], str]:
     """Aliases by provider and model id, however the prefix is spelled."""
-    found: dict[tuple[str, str], str] = {}
+    names: dict[tuple[str, str], str] = {}
     for alias, meaning in snapshot.aliases.items():
         prefix, _, model = meaning.partition("/")
-        found.setdefault((snapshot.registry.names.get(prefix, prefix), model), alias)
-    return found
+        names.setdefault((snapshot.registry.names.get(prefix, prefix), model), alias)
+    return names
 
 
 async def list_aliases(admin: AdminContext, request: Request) -> Response:
-    return json_answer(Aliases(admin.tables.aliases))
+    return json_answer(Aliases(admin.snapshot.aliases))
 
 
-async def name_one(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, AliasBody)
-    model, alias = said(body.model), said(body.alias)
+async def set_alias(admin: AdminContext, request: Request) -> Response:
+    body = await read_json(request, AliasBody)
+    model, alias = strip(body.model), strip(body.alias)
     if not model or not alias:
         raise BadRequest("Model and alias required")
     _check_word(alias)
     async with admin.writing():
-        check_alias(admin.tables, alias, model)
+        check_alias(admin.snapshot, alias, model)
         await admin.stores.kv.put(ALIASES, {alias: model})
     return json_answer(Named(model=model, alias=alias))
 
@@ -112,8 +117,8 @@ def check_alias(snapshot: ConfigSnapshot, alias: str, model: str) -> None:
     check_circles(msgspec.structs.replace(snapshot, aliases={**snapshot.aliases, alias: model}))
 
 
-async def forget_one(admin: AdminContext, request: Request) -> Response:
-    alias = required(request, "alias")
+async def delete_alias(admin: AdminContext, request: Request) -> Response:
+    alias = require_parameter(request, "alias")
     async with admin.writing():
         await admin.stores.kv.delete(ALIASES, alias)
     return json_answer(Success())

@@ -27,16 +27,11 @@ from ..endpoint import endpoint
 from .views import Synced, SyncState
 
 PATH = "/api/models/auto-sync"
-
 SCOPE = "auto_sync"
-
 LAST = "last"
-
 SOURCE, SYNCED = "source", "sync"
-
 MOST_MODELS = 500
 """Of one provider."""
-
 OTHER_WORK = (
     *("embed", "rerank", "moderation", "whisper", "transcri", "tts", "speech", "audio"),
     *("image", "dall-e", "diffusion", "video", "music", "realtime"),
@@ -60,7 +55,7 @@ async def run(admin: AdminContext, request: Request) -> Response:
     """Ask the vendors one after the other."""
     results = [
         await _sync(admin, provider, accounts[0])
-        for provider, accounts in sorted(admin.tables.accounts.items())
+        for provider, accounts in sorted(admin.snapshot.accounts.items())
         if _has_list(admin, provider, accounts[0])
     ]
     state = SyncState(last_run_at=iso(admin.core.clock()), results=tuple(results))
@@ -75,7 +70,7 @@ def _has_list(admin: AdminContext, provider: str, account: Account) -> bool:
 
 
 async def _sync(admin: AdminContext, provider: str, account: Account) -> Synced:
-    spec = admin.tables.registry.providers[provider]
+    spec = admin.snapshot.registry.providers[provider]
     try:
         listed = await discover(admin.core, spec, admin.wire(spec), account) or ()
     except UpstreamError as error:
@@ -85,11 +80,11 @@ async def _sync(admin: AdminContext, provider: str, account: Account) -> Synced:
         before: list[dict[str, Any]] = await admin.stores.kv.get(CUSTOM_MODELS, provider) or []
         own = [row for row in before if row.get(SOURCE) != SYNCED]
         known = {row["id"] for row in own} | {row.id for row in spec.models}
-        fresh = _rows(listed, known)
-        if fresh != before[len(own) :] or own != before[: len(own)]:
-            await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*own, *fresh]})
+        new = _rows(listed, known)
+        if new != before[len(own) :] or own != before[: len(own)]:
+            await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*own, *new]})
     was = {row["id"] for row in before if row.get(SOURCE) == SYNCED}
-    now = {row["id"] for row in fresh}
+    now = {row["id"] for row in new}
     return Synced(
         provider=provider, listed=len(listed), added=len(now - was), removed=len(was - now)
     )
@@ -106,9 +101,9 @@ def _rows(listed: Sequence[Listed], known: set[str]) -> list[dict[str, Any]]:
 
 
 def _row(model: Listed) -> dict[str, Any]:
-    able = {"contextWindow": model.context_length, "maxOutput": model.max_output_tokens}
+    limits = {"contextWindow": model.context_length, "maxOutput": model.max_output_tokens}
     row: dict[str, Any] = {"id": model.id, "kind": Kind.LLM.value, SOURCE: SYNCED}
     if model.name != model.id:
         row["name"] = model.name
-    facts = {name: count for name, count in able.items() if count is not None}
+    facts = {name: count for name, count in limits.items() if count is not None}
     return {**row, "capabilities": facts} if facts else row

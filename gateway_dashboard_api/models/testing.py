@@ -21,27 +21,22 @@ from gateway_core.routing.model_resolver import resolve
 from gateway_core.routing.plan import plan_resolved
 from gateway_core.upstream.redaction import redact, secrets_of
 
-from ..accounts.probes.greeting import admitted, greet, greeting
+from ..accounts.probes.greeting import build_greeting, greet, intercept
 from ..accounts.routes import connection_of
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import read, said
+from ..requests import read_json, strip
 from ..streams import Frames
 from .bodies import Asked, ModelBatchBody, TestBody
 from .kinds import kind_of
 from .views import TestOutcome
 
 PATH = "/api/models/test"
-
 LIMIT = 15.0
 """Seconds for one model."""
-
 AT_ONCE = 10
-
 TURNED_AWAY = (401, 403, 504)
-
 SKIPPED = "Skipped: provider unavailable"
-
 log = logging.getLogger(__name__)
 
 
@@ -71,27 +66,27 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def test(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, TestBody)
-    check_asked(body)
+    body = await read_json(request, TestBody)
+    check_model(body)
     await _check_pin(admin, request, body.connection_id)
-    outcome, _ = await outcome_of(admin, body, body.connection_id)
+    outcome, _ = await test_model(admin, body, body.connection_id)
     return json_answer(outcome)
 
 
 async def test_batch(admin: AdminContext, request: Request) -> Response:
     """The first model goes ahead: when its provider is not there, the others are skipped."""
-    body = await read(request, ModelBatchBody)
+    body = await read_json(request, ModelBatchBody)
     for each in body.models:
-        check_asked(each)
+        check_model(each)
     await _check_pin(admin, request, body.connection_id)
     return Frames(_frames(admin, body.models, body.connection_id))
 
 
-def check_asked(asked: Asked) -> None:
+def check_model(model: Asked) -> None:
     """Raises BadRequest."""
-    if not said(asked.model):
+    if not strip(model.model):
         raise BadRequest("Model required")
-    kind_of(asked.kind)
+    kind_of(model.kind)
 
 
 async def _check_pin(admin: AdminContext, request: Request, connection_id: str | None) -> None:
@@ -106,7 +101,7 @@ async def _frames(
     admin: AdminContext, models: Sequence[Asked], pinned: str | None
 ) -> AsyncGenerator[bytes, None]:
     first, *others = models
-    outcome, unavailable = await outcome_of(admin, first, pinned)
+    outcome, unavailable = await test_model(admin, first, pinned)
     yield _frame(first, outcome)
     if unavailable:
         skipped = TestOutcome(ok=False, latency_ms=0, error=SKIPPED, status=outcome.status)
@@ -125,11 +120,11 @@ async def _side_by_side(
     """Frames in the order the models answer in."""
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def one(asked: Asked) -> bytes:
+    async def one(model: Asked) -> bytes:
         async with gate:
-            return _frame(asked, (await outcome_of(admin, asked, pinned))[0])
+            return _frame(model, (await test_model(admin, model, pinned))[0])
 
-    tasks = [asyncio.create_task(one(asked)) for asked in models]
+    tasks = [asyncio.create_task(one(model)) for model in models]
     try:
         for answered in asyncio.as_completed(tasks):
             yield await answered
@@ -139,21 +134,21 @@ async def _side_by_side(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _frame(asked: Asked, outcome: TestOutcome) -> bytes:
-    row: dict[str, Any] = {"model": asked.model, "kind": kind_of(asked.kind).value}
+def _frame(model: Asked, outcome: TestOutcome) -> bytes:
+    row: dict[str, Any] = {"model": model.model, "kind": kind_of(model.kind).value}
     return b"data: %b\n\n" % msgspec.json.encode({**row, **msgspec.to_builtins(outcome)})
 
 
-async def outcome_of(
-    admin: AdminContext, asked: Asked, pinned: str | None
+async def test_model(
+    admin: AdminContext, model: Asked, pinned: str | None
 ) -> tuple[TestOutcome, bool]:
     """What came of a test, and whether it was the provider that was not there."""
     trace = RequestRecord(admin.core.new_id(), PATH, "", admin.core.clock())
-    trace.model = said(asked.model)
+    trace.model = strip(model.model)
     error: GatewayError | None = None
     try:
         async with asyncio.timeout(LIMIT):
-            await _ask(admin, kind_of(asked.kind), pinned, trace)
+            await _ask(admin, kind_of(model.kind), pinned, trace)
     except TimeoutError:
         error = TransportError(f"The model did not answer in {LIMIT:g} s", status=504)
     except GatewayError as caught:
@@ -177,20 +172,22 @@ async def _ask(admin: AdminContext, kind: Kind, pinned: str | None, trace: Reque
     """Raises GatewayError when the model gives no word."""
     if kind is not Kind.LLM:
         raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
-    core, tables = admin.core, admin.tables
-    question = await admitted(core, greeting(tables.registry.formats, trace.model))
+    core, tables = admin.core, admin.snapshot
+    question = await intercept(core, build_greeting(tables.registry.formats, trace.model))
     resolved = resolve(tables, question.call.model)
-    laid = plan_resolved(tables, resolved, kind, core.environment.combo_model_timeout_ms)
+    plan = plan_resolved(tables, resolved, kind, core.environment.combo_model_timeout_ms)
     allowed: tuple[str, ...] = ()
-    if laid.combo is not None:
-        trace.combo_id, trace.combo_name = laid.combo.id, laid.combo.name
-        allowed = laid.combo.allowed_connection_ids
-    wanted = AccountConstraints(pinned=pinned, allowed=frozenset(allowed))
-    members = core.order.members(laid, tables, None, question.conversation)
-    await greet(core, tables, question, members, trace, wanted=wanted, timeout=laid.timeout)
+    if plan.combo is not None:
+        trace.combo_id, trace.combo_name = plan.combo.id, plan.combo.name
+        allowed = plan.combo.allowed_connection_ids
+    constraints = AccountConstraints(pinned=pinned, allowed=frozenset(allowed))
+    members = core.order.members(plan, tables, None, question.conversation)
+    await greet(
+        core, tables, question, members, trace, constraints=constraints, timeout=plan.timeout
+    )
 
 
 def _secrets(admin: AdminContext) -> list[str]:
     """Of every account, for it cannot be told whose a vendor has repeated."""
-    accounts = (each for accounts in admin.tables.accounts.values() for each in accounts)
+    accounts = (each for accounts in admin.snapshot.accounts.values() for each in accounts)
     return [secret for account in accounts for secret in secrets_of(account.credential)]

@@ -15,16 +15,13 @@ from ..accounts.owners import provider_of
 from ..admin_context import AdminContext
 from ..answers import Success
 from ..endpoint import endpoint
-from ..requests import read, required
+from ..requests import read_json, require_parameter
 from .bodies import EnableQuery, IdsBody, OwnerQuery, ProviderQuery
 from .views import DisabledIds, EnabledIds, Shown
 
 DISABLED = "/api/models/disabled"
-
 ENABLED = "/api/models/enabled"
-
 MOST_IDS = 5000
-
 EXAMPLE = {"providerAlias": "openai", "ids": ["a-model"]}
 
 
@@ -114,38 +111,38 @@ async def _list(admin: AdminContext, request: Request, scope: str, member: str) 
 
 
 async def disable(admin: AdminContext, request: Request) -> Response:
-    provider, ids = await _read(admin, await read(request, IdsBody))
+    provider, ids = await _read(admin, await read_json(request, IdsBody))
     async with admin.writing():
         before = await _ids(admin, DISABLED_MODELS, provider)
-        await _keep(admin, DISABLED_MODELS, provider, [*before, *ids])
+        await _store(admin, DISABLED_MODELS, provider, [*before, *ids])
     return json_answer(Success())
 
 
 async def enable_again(admin: AdminContext, request: Request) -> Response:
     """Take one id, or all of a provider's, off the list of disabled ones."""
-    provider = await provider_of(admin, required(request, "providerAlias"), stored=True)
+    provider = await provider_of(admin, require_parameter(request, "providerAlias"), stored=True)
     identity = request.query_params.get("id")
     async with admin.writing():
         before = await _ids(admin, DISABLED_MODELS, provider)
-        kept = [each for each in before if each != identity] if identity else []
-        await _keep(admin, DISABLED_MODELS, provider, kept)
+        remaining = [each for each in before if each != identity] if identity else []
+        await _store(admin, DISABLED_MODELS, provider, remaining)
     return json_answer(Success())
 
 
 async def show_only(admin: AdminContext, request: Request) -> Response:
     """Replace the list; an empty one shows all. What is listed is not disabled any more."""
-    provider, ids = await _read(admin, await read(request, IdsBody))
+    provider, ids = await _read(admin, await read_json(request, IdsBody))
     async with admin.writing():
         disabled = await _ids(admin, DISABLED_MODELS, provider)
-        await _keep(admin, DISABLED_MODELS, provider, [x for x in disabled if x not in ids])
-        await _keep(admin, ENABLED_MODELS, provider, ids)
+        await _store(admin, DISABLED_MODELS, provider, [x for x in disabled if x not in ids])
+        await _store(admin, ENABLED_MODELS, provider, ids)
     return json_answer(Shown(ids=ids))
 
 
 async def show_all(admin: AdminContext, request: Request) -> Response:
-    provider = await provider_of(admin, required(request, "providerAlias"), stored=True)
+    provider = await provider_of(admin, require_parameter(request, "providerAlias"), stored=True)
     async with admin.writing():
-        await _keep(admin, ENABLED_MODELS, provider, [])
+        await _store(admin, ENABLED_MODELS, provider, [])
     return json_answer(Success())
 
 
@@ -163,7 +160,7 @@ async def _ids(admin: AdminContext, scope: str, provider: str) -> list[Any]:
     return await admin.stores.kv.get(scope, provider) or []
 
 
-async def _keep(admin: AdminContext, scope: str, provider: str, ids: list[Any]) -> None:
+async def _store(admin: AdminContext, scope: str, provider: str, ids: list[Any]) -> None:
     if ids:
         await admin.stores.kv.put(scope, {provider: list(dict.fromkeys(ids))})
     else:

@@ -12,35 +12,27 @@ from gateway_core.storage.stores.nodes import NewNode, Node, NodeChange
 from gateway_core.upstream.transport import MalformedUrl
 from gateway_core.upstream.transport.urls import parse
 
-from ..accounts.owners import endings
+from ..accounts.owners import usual_endings
 from ..accounts.probes import custom
 from ..destinations import clean_base_url
-from ..requests import Text, said
+from ..requests import Text, strip
 from .bodies import NodeBody
 
 USUAL_TYPE = "openai-compatible"
-
 OTHER_WORD = {"systemone-compatible": custom.DECISION}
-
 API_TYPES = ("chat", "responses")
-
 RESERVED = frozenset({"auto"})
 """Prefixes of names that mean something else."""
-
 LONGEST_NAME = 200
-
 LONGEST_ICON = 128 * 1024
-
 _PREFIX = re.compile(r"[^\s/]{1,64}")
-
 _ICON_DATA = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=]+")
-
 Formats = Mapping[str, WireFormat]
 
 
 def new_node(body: NodeBody, formats: Formats) -> NewNode:
     """The node that a body asks for. Raises BadRequest."""
-    type_ = type_of(said(body.type), formats)
+    type_ = type_of(strip(body.type), formats)
     api_type = api_type_of(type_, body.api_type)
     wire = wire_of(type_, api_type, formats)
     return NewNode(
@@ -48,15 +40,15 @@ def new_node(body: NodeBody, formats: Formats) -> NewNode:
         name=name_of(body.name),
         prefix=prefix_of(body.prefix),
         api_type=api_type,
-        base_url=base_url_of(type_, said(body.base_url), wire),
+        base_url=base_url_of(type_, strip(body.base_url), wire),
         icon_url=icon_of(body.icon_url),
-        data={"modelId": said(body.model_id)} if said(body.model_id) else {},
+        data={"modelId": strip(body.model_id)} if strip(body.model_id) else {},
     )
 
 
 def change(before: Node, body: NodeBody, formats: Formats) -> NodeChange:
     """The change that a body asks for; what it leaves out stays. Raises BadRequest."""
-    if body.type is not UNSET and OTHER_WORD.get(said(body.type), said(body.type)) != before.type:
+    if body.type is not UNSET and OTHER_WORD.get(strip(body.type), strip(body.type)) != before.type:
         raise BadRequest("The type of a node cannot be changed")
     api_type = before.api_type
     if body.api_type is not UNSET:
@@ -64,7 +56,7 @@ def change(before: Node, body: NodeBody, formats: Formats) -> NodeChange:
     wire = wire_of(before.type, api_type, formats)
     data = dict(before.data)
     if body.model_id is not UNSET:
-        data["modelId"] = said(body.model_id)
+        data["modelId"] = strip(body.model_id)
     return NodeChange(
         name=UNSET if body.name is UNSET else name_of(body.name),
         prefix=UNSET if body.prefix is UNSET else prefix_of(body.prefix),
@@ -78,7 +70,7 @@ def change(before: Node, body: NodeBody, formats: Formats) -> NodeChange:
 def _new_base_url(before: Node, body: NodeBody, wire: WireFormat | None) -> str | UnsetType:
     if body.base_url is UNSET:
         return UNSET
-    return base_url_of(before.type, said(body.base_url), wire)
+    return base_url_of(before.type, strip(body.base_url), wire)
 
 
 def known_types(formats: Formats) -> tuple[str, ...]:
@@ -96,11 +88,11 @@ def type_of(text: str, formats: Formats) -> str:
     return type_
 
 
-def api_type_of(type_: str, given: Text) -> str | None:
+def api_type_of(type_: str, text: Text) -> str | None:
     """How an endpoint is spoken to, where its type leaves a choice."""
     if type_ != USUAL_TYPE:
         return None
-    word = said(given) or API_TYPES[0]
+    word = strip(text) or API_TYPES[0]
     if word not in API_TYPES:
         raise BadRequest(f"Invalid API type: {' or '.join(API_TYPES)}")
     return word
@@ -117,14 +109,14 @@ def wire_of(type_: str, api_type: str | None, formats: Formats) -> WireFormat | 
 
 
 def name_of(text: Text) -> str:
-    name = said(text)
+    name = strip(text)
     if not name or len(name) > LONGEST_NAME:
         raise BadRequest("Name is required" if not name else "The name is too long")
     return name
 
 
 def prefix_of(text: Text) -> str:
-    prefix = said(text)
+    prefix = strip(text)
     if not prefix:
         raise BadRequest("Prefix is required")
     if not _PREFIX.fullmatch(prefix) or not prefix.isprintable():
@@ -138,7 +130,7 @@ def base_url_of(type_: str, text: str, wire: WireFormat | None) -> str:
         return _whole(clean_base_url(text, (custom.EMBEDDING_PATH,)))
     if wire is None:
         return _whole(clean_base_url(text or custom.DECISION_URL))
-    return _whole(clean_base_url(text or wire.base_url or "", endings(wire)))
+    return _whole(clean_base_url(text or wire.base_url or "", usual_endings(wire)))
 
 
 def _whole(url: str) -> str:
@@ -153,7 +145,7 @@ def _whole(url: str) -> str:
 
 def icon_of(text: Text) -> str | None:
     """An address, or a small picture in itself. Raises BadRequest."""
-    icon = said(text)
+    icon = strip(text)
     if not icon:
         return None
     if len(icon) <= LONGEST_ICON and _ICON_DATA.fullmatch(icon):

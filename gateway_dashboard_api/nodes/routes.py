@@ -18,17 +18,17 @@ from gateway_core.storage.stores.connection import ConnectionChange
 from gateway_core.storage.stores.kv import CUSTOM_MODELS, DISABLED_MODELS, ENABLED_MODELS
 from gateway_core.storage.stores.nodes import Node, NodeChange, PrefixTaken
 
-from ..accounts.changes import without_credential
+from ..accounts.changes import clear_credential
 from ..accounts.owners import Owner
 from ..accounts.probes import custom
 from ..accounts.probes.checks import Proof
 from ..accounts.probes.findings import Finding
-from ..accounts.probes.subjects import candidate, check_account
+from ..accounts.probes.subjects import build_candidate, check_account
 from ..admin_context import AdminContext
 from ..answers import Success
 from ..destinations import origin, permit
 from ..endpoint import endpoint
-from ..requests import read, said
+from ..requests import read_json, strip
 from .bodies import NodeBody, NodeCandidateBody
 from .changes import api_type_of, base_url_of, change, is_free, new_node, type_of, wire_of
 from .views import Nodes, NodeShape, NodeValidity, OneNode, node_row
@@ -81,10 +81,10 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, NodeBody, shown=NodeShape.__struct_encode_fields__)
-    if said(body.base_url):
+    body = await read_json(request, NodeBody, ignored=NodeShape.__struct_encode_fields__)
+    if strip(body.base_url):
         check_operator(admin, request)
-    new = new_node(body, admin.tables.registry.formats)
+    new = new_node(body, admin.snapshot.registry.formats)
     await permit(admin.core.network, new.base_url or "")
     async with admin.writing():
         await _claim(admin, new.prefix, None)
@@ -101,7 +101,7 @@ def check_operator(admin: AdminContext, request: Request) -> None:
 async def _claim(admin: AdminContext, prefix: str, own: str | None) -> None:
     """Raises PrefixTaken for what other names begin with."""
     nodes = await admin.stores.nodes.list()
-    if not is_free(prefix, own, admin.tables.registry.names, nodes):
+    if not is_free(prefix, own, admin.snapshot.registry.names, nodes):
         raise PrefixTaken
 
 
@@ -112,50 +112,50 @@ async def show(admin: AdminContext, request: Request) -> Response:
 async def update(admin: AdminContext, request: Request) -> Response:
     """Change a node; where its origin changes, its accounts' credentials are cleared first."""
     identity = request.path_params["id"]
-    found = await node_of(admin, identity)
-    body = await read(request, NodeBody, shown=node_row(found))
-    wanted = change(found, body, admin.tables.registry.formats)
-    if isinstance(wanted.base_url, str):
-        if wanted.base_url != found.base_url:
+    node = await node_of(admin, identity)
+    body = await read_json(request, NodeBody, ignored=node_row(node))
+    changes = change(node, body, admin.snapshot.registry.formats)
+    if isinstance(changes.base_url, str):
+        if changes.base_url != node.base_url:
             check_operator(admin, request)
-        await permit(admin.core.network, wanted.base_url)
+        await permit(admin.core.network, changes.base_url)
     async with admin.writing():
         before = await node_of(admin, identity)
         # Decided anew: what the body leaves out may have changed meanwhile.
-        wanted = change(before, body, admin.tables.registry.formats)
-        await _check_prefix(admin, before, wanted)
-        await _release(admin, before, wanted)
-        node = await admin.stores.nodes.update(identity, wanted)
+        changes = change(before, body, admin.snapshot.registry.formats)
+        await _check_prefix(admin, before, changes)
+        await _release(admin, before, changes)
+        node = await admin.stores.nodes.update(identity, changes)
     return json_answer({"node": node_row(node)})
 
 
-async def _check_prefix(admin: AdminContext, before: Node, wanted: NodeChange) -> None:
+async def _check_prefix(admin: AdminContext, before: Node, changes: NodeChange) -> None:
     """Raises Conflict for a prefix that is taken, or that models still go by."""
-    if not isinstance(wanted.prefix, str) or wanted.prefix == before.prefix:
+    if not isinstance(changes.prefix, str) or changes.prefix == before.prefix:
         return
-    await _claim(admin, wanted.prefix, before.id)
+    await _claim(admin, changes.prefix, before.id)
     if before.type == custom.DECISION and await admin.stores.kv.get(CUSTOM_MODELS, before.id):
         raise Conflict("The prefix cannot be changed while models are registered for this node")
 
 
-async def _release(admin: AdminContext, before: Node, wanted: NodeChange) -> None:
+async def _release(admin: AdminContext, before: Node, changes: NodeChange) -> None:
     """Clear the credentials of a node's accounts if they would go to another origin.
 
     This comes before the change itself: should the gateway stop in between,
     the keys are gone rather than at the wrong place.
     """
-    if not isinstance(wanted.base_url, str):
+    if not isinstance(changes.base_url, str):
         return
-    if origin(wanted.base_url) == origin(before.base_url or ""):
+    if origin(changes.base_url) == origin(before.base_url or ""):
         return
-    held = await admin.stores.connections.list(before.id)
-    broken = next((each for each in held if each.broken), None)
+    accounts = await admin.stores.connections.list(before.id)
+    broken = next((each for each in accounts if each.broken), None)
     if broken is not None:
         raise SealBroken("connections", broken.id)
     now = iso(admin.core.clock())
-    for connection in held:
+    for connection in accounts:
         if connection.secrets:
-            cleared = ConnectionChange(data=without_credential(connection, {}, now))
+            cleared = ConnectionChange(data=clear_credential(connection, {}, now))
             await admin.stores.connections.update(connection.id, cleared)
 
 
@@ -163,49 +163,48 @@ async def delete(admin: AdminContext, request: Request) -> Response:
     """Remove a node with everything that goes by it."""
     identity = request.path_params["id"]
     async with admin.writing():
-        held = await admin.stores.connections.list(identity)
+        accounts = await admin.stores.connections.list(identity)
         await admin.stores.nodes.delete(identity)
         for scope in (DISABLED_MODELS, ENABLED_MODELS):
             await admin.stores.kv.delete(scope, identity)
-    admin.core.cooldowns.clear([each.id for each in held], EVERY_MODEL)
+    admin.core.cooldowns.clear([each.id for each in accounts], EVERY_MODEL)
     return json_answer(Success())
 
 
 async def node_of(admin: AdminContext, identity: str) -> Node:
     """A stored node. Raises NotFound."""
-    found = await admin.stores.nodes.get(identity)
-    if found is None:
+    node = await admin.stores.nodes.get(identity)
+    if node is None:
         raise NotFound("Provider node not found")
-    return found
+    return node
 
 
 LIMIT = 10.0
 """Seconds."""
-
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
 async def validate_node(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, NodeCandidateBody)
+    body = await read_json(request, NodeCandidateBody)
     check_operator(admin, request)
     node = _candidate(admin, body)
     await permit(admin.core.network, node.base_url or "")
-    spec = node_spec(node, admin.tables.registry.formats)
+    spec = node_spec(node, admin.snapshot.registry.formats)
     wire = None if spec is None else admin.wire(spec)
     owner = Owner(id=node.id, spec=spec, wire=wire, node=node)
-    account = candidate(admin, node.id, said(body.api_key), {"baseUrl": node.base_url})
-    model = said(body.model_id) or None
+    account = build_candidate(admin, node.id, strip(body.api_key), {"baseUrl": node.base_url})
+    model = strip(body.model_id) or None
     path = request.scope["path"]
     checked = await check_account(admin, account, owner, model, path, LIMIT, trusting=True)
-    found, proof = checked.finding, checked.proof
-    return json_answer(_validity(found, proof))
+    finding, proof = checked.finding, checked.proof
+    return json_answer(_validity(finding, proof))
 
 
-def _validity(found: Finding, proof: Proof | None) -> NodeValidity:
+def _validity(finding: Finding, proof: Proof | None) -> NodeValidity:
     dimensions = None if proof is None else proof.dimensions
     return NodeValidity(
-        valid=found.valid,
-        error=found.error,
+        valid=finding.valid,
+        error=finding.error,
         method=UNSET if proof is None else proof.method,
         dimensions=UNSET if dimensions is None else dimensions,
     )
@@ -213,15 +212,15 @@ def _validity(found: Finding, proof: Proof | None) -> NodeValidity:
 
 def _candidate(admin: AdminContext, body: NodeCandidateBody) -> Node:
     """The node that a body describes. Raises BadRequest."""
-    formats = admin.tables.registry.formats
-    if not said(body.base_url):
+    formats = admin.snapshot.registry.formats
+    if not strip(body.base_url):
         raise BadRequest("Base URL and API key required")
-    type_ = type_of(said(body.type), formats)
+    type_ = type_of(strip(body.type), formats)
     api_type = api_type_of(type_, body.api_type)
     wire = wire_of(type_, api_type, formats)
-    if not said(body.api_key) and needs_key(type_, wire):
+    if not strip(body.api_key) and needs_key(type_, wire):
         raise BadRequest("Base URL and API key required")
-    url = base_url_of(type_, said(body.base_url), wire)
+    url = base_url_of(type_, strip(body.base_url), wire)
     return Node(
         id="candidate",
         type=type_,

@@ -18,7 +18,6 @@ from ..admin_context import AdminContext
 from ..endpoint import endpoint
 
 PATH = "/api/plugins"
-
 ONE = f"{PATH}/{{name}}"
 
 
@@ -87,7 +86,7 @@ async def _switch(admin: AdminContext, request: Request, *, on: bool) -> Respons
     )
     is_off = any(
         plugin.name == name and plugin.state is State.DISABLED
-        for plugin in admin.tables.registry.plugins
+        for plugin in admin.snapshot.registry.plugins
     )
     return json_answer(
         Switched(name=name, enabled=on, changed=changed, restart_required=is_off is on, note=note)
@@ -97,7 +96,7 @@ async def _switch(admin: AdminContext, request: Request, *, on: bool) -> Respons
 def _known(admin: AdminContext, request: Request) -> str:
     """The plugin that the path names. Raises NotFound."""
     name: str = request.path_params["name"]
-    names = {plugin.name for plugin in admin.tables.registry.plugins}
+    names = {plugin.name for plugin in admin.snapshot.registry.plugins}
     if name not in names:
         raise NotFound(nearest(name, names))
     return name
@@ -109,14 +108,14 @@ def _folder(admin: AdminContext) -> PluginFolder:
 
 def _rows(admin: AdminContext) -> tuple[Row, ...]:
     try:
-        return tuple(rows(admin.tables.registry, _folder(admin)))
+        return tuple(rows(admin.snapshot.registry, _folder(admin)))
     except FileDamaged as error:
         raise Conflict(str(error)) from None
 
 
 def _sheet(admin: AdminContext, name: str) -> Sheet | None:
     try:
-        return sheet(admin.tables.registry, admin.core.plugin_settings, _folder(admin), name)
+        return sheet(admin.snapshot.registry, admin.core.plugin_settings, _folder(admin), name)
     except FileDamaged as error:
         raise Conflict(str(error)) from None
 

@@ -17,12 +17,10 @@ from gateway_core.plugins.settings import PluginSettings
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query, read
+from ..requests import read_json, read_query
 
 PATH = "/api/plugins/{name}/settings"
-
 CHANGED = "plugin-settings.change"
-
 RESET = "plugin-settings.reset"
 
 
@@ -98,57 +96,57 @@ async def describe(admin: AdminContext, request: Request) -> Response:
 
 
 async def patch(admin: AdminContext, request: Request) -> Response:
-    found, table = _declared(admin, request), admin.core.plugin_settings
-    wanted: dict[str, Any] = await read(request, dict[str, Any])
-    changes = table.changes(found.plugin, wanted)
+    declared, table = _declared(admin, request), admin.core.plugin_settings
+    body: dict[str, Any] = await read_json(request, dict[str, Any])
+    changes = table.changes(declared.plugin, body)
     async with admin.writing():
-        before = await admin.stores.plugin_settings.get(found.plugin)
-        table.check(found.plugin, before, changes)
+        before = await admin.stores.plugin_settings.get(declared.plugin)
+        table.check(declared.plugin, before, changes)
         if changes:
-            await admin.audit(request, CHANGED, found.plugin, {"keys": sorted(changes)})
-            await admin.stores.plugin_settings.patch(found.plugin, changes, found.secrets)
-    return json_answer(_shown(table, found))
+            await admin.audit(request, CHANGED, declared.plugin, {"keys": sorted(changes)})
+            await admin.stores.plugin_settings.patch(declared.plugin, changes, declared.secrets)
+    return json_answer(_shown(table, declared))
 
 
 async def reset(admin: AdminContext, request: Request) -> Response:
     """Forget what is stored: one setting, or all, with those that nobody declares any more."""
-    found, only = _declared(admin, request), query(request, ResetQuery).setting
-    if only is not None and only not in found.names:
-        raise NotFound(f"Plugin {found.plugin} has no setting {only}")
+    declared, only = _declared(admin, request), read_query(request, ResetQuery).setting
+    if only is not None and only not in declared.names:
+        raise NotFound(f"Plugin {declared.plugin} has no setting {only}")
     async with admin.writing():
         if only is not None:
-            await admin.audit(request, RESET, found.plugin, {"keys": [only]})
+            await admin.audit(request, RESET, declared.plugin, {"keys": [only]})
             changes = {only: UNSET}
-            await admin.stores.plugin_settings.patch(found.plugin, changes, found.secrets)
+            await admin.stores.plugin_settings.patch(declared.plugin, changes, declared.secrets)
         else:
-            await admin.audit(request, RESET, found.plugin)
-            await admin.stores.plugin_settings.clear(found.plugin)
-    return json_answer(_shown(admin.core.plugin_settings, found))
+            await admin.audit(request, RESET, declared.plugin)
+            await admin.stores.plugin_settings.clear(declared.plugin)
+    return json_answer(_shown(admin.core.plugin_settings, declared))
 
 
 def _declared(admin: AdminContext, request: Request) -> Declared:
     """What the plugin in the path declares. Raises NotFound."""
     name = request.path_params["name"]
-    found = admin.core.plugin_settings.declared(name)
-    if found is not None:
-        return found
-    if any(plugin.name == name for plugin in admin.tables.registry.plugins):
+    declared = admin.core.plugin_settings.declared(name)
+    if declared is not None:
+        return declared
+    if any(plugin.name == name for plugin in admin.snapshot.registry.plugins):
         raise NotFound(f"Plugin {name} has no settings, or is not loaded")
     raise NotFound(f"There is no plugin {name}")
 
 
-def _shown(table: PluginSettings, found: Declared) -> PluginSettingsShape:
-    present = table.in_force(found.plugin)
+def _shown(table: PluginSettings, declared: Declared) -> PluginSettingsShape:
+    present = table.in_force(declared.plugin)
     return PluginSettingsShape(
-        plugin=found.plugin,
-        settings=shown_values(found, present.value),
+        plugin=declared.plugin,
+        settings=shown_values(declared, present.value),
         fields=tuple(
             SettingShape(
                 **msgspec.structs.asdict(field),
                 source=present.sources.get(field.name, SettingSource.DEFAULT),
             )
-            for field in found.fields
+            for field in declared.fields
         ),
-        restart_required=table.needs_restart(found.plugin),
+        restart_required=table.needs_restart(declared.plugin),
         problems=present.faults,
     )

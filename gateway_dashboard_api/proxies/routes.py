@@ -19,21 +19,16 @@ from ..accounts.changes import POOL
 from ..admin_context import AdminContext
 from ..destinations import permit, permit_proxy
 from ..endpoint import endpoint
-from ..requests import query, read, said
+from ..requests import read_json, read_query, strip
 from .bodies import PoolBody, PoolQuery, ProxyTestBody
 from .probe import Reached, try_proxy
 from .views import BROKEN, PoolAnswer, PoolList, PoolTest, ProxyTest, pool_row
 
 PATH = "/api/proxy-pools"
-
 LONGEST_NAME = 200
-
 SOCKS = ("socks5://", "socks5h://")
-
 NO_TARGET = "No deploy target is bundled: make the relay yourself and add its address as a pool"
-
 SHOWN = {*ProxyPool.__struct_encode_fields__, "boundConnectionCount"}
-
 EXAMPLE = {"name": "Office", "proxyUrl": "http://127.0.0.1:3128"}
 
 
@@ -67,21 +62,23 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
-    asked = query(request, PoolQuery)
+    parameters = read_query(request, PoolQuery)
     pools = await admin.stores.proxy_pools.list()
-    bound = await admin.stores.connections.list() if asked.include_usage else ()
+    bound = await admin.stores.connections.list() if parameters.include_usage else ()
     rows = [
-        {**pool_row(admin, request, pool), **_usage(pool, bound, asked)}
+        {**pool_row(admin, request, pool), **_usage(pool, bound, parameters)}
         for pool in pools
-        if asked.is_active is None or pool.is_active is asked.is_active
+        if parameters.is_active is None or pool.is_active is parameters.is_active
     ]
     return json_answer({"proxyPools": rows})
 
 
 def _usage(
-    pool: ProxyPool, connections: tuple[Connection, ...], asked: PoolQuery
+    pool: ProxyPool, connections: tuple[Connection, ...], parameters: PoolQuery
 ) -> dict[str, int]:
-    return {"boundConnectionCount": _count(pool.id, connections)} if asked.include_usage else {}
+    return (
+        {"boundConnectionCount": _count(pool.id, connections)} if parameters.include_usage else {}
+    )
 
 
 def _count(pool_id: str, connections: tuple[Connection, ...]) -> int:
@@ -89,29 +86,29 @@ def _count(pool_id: str, connections: tuple[Connection, ...]) -> int:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, PoolBody, shown=SHOWN)
-    name, url = _name(body), said(body.proxy_url)
+    body = await read_json(request, PoolBody, ignored=SHOWN)
+    name, url = _name(body), strip(body.proxy_url)
     if not url:
         raise BadRequest("Proxy URL is required")
     _check_operator(admin, request)
     type_ = _type(body, url)
     await _permit(admin, type_, url)
     async with admin.writing():
-        made = await admin.stores.proxy_pools.create(
+        pool = await admin.stores.proxy_pools.create(
             NewProxyPool(
                 name=name,
                 proxy_url=url,
                 type=type_,
-                no_proxy=said(body.no_proxy),
+                no_proxy=strip(body.no_proxy),
                 is_active=body.is_active is not False,
                 strict_proxy=body.strict_proxy is True,
             )
         )
-    return json_answer({"proxyPool": pool_row(admin, request, made)}, 201)
+    return json_answer({"proxyPool": pool_row(admin, request, pool)}, 201)
 
 
 def _name(body: PoolBody) -> str:
-    name = said(body.name)
+    name = strip(body.name)
     if not name or len(name) > LONGEST_NAME:
         raise BadRequest("Name is required" if not name else "The name is too long")
     return name
@@ -125,10 +122,10 @@ def _check_operator(admin: AdminContext, request: Request) -> None:
 
 def _type(body: PoolBody, url: str) -> str:
     """Raises BadRequest where the address is of another type than the one that is given."""
-    told = "socks5" if url.lower().startswith(SOCKS) else "http"
+    from_url = "socks5" if url.lower().startswith(SOCKS) else "http"
     if body.type is UNSET:
-        return told
-    if body.type in DIALLED and body.type != told:
+        return from_url
+    if body.type in DIALLED and body.type != from_url:
         raise BadRequest(f"The proxy's URL is not of type {body.type}")
     return body.type
 
@@ -143,34 +140,34 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def update(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, PoolBody, shown=SHOWN)
-    found = await pool_of(admin, request.path_params["id"])
+    body = await read_json(request, PoolBody, ignored=SHOWN)
+    pool = await pool_of(admin, request.path_params["id"])
     _check_operator(admin, request)
-    wanted = _change(found, body)
-    if wanted.proxy_url is not UNSET or wanted.type is not UNSET:
-        await _permit(admin, wanted.type or found.type, wanted.proxy_url or found.proxy_url)
+    changes = _change(pool, body)
+    if changes.proxy_url is not UNSET or changes.type is not UNSET:
+        await _permit(admin, changes.type or pool.type, changes.proxy_url or pool.proxy_url)
     async with admin.writing():
-        after = await admin.stores.proxy_pools.update(found.id, wanted)
+        after = await admin.stores.proxy_pools.update(pool.id, changes)
     return json_answer({"proxyPool": pool_row(admin, request, after)})
 
 
-def _change(found: ProxyPool, body: PoolBody) -> ProxyPoolChange:
+def _change(pool: ProxyPool, body: PoolBody) -> ProxyPoolChange:
     """What a body changes. Raises BadRequest."""
-    url = said(body.proxy_url)
+    url = strip(body.proxy_url)
     if body.proxy_url is not UNSET and not url:
         raise BadRequest("Proxy URL is required")
-    is_new = bool(url) and url != found.proxy_url
-    fresh = None if is_new else UNSET
+    is_new = bool(url) and url != pool.proxy_url
+    reset = None if is_new else UNSET
     return ProxyPoolChange(
         name=UNSET if body.name is UNSET else _name(body),
         proxy_url=url or UNSET,
-        type=_type(body, url or found.proxy_url) if url or body.type is not UNSET else UNSET,
-        no_proxy=UNSET if body.no_proxy is UNSET else said(body.no_proxy),
+        type=_type(body, url or pool.proxy_url) if url or body.type is not UNSET else UNSET,
+        no_proxy=UNSET if body.no_proxy is UNSET else strip(body.no_proxy),
         is_active=body.is_active,
         strict_proxy=body.strict_proxy,
-        test_status=fresh,
-        last_tested_at=fresh,
-        last_error=fresh,
+        test_status=reset,
+        last_tested_at=reset,
+        last_error=reset,
     )
 
 
@@ -234,18 +231,18 @@ async def deploy(admin: AdminContext, request: Request) -> Response:
 
 async def pool_of(admin: AdminContext, identity: str) -> ProxyPool:
     """A stored pool. Raises NotFound."""
-    found = await admin.stores.proxy_pools.get(identity)
-    if found is None:
+    pool = await admin.stores.proxy_pools.get(identity)
+    if pool is None:
         raise NotFound("Proxy pool not found")
-    return found
+    return pool
 
 
 async def test_proxy(admin: AdminContext, request: Request) -> Response:
     """Ask for a fixed page through a proxy."""
-    given = said((await read(request, ProxyTestBody)).proxy_url)
-    if given and not admin.caller(request).is_operator:
+    url = strip((await read_json(request, ProxyTestBody)).proxy_url)
+    if url and not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a proxy")
-    proxy = given or admin.tables.settings.outbound_proxy_url
+    proxy = url or admin.snapshot.settings.outbound_proxy_url
     if not proxy:
         raise BadRequest("No proxy is configured")
     await permit_proxy(admin.core.network, proxy)

@@ -10,22 +10,16 @@ from gateway_core.storage.stores.secret_members import is_sealed, is_secret
 from gateway_core.upstream.redaction import host_and_port
 
 AUTO_PING = ("claudeAutoPing", "codexAutoPing")
-
 PASSWORD = ("newPassword", "currentPassword")
-
 BLANK_KEEPS = ("oidcClientSecret",)
 """Secrets that a form sends empty when they are not to change."""
-
 ROUTE = "mediaRoutes"
-
 MOST_ROUTE_MODELS = 50
-
 LONGEST_ROUTE_MODEL = 256
-
 _OIDC = ("oidcIssuerUrl", "oidcClientId", "oidcClientSecret")
 
 
-def shown(
+def render(
     document: Mapping[str, Any],
     settings: Settings,
     variables: Mapping[str, str],
@@ -37,16 +31,22 @@ def shown(
     An API key, which is no ``operator``, sees less: no settings of the login,
     and addresses without user and password.
     """
-    sound = {name: value for name, value in document.items() if name not in settings.invalid}
-    whole, declared = with_defaults(sound), traits()
+    valid = {name: value for name, value in document.items() if name not in settings.invalid}
+    document_with_defaults, declared = with_defaults(valid), traits()
     known = {
         name: value if operator else _masked(declared[name], value)
-        for name, value in whole.items()
+        for name, value in document_with_defaults.items()
         if name in declared and _is_shown(declared[name], operator)
     }
-    unknown = {name: value for name, value in whole.items() if name not in declared}
+    unknown = {
+        name: value for name, value in document_with_defaults.items() if name not in declared
+    }
     hidden = is_secret if operator else is_sealed
-    return {**_without(unknown, hidden), **known, **derived(whole, variables)}
+    return {
+        **_remove_members(unknown, hidden),
+        **known,
+        **derive(document_with_defaults, variables),
+    }
 
 
 def _is_shown(trait: Trait, operator: bool) -> bool:
@@ -59,27 +59,27 @@ def _masked(trait: Trait, value: Any) -> Any:
     return host_and_port(str(value))
 
 
-def _without(value: Any, hidden: Callable[[str], bool], depth: int = 8) -> Any:
+def _remove_members(value: Any, hidden: Callable[[str], bool], depth: int = 8) -> Any:
     """A document without the members whose names are hidden, in lists too."""
     if depth == 0:
         return None
     if isinstance(value, Mapping):
         return {
-            name: _without(inner, hidden, depth - 1)
+            name: _remove_members(inner, hidden, depth - 1)
             for name, inner in value.items()
             if not hidden(name)
         }
     if isinstance(value, list):
-        return [_without(inner, hidden, depth - 1) for inner in value]
+        return [_remove_members(inner, hidden, depth - 1) for inner in value]
     return value
 
 
-def derived(whole: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
+def derive(document: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
     """Facts that are shown and never stored."""
     return {
-        "oidcConfigured": all(whole.get(name) for name in _OIDC),
-        "hasPassword": bool(whole.get("password")),
-        "mfaBackupCodesRemaining": len(whole.get("mfaBackupCodes") or ()),
+        "oidcConfigured": all(document.get(name) for name in _OIDC),
+        "hasPassword": bool(document.get("password")),
+        "mfaBackupCodesRemaining": len(document.get("mfaBackupCodes") or ()),
         "enableRequestLogs": _is_on(variables, "ENABLE_REQUEST_LOGS"),
         "enableTranslator": _is_on(variables, "ENABLE_TRANSLATOR"),
     }
@@ -89,24 +89,24 @@ def _is_on(variables: Mapping[str, str], name: str) -> bool:
     return variables.get(name, "").strip().lower() == "true"
 
 
-def changes(body: Mapping[str, Any]) -> dict[str, Any]:
+def read_changes(body: Mapping[str, Any]) -> dict[str, Any]:
     """What a body changes, without what only a route of its own may. Raises BadRequest."""
     for name in AUTO_PING:
         if name in body:
             raise BadRequest(
                 f"{name} is set for each connection: use PATCH /api/providers/{{id}}/auto-ping"
             )
-    follows = (*derived({}, {}), *PASSWORD)
-    given = {name: value for name, value in patchable(body).items() if name not in follows}
+    follows = (*derive({}, {}), *PASSWORD)
+    members = {name: value for name, value in patchable(body).items() if name not in follows}
     for name in BLANK_KEEPS:
-        if not given.get(name, True):
-            del given[name]
-    if given.get(ROUTE) is not None:
-        given[ROUTE] = media_routes(given[ROUTE])
-    return given
+        if not members.get(name, True):
+            del members[name]
+    if members.get(ROUTE) is not None:
+        members[ROUTE] = check_media_routes(members[ROUTE])
+    return members
 
 
-def media_routes(value: object) -> dict[str, list[str]]:
+def check_media_routes(value: object) -> dict[str, list[str]]:
     """Each kind's models, each once. Raises BadRequest; the kinds are checked by their type."""
     if not isinstance(value, Mapping):
         raise BadRequest(f"Invalid {ROUTE}")

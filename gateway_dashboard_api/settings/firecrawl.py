@@ -16,11 +16,10 @@ from gateway_core.upstream.redaction import redact
 from ..admin_context import AdminContext
 from ..destinations import permit
 from ..endpoint import endpoint
-from ..requests import read, said
+from ..requests import read_json, strip
 
 LIMIT = 3.0
 """Seconds for one address."""
-
 USUAL = ("http://127.0.0.1:3002",)
 """Where a crawler of one's own listens by default."""
 
@@ -63,21 +62,21 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def detect(admin: AdminContext, request: Request) -> Response:
     """Try an address that is given, the one in the settings, and the usual ones."""
-    given = said((await read(request, DetectBody)).base_url)
-    urls = (given, admin.tables.settings.firecrawl_base_url, *USUAL)
-    wanted = tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
-    for url in wanted:
+    named = strip((await read_json(request, DetectBody)).base_url)
+    urls = (named, admin.snapshot.settings.firecrawl_base_url, *USUAL)
+    candidates = tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
+    for url in candidates:
         await permit(admin.core.network, url)
-    found = tuple(await asyncio.gather(*(_look(admin, url) for url in wanted)))
-    first = next((each.base_url for each in found if each.reachable), None)
-    return json_answer(Detected(ok=first is not None, base_url=first, endpoints=found))
+    crawlers = tuple(await asyncio.gather(*(_look(admin, url) for url in candidates)))
+    first = next((each.base_url for each in crawlers if each.reachable), None)
+    return json_answer(Detected(ok=first is not None, base_url=first, endpoints=crawlers))
 
 
 async def _look(admin: AdminContext, url: str) -> Crawler:
-    asked = UpstreamRequest(method="GET", url=f"{url}/", headers={"accept": "*/*"})
+    request = UpstreamRequest(method="GET", url=f"{url}/", headers={"accept": "*/*"})
     try:
         async with asyncio.timeout(LIMIT):
-            response = await admin.core.network.transport().send(asked)
+            response = await admin.core.network.transport().send(request)
         await response.aclose()
     except TimeoutError:
         return Crawler(base_url=url, reachable=False, error=f"No answer in {LIMIT:g} s")

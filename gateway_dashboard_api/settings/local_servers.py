@@ -19,14 +19,13 @@ from gateway_core.storage.stores.connection import Connection, ConnectionChange,
 from gateway_core.upstream.redaction import redact
 
 from ..accounts.probes.discovery import discover
-from ..accounts.probes.subjects import candidate
+from ..accounts.probes.subjects import build_candidate
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import read
+from ..requests import read_json
 
 LIMIT = 2.0
 """Seconds for one server."""
-
 HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -42,7 +41,7 @@ class LocalServer(Struct, frozen=True, kw_only=True):
 
 def local_specs(admin: AdminContext) -> Iterator[ProviderSpec]:
     """Providers that are usually on this machine and let everybody in."""
-    for spec in admin.tables.registry.providers.values():
+    for spec in admin.snapshot.registry.providers.values():
         is_here = urlsplit(spec.base_url or "").hostname in HERE
         if is_here and spec.auth.type in ("none", "optional"):
             yield spec
@@ -55,7 +54,7 @@ async def local_servers(admin: AdminContext) -> list[LocalServer]:
 
 async def _look(admin: AdminContext, spec: ProviderSpec) -> LocalServer:
     url = spec.base_url or ""
-    account = candidate(admin, spec.id, None, {})
+    account = build_candidate(admin, spec.id, None, {})
     try:
         async with asyncio.timeout(LIMIT):
             listed = await discover(admin.core, spec, admin.wire(spec), account)
@@ -69,9 +68,7 @@ async def _look(admin: AdminContext, spec: ProviderSpec) -> LocalServer:
 
 
 PATH = "/api/settings/auto-configure"
-
 NAME = "Local"
-
 Act = Literal["none", "add", "enable"]
 
 
@@ -124,15 +121,15 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 async def run(admin: AdminContext, request: Request) -> Response:
     """Add an account for every server that answers, or enable the one there is."""
-    is_dry = (await read(request, RunBody)).dry_run
-    found = await _report(admin)
+    is_dry = (await read_json(request, RunBody)).dry_run
+    report = await _report(admin)
     if is_dry:
-        return json_answer(found)
+        return json_answer(report)
     changed = 0
     async with admin.writing():
-        for line in found.report:
-            changed += await _act(admin, line)
-    return json_answer(msgspec.structs.replace(found, dry_run=False, changed=changed))
+        for line in report.report:
+            changed += await _apply(admin, line)
+    return json_answer(msgspec.structs.replace(report, dry_run=False, changed=changed))
 
 
 async def _report(admin: AdminContext) -> Report:
@@ -160,7 +157,7 @@ def _wanted(server: LocalServer, stored: tuple[Connection, ...]) -> Act:
     return "enable" if own else "add"
 
 
-async def _act(admin: AdminContext, line: Line) -> int:
+async def _apply(admin: AdminContext, line: Line) -> int:
     """Do what a line says, unless it was done meanwhile; gives how many accounts that is."""
     own = await admin.stores.connections.list(line.provider)
     if line.action == "add" and not own:

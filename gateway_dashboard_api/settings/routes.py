@@ -13,14 +13,13 @@ from gateway_core.http.responses import json_answer
 from ..admin_context import AdminContext
 from ..destinations import permit_proxy
 from ..endpoint import endpoint
-from ..login.password_changes import change_knowing, chosen, renewed
-from ..login.sign_in import counted
-from ..requests import read
-from .document import changes, shown
+from ..login.password_changes import change_with_current, read_choice, renew_session
+from ..login.sign_in import report_failures
+from ..requests import read_json
+from .document import read_changes, render
 from .schema import SettingsChange, SettingsDocument
 
 PATH = "/api/settings"
-
 _PROXY = "outboundProxyUrl"
 
 
@@ -31,7 +30,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "PATCH",
             PATH,
-            counted(patch),
+            report_failures(patch),
             "update the settings",
             body=SettingsChange,
             answer=SettingsDocument,
@@ -45,24 +44,24 @@ async def show(admin: AdminContext, request: Request) -> Response:
     settings = await admin.stores.settings.read()
     operator = admin.caller(request).is_operator
     return json_answer(
-        shown(document, settings, admin.core.environment.variables, operator=operator)
+        render(document, settings, admin.core.environment.variables, operator=operator)
     )
 
 
 async def patch(admin: AdminContext, request: Request) -> Response:
-    body: dict[str, Any] = await read(request, dict[str, Any])
-    wanted, choice = changes(body), chosen(body)
-    check_changes(wanted)
-    touched = (*guarded(wanted), *(() if choice is None else ("the password",)))
+    body: dict[str, Any] = await read_json(request, dict[str, Any])
+    changes, choice = read_changes(body), read_choice(body)
+    check_changes(changes)
+    touched = (*guarded(changes), *(() if choice is None else ("the password",)))
     if touched and not admin.caller(request).is_operator:
         raise Forbidden(f"An API key may not change {touched[0]}")
-    if wanted.get(_PROXY):
-        await permit_proxy(admin.core.network, wanted[_PROXY])
+    if changes.get(_PROXY):
+        await permit_proxy(admin.core.network, changes[_PROXY])
     if choice is not None:
-        await change_knowing(admin, request, choice, wanted)
-        return renewed(admin, request, await show(admin, request))
+        await change_with_current(admin, request, choice, changes)
+        return renew_session(admin, request, await show(admin, request))
     if touched:
         await admin.audit(request, "settings.change", None, {"keys": touched})
     async with admin.writing():
-        await admin.stores.settings.patch(wanted)
+        await admin.stores.settings.patch(changes)
     return await show(admin, request)

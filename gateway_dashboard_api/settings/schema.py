@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from gateway_core.config.setting import Trait
 from gateway_core.config.settings import traits
 
-from .document import PASSWORD, derived
+from .document import PASSWORD, derive
 
 Field = tuple[str, Any, Any]
 
@@ -31,11 +31,11 @@ def _written(trait: Trait) -> Field:
     return trait.field, _may(trait.type, None), UNSET
 
 
-def _shape(name: str, about: str, fields: Iterable[Field]) -> type[Struct]:
+def _shape(name: str, docstring: str, fields: Iterable[Field]) -> type[Struct]:
     return msgspec.defstruct(
         name,
         fields,
-        namespace={"__doc__": about},
+        namespace={"__doc__": docstring},
         module=__name__,
         frozen=True,
         kw_only=True,
@@ -51,12 +51,11 @@ SettingsChange = _shape(
         *((name, _may(str), UNSET) for name in PASSWORD),
     ),
 )
-
 SettingsDocument = _shape(
     "SettingsDocument",
     "The settings in force, as far as the caller may see them, and what follows from them.",
     (
         *(_read(trait) for trait in traits().values() if not trait.never),
-        *((name, _may(type(value)), UNSET) for name, value in derived({}, {}).items()),
+        *((name, _may(type(value)), UNSET) for name, value in derive({}, {}).items()),
     ),
 )

@@ -14,10 +14,9 @@ from gateway_core.storage.moments import iso
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query
+from ..requests import read_query
 
 PATH = "/api/health/providers"
-
 KEPT = 10.0
 """Seconds that a picture is shown again."""
 
@@ -52,10 +51,10 @@ class _Picture:
 
     async def show(self, admin: AdminContext, request: Request) -> Response:
         """The providers that have accounts; a picture is kept for ten seconds."""
-        now, kept = admin.core.clock(), self._page
-        if kept is not None and not query(request, HealthQuery).force and now < self._until:
+        now, cached = admin.core.clock(), self._page
+        if cached is not None and not read_query(request, HealthQuery).force and now < self._until:
             return json_answer(
-                HealthPage(providers=kept.providers, checked_at=kept.checked_at, cached=True)
+                HealthPage(providers=cached.providers, checked_at=cached.checked_at, cached=True)
             )
         page = HealthPage(providers=_looked_at(admin), checked_at=iso(now), cached=False)
         self._page, self._until = page, now + KEPT
@@ -97,7 +96,7 @@ def _looked_at(admin: AdminContext) -> tuple[ProviderHealth, ...]:
     partly = {account for account, _, _ in admin.core.cooldowns.all_active()}
     return tuple(
         _health(admin, provider, accounts, resting, partly)
-        for provider, accounts in sorted(admin.tables.accounts.items())
+        for provider, accounts in sorted(admin.snapshot.accounts.items())
     )
 
 

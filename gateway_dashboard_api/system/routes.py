@@ -25,22 +25,15 @@ from gateway_core.storage.stores.audit import AuditRow
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query, read, said
+from ..requests import read_json, read_query, strip
 
 DISTRIBUTION = "model-gateway"
-
 YEAR = 365 * 24 * 3600
-
 LOCALE_COOKIE = "locale"
-
 NOT_HERE = "This gateway is stopped by whoever runs it, not over the network"
-
 NO_UPDATE = "This gateway does not update itself: install the new version and start it again"
-
 BEARER = {"authorization": "Bearer and the text of SHUTDOWN_SECRET"}
-
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
-
 log = logging.getLogger(__name__)
 
 
@@ -105,7 +98,7 @@ async def initialized(admin: AdminContext, request: Request) -> Response:
 
 async def set_locale(admin: AdminContext, request: Request) -> Response:
     """Keep the language of the pages in a cookie."""
-    locale = said((await read(request, LocaleBody)).locale)
+    locale = strip((await read_json(request, LocaleBody)).locale)
     if not _LOCALE.fullmatch(locale):
         raise BadRequest("Invalid locale")
     answer = json_answer({"success": True, "locale": locale})
@@ -144,9 +137,9 @@ async def shut_down(admin: AdminContext, request: Request) -> Response:
         return _told(NOT_HERE, 403)
     if environment.shutdown_secret is None:
         return _told("SHUTDOWN_SECRET is not set", 403)
-    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
-    wanted = environment.shutdown_secret.encode()
-    if scheme.lower() != "bearer" or not hmac.compare_digest(shown.strip().encode(), wanted):
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    expected = environment.shutdown_secret.encode()
+    if scheme.lower() != "bearer" or not hmac.compare_digest(secret.strip().encode(), expected):
         return _told("Unauthorized", 401)
     return await _stop(admin, request)
 
@@ -159,7 +152,7 @@ def is_managed(environment: Environment) -> bool:
 
 
 async def _stop(admin: AdminContext, request: Request) -> Response:
-    if not listens_for_a_stop():
+    if not handles_sigterm():
         return _told(NOT_HERE, 403)
     await admin.audit(request, "process.stop")
     answer = _told("Shutting down", 200)
@@ -167,7 +160,7 @@ async def _stop(admin: AdminContext, request: Request) -> Response:
     return answer
 
 
-def listens_for_a_stop() -> bool:
+def handles_sigterm() -> bool:
     """Whether the program around this gateway ends in good order when it is asked to.
 
     A program that merely has a gateway in it would be killed instead.
@@ -205,7 +198,7 @@ def _written(admin: AdminContext, table: Iterable[Guarded]) -> bytes:
     from gateway_core.http.openapi import document
 
     operations = [operation for each in table for operation in each.operations]
-    formats = admin.tables.registry.formats.values()
+    formats = admin.snapshot.registry.formats.values()
     return msgspec.json.encode(document(operations, formats, current_version()))
 
 
@@ -232,8 +225,10 @@ async def show_audit(admin: AdminContext, request: Request) -> Response:
     one way in when the password is lost; never for an API key, whose own acts
     are among the rows.
     """
-    asked = query(request, AuditQuery)
+    parameters = read_query(request, AuditQuery)
     rows, total = await admin.stores.audit.page(
-        action=asked.action, limit=asked.limit, offset=asked.offset
+        action=parameters.action, limit=parameters.limit, offset=parameters.offset
     )
-    return json_answer(AuditPage(rows=rows, total=total, limit=asked.limit, offset=asked.offset))
+    return json_answer(
+        AuditPage(rows=rows, total=total, limit=parameters.limit, offset=parameters.offset)
+    )

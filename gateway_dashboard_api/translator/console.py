@@ -9,14 +9,10 @@ from contextlib import asynccontextmanager, contextmanager
 from gateway_core.pipeline.context import Core
 
 LINES = 500
-
 BEHIND = 200
 """Lines a slow reader may be behind; then it misses some."""
-
 LOGGERS = ("gateway_core", "gateway_dashboard_api")
-
 _KEY = "dashboard_console"
-
 Entry = str | None
 """A line; ``None`` says that all lines were dropped."""
 
@@ -67,12 +63,12 @@ class Console(logging.Handler):
 
 def console_of(core: Core) -> Console | None:
     """The console of a running gateway; ``None`` while the translator is off."""
-    found: Console | None = vars(core).get(_KEY)
-    return found
+    console: Console | None = vars(core).get(_KEY)
+    return console
 
 
 @asynccontextmanager
-async def listening(core: Core) -> AsyncIterator[None]:
+async def capture_log(core: Core) -> AsyncIterator[None]:
     """Keep the log's lines until the block ends, if the translator is on."""
     if not core.environment.enable_translator:
         yield

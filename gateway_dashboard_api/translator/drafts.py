@@ -35,7 +35,7 @@ class Draft(Struct, frozen=True):
         return self.question.open(self.target, credential)
 
 
-def draft(
+def read_draft(
     snapshot: ConfigSnapshot, provider: str, model: str, source: str, body: dict[str, Any], now: int
 ) -> Draft:
     """Read a client's body. ``source`` is its format; the completions style when empty.
@@ -65,8 +65,8 @@ def draft(
 def _is_bare(snapshot: ConfigSnapshot, provider: str, name: str) -> bool:
     """Whether the provider's prefix is still to be put before the model."""
     names = snapshot.registry.names
-    wanted = names.get(provider, provider)
-    return bool(provider) and names.get(name.partition("/")[0]) != wanted
+    identity = names.get(provider, provider)
+    return bool(provider) and names.get(name.partition("/")[0]) != identity
 
 
 def _usual(snapshot: ConfigSnapshot) -> WireFormat | None:
@@ -94,10 +94,10 @@ def _target(snapshot: ConfigSnapshot, name: str) -> Target:
 def _no_chat(snapshot: ConfigSnapshot, name: str) -> str:
     prefix = name.partition("/")[0]
     spec = snapshot.registry.providers.get(snapshot.registry.names.get(prefix, prefix))
-    words = f"Provider {prefix[:64]} does not serve chat requests"
+    message = f"Provider {prefix[:64]} does not serve chat requests"
     if spec is None or not serves_chat(snapshot, spec):
-        return words
-    return f"{words} with this model"
+        return message
+    return f"{message} with this model"
 
 
 def account_for(snapshot: ConfigSnapshot, target: Target) -> Account:
@@ -108,7 +108,7 @@ def account_for(snapshot: ConfigSnapshot, target: Target) -> Account:
     return accounts[0]
 
 
-def masked(snapshot: ConfigSnapshot, target: Target) -> Credential:
+def mask_credential(snapshot: ConfigSnapshot, target: Target) -> Credential:
     """An account's credential as it may be shown; a made-up one where there is no account."""
     accounts = snapshot.accounts.get(target.provider.id, ())
     if not accounts:

@@ -19,17 +19,15 @@ from gateway_core.upstream.redaction import redact, secrets_of
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query, read
+from ..requests import read_json, read_query
 from ..streams import Frames
 from .bodies import FileBody, FileQuery
 from .console import Console, console_of
-from .routes import PATH, when_on
+from .routes import PATH, if_enabled
 from .views import Content, Logs
 
 LOGS = f"{PATH}/console-logs"
-
 FOLDER = "translator"
-
 PING = 25.0
 """Seconds between two signs of life in a stream."""
 
@@ -39,11 +37,11 @@ def routes(admin: AdminContext) -> list[Guarded]:
     saved = partial(route, body=FileBody, example={"file": "1_req_client.json", "content": "{}"})
     loaded = partial(route, query=FileQuery, answer=Content)
     return [
-        route("GET", LOGS, when_on(show), "read the log", answer=Logs),
-        route("DELETE", LOGS, when_on(clear), "clear the log", answer=Logs),
-        route("GET", f"{LOGS}/stream", when_on(stream), "follow the log", media=STREAM),
-        loaded("GET", f"{PATH}/load", when_on(load), "load the text"),
-        saved("POST", f"{PATH}/save", when_on(save), "save the text", answer=dict[str, bool]),
+        route("GET", LOGS, if_enabled(show), "read the log", answer=Logs),
+        route("DELETE", LOGS, if_enabled(clear), "clear the log", answer=Logs),
+        route("GET", f"{LOGS}/stream", if_enabled(stream), "follow the log", media=STREAM),
+        loaded("GET", f"{PATH}/load", if_enabled(load), "load the text"),
+        saved("POST", f"{PATH}/save", if_enabled(save), "save the text", answer=dict[str, bool]),
     ]
 
 
@@ -63,15 +61,15 @@ async def stream(admin: AdminContext, request: Request) -> Response:
 
 def _console(admin: AdminContext) -> Console:
     """Raises NotFound."""
-    found = console_of(admin.core)
-    if found is None:
+    console = console_of(admin.core)
+    if console is None:
         raise NotFound("Not found")
-    return found
+    return console
 
 
 def _lines(admin: AdminContext, lines: tuple[str, ...]) -> tuple[str, ...]:
     """Lines without the secret of any account."""
-    accounts = (each for some in admin.tables.accounts.values() for each in some)
+    accounts = (each for some in admin.snapshot.accounts.values() for each in some)
     secrets = [secret for each in accounts for secret in secrets_of(each.credential)]
     return tuple(redact(line, secrets) for line in lines)
 
@@ -97,7 +95,7 @@ def _frame(event: dict[str, Any]) -> bytes:
 
 
 async def load(admin: AdminContext, request: Request) -> Response:
-    name = query(request, FileQuery).file
+    name = read_query(request, FileQuery).file
     content = await anyio.to_thread.run_sync(admin.core.data_dir.read, f"{FOLDER}/{name}")
     if content is None:
         raise NotFound("The text was not saved yet")
@@ -105,7 +103,7 @@ async def load(admin: AdminContext, request: Request) -> Response:
 
 
 async def save(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, FileBody)
+    body = await read_json(request, FileBody)
     await anyio.to_thread.run_sync(_write, admin, body)
     return json_answer({"success": True})
 

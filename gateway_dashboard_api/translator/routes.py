@@ -22,19 +22,16 @@ from gateway_core.upstream.redaction import MASK, secrets_of
 
 from ..admin_context import AdminContext
 from ..endpoint import Handler, endpoint
-from ..requests import read
+from ..requests import read_json
 from ..streams import Frames
 from .bodies import SendBody, TranslateBody
-from .drafts import Draft, account_for, draft, masked
+from .drafts import Draft, account_for, mask_credential, read_draft
 from .views import Translated
 
 PATH = "/api/translator"
-
 ERROR_LIMIT = 64 * 1024
 """Bytes of a vendor's error that are shown."""
-
 SAFE_TYPES = ("application/json", STREAM, "application/x-ndjson", "text/plain")
-
 EXAMPLE = {
     "provider": "echo",
     "body": {"model": "echo", "messages": [{"role": "user", "content": "Hello"}]},
@@ -48,7 +45,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/translate",
-            when_on(translate),
+            if_enabled(translate),
             "translate the request",
             access=operator,
             body=TranslateBody,
@@ -59,7 +56,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "POST",
             f"{PATH}/send",
-            when_on(send),
+            if_enabled(send),
             "send the request",
             access=operator,
             body=SendBody,
@@ -68,7 +65,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
     ]
 
 
-def when_on(handler: Handler) -> Handler:
+def if_enabled(handler: Handler) -> Handler:
     """The handler, or 404 while the translator is off; errors say ``success: false`` too."""
 
     async def guarded(admin: AdminContext, request: Request) -> Response:
@@ -91,15 +88,15 @@ async def _told(
 
 
 async def translate(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, TranslateBody)
-    found = _draft(admin, body)
-    result = _formats(found) if body.step == 1 else _request(admin, found, whole=body.step == 3)
+    body = await read_json(request, TranslateBody)
+    draft = _draft(admin, body)
+    result = _formats(draft) if body.step == 1 else _request(admin, draft, whole=body.step == 3)
     return json_answer(Translated(success=True, result=result))
 
 
 def _draft(admin: AdminContext, body: TranslateBody | SendBody) -> Draft:
-    return draft(
-        admin.tables,
+    return read_draft(
+        admin.snapshot,
         body.provider.strip(),
         body.model.strip(),
         body.source_format.strip(),
@@ -108,18 +105,18 @@ def _draft(admin: AdminContext, body: TranslateBody | SendBody) -> Draft:
     )
 
 
-def _formats(found: Draft) -> dict[str, Any]:
+def _formats(draft: Draft) -> dict[str, Any]:
     return {
-        "provider": found.target.provider.id,
-        "model": found.target.model.id,
-        "sourceFormat": found.question.client.id,
-        "targetFormat": found.vendor.id,
+        "provider": draft.target.provider.id,
+        "model": draft.target.model.id,
+        "sourceFormat": draft.question.client.id,
+        "targetFormat": draft.vendor.id,
     }
 
 
-def _request(admin: AdminContext, found: Draft, *, whole: bool) -> dict[str, Any]:
+def _request(admin: AdminContext, draft: Draft, *, whole: bool) -> dict[str, Any]:
     """What would be sent, with a mask where the secret would be."""
-    outgoing = found.opened(masked(admin.tables, found.target)).request
+    outgoing = draft.opened(mask_credential(admin.snapshot, draft.target)).request
     try:
         body = msgspec.json.decode(outgoing.body)
     except msgspec.DecodeError:
@@ -131,11 +128,11 @@ def _request(admin: AdminContext, found: Draft, *, whole: bool) -> dict[str, Any
 
 async def send(admin: AdminContext, request: Request) -> Response:
     """The vendor's own answer, as it comes; an error of its without the account's secrets."""
-    body: SendBody = await read(request, SendBody)
-    found = _draft(admin, body)
-    account = account_for(admin.tables, found.target)
-    outgoing = found.opened(account.credential).request
-    response = await send_request(admin.core, found.target.provider, account, outgoing)
+    body: SendBody = await read_json(request, SendBody)
+    draft = _draft(admin, body)
+    account = account_for(admin.snapshot, draft.target)
+    outgoing = draft.opened(account.credential).request
+    response = await send_request(admin.core, draft.target.provider, account, outgoing)
     if not 200 <= response.status < 300:
         return await _refusal(response, account)
     answer = Frames(_pieces(response))
@@ -158,13 +155,13 @@ async def _refusal(response: UpstreamResponse, account: Account) -> Response:
             body += chunk
     finally:
         await response.aclose()
-    text = without(
+    text = mask_secrets(
         bytes(body[:ERROR_LIMIT]).decode("utf-8", "replace"), secrets_of(account.credential)
     )
     return Response(text, response.status, {**NO_STORE, "content-type": _type(response)})
 
 
-def without(text: str, secrets: Iterable[str]) -> str:
+def mask_secrets(text: str, secrets: Iterable[str]) -> str:
     """A text with a mask in the place of each secret."""
     for secret in sorted(secrets, key=len, reverse=True):
         if secret:
@@ -174,6 +171,6 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 def _type(response: UpstreamResponse) -> str:
     """The vendor's content type, unless a browser would run what it holds."""
-    given = response.headers.get("content-type", "")
-    plain = given.partition(";")[0].strip().lower()
-    return given if plain in SAFE_TYPES else "text/plain; charset=utf-8"
+    content_type = response.headers.get("content-type", "")
+    plain = content_type.partition(";")[0].strip().lower()
+    return content_type if plain in SAFE_TYPES else "text/plain; charset=utf-8"

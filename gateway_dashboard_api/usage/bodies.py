@@ -7,9 +7,7 @@ from msgspec import Meta, Struct
 from gateway_core.storage.stores.usage import Status
 
 Day = Annotated[str, Meta(max_length=64)]
-
 StatsPeriod = Literal["today", "24h", "7d", "30d", "60d", "all"]
-
 ChartPeriod = Literal["today", "24h", "7d", "30d", "60d", "90d", "180d", "365d", "all"]
 
 

@@ -35,9 +35,9 @@ async def _hourly(admin: AdminContext, starts: Sequence[float]) -> list[Bucket]:
     rows = await admin.stores.reports.minutes(iso(starts[0]))
     tokens, costs = [0] * len(starts), [0] * len(starts)
     for row in rows:
-        place = _place(row, starts)
-        tokens[place] += row.input_tokens + row.output_tokens
-        costs[place] += row.cost
+        hour = _place(row, starts)
+        tokens[hour] += row.input_tokens + row.output_tokens
+        costs[hour] += row.cost
     labels = [f"{datetime.fromtimestamp(start):%H:%M}" for start in starts]
     return [
         Bucket(label, some, dollars(cost))
@@ -55,9 +55,9 @@ async def _daily(admin: AdminContext, period: Period, today: date) -> list[Bucke
     rows = {row.at: row for row in await admin.stores.reports.days.days(*period.days)}
     first = period.first or (date.fromisoformat(min(rows)) if rows else today)
     last = max(today, date.fromisoformat(max(rows))) if rows else today
-    found = []
+    days = []
     for day in every_day(first, last):
         row = rows.get(day.isoformat())
         label = f"{day:%b} {day.day}"
-        found.append(Bucket(label, row.tokens if row else 0, dollars(row.cost if row else 0)))
-    return found
+        days.append(Bucket(label, row.tokens if row else 0, dollars(row.cost if row else 0)))
+    return days

@@ -11,9 +11,9 @@ from gateway_core.storage.stores.usage import UsageRow
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query
+from ..requests import read_query
 from .bodies import DetailsQuery
-from .filters import which
+from .filters import build_filter
 from .views import DetailRow, Details, detail_row, pagination
 
 PATH = "/api/usage/request-details"
@@ -35,20 +35,18 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def show(admin: AdminContext, request: Request) -> Response:
     """What was said is for the operator; an API key sees the figures only."""
-    given = query(request, DetailsQuery)
-    chosen, reports = which(admin, given), admin.stores.reports
+    parameters = read_query(request, DetailsQuery)
+    chosen, reports = build_filter(admin, parameters), admin.stores.reports
     total = await reports.count(chosen)
-    offset = (given.page - 1) * given.page_size
-    rows = await reports.page(chosen, limit=given.page_size, offset=offset)
+    offset = (parameters.page - 1) * parameters.page_size
+    rows = await reports.page(chosen, limit=parameters.page_size, offset=offset)
     if admin.caller(request).is_operator:
-        details = await with_what_was_said(admin, rows)
+        details = await join_bodies(admin, rows)
     else:
         details = tuple(detail_row(row, None) for row in rows)
-    return json_answer(Details(details, pagination(given.page, given.page_size, total)))
+    return json_answer(Details(details, pagination(parameters.page, parameters.page_size, total)))
 
 
-async def with_what_was_said(
-    admin: AdminContext, rows: Sequence[UsageRow]
-) -> tuple[DetailRow, ...]:
-    said = await admin.stores.request_details.of(row.request_id for row in rows)
-    return tuple(detail_row(row, said.get(row.request_id)) for row in rows)
+async def join_bodies(admin: AdminContext, rows: Sequence[UsageRow]) -> tuple[DetailRow, ...]:
+    bodies = await admin.stores.request_details.of(row.request_id for row in rows)
+    return tuple(detail_row(row, bodies.get(row.request_id)) for row in rows)

@@ -16,22 +16,17 @@ from gateway_core.storage.stores.usage_reports import Which
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query
+from ..requests import read_query
 from ..streams import Attachment
 from .bodies import ExportQuery
-from .details import with_what_was_said
+from .details import join_bodies
 from .views import DetailRow
 
 PATH = "/api/logs/export"
-
 TYPE = "request-logs"
-
 AT_ONCE = 500
-
 HOUR = 3600
-
 BROKEN = "The export broke off"
-
 log = logging.getLogger(__name__)
 
 
@@ -66,25 +61,27 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def export(admin: AdminContext, request: Request) -> Response:
-    given = query(request, ExportQuery)
+    parameters = read_query(request, ExportQuery)
     now = admin.core.clock()
-    await admin.audit(request, "logs.export", None, {"hours": given.hours, "limit": given.limit})
-    chosen = Which(since=iso(now - given.hours * HOUR), until=iso(now + 1), days=None)
+    await admin.audit(
+        request, "logs.export", None, {"hours": parameters.hours, "limit": parameters.limit}
+    )
+    chosen = Which(since=iso(now - parameters.hours * HOUR), until=iso(now + 1), days=None)
     total = await admin.stores.reports.count(chosen)
-    source = written(admin, chosen, given, total)
+    source = write_export(admin, chosen, parameters, total)
     return Attachment(source, f"{TYPE}-{local_day(now)}.json")
 
 
-async def written(
-    admin: AdminContext, chosen: Which, given: ExportQuery, total: int
+async def write_export(
+    admin: AdminContext, chosen: Which, parameters: ExportQuery, total: int
 ) -> AsyncGenerator[bytes, None]:
     """The document, a piece at a time. The head says how much there is before any row."""
-    count = min(total, given.limit)
-    yield head(given, count, total)
+    count = min(total, parameters.limit)
+    yield write_head(parameters, count, total)
     emitted = 0
     try:
         async for rows in _pieces(admin, chosen, count):
-            parts = [msgspec.json.encode(row) for row in await with_what_was_said(admin, rows)]
+            parts = [msgspec.json.encode(row) for row in await join_bodies(admin, rows)]
             yield (b"," if emitted else b"") + b",".join(parts)
             emitted += len(rows)
     except Exception:
@@ -95,10 +92,10 @@ async def written(
         yield b"]}" if emitted == count else b'],"emitted":%d}' % emitted
 
 
-def head(given: ExportQuery, count: int, total: int) -> bytes:
-    facts: dict[str, object] = {"count": count, "hours": given.hours, "type": TYPE}
+def write_head(parameters: ExportQuery, count: int, total: int) -> bytes:
+    facts: dict[str, object] = {"count": count, "hours": parameters.hours, "type": TYPE}
     if total > count:
-        facts |= {"capped": True, "limit": given.limit, "totalAvailable": total}
+        facts |= {"capped": True, "limit": parameters.limit, "totalAvailable": total}
     return msgspec.json.encode(facts)[:-1] + b',"logs":['
 
 

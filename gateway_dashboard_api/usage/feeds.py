@@ -11,21 +11,16 @@ from gateway_core.storage.failure_log import FailureLog
 from gateway_core.storage.moments import local_day
 
 from ..admin_context import AdminContext
-from .overview import picture
-from .periods import named
+from .overview import build_overview
+from .periods import named_period
 
 LOOK_EVERY = 1.0
 """Seconds between two looks whether something has changed."""
-
 PING_AFTER = 25.0
-
 PING = b": ping\n\n"
-
 SHARE = 0.1
 """How much of the time may go into making pictures of a large ledger."""
-
 log = logging.getLogger(__name__)
-
 Mark = tuple[int, int, str]
 """Differs whenever a picture would: the newest row, what is on its way, the day."""
 
@@ -76,11 +71,11 @@ class Feeds:
         feed = self._join(period)
         try:
             await self._make(period, feed, await self._mark())
-            seen = None
+            sent = None
             while not self._admin.core.state.is_stopping:
                 upcoming = feed.next
-                if feed.mark != seen:
-                    seen = feed.mark
+                if feed.mark != sent:
+                    sent = feed.mark
                     yield feed.frame
                 elif not await self._is_set(upcoming):
                     yield PING
@@ -135,8 +130,10 @@ class Feeds:
             if feed.mark == mark:
                 return
             began = self._monotonic()
-            seen = await picture(self._admin, named(period, self._admin.core.clock()))
-            feed.publish(b"data: " + msgspec.json.encode(seen) + b"\n\n", mark)
+            overview = await build_overview(
+                self._admin, named_period(period, self._admin.core.clock())
+            )
+            feed.publish(b"data: " + msgspec.json.encode(overview) + b"\n\n", mark)
             self.made += 1
             took = self._monotonic() - began
             self._rest_until = self._monotonic() + took / SHARE

@@ -9,34 +9,34 @@ from gateway_core.storage.stores.usage_reports import Which
 
 from ..admin_context import AdminContext
 from .bodies import RowFilter
-from .periods import DAY, began, calendar_day
+from .periods import DAY, calendar_day, day_start
 
 _DATE = 10
 """Characters of a date without a time."""
 
 
-def which(admin: AdminContext, asked: RowFilter) -> Which:
+def build_filter(admin: AdminContext, parameters: RowFilter) -> Which:
     """The rows a query means. Raises BadRequest for dates that make no sense."""
-    start, end = asked.start_date, asked.end_date
+    start, end = parameters.start_date, parameters.end_date
     since, until = _since(start), _until(end)
     if since is not None and until is not None and until <= since:
         raise BadRequest("startDate must not be after endDate")
-    whole = all(text is None or len(text) == _DATE for text in (start, end))
+    is_whole_days = all(text is None or len(text) == _DATE for text in (start, end))
     return Which(
-        provider=admin.provider_id(asked.provider) if asked.provider else None,
-        model=asked.model,
-        connection=asked.connection_id,
-        status=asked.status,
+        provider=admin.provider_id(parameters.provider) if parameters.provider else None,
+        model=parameters.model,
+        connection=parameters.connection_id,
+        status=parameters.status,
         since=since,
         until=until,
-        days=(start or "", end or LAST_DAY) if whole else None,
+        days=(start or "", end or LAST_DAY) if is_whole_days else None,
     )
 
 
 def _since(text: str | None) -> str | None:
     if text is None:
         return None
-    return began(calendar_day(text)) if len(text) == _DATE else _moment(text, "startDate")
+    return day_start(calendar_day(text)) if len(text) == _DATE else _moment(text, "startDate")
 
 
 def _until(text: str | None) -> str | None:
@@ -45,7 +45,7 @@ def _until(text: str | None) -> str | None:
         return None
     try:
         if len(text) == _DATE:
-            return began(calendar_day(text) + DAY)
+            return day_start(calendar_day(text) + DAY)
         return iso(seconds(_moment(text, "endDate")) + 0.001)
     except (OverflowError, ValueError):
         raise BadRequest("Invalid endDate") from None

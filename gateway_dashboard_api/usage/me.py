@@ -12,7 +12,7 @@ from ..admin_context import AdminContext
 from ..endpoint import endpoint
 from ..keys.spending import day_status
 from ..keys.views import account_row, totals
-from ..requests import query
+from ..requests import read_query
 from .bodies import MeQuery
 from .views import Account, Me, OwnUsage
 
@@ -28,7 +28,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    if query(request, MeQuery).format != "json":
+    if read_query(request, MeQuery).format != "json":
         raise BadRequest("Invalid format: json is possible")
     caller = admin.caller(request)
     key = None if caller.key is None else await admin.stores.keys.get(caller.key.id)

@@ -12,13 +12,11 @@ from gateway_core.storage.stores.usage_reports import Minute, Which
 
 from ..admin_context import AdminContext
 from .periods import MINUTE, Period
-from .statistics import Names, Stats, dollars, labelled, stats
+from .statistics import Names, Stats, dollars, label_model, summarize
 from .views import names_of
 
 MINUTES = 10
-
 RECENT = 20
-
 FRESH = 10.0
 """Seconds for which a failed call is shown as the vendor's trouble."""
 
@@ -68,17 +66,17 @@ class Picture(Stats, frozen=True, kw_only=True, rename="camel"):
     """Whose newest call has just failed; else an empty text."""
 
 
-async def picture(admin: AdminContext, period: Period) -> Picture:
+async def build_overview(admin: AdminContext, period: Period) -> Picture:
     """What there is to be seen of a period now."""
     names = await names_of(admin)
     now = admin.core.clock()
     recent = await admin.stores.reports.page(Which(), limit=RECENT)
     waiting = admin.core.in_flight.groups()
     return Picture(
-        **stats(await sums_of(admin, period), names),
+        **summarize(await sums_of(admin, period), names),
         last10_minutes=await last_minutes(admin, now),
-        pending=pending(waiting),
-        active_requests=tuple(_active(one, count, names) for one, count in waiting.items()),
+        pending=count_pending(waiting),
+        active_requests=tuple(_active(request, count, names) for request, count in waiting.items()),
         recent_requests=tuple(map(_recent, recent)),
         error_provider=_troubled(recent, now),
     )
@@ -110,20 +108,20 @@ def _moment(row: Minute | None) -> Moment:
     )
 
 
-def pending(waiting: Mapping[Waiting, int]) -> Pending:
+def count_pending(waiting: Mapping[Waiting, int]) -> Pending:
     by_model: dict[str, int] = {}
     by_account: dict[str, dict[str, int]] = {}
-    for one, count in waiting.items():
-        label = labelled(one.model, one.provider)
+    for request, count in waiting.items():
+        label = label_model(request.model, request.provider)
         by_model[label] = by_model.get(label, 0) + count
-        mine = by_account.setdefault(one.account, {})
-        mine[label] = mine.get(label, 0) + count
+        models = by_account.setdefault(request.account, {})
+        models[label] = models.get(label, 0) + count
     return Pending(by_model=by_model, by_account=by_account)
 
 
-def _active(one: Waiting, count: int, names: Names) -> Active:
-    account = names.account(one.account)
-    return Active(model=one.model, provider=one.provider, account=account, count=count)
+def _active(request: Waiting, count: int, names: Names) -> Active:
+    account = names.account(request.account)
+    return Active(model=request.model, provider=request.provider, account=account, count=count)
 
 
 def _recent(row: UsageRow) -> Recent:

@@ -9,21 +9,13 @@ from gateway_core.contracts.errors import BadRequest
 from gateway_core.storage.moments import iso, local_day
 
 DAY = timedelta(days=1)
-
 HOUR = 3600
-
 MINUTE = 60
-
 DAYS = {"today": 1, "7d": 7, "30d": 30, "60d": 60, "90d": 90, "180d": 180, "365d": 365}
-
 LAST_DAY_HOURS = "24h"
-
 ALL = "all"
-
 STATS = ("today", "24h", "7d", "30d", "60d", "all")
-
 CHART = (*STATS, "90d", "180d", "365d")
-
 USUAL = "7d"
 
 
@@ -44,7 +36,7 @@ class Period(Struct, frozen=True):
         return first, self.last.isoformat() if self.last else "9999-12-31"
 
 
-def named(name: str, now: float, known: tuple[str, ...] = STATS) -> Period:
+def named_period(name: str, now: float, known: tuple[str, ...] = STATS) -> Period:
     """The period of a name; a number of days ends with today. Raises BadRequest."""
     if name not in known:
         raise BadRequest("Invalid period")
@@ -56,10 +48,10 @@ def named(name: str, now: float, known: tuple[str, ...] = STATS) -> Period:
     return Period(first=local_day(now) - (DAYS[name] - 1) * DAY)
 
 
-def asked(period: str | None, start: str | None, end: str | None, now: float) -> Period:
+def read_period(period: str | None, start: str | None, end: str | None, now: float) -> Period:
     """A named period, or the days from ``start`` to ``end``. Raises BadRequest."""
     if start is None and end is None:
-        return named(period or USUAL, now)
+        return named_period(period or USUAL, now)
     first, last = (calendar_day(text) if text else None for text in (start, end))
     if first is None or last is None:
         raise BadRequest("startDate and endDate belong together")
@@ -83,7 +75,7 @@ def midnight(day: date, zone: tzinfo | None = None) -> float:
     return datetime.combine(day, time.min, zone).timestamp()
 
 
-def began(day: date) -> str:
+def day_start(day: date) -> str:
     """When a local day begins, as the ledger writes times."""
     return iso(midnight(day))
 

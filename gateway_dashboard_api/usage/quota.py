@@ -11,15 +11,12 @@ from gateway_core.http.responses import json_answer
 from ..accounts.routes import connection_of
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import query, read
+from ..requests import read_json, read_query
 from .bodies import GrantBody, QuotaQuery
 
 PATH = "/api/usage/{connectionId}"
-
 CREDITS = f"{PATH}/codex-reset-credits"
-
 NOT_AVAILABLE = "Usage not available for this connection"
-
 NO_CREDITS = "Reset credits are not available for this connection"
 
 
@@ -45,7 +42,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def show(admin: AdminContext, request: Request) -> Response:
     """No vendor's plugin tells a quota: every account has the same answer."""
-    query(request, QuotaQuery)
+    read_query(request, QuotaQuery)
     await connection_of(admin, request.path_params["connectionId"])
     return json_answer(Quota(message=NOT_AVAILABLE))
 
@@ -56,6 +53,6 @@ async def show_credits(admin: AdminContext, request: Request) -> Response:
 
 
 async def use_credit(admin: AdminContext, request: Request) -> Response:
-    await read(request, GrantBody)
+    await read_json(request, GrantBody)
     await connection_of(admin, request.path_params["connectionId"])
     raise BadRequest(NO_CREDITS)

@@ -13,12 +13,11 @@ from gateway_core.identity.access import Access
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import check_members, read
+from ..requests import check_members, read_json
 from .bodies import MOST_DAYS, DaysBody
 from .retention_runs import Run, last_run, run
 
 PATH = "/api/data-retention"
-
 PRESETS = (7, 15, 30, 60, 90)
 
 
@@ -57,7 +56,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    settings = admin.tables.settings
+    settings = admin.snapshot.settings
     return json_answer(
         Retention(
             enabled=settings.data_retention_enabled,
@@ -68,11 +67,11 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def clean(admin: AdminContext, request: Request) -> Response:
-    body = await read(request, dict[str, Any])
+    body = await read_json(request, dict[str, Any])
     check_members(body, DaysBody.__struct_encode_fields__)
     days = body.get("days")
     if days is None:
-        days = admin.tables.settings.data_retention_days
+        days = admin.snapshot.settings.data_retention_days
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
         raise BadRequest("Invalid days")
     await admin.audit(request, "retention.run", None, {"days": days})

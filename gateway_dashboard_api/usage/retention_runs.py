@@ -16,18 +16,12 @@ from gateway_core.storage.stores import Stores
 from gateway_core.storage.stores.usage import UsageFilter
 
 DAY = 24 * 3600
-
 LOOK_EVERY = 600.0
 """Seconds between two looks whether a run is due."""
-
 SCOPE = "retention"
-
 _LAST = "lastRun"
-
 FAILED = "could not be deleted"
-
 log = logging.getLogger(__name__)
-
 Trigger = Literal["manual", "scheduled"]
 
 
@@ -50,8 +44,8 @@ class Run(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True)
 
 
 async def last_run(stores: Stores) -> Run | None:
-    found = await stores.kv.get(SCOPE, _LAST)
-    return None if found is None else msgspec.convert(found, Run)
+    stored = await stores.kv.get(SCOPE, _LAST)
+    return None if stored is None else msgspec.convert(stored, Run)
 
 
 async def run(core: Core, days: int, trigger: Trigger) -> Run:

@@ -15,14 +15,14 @@ from gateway_core.storage.stores.usage_reports import Which
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
-from ..requests import check_members, query, read
+from ..requests import check_members, read_json, read_query
 from ..streams import Frames
 from .bodies import ChartQuery, HistoryQuery, PeriodQuery, ResetBody, StreamQuery
 from .chart import Bucket, buckets
 from .feeds import Feeds
-from .filters import which
-from .overview import Picture, picture, sums_of
-from .periods import CHART, Period, asked, began, named
+from .filters import build_filter
+from .overview import Picture, build_overview, sums_of
+from .periods import CHART, Period, day_start, named_period, read_period
 from .statistics import Figures, Part
 from .views import (
     ComboRow,
@@ -32,7 +32,7 @@ from .views import (
     ProviderName,
     ProviderNames,
     history_row,
-    line,
+    log_line,
     names_of,
 )
 
@@ -46,7 +46,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
     feeds = Feeds(admin)
 
     async def stream(admin: AdminContext, request: Request) -> Response:
-        return Frames(feeds.watch(query(request, StreamQuery).period))
+        return Frames(feeds.watch(read_query(request, StreamQuery).period))
 
     return [
         get(f"{PATH}/stats", show_stats, "read the usage", query=PeriodQuery, answer=Picture),
@@ -96,32 +96,34 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 def _period(admin: AdminContext, request: Request) -> Period:
-    given = query(request, PeriodQuery)
-    return asked(given.period, given.start_date, given.end_date, admin.core.clock())
+    parameters = read_query(request, PeriodQuery)
+    return read_period(
+        parameters.period, parameters.start_date, parameters.end_date, admin.core.clock()
+    )
 
 
 async def show_stats(admin: AdminContext, request: Request) -> Response:
-    return json_answer(await picture(admin, _period(admin, request)))
+    return json_answer(await build_overview(admin, _period(admin, request)))
 
 
 async def show_chart(admin: AdminContext, request: Request) -> Response:
-    period = named(query(request, ChartQuery).period, admin.core.clock(), CHART)
+    period = named_period(read_query(request, ChartQuery).period, admin.core.clock(), CHART)
     return json_answer(await buckets(admin, period))
 
 
 async def show_combos(admin: AdminContext, request: Request) -> Response:
     """Calls through combos, by combo and account; all others are unattributed."""
     parts: dict[tuple[str, str, str], Part] = {}
-    rest = Part()
+    unattributed = Part()
     for each in await sums_of(admin, _period(admin, request)):
-        place = each.combo_id, each.combo_name, each.connection_id
-        (parts.setdefault(place, Part()) if each.combo_id else rest).add(each)
+        group = each.combo_id, each.combo_name, each.connection_id
+        (parts.setdefault(group, Part()) if each.combo_id else unattributed).add(each)
     rows = sorted(parts.items(), key=lambda row: (-row[1].requests, row[0]))
     return json_answer(
         ComboUsage(
             boundary=await admin.stores.reports.first_at(),
-            rows=tuple(_combo_row(*place, part) for place, part in rows),
-            unattributed=Figures(**rest.figures),
+            rows=tuple(_combo_row(*group, part) for group, part in rows),
+            unattributed=Figures(**unattributed.figures),
         )
     )
 
@@ -133,20 +135,20 @@ def _combo_row(combo: str, name: str, connection: str, part: Part) -> ComboRow:
 
 
 async def list_providers(admin: AdminContext, request: Request) -> Response:
-    known = admin.tables.registry.providers
-    found = tuple(
-        ProviderName(one, known[one].name if one in known else one)
-        for one in await admin.stores.reports.days.providers()
+    known = admin.snapshot.registry.providers
+    names = tuple(
+        ProviderName(provider, known[provider].name if provider in known else provider)
+        for provider in await admin.stores.reports.days.providers()
     )
-    return json_answer(ProviderNames(found))
+    return json_answer(ProviderNames(names))
 
 
 async def reset_usage(admin: AdminContext, request: Request) -> Response:
     """Delete the history of a period; limits that look back see less from then on."""
-    body = await read(request, dict[str, Any])
+    body = await read_json(request, dict[str, Any])
     check_members(body, ResetBody.__struct_encode_fields__)
     name = str(body.get("period"))
-    period = named(name, admin.core.clock())
+    period = named_period(name, admin.core.clock())
     since, days = _stretch(period)
     await admin.audit(request, "usage.reset", name)
     async with admin.writing():
@@ -163,20 +165,22 @@ def _stretch(period: Period) -> tuple[str | None, tuple[str, str]]:
         return iso(period.since), (local_day(period.since).isoformat(), LAST_DAY)
     if period.first is None:
         return None, ("", LAST_DAY)
-    return began(period.first), (period.first.isoformat(), LAST_DAY)
+    return day_start(period.first), (period.first.isoformat(), LAST_DAY)
 
 
 async def show_history(admin: AdminContext, request: Request) -> Response:
-    given = query(request, HistoryQuery)
-    chosen, reports = which(admin, given), admin.stores.reports
+    parameters = read_query(request, HistoryQuery)
+    chosen, reports = build_filter(admin, parameters), admin.stores.reports
     total = await reports.count(chosen)
-    found = await reports.page(chosen, limit=given.limit, offset=given.offset)
+    page = await reports.page(chosen, limit=parameters.limit, offset=parameters.offset)
     names = await names_of(admin)
-    rows = tuple(history_row(row, names) for row in found)
-    return json_answer(History(rows=rows, total=total, limit=given.limit, offset=given.offset))
+    rows = tuple(history_row(row, names) for row in page)
+    return json_answer(
+        History(rows=rows, total=total, limit=parameters.limit, offset=parameters.offset)
+    )
 
 
 async def show_logs(admin: AdminContext, request: Request) -> Response:
     rows = await admin.stores.reports.page(Which(), limit=LINES)
     names = await names_of(admin)
-    return json_answer([line(row, names) for row in rows])
+    return json_answer([log_line(row, names) for row in rows])

@@ -12,14 +12,10 @@ from gateway_core.identity.keys import MASK
 from gateway_core.storage.stores.usage_days import Sums
 
 MICRO = 1_000_000
-
 UNKNOWN = "unknown"
 """Stands for a vendor, model or account that a refused call never reached."""
-
 NO_KEY = "local-no-key"
-
 NO_KEY_NAME = "Local (no API key)"
-
 GONE_KEY = "Deleted key"
 
 
@@ -108,7 +104,7 @@ def dollars(micro: int) -> float:
     return micro / MICRO
 
 
-def stats(sums: Iterable[Sums], names: Names) -> dict[str, Any]:
+def summarize(sums: Iterable[Sums], names: Names) -> dict[str, Any]:
     """Everything about a period that comes from its sums: the members of ``Stats``."""
     every = list(sums)
     total = Part()
@@ -116,15 +112,15 @@ def stats(sums: Iterable[Sums], names: Names) -> dict[str, Any]:
         total.add(each)
     return {
         **{f"total_{name}": figure for name, figure in total.figures.items()},
-        "by_provider": grouped(every, _provider, lambda one: {}),
-        "by_model": grouped(every, model_label, _model_facts),
-        "by_account": grouped(every, _account, lambda one: _account_facts(one, names)),
-        "by_api_key": grouped(every, _key, lambda one: _key_facts(one, names)),
-        "by_endpoint": grouped(every, _endpoint, lambda one: {"endpoint": one.endpoint}),
+        "by_provider": group(every, _provider, lambda one: {}),
+        "by_model": group(every, model_label, _model_facts),
+        "by_account": group(every, _account, lambda one: _account_facts(one, names)),
+        "by_api_key": group(every, _key, lambda one: _key_facts(one, names)),
+        "by_endpoint": group(every, _endpoint, lambda one: {"endpoint": one.endpoint}),
     }
 
 
-def grouped(sums: Iterable[Sums], label: Callable[[Sums], str], facts: Facts) -> dict[str, PartRow]:
+def group(sums: Iterable[Sums], label: Callable[[Sums], str], facts: Facts) -> dict[str, PartRow]:
     """One part for each label, the busiest first."""
     parts: dict[str, tuple[Part, Mapping[str, Any]]] = {}
     for each in sums:
@@ -148,10 +144,10 @@ def _provider(sums: Sums) -> str:
 
 
 def model_label(sums: Sums) -> str:
-    return labelled(sums.model, sums.provider)
+    return label_model(sums.model, sums.provider)
 
 
-def labelled(model: str | None, provider: str | None) -> str:
+def label_model(model: str | None, provider: str | None) -> str:
     """A model with its provider, in the words of the dashboard."""
     return f"{model or UNKNOWN} ({provider or UNKNOWN})"
 

@@ -81,8 +81,10 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
 async def names_of(admin: AdminContext) -> Names:
     """What the operator calls keys, accounts and providers."""
     keys = {key.id: key.name for key in await admin.stores.keys.list()}
-    accounts = {one.id: one.name or one.id for one in await admin.stores.connections.list()}
-    providers = {spec.id: spec.name for spec in admin.tables.registry.providers.values()}
+    accounts = {
+        account.id: account.name or account.id for account in await admin.stores.connections.list()
+    }
+    providers = {spec.id: spec.name for spec in admin.snapshot.registry.providers.values()}
     return Names(keys, accounts, providers)
 
 
@@ -127,14 +129,14 @@ def history_row(row: UsageRow, names: Names) -> HistoryRow:
     )
 
 
-def detail_row(row: UsageRow, said: RequestDetail | None) -> DetailRow:
+def detail_row(row: UsageRow, bodies: RequestDetail | None) -> DetailRow:
     parts = {}
-    if said is not None:
+    if bodies is not None:
         parts = {
-            "request": said.request,
-            "provider_request": said.provider_request,
-            "provider_response": said.provider_response,
-            "response": said.response,
+            "request": bodies.request,
+            "provider_request": bodies.provider_request,
+            "provider_response": bodies.provider_response,
+            "response": bodies.response,
         }
     return DetailRow(
         id=f"{row.finished_at}-{row.request_id[-6:]}-{row.model_sent or row.model_asked}",
@@ -191,7 +193,7 @@ class History(Struct, frozen=True, kw_only=True):
     offset: int
 
 
-def line(row: UsageRow, names: Names) -> str:
+def log_line(row: UsageRow, names: Names) -> str:
     """One call in a line of text: when, what, by which account, tokens in and out, how it went."""
     account = names.account(row.connection_id) if row.connection_id else "-"
     words = (

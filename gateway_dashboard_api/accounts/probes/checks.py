@@ -24,8 +24,8 @@ from gateway_core.routing.plan import Member
 from gateway_core.routing.snapshot import Account
 from gateway_core.upstream.redaction import secrets_of
 
-from .discovery import Fetched, fetch, list_request, refusal
-from .findings import Finding, finding, lets_in
+from .discovery import Fetched, fetch, list_request, read_refusal
+from .findings import Finding, build_finding, shows_admission
 from .greeting import greet_account
 from .model_list import NotAList, read_page
 
@@ -62,10 +62,10 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 async def check(core: Core, subject: Subject, path: str, limit: float) -> Checked:
     """Look at an account. ``path`` is the management route that asks."""
-    return await timed(_prove(core, subject, path), subject.account.credential, limit)
+    return await time_proof(_prove(core, subject, path), subject.account.credential, limit)
 
 
-async def timed(proving: Awaitable[Proof], credential: Credential, limit: float) -> Checked:
+async def time_proof(proving: Awaitable[Proof], credential: Credential, limit: float) -> Checked:
     """Await a proof for so many seconds and say what came of it."""
     began = time.monotonic()
     error: GatewayError | None = None
@@ -78,7 +78,7 @@ async def timed(proving: Awaitable[Proof], credential: Credential, limit: float)
     except GatewayError as caught:
         error = caught
     took = round((time.monotonic() - began) * 1000)
-    return Checked(finding(error, took, secrets_of(credential)), proof)
+    return Checked(build_finding(error, took, secrets_of(credential)), proof)
 
 
 async def _prove(core: Core, subject: Subject, path: str) -> Proof:
@@ -92,7 +92,7 @@ async def _prove(core: Core, subject: Subject, path: str) -> Proof:
         if has_list:
             return Proof("models")
         if fetched is not None:
-            raise refusal(subject.wire, fetched)
+            raise read_refusal(subject.wire, fetched)
         raise BadRequest("There is no model to test with: give one, or set a default model")
     await _greet(core, subject, model, path)
     return Proof("chat")
@@ -109,15 +109,15 @@ async def _list(core: Core, subject: Subject) -> tuple[Fetched | None, bool]:
         return None, False
     fetched = await fetch(core, subject.account, request, subject.spec)
     if fetched.status in (401, 403):
-        raise refusal(subject.wire, fetched)
+        raise read_refusal(subject.wire, fetched)
     if not fetched.is_good:
         return fetched, False
     if not credential.secret:
         return fetched, True
-    nobody = replace(subject.account, credential=replace(credential, secret=None))
-    bare = list_request(subject.spec, subject.wire, nobody.credential) or request
-    without = await fetch(core, nobody, bare, subject.spec)
-    return fetched, not without.is_good
+    keyless = replace(subject.account, credential=replace(credential, secret=None))
+    keyless_request = list_request(subject.spec, subject.wire, keyless.credential) or request
+    keyless_answer = await fetch(core, keyless, keyless_request, subject.spec)
+    return fetched, not keyless_answer.is_good
 
 
 async def _greet(core: Core, subject: Subject, model: str, path: str) -> None:
@@ -130,7 +130,7 @@ async def _greet(core: Core, subject: Subject, model: str, path: str) -> None:
         await greet_account(core, account, Member(Target(spec, row), model), trace)
     except GatewayError as error:
         trace.failed(error)
-        if not lets_in(error):
+        if not shows_admission(error):
             raise
     finally:
         trace.over = time.monotonic()

@@ -13,19 +13,14 @@ from gateway_core.upstream.endpoints import JSON
 
 from .checks import Proof
 from .discovery import Fetched, fetch
-from .findings import lets_in
+from .findings import shows_admission
 
 EMBEDDING = "custom-embedding"
-
 DECISION = "custom-systemone"
-
 DECISION_PATH = "/systemone"
-
 EMBEDDING_PATH = "/embeddings"
-
 DECISION_URL = "http://127.0.0.1:8000/v1/systemone"
 """Where the local engine listens, when the operator names no address."""
-
 TYPES = (EMBEDDING, DECISION)
 
 
@@ -37,7 +32,7 @@ async def prove(core: Core, type_: str, base: str, account: Account, model: str 
     if fetched.is_good:
         return _proof(type_, fetched)
     error = _refusal(fetched)
-    if type_ == DECISION and lets_in(error):
+    if type_ == DECISION and shows_admission(error):
         return Proof("decision")  # The question was no good one, but it was read.
     raise error
 
@@ -68,10 +63,10 @@ def _proof(type_: str, fetched: Fetched) -> Proof:
 def _refusal(fetched: Fetched) -> UpstreamError:
     """The vendor's words, in whichever of the usual places they are."""
     answer = _decoded(fetched)
-    said = answer.get("error") if isinstance(answer, Mapping) else None
-    if isinstance(said, Mapping):
-        said = said.get("message")
-    text = said if isinstance(said, str) and said else f"The provider answered {fetched.status}"
+    error = answer.get("error") if isinstance(answer, Mapping) else None
+    if isinstance(error, Mapping):
+        error = error.get("message")
+    text = error if isinstance(error, str) and error else f"The provider answered {fetched.status}"
     return UpstreamError(text, status=fetched.status)
 
 

@@ -25,13 +25,9 @@ from .model_list import Listed, read_page
 
 LIMIT = 15.0
 """Seconds for a whole list."""
-
 ANSWER_LIMIT = 16 * 1024 * 1024
-
 MOST_PAGES = 50
-
 USUAL_LIST = "/models"
-
 _OTHER_LISTS = {"/api/chat": "/api/tags"}
 """Paths of chat calls whose servers list their models elsewhere than usual."""
 
@@ -89,14 +85,14 @@ def _list_url(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> s
     return url if url and "{" not in url else None
 
 
-def _own_list_url(spec: ProviderSpec, wire: WireFormat, own: str) -> str:
+def _own_list_url(spec: ProviderSpec, wire: WireFormat, base: str) -> str:
     """An account with an address of its own never shows its secret at the vendor's usual one."""
     usual = spec.models_url
     if usual is None or usual.startswith(f"{spec.base_url}/"):
         below = list_path(wire) if usual is None else usual.removeprefix(spec.base_url or "")
-        return f"{own}{below}"
-    host, place = urlsplit(own), urlsplit(usual)
-    return place._replace(scheme=host.scheme, netloc=host.netloc).geturl()
+        return f"{base}{below}"
+    base_parts, usual_parts = urlsplit(base), urlsplit(usual)
+    return usual_parts._replace(scheme=base_parts.scheme, netloc=base_parts.netloc).geturl()
 
 
 async def fetch(
@@ -104,8 +100,8 @@ async def fetch(
 ) -> Fetched:
     """Send a request the way that an account's calls go. Raises TransportError."""
     if spec is None:
-        way_out = core.network.transport(proxy_for(account.proxy, request.url))
-        response = await way_out.send(request)
+        transport = core.network.transport(proxy_for(account.proxy, request.url))
+        response = await transport.send(request)
     else:
         response = await send(core, spec, account, request)
     try:
@@ -139,23 +135,23 @@ async def _pages(
     account: Account,
     request: UpstreamRequest,
 ) -> tuple[Listed, ...]:
-    found: dict[str, Listed] = {}
-    url, asked = request.url, request
+    models: dict[str, Listed] = {}
+    url, page_request = request.url, request
     for _ in range(MOST_PAGES):
-        fetched = await fetch(core, account, asked, spec)
+        fetched = await fetch(core, account, page_request, spec)
         if not fetched.is_good:
-            raise refusal(wire, fetched)
+            raise read_refusal(wire, fetched)
         page = read_page(fetched.body)
-        fresh = {model.id: model for model in page.models if model.id not in found}
-        found |= fresh
+        new = {model.id: model for model in page.models if model.id not in models}
+        models |= new
         # A vendor that does not know the parameter gives the same page again.
-        if not page.following or not fresh:
+        if not page.following or not new:
             break
-        joint = "&" if "?" in url else "?"
-        asked = replace(request, url=f"{url}{joint}{urlencode(page.following)}")
-    return tuple(found.values())
+        separator = "&" if "?" in url else "?"
+        page_request = replace(request, url=f"{url}{separator}{urlencode(page.following)}")
+    return tuple(models.values())
 
 
-def refusal(wire: WireFormat, fetched: Fetched) -> UpstreamError:
+def read_refusal(wire: WireFormat, fetched: Fetched) -> UpstreamError:
     """A vendor's error, read by its format."""
     return vendor_side(wire).read_error(fetched.status, fetched.headers, fetched.body)

@@ -8,7 +8,6 @@ from gateway_core.contracts.errors import GatewayError, TransportError, Upstream
 from gateway_core.upstream.redaction import redact
 
 _ABOUT_THE_KEY = ("api key", "api_key", "apikey", "credential", "unauthorized", "authentication")
-
 _ABOUT_THE_REQUEST = (400, 404, 405, 413, 422, 429)
 """Statuses a vendor gives only to those it has let in."""
 
@@ -32,7 +31,7 @@ class Finding(Struct, frozen=True, kw_only=True, rename="camel"):
     status_code: int | None = None
 
 
-def lets_in(error: GatewayError) -> bool:
+def shows_admission(error: GatewayError) -> bool:
     """Whether a refusal shows that the key itself is good."""
     if isinstance(error, TransportError) or not isinstance(error, UpstreamError):
         return False
@@ -47,7 +46,7 @@ def _is_about_the_key(error: UpstreamError) -> bool:
     )
 
 
-def finding(error: GatewayError | None, latency_ms: int, secrets: Iterable[str]) -> Finding:
+def build_finding(error: GatewayError | None, latency_ms: int, secrets: Iterable[str]) -> Finding:
     """The finding of a look that ended with this error, or with none."""
     if error is None:
         return Finding(

@@ -20,11 +20,10 @@ from gateway_core.routing.snapshot import Account, ConfigSnapshot
 
 CHAT = "/v1/chat/completions"
 """The endpoint whose format is asked first: the words of the greeting are its own."""
+ANY_ACCOUNT = AccountConstraints()
 
-NOBODY_IN_PARTICULAR = AccountConstraints()
 
-
-def greeting(formats: Mapping[str, WireFormat], model: str) -> Translation:
+def build_greeting(formats: Mapping[str, WireFormat], model: str) -> Translation:
     """The shortest call there is, in the first client format that understands it.
 
     Raises Unavailable when none does.
@@ -64,7 +63,7 @@ def _is_understood(question: Translation) -> bool:
     return True
 
 
-async def admitted(core: Core, question: Translation) -> Translation:
+async def intercept(core: Core, question: Translation) -> Translation:
     """The question that every interceptor agrees to. Raises GatewayError when one refuses it."""
     if not core.interceptors.active:
         return question
@@ -78,12 +77,12 @@ async def greet(
     members: Sequence[Member],
     trace: RequestRecord,
     *,
-    wanted: AccountConstraints = NOBODY_IN_PARTICULAR,
+    constraints: AccountConstraints = ANY_ACCOUNT,
     timeout: float | None = None,
 ) -> None:
     """Let the first of these members answer. Raises GatewayError when none does."""
     trace.format = question.client.id
-    job = Job(opener=question.open, stream=False, constraints=wanted, timeout=timeout)
+    job = Job(opener=question.open, stream=False, constraints=constraints, timeout=timeout)
     answer = await dispatch(core, snapshot, members, job, trace)
     trace.upstream_format = answer.exchange.upstream_format
     trace.add_usage(answer.exchange.usage)
@@ -94,10 +93,10 @@ async def greet_account(core: Core, account: Account, member: Member, trace: Req
 
     What is learnt stays here: the account's standing with real calls does not change.
     """
-    apart = msgspec.structs.replace(
+    isolated = msgspec.structs.replace(
         core, cooldowns=Cooldowns(core.environment, core.clock), round_robin=RoundRobin()
     )
     accounts = {member.target.provider.id: (account,)}
     snapshot = msgspec.structs.replace(core.snapshot, accounts=accounts)
-    question = greeting(snapshot.registry.formats, trace.model)
-    await greet(apart, snapshot, question, (member,), trace)
+    question = build_greeting(snapshot.registry.formats, trace.model)
+    await greet(isolated, snapshot, question, (member,), trace)

@@ -16,11 +16,8 @@ from msgspec import Struct
 from gateway_core.contracts.errors import UpstreamError
 
 _ENVELOPES = ("data", "models", "items", "results", "result")
-
 _IDS = ("id", "model_id", "model", "name", "slug")
-
 _NAMES = ("display_name", "displayName", "name", "title")
-
 _CONTEXT = (
     "context_length",
     "context_window",
@@ -29,11 +26,8 @@ _CONTEXT = (
     "max_input_tokens",
     "inputTokenLimit",
 )
-
 _OUTPUT = ("max_output_tokens", "max_completion_tokens", "outputTokenLimit", "max_tokens")
-
 _RESOURCE = "models/"
-
 _decode = msgspec.json.Decoder().decode
 
 
@@ -84,9 +78,9 @@ def _rows(answer: Any, *, deeper: bool = True) -> Sequence[Any] | None:
         if isinstance(inner, list):
             return inner
         if deeper and isinstance(inner, dict):
-            found = _rows(inner, deeper=False)
-            if found is not None:
-                return found
+            rows = _rows(inner, deeper=False)
+            if rows is not None:
+                return rows
     return None
 
 
@@ -111,9 +105,9 @@ def _listed(row: Any) -> Listed | None:
 
 
 def _count(row: Mapping[str, Any], names: Sequence[str]) -> int | None:
-    found = (row.get(name) for name in names)
+    values = (row.get(name) for name in names)
     return next(
-        (n for n in found if isinstance(n, int) and not isinstance(n, bool) and n > 0), None
+        (n for n in values if isinstance(n, int) and not isinstance(n, bool) and n > 0), None
     )
 
 

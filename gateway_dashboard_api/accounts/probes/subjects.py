@@ -16,17 +16,17 @@ from ...destinations import BASE_URL
 from ..owners import Owner
 from ..probes import custom
 from ..views import BROKEN
-from .checks import Checked, Proof, Subject, check, default_model, timed
+from .checks import Checked, Proof, Subject, check, default_model, time_proof
 
 
 async def check_connection(
     admin: AdminContext, connection: Connection, owner: Owner, path: str, limit: float
 ) -> Checked:
     """Look at a stored account, whether it is active or not."""
-    account = account_of(connection, admin.tables.settings, admin.tables.pools)
+    account = account_of(connection, admin.snapshot.settings, admin.snapshot.pools)
     model = default_model(connection.data) or default_model(connection.provider_data)
     if connection.broken:
-        return await timed(_refused(BadRequest(BROKEN)), account.credential, limit)
+        return await time_proof(_refuse(BadRequest(BROKEN)), account.credential, limit)
     return await check_account(admin, account, owner, model, path, limit)
 
 
@@ -46,7 +46,7 @@ async def check_account(
             spec=owner.spec, wire=owner.wire, account=account, model=model, trusting=trusting
         )
         return await check(admin.core, subject, path, limit)
-    return await timed(_custom(admin, account, owner.node, model), account.credential, limit)
+    return await time_proof(_custom(admin, account, owner.node, model), account.credential, limit)
 
 
 def _custom(
@@ -54,17 +54,17 @@ def _custom(
 ) -> Awaitable[Proof]:
     base = account.credential.data.get(BASE_URL)
     if node is None or node.type not in custom.TYPES or not isinstance(base, str):
-        return _refused(BadRequest("The plugin of this connection's provider is not installed"))
+        return _refuse(BadRequest("The plugin of this connection's provider is not installed"))
     native = node.data.get("modelId")
     chosen = model or (native if isinstance(native, str) else None)
     return custom.prove(admin.core, node.type, base, account, chosen)
 
 
-async def _refused(error: GatewayError) -> Proof:
+async def _refuse(error: GatewayError) -> Proof:
     raise error
 
 
-def candidate(
+def build_candidate(
     admin: AdminContext, provider: str, key: str | None, data: Mapping[str, Any], identity: str = ""
 ) -> Account:
     """An account that is not stored; without an id it leaves no trace of itself."""
@@ -75,5 +75,5 @@ def candidate(
         credential=Credential(
             connection_id=identity, secret=key or None, data=MappingProxyType(dict(data))
         ),
-        proxy=proxy_of(data, admin.tables.settings, admin.tables.pools),
+        proxy=proxy_of(data, admin.snapshot.settings, admin.snapshot.pools),
     )

@@ -32,12 +32,10 @@ from ...endpoint import endpoint
 from ...requests import LIMIT
 
 COOKIE = "web_login"
-
 KEPT_BACK = frozenset(
     {"set-cookie", "content-length", "content-type", "transfer-encoding", "connection"}
 )
 """Headers of a plugin's answer that are not passed on, beside those of CORS."""
-
 GUARDS = {
     "cache-control": "no-store",
     "content-security-policy": "frame-ancestors 'none'",
@@ -46,12 +44,12 @@ GUARDS = {
 }
 
 
-def pages(admin: AdminContext, sign_ins: SignIns) -> list[Guarded]:
+def page_routes(admin: AdminContext, sign_ins: SignIns) -> list[Guarded]:
     async def enter(admin: AdminContext, request: Request) -> Response:
-        return _entered(admin, request, sign_ins)
+        return _enter(admin, request, sign_ins)
 
     async def show(admin: AdminContext, request: Request) -> Response:
-        return await _shown(admin, request, sign_ins)
+        return await _show(admin, request, sign_ins)
 
     first = PATH + "/{provider}"
     purpose = "show a page of the assisted login"
@@ -71,7 +69,7 @@ def pages(admin: AdminContext, sign_ins: SignIns) -> list[Guarded]:
     ]
 
 
-def _entered(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response:
+def _enter(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response:
     """A grant for a cookie that this host alone gets to see."""
     entered = sign_ins.enter(request.query_params.get("grant", ""))
     if entered is None:
@@ -90,7 +88,7 @@ def _entered(admin: AdminContext, request: Request, sign_ins: SignIns) -> Respon
     return answer
 
 
-async def _shown(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response:
+async def _show(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response:
     headers = headers_of(request.scope)
     provider = request.path_params["provider"]
     sign_in = sign_ins.by_cookie(cookie(headers, COOKIE), provider)
@@ -100,8 +98,8 @@ async def _shown(admin: AdminContext, request: Request, sign_ins: SignIns) -> Re
     if request.method == "POST" and not is_same_origin(headers, _origin(admin)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
     asked = await _asked(request, headers, sign_in)
-    way_out = admin.core.network.transport(policy=AddressPolicy.PUBLIC)
-    transport = admin.core.egress_policy.bound(spec, Credential(connection_id=""), way_out)
+    direct = admin.core.network.transport(policy=AddressPolicy.PUBLIC)
+    transport = admin.core.egress_policy.bound(spec, Credential(connection_id=""), direct)
     answer = await _handled(admin, spec.web_login, asked, transport)
     _keep(sign_in, answer)
     return _response(answer)
@@ -143,8 +141,8 @@ def _keep(sign_in: SignIn, answer: WebLoginAnswer) -> None:
 
 
 def _response(answer: WebLoginAnswer) -> Response:
-    given = {name.lower(): value for name, value in answer.headers.items()}
-    passed = {name: value for name, value in given.items() if _may_pass(name)}
+    headers = {name.lower(): value for name, value in answer.headers.items()}
+    passed = {name: value for name, value in headers.items() if _may_pass(name)}
     head = {**GUARDS, **passed, "cache-control": "no-store"}
     return Response(answer.body, answer.status, head, answer.media_type)
 

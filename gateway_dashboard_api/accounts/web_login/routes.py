@@ -16,13 +16,13 @@ from gateway_core.storage.stores.connection import Connection
 
 from ...admin_context import AdminContext
 from ...endpoint import endpoint
-from ...requests import query, read
+from ...requests import read_json, read_query
 from ..bodies import ChangedConnectionBody, NewConnectionBody
-from ..changes import change, new_connection, provider_data
+from ..changes import build_change, build_connection, read_provider_data
 from ..owners import owner_of
 from ..routes import connection_of
-from ..views import row_for
-from .pages import pages
+from ..views import connection_row_for
+from .pages import page_routes
 
 PATH = "/api/providers/web-login"
 
@@ -77,7 +77,7 @@ class DoneAnswer(Struct, frozen=True):
 def routes(admin: AdminContext) -> list[Guarded]:
     sign_ins = SignIns(lambda: admin.core.clock())
     steering = Steering(sign_ins)
-    return [*steering.routes(admin), *pages(admin, sign_ins)]
+    return [*steering.routes(admin), *page_routes(admin, sign_ins)]
 
 
 class Steering:
@@ -91,7 +91,7 @@ class Steering:
             path = f"{PATH}/{name}"
             return endpoint(admin, method, path, handler, purpose, access=Access.OPERATOR, **more)
 
-        one = {"id": "the id that start gave"}
+        example = {"id": "the id that start gave"}
         return [
             route(
                 *("POST", "start", self.start, "start the assisted login"),
@@ -109,13 +109,13 @@ class Steering:
                 body=FinishBody,
                 answer=dict[str, Any],
                 status=201,
-                example={**one, "name": "main"},
+                example={**example, "name": "main"},
             ),
             route(
                 *("POST", "cancel", self.cancel, "cancel the assisted login"),
                 body=SignInBody,
                 answer=DoneAnswer,
-                example=one,
+                example=example,
             ),
             route(
                 *("GET", "popup", self.popup, "open the assisted login"),
@@ -126,8 +126,8 @@ class Steering:
         ]
 
     async def start(self, admin: AdminContext, request: Request) -> Response:
-        body = await read(request, StartBody)
-        origin = origin_of_logins(admin)
+        body = await read_json(request, StartBody)
+        origin = require_login_origin(admin)
         spec = admin.spec(admin.provider_id(body.provider.strip()))
         if spec is None or spec.web_login is None:
             raise BadRequest("This provider has no assisted login", code="no_web_login")
@@ -141,27 +141,27 @@ class Steering:
         return json_answer(answer)
 
     async def status(self, admin: AdminContext, request: Request) -> Response:
-        found = self._sign_in(query(request, SignInQuery).id)
+        sign_in = self._sign_in(read_query(request, SignInQuery).id)
         answer = StateAnswer(
-            provider=found.provider, state=found.state, expires_at=iso(found.expires_at)
+            provider=sign_in.provider, state=sign_in.state, expires_at=iso(sign_in.expires_at)
         )
         return json_answer(answer)
 
     async def cancel(self, admin: AdminContext, request: Request) -> Response:
-        body = await read(request, SignInBody)
+        body = await read_json(request, SignInBody)
         self._sign_ins.end(self._sign_in(body.id))
         return json_answer(DoneAnswer())
 
     async def popup(self, admin: AdminContext, request: Request) -> Response:
         """From a window that the dashboard opened at its own address to the login's."""
-        grant = query(request, GrantQuery).grant
-        origin = origin_of_logins(admin)
+        grant = read_query(request, GrantQuery).grant
+        origin = require_login_origin(admin)
         if not self._sign_ins.is_granted(grant):
             raise NotFound("There is no such grant, or it is over")
         return RedirectResponse(f"{origin}{BOOTSTRAP}?grant={grant}", 303, NO_STORE)
 
     async def finish(self, admin: AdminContext, request: Request) -> Response:
-        body = await read(request, FinishBody)
+        body = await read_json(request, FinishBody)
         await admin.audit(request, "web-login.finish", body.connection_id or body.name)
         async with admin.writing():
             sign_in = self._sign_in(body.id)
@@ -169,19 +169,19 @@ class Steering:
                 raise Conflict("The sign-in has not come to its end", code="web_login_pending")
             saved = await _save(admin, body, sign_in.provider, sign_in.captured)
             self._sign_ins.end(sign_in)
-        return json_answer({"connection": row_for(admin, request, saved)}, 201)
+        return json_answer({"connection": connection_row_for(admin, request, saved)}, 201)
 
     def _sign_in(self, identity: str) -> SignIn:
-        found = self._sign_ins.by_id(identity)
-        if found is None:
+        sign_in = self._sign_ins.by_id(identity)
+        if sign_in is None:
             raise NotFound("There is no such assisted login, or it is over")
-        return found
+        return sign_in
 
 
-def origin_of_logins(admin: AdminContext) -> str:
+def require_login_origin(admin: AdminContext) -> str:
     """Where assisted logins are served. Raises BadRequest when they are off."""
-    wanted = admin.core.environment.web_login_origin
-    origin = login_origin(wanted, admin.core.identity.public_origin)
+    configured = admin.core.environment.web_login_origin
+    origin = login_origin(configured, admin.core.identity.public_origin)
     if not origin:
         raise BadRequest(
             "Assisted login is off: set GATEWAY_WEB_LOGIN_ORIGIN to an origin of its own, "
@@ -195,12 +195,12 @@ async def _save(admin: AdminContext, body: FinishBody, provider: str, cookies: s
     """The account with its new credential. Raises BadRequest, NotFound, Conflict."""
     owner = await owner_of(admin, provider)
     if body.connection_id is None:
-        given = NewConnectionBody(provider=provider, name=body.name, api_key=cookies)
-        data = provider_data(given, owner, admin.tables.pools)
-        return await admin.stores.connections.create(new_connection(given, owner, data))
+        body_of_new = NewConnectionBody(provider=provider, name=body.name, api_key=cookies)
+        data = read_provider_data(body_of_new, owner, admin.snapshot.pools)
+        return await admin.stores.connections.create(build_connection(body_of_new, owner, data))
     before = await connection_of(admin, body.connection_id)
     if before.provider != provider:
         raise BadRequest("The account belongs to another provider")
     changed = ChangedConnectionBody(api_key=cookies, is_active=True)
-    wanted = change(before, changed, owner, {}, iso(admin.core.clock()))
-    return await admin.stores.connections.update(before.id, wanted)
+    changes = build_change(before, changed, owner, {}, iso(admin.core.clock()))
+    return await admin.stores.connections.update(before.id, changes)

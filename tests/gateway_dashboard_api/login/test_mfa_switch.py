@@ -7,7 +7,7 @@ import pytest
 from front_door import PASSWORD, House
 from second_factors import MFA, SECRET, code, enrolled, half_way, verify
 
-from gateway_dashboard_api.login.second_factor import Factor, spend
+from gateway_dashboard_api.login.second_factor import Factor, consume
 from gateway_dashboard_api.login.sign_in import WrongCredential
 
 pytestmark = pytest.mark.anyio
@@ -158,6 +158,6 @@ async def test_nothing_is_spent_on_what_was_switched_off_meanwhile(house: House)
     attempt = await house.admin.login.lockout.begin(REMOTE)
 
     with pytest.raises(WrongCredential):
-        await spend(house.admin, attempt, Factor(step=1))
+        await consume(house.admin, attempt, Factor(step=1))
 
     assert await house.core.stores.settings.document() == {}

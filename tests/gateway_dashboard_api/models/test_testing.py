@@ -12,7 +12,7 @@ from office import KEY, REPLY, Office, refused
 from gateway_core.contracts.errors import Forbidden, Unavailable
 from gateway_core.contracts.provider import Call
 from gateway_core.pipeline.interceptors import Interceptors
-from gateway_dashboard_api.accounts.probes.greeting import greeting
+from gateway_dashboard_api.accounts.probes.greeting import build_greeting
 from gateway_dashboard_api.models import testing as model_tests
 
 pytestmark = pytest.mark.anyio
@@ -363,4 +363,4 @@ async def test_a_client_that_leaves_takes_its_batch_along(office: Office) -> Non
 
 def test_the_greeting_needs_a_format_that_understands_it() -> None:
     with pytest.raises(Unavailable):
-        greeting({}, "m")
+        build_greeting({}, "m")

@@ -3,7 +3,7 @@
 from msgspec.structs import fields
 
 from gateway_core.config.settings import traits
-from gateway_dashboard_api.settings.document import PASSWORD, derived
+from gateway_dashboard_api.settings.document import PASSWORD, derive
 from gateway_dashboard_api.settings.schema import SettingsChange, SettingsDocument
 
 
@@ -17,7 +17,7 @@ def test_the_document_has_what_is_shown_and_what_follows_from_it() -> None:
     names = {field.encode_name for field in fields(SettingsDocument)}
 
     assert names == {trait.key for trait in traits().values() if not trait.never} | set(
-        derived({}, {})
+        derive({}, {})
     )
 
 
