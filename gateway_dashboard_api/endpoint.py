@@ -57,13 +57,7 @@ def endpoint(
         example=example,
         headers=headers,
     )
-    route = Route(path, _responder(admin, handler, purpose), methods=[method])
-    return Guarded(route, access, (operation,))
 
-
-def _responder(
-    admin: AdminContext, handler: Handler, purpose: str
-) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         response = await _answer(admin, handler, purpose, request)
         response.headers["x-request-id"] = request_id_of(request)
@@ -71,7 +65,7 @@ def _responder(
             response.body = b""
         return response
 
-    return respond
+    return Guarded(Route(path, respond, methods=[method]), access, (operation,))
 
 
 async def _answer(

@@ -68,10 +68,9 @@ def routes_of(core: Core) -> list[Guarded]:
 
 @hookimpl
 def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
-    return _running(host.core)
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        async with retention_runs.daily(host.core), console.capture_log(host.core):
+            yield
 
-
-@asynccontextmanager
-async def _running(core: Core) -> AsyncIterator[None]:
-    async with retention_runs.daily(core), console.capture_log(core):
-        yield
+    return running()

@@ -45,7 +45,7 @@ def read_provider_data(
     members: dict[str, Any] = {}
     if isinstance(body.provider_specific_data, dict):
         if owner.is_lost:
-            # Nobody can tell where its calls would go after such a change.
+            # Only the plugin knows which members hold addresses, so none can be checked.
             raise BadRequest("The plugin of this connection's provider is not installed")
         members.update(body.provider_specific_data)
     beside = {
@@ -56,7 +56,14 @@ def read_provider_data(
     }
     members |= {name: value for name, value in beside.items() if value is not UNSET}
     _check_pool(members, owner, pools)
-    _clean(members, owner)
+    for name in (BASE_URL, PROXY_URL):
+        value = members.get(name)
+        if value is not None and not isinstance(value, str):
+            raise BadRequest(f"Invalid {name}")
+        if name in members:
+            members[name] = strip(value) or None
+    if members.get(BASE_URL):
+        members[BASE_URL] = clean_base_url(members[BASE_URL], owner.endings)
     return {**members, **owner.mirrored}
 
 
@@ -88,17 +95,6 @@ def names_address(body: ConnectionBody) -> bool:
         # A credential may be a document with addresses of its own, such as a service account.
         or any("://" in text for text in texts({**inner, "apiKey": body.api_key}))
     )
-
-
-def _clean(members: dict[str, Any], owner: Owner) -> None:
-    for name in (BASE_URL, PROXY_URL):
-        value = members.get(name)
-        if value is not None and not isinstance(value, str):
-            raise BadRequest(f"Invalid {name}")
-        if name in members:
-            members[name] = strip(value) or None
-    if members.get(BASE_URL):
-        members[BASE_URL] = clean_base_url(members[BASE_URL], owner.endings)
 
 
 def check_proxy(data: Mapping[str, Any]) -> None:
@@ -151,8 +147,10 @@ def build_change(
     if body.name is not UNSET and strip(body.name) != connection.name:
         _check_name(strip(body.name), owner)
     key = strip(body.api_key)
-    if key:
-        _check_key(connection)
+    if key and connection.auth_type not in ("apikey", "none", "cookie"):
+        raise BadRequest("Only a connection with a key can get a new key")
+    if key and connection.data.get(SOURCE) == ENVIRONMENT:
+        raise BadRequest("This key comes from an environment variable; change it there")
     after = changed(connection.provider_data, data)
     check_proxy(after)
     document = _document(body, data)
@@ -225,13 +223,6 @@ def _check_name(name: str, owner: Owner) -> None:
     spec = owner.spec
     if spec is not None and name in (*spec.environment, *spec.environment_data):
         raise BadRequest(f"{name} is the name of an environment variable's account; take another")
-
-
-def _check_key(connection: Connection) -> None:
-    if connection.auth_type not in ("apikey", "none", "cookie"):
-        raise BadRequest("Only a connection with a key can get a new key")
-    if connection.data.get(SOURCE) == ENVIRONMENT:
-        raise BadRequest("This key comes from an environment variable; change it there")
 
 
 def _set_members(body: ConnectionBody, names: tuple[str, ...]) -> dict[str, Any]:

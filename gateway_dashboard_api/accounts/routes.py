@@ -1,14 +1,11 @@
 """Accounts at providers: list, create, show, change, order, delete (A.1)."""
 
-from collections.abc import Iterable
-
 from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway_core.contracts.errors import (
     BadRequest,
     Forbidden,
-    GatewayError,
     NotFound,
     TransportError,
     UpstreamError,
@@ -160,7 +157,12 @@ async def list_connection_page(admin: AdminContext, request: Request) -> Respons
     parameters = read_query(request, PageQuery)
     page, size = parameters.page, parameters.page_size
     provider = parameters.provider and admin.provider_id(parameters.provider)
-    matches = _matching(await admin.stores.connections.list(provider), parameters.search)
+    term = parameters.search.strip().lower()
+    matches = [
+        each
+        for each in await admin.stores.connections.list(provider)
+        if any(term in (text or "").lower() for text in (each.name, each.email, each.provider))
+    ]
     shown = matches[(page - 1) * size : page * size]
     pages = -(-len(matches) // size)
     pagination = PagePlace(
@@ -173,15 +175,6 @@ async def list_connection_page(admin: AdminContext, request: Request) -> Respons
     )
     rows = [masked_connection_row(admin, each) for each in shown]
     return json_answer({"connections": rows, "pagination": pagination})
-
-
-def _matching(connections: Iterable[Connection], search: str) -> list[Connection]:
-    term = search.strip().lower()
-    return [
-        each
-        for each in connections
-        if any(term in (text or "").lower() for text in (each.name, each.email, each.provider))
-    ]
 
 
 async def create_connection(admin: AdminContext, request: Request) -> Response:
@@ -197,7 +190,9 @@ async def create_connection(admin: AdminContext, request: Request) -> Response:
         try:
             connection = await admin.stores.connections.create(new)
         except DuplicateConnection as error:
-            raise _with_code(error, body) from error
+            if body.create_only:
+                error.code = NAME_CONFLICT
+            raise
     return json_answer({"connection": connection_row_for(admin, request, connection)}, 201)
 
 
@@ -205,12 +200,6 @@ def check_address(admin: AdminContext, request: Request, body: ConnectionBody) -
     """Raises Forbidden for an API key that would say where calls go."""
     if names_address(body) and not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a connection's address or proxy")
-
-
-def _with_code(error: DuplicateConnection, body: NewConnectionBody) -> DuplicateConnection:
-    if body.create_only:
-        error.code = NAME_CONFLICT
-    return error
 
 
 async def show_connection(admin: AdminContext, request: Request) -> Response:
@@ -274,20 +263,16 @@ async def list_upstream_models(admin: AdminContext, request: Request) -> Respons
         try:
             models = await discover(admin.core, spec, admin.wire(spec), account)
         except UpstreamError as error:
-            raise _as_gateway_error(error, secrets_of(account.credential)) from error
+            text = redact(error.message, secrets_of(account.credential))
+            if isinstance(error, TransportError | NotAList):
+                raise UpstreamError(text, status=error.status, code=error.code) from error
+            # The vendor's own status, such as 401, must not look like one of this gateway's.
+            raise UpstreamError(f"The provider answered {error.status}: {text}") from error
     if models is None:
         raise BadRequest(f"Provider {connection.provider} does not support listing its models")
     return json_answer(
         UpstreamModels(provider=connection.provider, connection_id=connection.id, models=models)
     )
-
-
-def _as_gateway_error(error: UpstreamError, secrets: tuple[str, ...]) -> GatewayError:
-    """The vendor's refusal as ours: its 401 must not look like one of this gateway's."""
-    text = redact(error.message, secrets)
-    if isinstance(error, TransportError | NotAList):
-        return UpstreamError(text, status=error.status, code=error.code)
-    return UpstreamError(f"The provider answered {error.status}: {text}")
 
 
 async def set_auto_ping(admin: AdminContext, request: Request) -> Response:

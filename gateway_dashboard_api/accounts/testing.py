@@ -21,7 +21,6 @@ from ..destinations import BASE_URL, permit_all
 from ..endpoint import endpoint
 from ..models.bodies import Asked
 from ..models.testing import check_model, test_model
-from ..models.views import TestOutcome
 from ..requests import read_json, strip
 from .bodies import BatchBody, CandidateBody, ConnectionBody, ModelsBody
 from .changes import check_proxy, read_provider_data
@@ -161,7 +160,18 @@ async def test_batch(admin: AdminContext, request: Request) -> Response:
     async def one(connection: Connection) -> BatchedTest:
         async with gate:
             finding = await _test_connection(admin, connection, request.scope["path"])
-        return _result(connection, finding, iso(admin.core.clock()))
+        return BatchedTest(
+            provider=connection.provider,
+            connection_id=connection.id,
+            connection_name=connection.name,
+            auth_type=connection.auth_type,
+            valid=finding.valid,
+            latency_ms=finding.latency_ms,
+            error=finding.error,
+            diagnosis=finding.diagnosis,
+            status_code=finding.status_code,
+            tested_at=iso(admin.core.clock()),
+        )
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(each)) for each in chosen]
@@ -185,12 +195,14 @@ async def _chosen(admin: AdminContext, body: BatchBody) -> Sequence[Connection]:
     if body.mode == "provider" and not strip(body.provider_id):
         raise BadRequest("providerId is required")
     nodes = {node.id for node in await admin.stores.nodes.list()}
+    specs = admin.snapshot.registry.providers.values()
+    free = {spec.id for spec in specs if spec.free or spec.auth.type == "none"}
     modes: Mapping[str, Choice] = {
         "all": lambda each: True,
         "provider": lambda each: each.provider == admin.provider_id(strip(body.provider_id)),
         "oauth": lambda each: each.auth_type == "oauth",
         "apikey": lambda each: each.auth_type == "apikey" and each.provider not in nodes,
-        "free": lambda each: _is_free(admin, each),
+        "free": lambda each: each.provider in free,
         "compatible": lambda each: each.provider in nodes,
     }
     choice = modes.get(body.mode or "")
@@ -198,26 +210,6 @@ async def _chosen(admin: AdminContext, body: BatchBody) -> Sequence[Connection]:
         raise BadRequest(f"Invalid mode: {', '.join(modes)} are possible")
     stored = await admin.stores.connections.list()
     return [each for each in stored if each.is_active and choice(each)]
-
-
-def _is_free(admin: AdminContext, connection: Connection) -> bool:
-    spec = admin.spec(connection.provider)
-    return spec is not None and (spec.free or spec.auth.type == "none")
-
-
-def _result(connection: Connection, finding: Finding, now: str) -> BatchedTest:
-    return BatchedTest(
-        provider=connection.provider,
-        connection_id=connection.id,
-        connection_name=connection.name,
-        auth_type=connection.auth_type,
-        valid=finding.valid,
-        latency_ms=finding.latency_ms,
-        error=finding.error,
-        diagnosis=finding.diagnosis,
-        status_code=finding.status_code,
-        tested_at=now,
-    )
 
 
 async def test_models(admin: AdminContext, request: Request) -> Response:
@@ -236,7 +228,14 @@ async def test_models(admin: AdminContext, request: Request) -> Response:
         )
         async with gate:
             outcome, _ = await test_model(admin, own, connection.id)
-        return _model_row(model, outcome)
+        return TestedModel(
+            model=model.model,
+            kind=model.kind,
+            ok=outcome.ok,
+            latency_ms=outcome.latency_ms,
+            error=outcome.error,
+            status=outcome.status,
+        )
 
     return json_answer(TestedModels(results=tuple(await asyncio.gather(*map(one, body.models)))))
 
@@ -246,14 +245,3 @@ def _whole(admin: AdminContext, provider: str, model: str) -> str:
     prefix, slash, _ = model.partition("/")
     is_named = slash and admin.provider_id(prefix) == provider
     return model if is_named else f"{provider}/{model}"
-
-
-def _model_row(model: Asked, outcome: TestOutcome) -> TestedModel:
-    return TestedModel(
-        model=model.model,
-        kind=model.kind,
-        ok=outcome.ok,
-        latency_ms=outcome.latency_ms,
-        error=outcome.error,
-        status=outcome.status,
-    )

@@ -117,7 +117,8 @@ BROKEN = "The stored secret cannot be opened; delete this connection and make it
 
 def connection_row(admin: AdminContext, connection: Connection) -> Row:
     """A connection's record with what the gateway knows of it."""
-    data = connection.data
+    data, spec = connection.data, admin.spec(connection.provider)
+    credential = Credential(connection_id=connection.id, data=connection.provider_data)
     row: Row = {
         "testStatus": "unknown",
         PROVIDER_DATA: {},
@@ -131,7 +132,7 @@ def connection_row(admin: AdminContext, connection: Connection) -> Row:
         "isActive": connection.is_active,
         "createdAt": connection.created_at,
         "updatedAt": connection.updated_at,
-        "canDiscoverModels": _can_discover(admin, connection),
+        "canDiscoverModels": spec is not None and can_list(spec, admin.wire(spec), credential),
     }
     if isinstance(data.get("lastError"), str):
         row["lastError"] = redact(data["lastError"], texts(connection.secrets))
@@ -161,14 +162,6 @@ def _masked(value: Any, name: str = "") -> Any:
         return [_masked(inner, name) for inner in value]
     is_address = isinstance(value, str) and value and is_sealed(name)
     return host_and_port(value) if is_address else value
-
-
-def _can_discover(admin: AdminContext, connection: Connection) -> bool:
-    spec = admin.spec(connection.provider)
-    if spec is None:
-        return False
-    credential = Credential(connection_id=connection.id, data=connection.provider_data)
-    return can_list(spec, admin.wire(spec), credential)
 
 
 class GroupList(Struct, frozen=True, kw_only=True):

@@ -51,11 +51,20 @@ def check_name(name: str) -> None:
 
 
 def check_shape(combo: Combo) -> None:
-    """What can be told of the lists by themselves."""
+    """Check what can be checked without the configuration: sizes, weights and pinned accounts."""
     if len(combo.models) > MOST_MODELS:
         raise BadRequest(f"A combo has at most {MOST_MODELS} models")
     for fact in combo.members or ():
-        _check_fact(fact, combo.models)
+        name, weight, pinned = fact.get("model"), fact.get("weight"), fact.get("connectionId")
+        if name not in combo.models:
+            raise BadRequest(f"Invalid member: {_shown(name)} is not one of the combo's models")
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if weight is not None and not (is_number and 0 <= weight <= HEAVIEST):
+            raise BadRequest(
+                f"Invalid member: the weight of {_shown(name)} must be from 0 to {HEAVIEST}"
+            )
+        if pinned is not None and not isinstance(pinned, str):
+            raise BadRequest(f"Invalid member: the connectionId of {_shown(name)} must be a text")
 
 
 def check_facts(facts: Sequence[Mapping[str, Any]]) -> None:
@@ -64,20 +73,6 @@ def check_facts(facts: Sequence[Mapping[str, Any]]) -> None:
     if unknown is not None:
         names = ", ".join(FACTS)
         raise BadRequest(f"Invalid member: unknown {_shown(unknown)}, possible are {names}")
-
-
-def _check_fact(fact: Mapping[str, Any], models: Sequence[str]) -> None:
-    """A member's weight and the account it is pinned to."""
-    name, weight, pinned = fact.get("model"), fact.get("weight"), fact.get("connectionId")
-    if name not in models:
-        raise BadRequest(f"Invalid member: {_shown(name)} is not one of the combo's models")
-    is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-    if weight is not None and not (is_number and 0 <= weight <= HEAVIEST):
-        raise BadRequest(
-            f"Invalid member: the weight of {_shown(name)} must be from 0 to {HEAVIEST}"
-        )
-    if pinned is not None and not isinstance(pinned, str):
-        raise BadRequest(f"Invalid member: the connectionId of {_shown(name)} must be a text")
 
 
 def check_member(snapshot: ConfigSnapshot, name: str, kind: Kind) -> None:

@@ -83,13 +83,16 @@ def read_key_change(body: KeyBody) -> KeyChange:
     """What is to be different. Raises BadRequest."""
     members = _policy(body)
     daily: Any = members.pop(DAILY, UNSET)
+    if daily is not UNSET:
+        tokens = amount(DAILY, daily)
+        daily = int(tokens) if tokens else None
     return KeyChange(
         name=UNSET if body.name is UNSET else check_name(body.name),
         is_active=body.is_active,
         expires_at=_moment(body.expires_at),
         allowed_combos=check_names("allowedCombos", body.allowed_combos),
         policy=checked(members) if members else UNSET,
-        daily_limit_tokens=daily if daily is UNSET else _daily(daily),
+        daily_limit_tokens=daily,
         provider_connection_ids=body.provider_connection_ids,
         groups=check_names("groups", body.groups),
     )
@@ -123,11 +126,6 @@ def _policy(body: KeyBody) -> dict[str, Any]:
     set_beside = {name: value for name, value in beside.items() if value is not UNSET}
     # Names like __proto__ mean something to scripts that read a policy.
     return {n: v for n, v in {**inside, **set_beside}.items() if not n.startswith("__")}
-
-
-def _daily(value: Any) -> int | None:
-    tokens = amount(DAILY, value)
-    return int(tokens) if tokens else None
 
 
 def _moment(text: str | UnsetType | None) -> str | UnsetType | None:

@@ -51,10 +51,6 @@ EXAMPLE = {"password": "a long password", "code": "123456"}
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
-    return [*_of_enrolment(admin), *_of_use(admin)]
-
-
-def _of_enrolment(admin: AdminContext) -> list[Guarded]:
     return [
         endpoint(
             admin,
@@ -78,11 +74,6 @@ def _of_enrolment(admin: AdminContext) -> list[Guarded]:
             answer=Enabled,
             example={**EXAMPLE, "secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"},
         ),
-    ]
-
-
-def _of_use(admin: AdminContext) -> list[Guarded]:
-    return [
         endpoint(
             admin,
             "POST",

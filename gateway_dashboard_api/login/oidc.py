@@ -152,12 +152,12 @@ async def _finish(
 async def test_provider(admin: AdminContext, request: Request) -> Response:
     """Look at a provider before its settings are stored."""
     body = await read_json(request, ProbeBody)
-    client = OidcClient(
-        issuer=body.issuer_url.strip(),
-        id=body.client_id.strip(),
-        secret=body.client_secret or _stored_secret(admin, body),
-        scopes=body.scopes or SCOPES,
-    )
+    issuer, id_, secret = body.issuer_url.strip(), body.client_id.strip(), body.client_secret
+    stored = client_of(admin.snapshot.settings)
+    # A stored secret is sent only to the issuer that it was stored for.
+    if not secret and stored is not None and (issuer, id_) == (stored.issuer, stored.id):
+        secret = stored.secret
+    client = OidcClient(issuer=issuer, id=id_, secret=secret, scopes=body.scopes or SCOPES)
     admin.login.providers.pop(client.issuer, None)
     provider = await discover(admin, client.issuer)
     result = Tested(
@@ -168,13 +168,6 @@ async def test_provider(admin: AdminContext, request: Request) -> Response:
         secret_probe=await probe(admin, provider, client, redirect_uri(admin, request)),
     )
     return json_answer(result)
-
-
-def _stored_secret(admin: AdminContext, body: ProbeBody) -> str:
-    """A stored secret is shown to nobody but the issuer that it was stored for."""
-    stored = client_of(admin.snapshot.settings)
-    requested = (body.issuer_url.strip(), body.client_id.strip())
-    return stored.secret if stored is not None and requested == (stored.issuer, stored.id) else ""
 
 
 def _client(admin: AdminContext, request: Request) -> OidcClient:

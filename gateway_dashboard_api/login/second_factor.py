@@ -62,20 +62,18 @@ async def consume(
     def decide(now: Settings) -> Mapping[str, Any]:
         if not now.mfa_enabled:
             raise wrong_code(attempt)
-        return {**_used(now, factor, attempt), **changes}
+        if factor.step is not None:
+            # RFC 6238, section 5.2: a time step is accepted once.
+            if now.mfa_last_step is not None and factor.step <= now.mfa_last_step:
+                raise wrong_code(attempt)
+            return {"mfaLastStep": factor.step, **changes}
+        if factor.backup not in now.mfa_backup_codes:
+            raise wrong_code(attempt)
+        left = [each for each in now.mfa_backup_codes if each != factor.backup]
+        return {"mfaBackupCodes": left, **changes}
 
     async with admin.writing():
         return await admin.stores.settings.revise(decide)
-
-
-def _used(now: Settings, factor: Factor, attempt: LoginAttempt) -> Mapping[str, Any]:
-    if factor.step is not None:
-        if now.mfa_last_step is not None and factor.step <= now.mfa_last_step:
-            raise wrong_code(attempt)
-        return {"mfaLastStep": factor.step}
-    if factor.backup not in now.mfa_backup_codes:
-        raise wrong_code(attempt)
-    return {"mfaBackupCodes": [each for each in now.mfa_backup_codes if each != factor.backup]}
 
 
 async def switch_off(admin: AdminContext, request: Request) -> None:

@@ -121,20 +121,13 @@ async def check_password(admin: AdminContext, request: Request, password: str) -
     check_readable(settings)
     check_length(password)
     attempt = await begin_attempt(admin, request)
-    if not await _is_right(admin, settings.password, password):
+    if settings.password is None:
+        is_right = is_initial(password, admin.core.environment.initial_password)
+    else:
+        is_right = await admin.login.passwords.verify(settings.password, password)
+    if not is_right:
         raise WrongCredential("Invalid password", attempt.left)
     return attempt
-
-
-async def confirm(admin: AdminContext, request: Request, password: str) -> None:
-    """The same for a route that asks for the password and nothing else."""
-    await admin.login.lockout.succeed(await check_password(admin, request, password))
-
-
-async def _is_right(admin: AdminContext, stored: str | None, password: str) -> bool:
-    if stored is None:
-        return is_initial(password, admin.core.environment.initial_password)
-    return await admin.login.passwords.verify(stored, password)
 
 
 def start_session(

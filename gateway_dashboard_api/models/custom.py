@@ -91,7 +91,11 @@ async def add(admin: AdminContext, request: Request) -> Response:
     row = _apply_body({"id": identity, "kind": kind.value}, body)
     async with admin.writing():
         models = await _stored(admin, provider)
-        added = not _is_there(admin, provider, identity, kind, models)
+        spec = admin.spec(provider)
+        built_in = () if spec is None else spec.models
+        added = not any(_matches(row, identity, kind) for row in models) and not any(
+            row.id == identity and row.kind is kind for row in built_in
+        )
         if added:
             await admin.stores.kv.put(CUSTOM_MODELS, {provider: [*models, row]})
     return json_answer(Added(added=added))
@@ -156,14 +160,3 @@ async def _stored(admin: AdminContext, provider: str) -> list[Row]:
 
 def _matches(row: Mapping[str, Any], identity: str, kind: Kind | None) -> bool:
     return row["id"] == identity and kind in (None, row["kind"])
-
-
-def _is_there(
-    admin: AdminContext, provider: str, identity: str, kind: Kind, models: list[Row]
-) -> bool:
-    """Whether the provider has this model already, its plugin's own included."""
-    spec = admin.spec(provider)
-    own = spec.models if spec else ()
-    return any(_matches(row, identity, kind) for row in models) or any(
-        row.id == identity and row.kind is kind for row in own
-    )

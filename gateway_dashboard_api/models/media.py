@@ -1,6 +1,6 @@
 """Which models serve media calls that name none, kind by kind (A.6, C.5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import get_args
 
 from starlette.requests import Request
@@ -85,9 +85,10 @@ def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:
     saved = next(
         (names for each, names in snapshot.settings.media_routes.items() if each == kind), ()
     )
-    effective = (
-        _available(snapshot, saved, available) if saved else tuple(each.id for each in available)
-    )
+    effective = tuple(each.id for each in available)
+    if saved:
+        names = {_split_name(snapshot, name) for name in effective}
+        effective = tuple(name for name in saved if _split_name(snapshot, name) in names)
     return Route(
         id=kind,
         label=LABELS[kind],
@@ -116,14 +117,6 @@ def candidates(snapshot: ConfigSnapshot, kind: str) -> tuple[Candidate, ...]:
         for row in snapshot.models.get(provider, ())
         if row.kind is wire_kind
     )
-
-
-def _available(
-    snapshot: ConfigSnapshot, saved: Sequence[str], available: Sequence[Candidate]
-) -> tuple[str, ...]:
-    """The saved models that are among the candidates, however their prefix is spelled."""
-    names = {_split_name(snapshot, each.id) for each in available}
-    return tuple(name for name in saved if _split_name(snapshot, name) in names)
 
 
 def _split_name(snapshot: ConfigSnapshot, name: str) -> tuple[str, str]:

@@ -68,7 +68,7 @@ def read_change(admin: AdminContext, body: Mapping[str, Any]) -> Prices:
         prices = change.setdefault(admin.provider_id(provider), {})
         for model, rates in models.items():
             _check_name(model, "model")
-            prices[model] = _rates(rates, f"{provider}/{model}")
+            prices[model] = _check_rates(rates, f"{provider}/{model}")
     return change
 
 
@@ -92,17 +92,16 @@ def _check_name(name: str, what: str) -> None:
         raise BadRequest(f"Invalid {what} name")
 
 
-def _rates(rates: Any, where: str) -> Rates:
+def _check_rates(rates: Any, where: str) -> Rates:
+    """Raises BadRequest for what is not a price of the model that ``where`` names."""
     if not isinstance(rates, Mapping) or not rates:
         raise BadRequest(f"Invalid pricing for {where}")
-    return {name: _rate(name, rate, where) for name, rate in rates.items()}
-
-
-def _rate(name: str, rate: Any, where: str) -> float:
-    if name not in FIELDS:
-        raise BadRequest(f"Invalid pricing field for {where}: {name[:64]}")
-    if isinstance(rate, bool) or not isinstance(rate, int | float):
-        raise BadRequest(f"Invalid {name} price for {where}: it must be a number")
-    if not 0 <= rate <= LARGEST:  # nor what is no number at all
-        raise BadRequest(f"Invalid {name} price for {where}: 0 to {LARGEST:.0f} is possible")
-    return float(rate)
+    for name, rate in rates.items():
+        if name not in FIELDS:
+            raise BadRequest(f"Invalid pricing field for {where}: {name[:64]}")
+        if isinstance(rate, bool) or not isinstance(rate, int | float):
+            raise BadRequest(f"Invalid {name} price for {where}: it must be a number")
+        # Written so that NaN fails too.
+        if not 0 <= rate <= LARGEST:
+            raise BadRequest(f"Invalid {name} price for {where}: 0 to {LARGEST:.0f} is possible")
+    return {name: float(rate) for name, rate in rates.items()}

@@ -52,21 +52,18 @@ async def change(admin: AdminContext, request: Request) -> Response:
 
 
 async def forget(admin: AdminContext, request: Request) -> Response:
-    """Bring the plugins' prices back: of one model, of one provider, or all of them."""
+    """Restore the plugins' prices: of one model, of one provider, or all of them."""
     parameters = read_query(request, Which)
     async with admin.writing():
         if parameters.provider is None:
             await admin.stores.kv.replace(PRICING, {})
+            return await show(admin, request)
+        provider = admin.provider_id(parameters.provider)
+        own = dict(await admin.stores.kv.get(PRICING, provider) or {})
+        if parameters.model is not None:
+            own.pop(parameters.model, None)
+        if parameters.model is None or not own:
+            await admin.stores.kv.delete(PRICING, provider)
         else:
-            await _forget(admin, admin.provider_id(parameters.provider), parameters.model)
+            await admin.stores.kv.put(PRICING, {provider: own})
     return await show(admin, request)
-
-
-async def _forget(admin: AdminContext, provider: str, model: str | None) -> None:
-    own = dict(await admin.stores.kv.get(PRICING, provider) or {})
-    if model is not None:
-        own.pop(model, None)
-    if model is None or not own:
-        await admin.stores.kv.delete(PRICING, provider)
-    else:
-        await admin.stores.kv.put(PRICING, {provider: own})

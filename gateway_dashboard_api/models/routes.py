@@ -90,16 +90,12 @@ async def set_alias(admin: AdminContext, request: Request) -> Response:
     model, alias = strip(body.model), strip(body.alias)
     if not model or not alias:
         raise BadRequest("Model and alias required")
-    _check_word(alias)
+    if len(alias) > MAX_NAME or "/" in alias or " " in alias or not alias.isprintable():
+        raise BadRequest("Invalid alias: a name without slash or space is needed")
     async with admin.writing():
         check_alias(admin.snapshot, alias, model)
         await admin.stores.kv.put(ALIASES, {alias: model})
     return json_answer(Named(model=model, alias=alias))
-
-
-def _check_word(alias: str) -> None:
-    if len(alias) > MAX_NAME or "/" in alias or " " in alias or not alias.isprintable():
-        raise BadRequest("Invalid alias: a name without slash or space is needed")
 
 
 def check_alias(snapshot: ConfigSnapshot, alias: str, model: str) -> None:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.contracts.kinds import Kind
+from gateway_core.contracts.provider import ProviderSpec
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.snapshot import Account
@@ -52,25 +53,20 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def run(admin: AdminContext, request: Request) -> Response:
-    """Ask the vendors one after the other."""
-    results = [
-        await _sync(admin, provider, accounts[0])
-        for provider, accounts in sorted(admin.snapshot.accounts.items())
-        if _has_list(admin, provider, accounts[0])
-    ]
+    """Request the lists one after the other."""
+    results = []
+    for provider, (account, *_) in sorted(admin.snapshot.accounts.items()):
+        spec = admin.spec(provider)
+        if spec is not None and can_list(spec, admin.wire(spec), account.credential):
+            results.append(await _sync(admin, spec, account))
     state = SyncState(last_run_at=iso(admin.core.clock()), results=tuple(results))
     async with admin.writing():
         await admin.stores.kv.put(SCOPE, {LAST: state})
     return json_answer(state)
 
 
-def _has_list(admin: AdminContext, provider: str, account: Account) -> bool:
-    spec = admin.spec(provider)
-    return spec is not None and can_list(spec, admin.wire(spec), account.credential)
-
-
-async def _sync(admin: AdminContext, provider: str, account: Account) -> Synced:
-    spec = admin.snapshot.registry.providers[provider]
+async def _sync(admin: AdminContext, spec: ProviderSpec, account: Account) -> Synced:
+    provider = spec.id
     try:
         listed = await discover(admin.core, spec, admin.wire(spec), account) or ()
     except UpstreamError as error:
@@ -91,19 +87,17 @@ async def _sync(admin: AdminContext, provider: str, account: Account) -> Synced:
 
 
 def _rows(listed: Sequence[Listed], known: set[str]) -> list[dict[str, Any]]:
-    """Rows for chat models that are new."""
-    rows = [
-        _row(model)
-        for model in listed
-        if model.id not in known and not any(word in model.id.lower() for word in OTHER_WORK)
-    ]
+    """Rows for new chat models."""
+    rows = []
+    for model in listed:
+        if model.id in known or any(word in model.id.lower() for word in OTHER_WORK):
+            continue
+        limits = {"contextWindow": model.context_length, "maxOutput": model.max_output_tokens}
+        capabilities = {name: count for name, count in limits.items() if count is not None}
+        row: dict[str, Any] = {"id": model.id, "kind": Kind.LLM.value, SOURCE: SYNCED}
+        if model.name != model.id:
+            row["name"] = model.name
+        if capabilities:
+            row["capabilities"] = capabilities
+        rows.append(row)
     return rows[:MOST_MODELS]
-
-
-def _row(model: Listed) -> dict[str, Any]:
-    limits = {"contextWindow": model.context_length, "maxOutput": model.max_output_tokens}
-    row: dict[str, Any] = {"id": model.id, "kind": Kind.LLM.value, SOURCE: SYNCED}
-    if model.name != model.id:
-        row["name"] = model.name
-    facts = {name: count for name, count in limits.items() if count is not None}
-    return {**row, "capabilities": facts} if facts else row

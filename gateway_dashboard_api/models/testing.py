@@ -163,7 +163,10 @@ async def test_model(
     took = round((trace.over - trace.begun) * 1000)
     if error is None:
         return TestOutcome(ok=True, latency_ms=took, error=None, status=200), False
-    text = redact(error.message, _secrets(admin))
+    # The message may repeat the secret of any account, so all of them are redacted.
+    accounts = (each for accounts in admin.snapshot.accounts.values() for each in accounts)
+    secrets = [secret for account in accounts for secret in secrets_of(account.credential)]
+    text = redact(error.message, secrets)
     outcome = TestOutcome(ok=False, latency_ms=took, error=text, status=error.status)
     return outcome, error.status in TURNED_AWAY or isinstance(error, TransportError)
 
@@ -185,9 +188,3 @@ async def _ask(admin: AdminContext, kind: Kind, pinned: str | None, trace: Reque
     await greet(
         core, tables, question, members, trace, constraints=constraints, timeout=plan.timeout
     )
-
-
-def _secrets(admin: AdminContext) -> list[str]:
-    """Of every account, for it cannot be told whose a vendor has repeated."""
-    accounts = (each for accounts in admin.snapshot.accounts.values() for each in accounts)
-    return [secret for account in accounts for secret in secrets_of(account.credential)]

@@ -27,40 +27,6 @@ EXAMPLE = {"providerAlias": "openai", "ids": ["a-model"]}
 
 def routes(admin: AdminContext) -> list[Guarded]:
     return [
-        *_hiding(admin),
-        endpoint(
-            admin,
-            "GET",
-            ENABLED,
-            list_enabled,
-            "list enabled models",
-            query=OwnerQuery,
-            answer=EnabledIds,
-        ),
-        endpoint(
-            admin,
-            "PUT",
-            ENABLED,
-            show_only,
-            "set the enabled models",
-            body=IdsBody,
-            answer=Shown,
-            example=EXAMPLE,
-        ),
-        endpoint(
-            admin,
-            "DELETE",
-            ENABLED,
-            show_all,
-            "clear the enabled models",
-            query=ProviderQuery,
-            answer=Success,
-        ),
-    ]
-
-
-def _hiding(admin: AdminContext) -> list[Guarded]:
-    return [
         endpoint(
             admin,
             "GET",
@@ -87,6 +53,34 @@ def _hiding(admin: AdminContext) -> list[Guarded]:
             enable_again,
             "enable models",
             query=EnableQuery,
+            answer=Success,
+        ),
+        endpoint(
+            admin,
+            "GET",
+            ENABLED,
+            list_enabled,
+            "list enabled models",
+            query=OwnerQuery,
+            answer=EnabledIds,
+        ),
+        endpoint(
+            admin,
+            "PUT",
+            ENABLED,
+            show_only,
+            "set the enabled models",
+            body=IdsBody,
+            answer=Shown,
+            example=EXAMPLE,
+        ),
+        endpoint(
+            admin,
+            "DELETE",
+            ENABLED,
+            show_all,
+            "clear the enabled models",
+            query=ProviderQuery,
             answer=Success,
         ),
     ]

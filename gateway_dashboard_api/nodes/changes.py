@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.contracts.wire import WireFormat
@@ -54,23 +54,17 @@ def change(before: Node, body: NodeBody, formats: Formats) -> NodeChange:
     if body.api_type is not UNSET:
         api_type = api_type_of(before.type, body.api_type)
     wire = wire_of(before.type, api_type, formats)
-    data = dict(before.data)
+    base_url, data = strip(body.base_url), dict(before.data)
     if body.model_id is not UNSET:
         data["modelId"] = strip(body.model_id)
     return NodeChange(
         name=UNSET if body.name is UNSET else name_of(body.name),
         prefix=UNSET if body.prefix is UNSET else prefix_of(body.prefix),
         api_type=api_type,
-        base_url=_new_base_url(before, body, wire),
+        base_url=UNSET if body.base_url is UNSET else base_url_of(before.type, base_url, wire),
         icon_url=UNSET if body.icon_url is UNSET else icon_of(body.icon_url),
         data={name: value for name, value in data.items() if value},
     )
-
-
-def _new_base_url(before: Node, body: NodeBody, wire: WireFormat | None) -> str | UnsetType:
-    if body.base_url is UNSET:
-        return UNSET
-    return base_url_of(before.type, strip(body.base_url), wire)
 
 
 def known_types(formats: Formats) -> tuple[str, ...]:

@@ -21,8 +21,6 @@ from gateway_core.storage.stores.nodes import Node, NodeChange, PrefixTaken
 from ..accounts.changes import clear_credential
 from ..accounts.owners import Owner
 from ..accounts.probes import custom
-from ..accounts.probes.checks import Proof
-from ..accounts.probes.findings import Finding
 from ..accounts.probes.subjects import build_candidate, check_account
 from ..admin_context import AdminContext
 from ..answers import Success
@@ -197,16 +195,14 @@ async def validate_node(admin: AdminContext, request: Request) -> Response:
     path = request.scope["path"]
     checked = await check_account(admin, account, owner, model, path, LIMIT, trusting=True)
     finding, proof = checked.finding, checked.proof
-    return json_answer(_validity(finding, proof))
-
-
-def _validity(finding: Finding, proof: Proof | None) -> NodeValidity:
     dimensions = None if proof is None else proof.dimensions
-    return NodeValidity(
-        valid=finding.valid,
-        error=finding.error,
-        method=UNSET if proof is None else proof.method,
-        dimensions=UNSET if dimensions is None else dimensions,
+    return json_answer(
+        NodeValidity(
+            valid=finding.valid,
+            error=finding.error,
+            method=UNSET if proof is None else proof.method,
+            dimensions=UNSET if dimensions is None else dimensions,
+        )
     )
 
 

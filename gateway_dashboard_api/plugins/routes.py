@@ -1,6 +1,9 @@
 """The plugins that were found, and the switches that count from the next start."""
 
-import anyio
+from collections.abc import Callable
+from typing import TypeVar
+
+import anyio.to_thread
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,6 +22,8 @@ from ..endpoint import endpoint
 
 PATH = "/api/plugins"
 ONE = f"{PATH}/{{name}}"
+
+T = TypeVar("T")
 
 
 class Plugins(Struct, frozen=True):
@@ -59,13 +64,16 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
     """Every plugin that was found at the start, and what became of it."""
-    found = await anyio.to_thread.run_sync(_rows, admin)
+    found = await _run_in_thread(lambda: tuple(rows(admin.snapshot.registry, _folder(admin))))
     return json_answer(Plugins(found))
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
     name = _known(admin, request)
-    return json_answer(await anyio.to_thread.run_sync(_sheet, admin, name))
+    registry, settings = admin.snapshot.registry, admin.core.plugin_settings
+    return json_answer(
+        await _run_in_thread(lambda: sheet(registry, settings, _folder(admin), name))
+    )
 
 
 async def enable(admin: AdminContext, request: Request) -> Response:
@@ -80,7 +88,7 @@ async def _switch(admin: AdminContext, request: Request, *, on: bool) -> Respons
     name, environment = _known(admin, request), admin.core.environment
     await admin.audit(request, "plugin.enable" if on else "plugin.disable", name)
     async with admin.writing():
-        changed = await anyio.to_thread.run_sync(_put, admin, name, on)
+        changed = await _run_in_thread(lambda: switch(_folder(admin), name, on=on))
     note = reservation(
         name, on=on, allowed=environment.load_plugins, blocked=environment.block_plugins
     )
@@ -106,22 +114,9 @@ def _folder(admin: AdminContext) -> PluginFolder:
     return PluginFolder.of(admin.core.data_dir.path)
 
 
-def _rows(admin: AdminContext) -> tuple[Row, ...]:
+async def _run_in_thread(work: Callable[[], T]) -> T:
+    """Read or write the plugins' files. Raises Conflict for a damaged one."""
     try:
-        return tuple(rows(admin.snapshot.registry, _folder(admin)))
-    except FileDamaged as error:
-        raise Conflict(str(error)) from None
-
-
-def _sheet(admin: AdminContext, name: str) -> Sheet | None:
-    try:
-        return sheet(admin.snapshot.registry, admin.core.plugin_settings, _folder(admin), name)
-    except FileDamaged as error:
-        raise Conflict(str(error)) from None
-
-
-def _put(admin: AdminContext, name: str, on: bool) -> bool:
-    try:
-        return switch(_folder(admin), name, on=on)
+        return await anyio.to_thread.run_sync(work)
     except FileDamaged as error:
         raise Conflict(str(error)) from None

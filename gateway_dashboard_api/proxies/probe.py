@@ -13,6 +13,7 @@ from gateway_core.upstream.redaction import redact
 
 LIMIT = 10.0
 """Seconds."""
+PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 class Reached(Struct, frozen=True, kw_only=True):
@@ -28,11 +29,16 @@ class Reached(Struct, frozen=True, kw_only=True):
 async def try_proxy(core: Core, proxy: str) -> Reached:
     """Ask for the page of GATEWAY_PROXY_TEST_URL through this proxy. Raises nothing."""
     began = time.monotonic()
+    request = UpstreamRequest(
+        method="GET", url=core.environment.proxy_test_url, headers={"accept": "*/*"}
+    )
     status: int | None = None
     error: str | None = None
     try:
         async with asyncio.timeout(LIMIT):
-            status = await _status(core, proxy)
+            response = await core.network.transport(proxy).send(request)
+            await response.aclose()
+            status = response.status
     except TimeoutError:
         error = f"The proxy did not answer in {LIMIT:g} s"
     except TransportError as caught:
@@ -44,23 +50,7 @@ async def try_proxy(core: Core, proxy: str) -> Reached:
     return Reached(
         ok=ok,
         status=status,
-        status_text=_phrase(status),
+        status_text=PHRASES.get(status, ""),
         error=None if ok else f"The test page answered {status}",
         elapsed_ms=took,
     )
-
-
-async def _status(core: Core, proxy: str) -> int:
-    request = UpstreamRequest(
-        method="GET", url=core.environment.proxy_test_url, headers={"accept": "*/*"}
-    )
-    response = await core.network.transport(proxy).send(request)
-    await response.aclose()
-    return response.status
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return ""

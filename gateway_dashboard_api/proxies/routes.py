@@ -64,21 +64,16 @@ def routes(admin: AdminContext) -> list[Guarded]:
 async def list_all(admin: AdminContext, request: Request) -> Response:
     parameters = read_query(request, PoolQuery)
     pools = await admin.stores.proxy_pools.list()
-    bound = await admin.stores.connections.list() if parameters.include_usage else ()
     rows = [
-        {**pool_row(admin, request, pool), **_usage(pool, bound, parameters)}
+        pool_row(admin, request, pool)
         for pool in pools
         if parameters.is_active is None or pool.is_active is parameters.is_active
     ]
+    if parameters.include_usage:
+        connections = await admin.stores.connections.list()
+        for row in rows:
+            row["boundConnectionCount"] = _count(row["id"], connections)
     return json_answer({"proxyPools": rows})
-
-
-def _usage(
-    pool: ProxyPool, connections: tuple[Connection, ...], parameters: PoolQuery
-) -> dict[str, int]:
-    return (
-        {"boundConnectionCount": _count(pool.id, connections)} if parameters.include_usage else {}
-    )
 
 
 def _count(pool_id: str, connections: tuple[Connection, ...]) -> int:
@@ -194,7 +189,12 @@ async def test(admin: AdminContext, request: Request) -> Response:
     A pool that works becomes active, one that does not becomes inactive.
     """
     pool = await pool_of(admin, request.path_params["id"])
-    reached = await _reach(admin, pool)
+    if pool.broken:
+        reached = Reached(error=BROKEN)
+    elif pool.type not in DIALLED:
+        reached = Reached(error=f"Calls cannot go through a relay of type {pool.type}")
+    else:
+        reached = await try_proxy(admin.core, pool.proxy_url)
     now = iso(admin.core.clock())
     change = ProxyPoolChange(
         test_status="active" if reached.ok else "error",
@@ -214,14 +214,6 @@ async def test(admin: AdminContext, request: Request) -> Response:
             tested_at=now,
         )
     )
-
-
-async def _reach(admin: AdminContext, pool: ProxyPool) -> Reached:
-    if pool.broken:
-        return Reached(error=BROKEN)
-    if pool.type not in DIALLED:
-        return Reached(error=f"Calls cannot go through a relay of type {pool.type}")
-    return await try_proxy(admin.core, pool.proxy_url)
 
 
 async def deploy(admin: AdminContext, request: Request) -> Response:

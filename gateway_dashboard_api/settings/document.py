@@ -32,25 +32,21 @@ def render(
     and addresses without user and password.
     """
     valid = {name: value for name, value in document.items() if name not in settings.invalid}
-    document_with_defaults, declared = with_defaults(valid), traits()
+    complete, declared = with_defaults(valid), traits()
     known = {
         name: value if operator else _masked(declared[name], value)
-        for name, value in document_with_defaults.items()
-        if name in declared and _is_shown(declared[name], operator)
+        for name, value in complete.items()
+        if name in declared
+        and not declared[name].never
+        and (operator or not declared[name].session_only)
     }
-    unknown = {
-        name: value for name, value in document_with_defaults.items() if name not in declared
-    }
+    unknown = {name: value for name, value in complete.items() if name not in declared}
     hidden = is_secret if operator else is_sealed
     return {
         **_remove_members(unknown, hidden),
         **known,
-        **derive(document_with_defaults, variables),
+        **derive(complete, variables),
     }
-
-
-def _is_shown(trait: Trait, operator: bool) -> bool:
-    return not trait.never and (operator or not trait.session_only)
 
 
 def _masked(trait: Trait, value: Any) -> Any:
@@ -110,17 +106,14 @@ def check_media_routes(value: object) -> dict[str, list[str]]:
     """Each kind's models, each once. Raises BadRequest; the kinds are checked by their type."""
     if not isinstance(value, Mapping):
         raise BadRequest(f"Invalid {ROUTE}")
-    return {kind: _route(models) for kind, models in value.items()}
-
-
-def _route(models: object) -> list[str]:
-    if not isinstance(models, list) or not all(map(_is_route_model, models)):
-        raise BadRequest(f"Invalid {ROUTE}")
-    once = list(dict.fromkeys(models))
-    if len(once) > MOST_ROUTE_MODELS:
-        raise BadRequest(f"Invalid {ROUTE}")
-    return once
-
-
-def _is_route_model(name: object) -> bool:
-    return isinstance(name, str) and "/" in name and len(name) <= LONGEST_ROUTE_MODEL
+    routes = {}
+    for kind, models in value.items():
+        if not isinstance(models, list):
+            raise BadRequest(f"Invalid {ROUTE}")
+        for name in models:
+            if not isinstance(name, str) or "/" not in name or len(name) > LONGEST_ROUTE_MODEL:
+                raise BadRequest(f"Invalid {ROUTE}")
+        routes[kind] = list(dict.fromkeys(models))
+        if len(routes[kind]) > MOST_ROUTE_MODELS:
+            raise BadRequest(f"Invalid {ROUTE}")
+    return routes

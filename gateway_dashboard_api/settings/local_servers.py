@@ -139,22 +139,19 @@ async def _report(admin: AdminContext) -> Report:
 
 
 def _line(server: LocalServer, stored: tuple[Connection, ...]) -> Line:
+    """Servers that have an account in use are left as they are."""
+    own = [each for each in stored if each.provider == server.provider]
+    action: Act = "enable" if own else "add"
+    if not server.reachable or any(each.is_active for each in own):
+        action = "none"
     return Line(
         provider=server.provider,
         url=server.url,
         reachable=server.reachable,
         models=server.models,
         error=server.error,
-        action=_wanted(server, stored),
+        action=action,
     )
-
-
-def _wanted(server: LocalServer, stored: tuple[Connection, ...]) -> Act:
-    """Servers that have an account in use are left as they are."""
-    own = [each for each in stored if each.provider == server.provider]
-    if not server.reachable or any(each.is_active for each in own):
-        return "none"
-    return "enable" if own else "add"
 
 
 async def _apply(admin: AdminContext, line: Line) -> int:

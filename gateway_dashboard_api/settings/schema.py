@@ -9,7 +9,6 @@ from typing import Any, Union
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from gateway_core.config.setting import Trait
 from gateway_core.config.settings import traits
 
 from .document import PASSWORD, derive
@@ -20,15 +19,6 @@ Field = tuple[str, Any, Any]
 def _may(kind: Any, *others: Any) -> Any:
     """The type of a member that may be left out."""
     return Union[(kind, UnsetType, *others)]
-
-
-def _read(trait: Trait) -> Field:
-    return trait.field, _may(trait.type), UNSET
-
-
-def _written(trait: Trait) -> Field:
-    """``null`` brings the default back."""
-    return trait.field, _may(trait.type, None), UNSET
 
 
 def _shape(name: str, docstring: str, fields: Iterable[Field]) -> type[Struct]:
@@ -47,7 +37,8 @@ SettingsChange = _shape(
     "SettingsChange",
     "What is to be different; ``null`` brings a setting's default back.",
     (
-        *(_written(trait) for trait in traits().values() if trait.patch),
+        # ``null`` brings the default back.
+        *((one.field, _may(one.type, None), UNSET) for one in traits().values() if one.patch),
         *((name, _may(str), UNSET) for name in PASSWORD),
     ),
 )
@@ -55,7 +46,7 @@ SettingsDocument = _shape(
     "SettingsDocument",
     "The settings in force, as far as the caller may see them, and what follows from them.",
     (
-        *(_read(trait) for trait in traits().values() if not trait.never),
+        *((one.field, _may(one.type), UNSET) for one in traits().values() if not one.never),
         *((name, _may(type(value)), UNSET) for name, value in derive({}, {}).items()),
     ),
 )

@@ -9,7 +9,6 @@ from starlette.responses import Response
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
 from gateway_core.routing.cooldowns import EVERY_MODEL
-from gateway_core.routing.snapshot import Account
 from gateway_core.storage.moments import iso
 
 from ..admin_context import AdminContext
@@ -19,6 +18,7 @@ from ..requests import read_query
 PATH = "/api/health/providers"
 KEPT = 10.0
 """Seconds that a picture is shown again."""
+Status = Literal["healthy", "degraded", "unavailable"]
 
 
 class HealthQuery(Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class ProviderHealth(Struct, frozen=True, kw_only=True, rename="camel"):
 
     provider: str
     name: str
-    status: Literal["healthy", "degraded", "unavailable"]
+    status: Status
     accounts: int
     resting: int
 
@@ -56,7 +56,7 @@ class _Picture:
             return json_answer(
                 HealthPage(providers=cached.providers, checked_at=cached.checked_at, cached=True)
             )
-        page = HealthPage(providers=_looked_at(admin), checked_at=iso(now), cached=False)
+        page = HealthPage(providers=_check_providers(admin), checked_at=iso(now), cached=False)
         self._page, self._until = page, now + KEPT
         return json_answer(page)
 
@@ -89,34 +89,22 @@ def routes(admin: AdminContext) -> list[Guarded]:
     ]
 
 
-def _looked_at(admin: AdminContext) -> tuple[ProviderHealth, ...]:
-    resting = {
-        account for account, model, _ in admin.core.cooldowns.all_active() if model == EVERY_MODEL
-    }
-    partly = {account for account, _, _ in admin.core.cooldowns.all_active()}
-    return tuple(
-        _health(admin, provider, accounts, resting, partly)
-        for provider, accounts in sorted(admin.snapshot.accounts.items())
-    )
-
-
-def _health(
-    admin: AdminContext,
-    provider: str,
-    accounts: tuple[Account, ...],
-    resting: set[str],
-    partly: set[str],
-) -> ProviderHealth:
-    spec = admin.spec(provider)
-    out = sum(account.id in resting for account in accounts)
-    touched = any(account.id in partly for account in accounts)
-    status: Literal["healthy", "degraded", "unavailable"] = "degraded" if touched else "healthy"
-    if out == len(accounts):
-        status = "unavailable"
-    return ProviderHealth(
-        provider=provider,
-        name=spec.name if spec else provider,
-        status=status,
-        accounts=len(accounts),
-        resting=out,
-    )
+def _check_providers(admin: AdminContext) -> tuple[ProviderHealth, ...]:
+    active = admin.core.cooldowns.all_active()
+    resting = {account for account, model, _ in active if model == EVERY_MODEL}
+    affected = {account for account, _, _ in active}
+    rows = []
+    for provider, accounts in sorted(admin.snapshot.accounts.items()):
+        ids, spec = {account.id for account in accounts}, admin.spec(provider)
+        status: Status = "degraded" if ids & affected else "healthy"
+        if ids <= resting:
+            status = "unavailable"
+        row = ProviderHealth(
+            provider=provider,
+            name=spec.name if spec else provider,
+            status=status,
+            accounts=len(accounts),
+            resting=sum(account.id in resting for account in accounts),
+        )
+        rows.append(row)
+    return tuple(rows)

@@ -4,7 +4,6 @@ import hmac
 import logging
 import re
 import signal
-from collections.abc import Iterable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
@@ -189,17 +188,13 @@ class OpenApiDocument:
 
     async def show(self, admin: AdminContext, request: Request) -> Response:
         if self._text is None:
-            self._text = _written(admin, request.app.routes)
+            # Imported late, because few requests need it and its import is slow.
+            from gateway_core.http.openapi import document
+
+            operations = [operation for each in request.app.routes for operation in each.operations]
+            formats = admin.snapshot.registry.formats.values()
+            self._text = msgspec.json.encode(document(operations, formats, current_version()))
         return Response(self._text, headers=dict(NO_STORE), media_type=JSON)
-
-
-def _written(admin: AdminContext, table: Iterable[Guarded]) -> bytes:
-    # Few ask for the document, so nobody waits for its making to be loaded.
-    from gateway_core.http.openapi import document
-
-    operations = [operation for each in table for operation in each.operations]
-    formats = admin.snapshot.registry.formats.values()
-    return msgspec.json.encode(document(operations, formats, current_version()))
 
 
 class AuditQuery(Struct, frozen=True, kw_only=True):

@@ -31,7 +31,7 @@ class Draft(Struct, frozen=True):
     def vendor(self) -> WireFormat:
         return spoken(self.question.client, self.target, self.question.formats)
 
-    def opened(self, credential: Credential) -> Exchange:
+    def open(self, credential: Credential) -> Exchange:
         return self.question.open(self.target, credential)
 
 
@@ -47,7 +47,11 @@ def read_draft(
         raise BadRequest("Model required")
     target = _target(snapshot, f"{provider}/{name}" if _is_bare(snapshot, provider, name) else name)
     formats = snapshot.registry.formats
-    wire = formats.get(source) if source else _usual(snapshot)
+    if source:
+        wire = formats.get(source)
+    else:
+        usual = (w for w in formats.values() if any(each.path == CHAT for each in w.endpoints))
+        wire = next(usual, None)
     if wire is None or wire.client is None:
         raise BadRequest(f"There is no client format {source[:64]}")
     text = msgspec.json.encode({**body, "model": name})
@@ -69,35 +73,20 @@ def _is_bare(snapshot: ConfigSnapshot, provider: str, name: str) -> bool:
     return bool(provider) and names.get(name.partition("/")[0]) != identity
 
 
-def _usual(snapshot: ConfigSnapshot) -> WireFormat | None:
-    return next(
-        (
-            wire
-            for wire in snapshot.registry.formats.values()
-            if any(endpoint.path == CHAT for endpoint in wire.endpoints)
-        ),
-        None,
-    )
-
-
 def _target(snapshot: ConfigSnapshot, name: str) -> Target:
     """Raises BadRequest, NoCredentials."""
     try:
         target = resolve(snapshot, name).target
     except NotAChatModel:
-        raise BadRequest(_no_chat(snapshot, name)) from None
+        prefix = name.partition("/")[0]
+        spec = snapshot.registry.providers.get(snapshot.registry.names.get(prefix, prefix))
+        message = f"Provider {prefix[:64]} does not serve chat requests"
+        if spec is not None and serves_chat(snapshot, spec):
+            message = f"{message} with this model"
+        raise BadRequest(message) from None
     if target is None:
         raise BadRequest("A combo is not translated as a whole: name one of its models")
     return target
-
-
-def _no_chat(snapshot: ConfigSnapshot, name: str) -> str:
-    prefix = name.partition("/")[0]
-    spec = snapshot.registry.providers.get(snapshot.registry.names.get(prefix, prefix))
-    message = f"Provider {prefix[:64]} does not serve chat requests"
-    if spec is None or not serves_chat(snapshot, spec):
-        return message
-    return f"{message} with this model"
 
 
 def account_for(snapshot: ConfigSnapshot, target: Target) -> Account:

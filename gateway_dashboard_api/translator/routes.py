@@ -3,7 +3,7 @@
 Served only when ENABLE_TRANSLATOR is true; otherwise these paths are not there.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from typing import Any
 
 import msgspec
@@ -71,26 +71,26 @@ def if_enabled(handler: Handler) -> Handler:
     async def guarded(admin: AdminContext, request: Request) -> Response:
         if not admin.core.environment.enable_translator:
             raise NotFound("Not found")
-        return await _told(handler, admin, request)
+        try:
+            return await handler(admin, request)
+        except GatewayError as error:
+            return flat_error(error.message, error.status, request_id_of(request), success=False)
 
     return guarded
-
-
-async def _told(
-    handler: Callable[[AdminContext, Request], Awaitable[Response]],
-    admin: AdminContext,
-    request: Request,
-) -> Response:
-    try:
-        return await handler(admin, request)
-    except GatewayError as error:
-        return flat_error(error.message, error.status, request_id_of(request), success=False)
 
 
 async def translate(admin: AdminContext, request: Request) -> Response:
     body = await read_json(request, TranslateBody)
     draft = _draft(admin, body)
-    result = _formats(draft) if body.step == 1 else _request(admin, draft, whole=body.step == 3)
+    if body.step == 1:
+        result = {
+            "provider": draft.target.provider.id,
+            "model": draft.target.model.id,
+            "sourceFormat": draft.question.client.id,
+            "targetFormat": draft.vendor.id,
+        }
+    else:
+        result = _request(admin, draft, whole=body.step == 3)
     return json_answer(Translated(success=True, result=result))
 
 
@@ -105,18 +105,9 @@ def _draft(admin: AdminContext, body: TranslateBody | SendBody) -> Draft:
     )
 
 
-def _formats(draft: Draft) -> dict[str, Any]:
-    return {
-        "provider": draft.target.provider.id,
-        "model": draft.target.model.id,
-        "sourceFormat": draft.question.client.id,
-        "targetFormat": draft.vendor.id,
-    }
-
-
 def _request(admin: AdminContext, draft: Draft, *, whole: bool) -> dict[str, Any]:
     """What would be sent, with a mask where the secret would be."""
-    outgoing = draft.opened(mask_credential(admin.snapshot, draft.target)).request
+    outgoing = draft.open(mask_credential(admin.snapshot, draft.target)).request
     try:
         body = msgspec.json.decode(outgoing.body)
     except msgspec.DecodeError:
@@ -131,7 +122,7 @@ async def send(admin: AdminContext, request: Request) -> Response:
     body: SendBody = await read_json(request, SendBody)
     draft = _draft(admin, body)
     account = account_for(admin.snapshot, draft.target)
-    outgoing = draft.opened(account.credential).request
+    outgoing = draft.open(account.credential).request
     response = await send_request(admin.core, draft.target.provider, account, outgoing)
     if not 200 <= response.status < 300:
         return await _refusal(response, account)

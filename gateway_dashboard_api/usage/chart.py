@@ -6,7 +6,6 @@ from datetime import date, datetime
 from msgspec import Struct
 
 from gateway_core.storage.moments import iso, local_day, seconds
-from gateway_core.storage.stores.usage_reports import Minute
 
 from ..admin_context import AdminContext
 from .periods import DAY, Period, every_day, hours, midnight
@@ -35,7 +34,9 @@ async def _hourly(admin: AdminContext, starts: Sequence[float]) -> list[Bucket]:
     rows = await admin.stores.reports.minutes(iso(starts[0]))
     tokens, costs = [0] * len(starts), [0] * len(starts)
     for row in rows:
-        hour = _place(row, starts)
+        passed = seconds(f"{row.at}:00Z") - starts[0]
+        # Rows may lie ahead when the clock was set back; they count for the last hour.
+        hour = min(int(passed // 3600), len(starts) - 1)
         tokens[hour] += row.input_tokens + row.output_tokens
         costs[hour] += row.cost
     labels = [f"{datetime.fromtimestamp(start):%H:%M}" for start in starts]
@@ -43,12 +44,6 @@ async def _hourly(admin: AdminContext, starts: Sequence[float]) -> list[Bucket]:
         Bucket(label, some, dollars(cost))
         for label, some, cost in zip(labels, tokens, costs, strict=True)
     ]
-
-
-def _place(row: Minute, starts: Sequence[float]) -> int:
-    """The hour of a minute. What a clock that was set back has left ahead is of the last one."""
-    passed = seconds(f"{row.at}:00Z") - starts[0]
-    return min(int(passed // 3600), len(starts) - 1)
 
 
 async def _daily(admin: AdminContext, period: Period, today: date) -> list[Bucket]:

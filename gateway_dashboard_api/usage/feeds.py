@@ -68,7 +68,10 @@ class Feeds:
 
     async def watch(self, period: str) -> AsyncGenerator[bytes, None]:
         """Frames of an event stream: the picture now, then each newer one, and pings."""
-        feed = self._join(period)
+        feed = self._feeds.setdefault(period, Feed())
+        feed.watchers += 1
+        if self._looking is None:
+            self._looking = asyncio.get_running_loop().create_task(self._look())
         try:
             await self._make(period, feed, await self._mark())
             sent = None
@@ -80,7 +83,12 @@ class Feeds:
                 elif not await self._is_set(upcoming):
                     yield PING
         finally:
-            self._leave(period, feed)
+            feed.watchers -= 1
+            if not feed.watchers:
+                del self._feeds[period]
+            if not self._feeds and self._looking is not None:
+                self._looking.cancel()
+                self._looking = None
 
     async def _is_set(self, event: asyncio.Event) -> bool:
         try:
@@ -90,39 +98,23 @@ class Feeds:
             return False
         return True
 
-    def _join(self, period: str) -> Feed:
-        feed = self._feeds.setdefault(period, Feed())
-        feed.watchers += 1
-        if self._looking is None:
-            self._looking = asyncio.get_running_loop().create_task(self._look())
-        return feed
-
-    def _leave(self, period: str, feed: Feed) -> None:
-        feed.watchers -= 1
-        if not feed.watchers:
-            del self._feeds[period]
-        if not self._feeds and self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
-
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(self._every)
             if self._admin.core.state.is_stopping:
                 for feed in self._feeds.values():
                     feed.wake()
-            elif self._monotonic() >= self._rest_until:
-                await self._follow()
-
-    async def _follow(self) -> None:
-        try:
-            mark = await self._mark()
-            for period, feed in list(self._feeds.items()):
-                await self._make(period, feed, mark)
-        except Exception as error:
-            self._trouble.met(error)
-        else:
-            self._trouble.over()
+                continue
+            if self._monotonic() < self._rest_until:
+                continue
+            try:
+                mark = await self._mark()
+                for period, feed in list(self._feeds.items()):
+                    await self._make(period, feed, mark)
+            except Exception as error:
+                self._trouble.met(error)
+            else:
+                self._trouble.over()
 
     async def _make(self, period: str, feed: Feed, mark: Mark) -> None:
         """A new picture, unless the feed has one as new."""

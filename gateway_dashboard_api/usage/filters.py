@@ -18,7 +18,10 @@ _DATE = 10
 def build_filter(admin: AdminContext, parameters: RowFilter) -> Which:
     """The rows a query means. Raises BadRequest for dates that make no sense."""
     start, end = parameters.start_date, parameters.end_date
-    since, until = _since(start), _until(end)
+    since, until = None, _until(end)
+    if start is not None:
+        is_day = len(start) == _DATE
+        since = day_start(calendar_day(start)) if is_day else _moment(start, "startDate")
     if since is not None and until is not None and until <= since:
         raise BadRequest("startDate must not be after endDate")
     is_whole_days = all(text is None or len(text) == _DATE for text in (start, end))
@@ -31,12 +34,6 @@ def build_filter(admin: AdminContext, parameters: RowFilter) -> Which:
         until=until,
         days=(start or "", end or LAST_DAY) if is_whole_days else None,
     )
-
-
-def _since(text: str | None) -> str | None:
-    if text is None:
-        return None
-    return day_start(calendar_day(text)) if len(text) == _DATE else _moment(text, "startDate")
 
 
 def _until(text: str | None) -> str | None:

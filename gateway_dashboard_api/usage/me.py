@@ -6,7 +6,6 @@ from starlette.responses import Response
 from gateway_core.contracts.errors import BadRequest, Unauthorized
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
-from gateway_core.storage.stores.keys import ApiKey
 
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
@@ -34,27 +33,24 @@ async def show(admin: AdminContext, request: Request) -> Response:
     key = None if caller.key is None else await admin.stores.keys.get(caller.key.id)
     if key is None:
         raise Unauthorized("A valid application API key is required.")
-    return json_answer(await _me(admin, key))
-
-
-async def _me(admin: AdminContext, key: ApiKey) -> Me:
     limits = admin.core.limits
     spent = (await limits.count_of(key.id)).spent
-    return Me(
-        id=key.id,
-        name=key.name,
-        is_active=key.is_active,
-        expires_at=key.expires_at,
-        created_at=key.created_at,
-        daily_limit_tokens=key.daily_limit_tokens,
-        policy=key.policy,
-        usage=OwnUsage(lifetime=totals(spent.ever), daily=day_status(limits, key, spent)),
-        connections=await _accounts(admin, key.provider_connection_ids),
-    )
-
-
-async def _accounts(admin: AdminContext, scope: tuple[str, ...]) -> tuple[Account, ...]:
-    """The accounts a key may use; an empty scope means all that are switched on."""
+    # A key without accounts of its own may use all that are active.
+    scope = key.provider_connection_ids
     stored = await admin.stores.connections.list()
     rows = (account_row(each) for each in stored if (each.id in scope if scope else each.is_active))
-    return tuple(Account(id=row.id, name=row.name, provider=row.provider) for row in rows)
+    return json_answer(
+        Me(
+            id=key.id,
+            name=key.name,
+            is_active=key.is_active,
+            expires_at=key.expires_at,
+            created_at=key.created_at,
+            daily_limit_tokens=key.daily_limit_tokens,
+            policy=key.policy,
+            usage=OwnUsage(lifetime=totals(spent.ever), daily=day_status(limits, key, spent)),
+            connections=tuple(
+                Account(id=row.id, name=row.name, provider=row.provider) for row in rows
+            ),
+        )
+    )

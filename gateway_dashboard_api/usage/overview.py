@@ -12,7 +12,7 @@ from gateway_core.storage.stores.usage_reports import Minute, Which
 
 from ..admin_context import AdminContext
 from .periods import MINUTE, Period
-from .statistics import Names, Stats, dollars, label_model, summarize
+from .statistics import Stats, dollars, label_model, summarize
 from .views import names_of
 
 MINUTES = 10
@@ -76,7 +76,15 @@ async def build_overview(admin: AdminContext, period: Period) -> Picture:
         **summarize(await sums_of(admin, period), names),
         last10_minutes=await last_minutes(admin, now),
         pending=count_pending(waiting),
-        active_requests=tuple(_active(request, count, names) for request, count in waiting.items()),
+        active_requests=tuple(
+            Active(
+                model=request.model,
+                provider=request.provider,
+                account=names.account(request.account),
+                count=count,
+            )
+            for request, count in waiting.items()
+        ),
         recent_requests=tuple(map(_recent, recent)),
         error_provider=_troubled(recent, now),
     )
@@ -117,11 +125,6 @@ def count_pending(waiting: Mapping[Waiting, int]) -> Pending:
         models = by_account.setdefault(request.account, {})
         models[label] = models.get(label, 0) + count
     return Pending(by_model=by_model, by_account=by_account)
-
-
-def _active(request: Waiting, count: int, names: Names) -> Active:
-    account = names.account(request.account)
-    return Active(model=request.model, provider=request.provider, account=account, count=count)
 
 
 def _recent(row: UsageRow) -> Recent:

@@ -122,15 +122,17 @@ async def show_combos(admin: AdminContext, request: Request) -> Response:
     return json_answer(
         ComboUsage(
             boundary=await admin.stores.reports.first_at(),
-            rows=tuple(_combo_row(*group, part) for group, part in rows),
+            rows=tuple(
+                ComboRow(
+                    combo_id=combo,
+                    combo_name=name or None,
+                    connection_id=connection or None,
+                    **part.figures,
+                )
+                for (combo, name, connection), part in rows
+            ),
             unattributed=Figures(**unattributed.figures),
         )
-    )
-
-
-def _combo_row(combo: str, name: str, connection: str, part: Part) -> ComboRow:
-    return ComboRow(
-        combo_id=combo, combo_name=name or None, connection_id=connection or None, **part.figures
     )
 
 

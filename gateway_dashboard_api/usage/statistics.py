@@ -113,10 +113,20 @@ def summarize(sums: Iterable[Sums], names: Names) -> dict[str, Any]:
     return {
         **{f"total_{name}": figure for name, figure in total.figures.items()},
         "by_provider": group(every, _provider, lambda one: {}),
-        "by_model": group(every, model_label, _model_facts),
-        "by_account": group(every, _account, lambda one: _account_facts(one, names)),
+        "by_model": group(
+            every,
+            model_label,
+            lambda one: {"raw_model": one.model or UNKNOWN, "provider": _provider(one)},
+        ),
+        "by_account": group(
+            every,
+            lambda one: one.connection_id or UNKNOWN,
+            lambda one: _account_facts(one, names),
+        ),
         "by_api_key": group(every, _key, lambda one: _key_facts(one, names)),
-        "by_endpoint": group(every, _endpoint, lambda one: {"endpoint": one.endpoint}),
+        "by_endpoint": group(
+            every, lambda one: one.endpoint, lambda one: {"endpoint": one.endpoint}
+        ),
     }
 
 
@@ -135,10 +145,6 @@ def group(sums: Iterable[Sums], label: Callable[[Sums], str], facts: Facts) -> d
     }
 
 
-def _endpoint(sums: Sums) -> str:
-    return sums.endpoint
-
-
 def _provider(sums: Sums) -> str:
     return sums.provider or UNKNOWN
 
@@ -150,14 +156,6 @@ def model_label(sums: Sums) -> str:
 def label_model(model: str | None, provider: str | None) -> str:
     """A model with its provider, in the words of the dashboard."""
     return f"{model or UNKNOWN} ({provider or UNKNOWN})"
-
-
-def _model_facts(sums: Sums) -> dict[str, Any]:
-    return {"raw_model": sums.model or UNKNOWN, "provider": _provider(sums)}
-
-
-def _account(sums: Sums) -> str:
-    return sums.connection_id or UNKNOWN
 
 
 def _account_facts(sums: Sums, names: Names) -> dict[str, Any]:

@@ -87,7 +87,9 @@ async def _prove(core: Core, subject: Subject, path: str) -> Proof:
     has_list = fetched is not None and fetched.is_good
     if proves or (has_list and subject.trusting and subject.model is None):
         return Proof("models")
-    model = subject.model or _known_model(core, subject) or _listed_model(fetched)
+    rows = core.snapshot.models.get(subject.spec.id) or subject.spec.models
+    known = next((row.id for row in rows if row.kind is Kind.LLM), None)
+    model = subject.model or known or _listed_model(fetched)
     if model is None:
         if has_list:
             return Proof("models")
@@ -136,11 +138,6 @@ async def _greet(core: Core, subject: Subject, model: str, path: str) -> None:
         trace.over = time.monotonic()
         trace.connection_id = account.id or None
         core.ledger.record(trace)
-
-
-def _known_model(core: Core, subject: Subject) -> str | None:
-    rows = core.snapshot.models.get(subject.spec.id) or subject.spec.models
-    return next((row.id for row in rows if row.kind is Kind.LLM), None)
 
 
 def _listed_model(fetched: Fetched | None) -> str | None:

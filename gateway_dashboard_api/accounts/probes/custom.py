@@ -25,16 +25,23 @@ TYPES = (EMBEDDING, DECISION)
 
 
 async def prove(core: Core, type_: str, base: str, account: Account, model: str | None) -> Proof:
-    """Ask for one embedding, or one decision. Raises GatewayError unless it is let in."""
+    """Request one embedding, or one decision. Raises GatewayError unless it is accepted."""
     if model is None:
         raise BadRequest("There is no model to test with: give one, or set a default model")
     fetched = await fetch(core, account, _request(type_, base, account, model))
-    if fetched.is_good:
-        return _proof(type_, fetched)
-    error = _refusal(fetched)
-    if type_ == DECISION and shows_admission(error):
-        return Proof("decision")  # The question was no good one, but it was read.
-    raise error
+    if not fetched.is_good:
+        error = _refusal(fetched)
+        # An engine that rejects the question as invalid has accepted the key.
+        if type_ == DECISION and shows_admission(error):
+            return Proof("decision")
+        raise error
+    if type_ == DECISION:
+        return Proof("decision")
+    try:
+        numbers = _decoded(fetched)["data"][0]["embedding"]
+    except (LookupError, TypeError):
+        raise UpstreamError("The provider's answer holds no embedding") from None
+    return Proof("embeddings", len(numbers) if isinstance(numbers, list) else None)
 
 
 def _request(type_: str, base: str, account: Account, model: str) -> UpstreamRequest:
@@ -47,17 +54,6 @@ def _request(type_: str, base: str, account: Account, model: str) -> UpstreamReq
     if account.credential.secret:
         headers["authorization"] = f"Bearer {account.credential.secret}"
     return UpstreamRequest(url=base + path, headers=headers, body=msgspec.json.encode(body))
-
-
-def _proof(type_: str, fetched: Fetched) -> Proof:
-    """Raises UpstreamError when an embedding has no numbers."""
-    if type_ == DECISION:
-        return Proof("decision")
-    try:
-        numbers = _decoded(fetched)["data"][0]["embedding"]
-    except (LookupError, TypeError):
-        raise UpstreamError("The provider's answer holds no embedding") from None
-    return Proof("embeddings", len(numbers) if isinstance(numbers, list) else None)
 
 
 def _refusal(fetched: Fetched) -> UpstreamError:

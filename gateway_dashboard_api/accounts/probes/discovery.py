@@ -76,23 +76,19 @@ def list_request(
 
 
 def _list_url(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str | None:
-    own = credential.data.get(BASE_URL)
-    if isinstance(own, str) and own:
-        return _own_list_url(spec, wire, own.rstrip("/"))
-    if spec.models_url is None and spec.url_builder is not None:
-        return None
-    url = spec.models_url or (spec.base_url and f"{spec.base_url}{list_path(wire)}")
-    return url if url and "{" not in url else None
-
-
-def _own_list_url(spec: ProviderSpec, wire: WireFormat, base: str) -> str:
-    """An account with an address of its own never shows its secret at the vendor's usual one."""
-    usual = spec.models_url
+    base, usual = credential.data.get(BASE_URL), spec.models_url
+    if not isinstance(base, str) or not base:
+        if usual is None and spec.url_builder is not None:
+            return None
+        url = usual or (spec.base_url and f"{spec.base_url}{list_path(wire)}")
+        return url if url and "{" not in url else None
+    # An account with an address of its own never sends its secret to the vendor's usual one.
+    base = base.rstrip("/")
     if usual is None or usual.startswith(f"{spec.base_url}/"):
-        below = list_path(wire) if usual is None else usual.removeprefix(spec.base_url or "")
-        return f"{base}{below}"
-    base_parts, usual_parts = urlsplit(base), urlsplit(usual)
-    return usual_parts._replace(scheme=base_parts.scheme, netloc=base_parts.netloc).geturl()
+        path = list_path(wire) if usual is None else usual.removeprefix(spec.base_url or "")
+        return f"{base}{path}"
+    host = urlsplit(base)
+    return urlsplit(usual)._replace(scheme=host.scheme, netloc=host.netloc).geturl()
 
 
 async def fetch(
@@ -114,41 +110,31 @@ async def fetch(
 async def discover(
     core: Core, spec: ProviderSpec, wire: WireFormat, account: Account
 ) -> tuple[Listed, ...] | None:
-    """The vendor's whole list; ``None`` for one that has none.
+    """The vendor's whole list; ``None`` for a vendor that has none.
 
-    Raises UpstreamError when it refuses, answers rubbish or takes too long.
+    Raises UpstreamError when it refuses, sends something else or takes too long.
     """
-    request = list_request(spec, wire, account.credential)
-    if request is None:
+    request = page_request = list_request(spec, wire, account.credential)
+    if request is None or page_request is None:
         return None
+    models: dict[str, Listed] = {}
+    separator = "&" if "?" in request.url else "?"
     try:
         async with asyncio.timeout(LIMIT):
-            return await _pages(core, spec, wire, account, request)
+            for _ in range(MOST_PAGES):
+                fetched = await fetch(core, account, page_request, spec)
+                if not fetched.is_good:
+                    raise read_refusal(wire, fetched)
+                page = read_page(fetched.body)
+                new = {model.id: model for model in page.models if model.id not in models}
+                models |= new
+                # A vendor that ignores the parameter sends the same page again.
+                if not page.following or not new:
+                    break
+                url = f"{request.url}{separator}{urlencode(page.following)}"
+                page_request = replace(request, url=url)
     except TimeoutError:
         raise TransportError(f"The provider gave no list in {LIMIT:g} s", status=504) from None
-
-
-async def _pages(
-    core: Core,
-    spec: ProviderSpec,
-    wire: WireFormat,
-    account: Account,
-    request: UpstreamRequest,
-) -> tuple[Listed, ...]:
-    models: dict[str, Listed] = {}
-    url, page_request = request.url, request
-    for _ in range(MOST_PAGES):
-        fetched = await fetch(core, account, page_request, spec)
-        if not fetched.is_good:
-            raise read_refusal(wire, fetched)
-        page = read_page(fetched.body)
-        new = {model.id: model for model in page.models if model.id not in models}
-        models |= new
-        # A vendor that does not know the parameter gives the same page again.
-        if not page.following or not new:
-            break
-        separator = "&" if "?" in url else "?"
-        page_request = replace(request, url=f"{url}{separator}{urlencode(page.following)}")
     return tuple(models.values())
 
 

@@ -36,7 +36,10 @@ def build_greeting(formats: Mapping[str, WireFormat], model: str) -> Translation
             "stream": False,
         }
     )
-    for wire in sorted(formats.values(), key=_is_strange):
+    preferred = {
+        wire.id for wire in formats.values() if any(e.path == CHAT for e in wire.endpoints)
+    }
+    for wire in sorted(formats.values(), key=lambda wire: wire.id not in preferred):
         call = Call(
             kind=Kind.LLM,
             format=wire.id,
@@ -49,10 +52,6 @@ def build_greeting(formats: Mapping[str, WireFormat], model: str) -> Translation
         if wire.client is not None and _is_understood(question):
             return question
     raise Unavailable("No wire format is installed that can ask a model for a word")
-
-
-def _is_strange(wire: WireFormat) -> bool:
-    return all(endpoint.path != CHAT for endpoint in wire.endpoints)
 
 
 def _is_understood(question: Translation) -> bool:

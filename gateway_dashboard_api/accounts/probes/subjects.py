@@ -1,6 +1,6 @@
 """From a stored or proposed account to a look at it."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -8,7 +8,6 @@ from gateway_core.contracts.errors import BadRequest, GatewayError
 from gateway_core.contracts.provider import Credential
 from gateway_core.routing.snapshot import Account, account_of
 from gateway_core.storage.stores.connection import Connection
-from gateway_core.storage.stores.nodes import Node
 from gateway_core.upstream.proxies import proxy_of
 
 from ...admin_context import AdminContext
@@ -40,24 +39,20 @@ async def check_account(
     *,
     trusting: bool = False,
 ) -> Checked:
-    """Look at an account by whatever way its provider is spoken to."""
+    """Check an account in the way its provider is called."""
     if owner.spec is not None and owner.wire is not None:
         subject = Subject(
             spec=owner.spec, wire=owner.wire, account=account, model=model, trusting=trusting
         )
         return await check(admin.core, subject, path, limit)
-    return await time_proof(_custom(admin, account, owner.node, model), account.credential, limit)
-
-
-def _custom(
-    admin: AdminContext, account: Account, node: Node | None, model: str | None
-) -> Awaitable[Proof]:
-    base = account.credential.data.get(BASE_URL)
+    base, node = account.credential.data.get(BASE_URL), owner.node
     if node is None or node.type not in custom.TYPES or not isinstance(base, str):
-        return _refuse(BadRequest("The plugin of this connection's provider is not installed"))
-    native = node.data.get("modelId")
-    chosen = model or (native if isinstance(native, str) else None)
-    return custom.prove(admin.core, node.type, base, account, chosen)
+        proof = _refuse(BadRequest("The plugin of this connection's provider is not installed"))
+    else:
+        own_model = node.data.get("modelId")
+        chosen = model or (own_model if isinstance(own_model, str) else None)
+        proof = custom.prove(admin.core, node.type, base, account, chosen)
+    return await time_proof(proof, account.credential, limit)
 
 
 async def _refuse(error: GatewayError) -> Proof:

@@ -1,6 +1,7 @@
 """The pages of an assisted login, at the host where nothing else is served (5.3)."""
 
 import asyncio
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -17,7 +18,6 @@ from gateway_core.identity.web_login import (
     BOOTSTRAP,
     LIFETIME,
     PATH,
-    SignIn,
     SignIns,
     is_cookie_text,
     login_origin,
@@ -45,32 +45,27 @@ GUARDS = {
 
 
 def page_routes(admin: AdminContext, sign_ins: SignIns) -> list[Guarded]:
-    async def enter(admin: AdminContext, request: Request) -> Response:
-        return _enter(admin, request, sign_ins)
-
-    async def show(admin: AdminContext, request: Request) -> Response:
-        return await _show(admin, request, sign_ins)
-
+    page = partial(show_page, sign_ins)
     first = PATH + "/{provider}"
     purpose = "show a page of the assisted login"
     isolated = Access.ISOLATED
     return [
         endpoint(
-            *(admin, "GET", BOOTSTRAP, enter, "begin the assisted login"),
+            *(admin, "GET", BOOTSTRAP, partial(enter, sign_ins), "begin the assisted login"),
             access=isolated,
             status=303,
             media="",
         ),
         *(
-            endpoint(admin, method, path, show, purpose, access=isolated, media="text/html")
+            endpoint(admin, method, path, page, purpose, access=isolated, media="text/html")
             for path in (first, first + "/{rest:path}")
             for method in ("GET", "POST")
         ),
     ]
 
 
-def _enter(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response:
-    """A grant for a cookie that this host alone gets to see."""
+async def enter(sign_ins: SignIns, admin: AdminContext, request: Request) -> Response:
+    """Exchange a grant for a cookie that only this host receives."""
     entered = sign_ins.enter(request.query_params.get("grant", ""))
     if entered is None:
         raise NotFound("Not found")
@@ -88,7 +83,8 @@ def _enter(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response
     return answer
 
 
-async def _show(admin: AdminContext, request: Request, sign_ins: SignIns) -> Response:
+async def show_page(sign_ins: SignIns, admin: AdminContext, request: Request) -> Response:
+    """Let the provider's plugin answer, and keep the cookie it captures."""
     headers = headers_of(request.scope)
     provider = request.path_params["provider"]
     sign_in = sign_ins.by_cookie(cookie(headers, COOKIE), provider)
@@ -97,31 +93,7 @@ async def _show(admin: AdminContext, request: Request, sign_ins: SignIns) -> Res
         raise NotFound("Not found")
     if request.method == "POST" and not is_same_origin(headers, _origin(admin)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
-    asked = await _asked(request, headers, sign_in)
-    direct = admin.core.network.transport(policy=AddressPolicy.PUBLIC)
-    transport = admin.core.egress_policy.bound(spec, Credential(connection_id=""), direct)
-    answer = await _handled(admin, spec.web_login, asked, transport)
-    _keep(sign_in, answer)
-    return _response(answer)
-
-
-async def _handled(
-    admin: AdminContext, login: WebLogin, asked: WebLoginRequest, transport: Transport
-) -> WebLoginAnswer:
-    """What the plugin answers, whatever else it does. Raises GatewayError."""
-    try:
-        async with asyncio.timeout(admin.core.whole_timeout):
-            return await login.handle(asked, transport)
-    except GatewayError:
-        raise
-    except BaseException as error:
-        if is_told_to_stop(error):
-            raise
-        raise PluginBroken("The plugin failed on this page.") from error
-
-
-async def _asked(request: Request, headers: dict[str, str], sign_in: SignIn) -> WebLoginRequest:
-    return WebLoginRequest(
+    page_request = WebLoginRequest(
         method=request.method,
         path=request.path_params.get("rest", ""),
         query=request.scope["query_string"].decode("latin-1"),
@@ -129,26 +101,35 @@ async def _asked(request: Request, headers: dict[str, str], sign_in: SignIn) -> 
         body=await read_body(request.receive, headers, LIMIT),
         memory=sign_in.memory,
     )
-
-
-def _keep(sign_in: SignIn, answer: WebLoginAnswer) -> None:
-    """Keep what the plugin captured. Raises ValueError for what is no cookie."""
-    if answer.captured is None:
-        return
-    if not is_cookie_text(answer.captured):
-        raise ValueError("the captured text cannot stand in a Cookie header")
-    sign_in.captured = answer.captured
-
-
-def _response(answer: WebLoginAnswer) -> Response:
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    passed = {name: value for name, value in headers.items() if _may_pass(name)}
+    direct = admin.core.network.transport(policy=AddressPolicy.PUBLIC)
+    transport = admin.core.egress_policy.bound(spec, Credential(connection_id=""), direct)
+    answer = await _call_plugin(admin, spec.web_login, page_request, transport)
+    if answer.captured is not None:
+        if not is_cookie_text(answer.captured):
+            raise ValueError("the captured text cannot stand in a Cookie header")
+        sign_in.captured = answer.captured
+    passed = {
+        name.lower(): value
+        for name, value in answer.headers.items()
+        if name.lower() not in KEPT_BACK and not name.lower().startswith("access-control-")
+    }
     head = {**GUARDS, **passed, "cache-control": "no-store"}
     return Response(answer.body, answer.status, head, answer.media_type)
 
 
-def _may_pass(name: str) -> bool:
-    return name not in KEPT_BACK and not name.startswith("access-control-")
+async def _call_plugin(
+    admin: AdminContext, login: WebLogin, request: WebLoginRequest, transport: Transport
+) -> WebLoginAnswer:
+    """The plugin's answer. Raises GatewayError, also where the plugin raises something else."""
+    try:
+        async with asyncio.timeout(admin.core.whole_timeout):
+            return await login.handle(request, transport)
+    except GatewayError:
+        raise
+    except BaseException as error:
+        if is_told_to_stop(error):
+            raise
+        raise PluginBroken("The plugin failed on this page.") from error
 
 
 def _origin(admin: AdminContext) -> str:
