@@ -1,4 +1,4 @@
-"""What every management route works with: the gateway's collaborators, and one write at a time."""
+"""The context of the admin API's routes: the gateway's core, and a lock for writes."""
 
 import asyncio
 import time
@@ -20,7 +20,7 @@ from .login.state import LoginState
 
 
 class AdminContext:
-    """The operator's desk of one gateway."""
+    """What the admin API of one gateway works with."""
 
     def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.core = core
@@ -29,7 +29,7 @@ class AdminContext:
 
     @property
     def snapshot(self) -> ConfigSnapshot:
-        """The stored configuration as routing sees it now."""
+        """The stored configuration as routing sees it."""
         return self.core.snapshot
 
     @property
@@ -38,9 +38,9 @@ class AdminContext:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
-        """Write while nobody else does, so that what was checked still holds.
+        """Hold the write lock, so that what was checked still holds when it is stored.
 
-        Routing follows before this ends, even when the work inside fails half-way.
+        Routing is refreshed before this ends, even when the work inside fails.
         """
         async with self._writing:
             try:
@@ -49,7 +49,7 @@ class AdminContext:
                 await self.core.refresh()
 
     def caller(self, request: Request) -> Caller:
-        """Who asks, as the gate found out."""
+        """Return the caller that authentication found."""
         caller: Caller = request.scope[CALLER]
         return caller
 
@@ -60,22 +60,22 @@ class AdminContext:
         target: str | None = None,
         detail: Mapping[str, Any] = {},
     ) -> None:
-        """Note an act before it is done. If this raises, it is not to be done."""
+        """Write an audit row. Called before the act, which must not happen if this raises."""
         caller = self.caller(request)
         await self.stores.audit.write(caller.actor, caller.peer.address, action, target, detail)
 
     def provider_id(self, name: str) -> str:
-        """The provider that an id, alias or prefix means; the name itself when none is known."""
+        """Return the provider's id for an id, alias or prefix; the name itself when unknown."""
         return self.snapshot.registry.names.get(name, name)
 
     def spec(self, provider: str) -> ProviderSpec | None:
         return self.snapshot.registry.providers.get(provider)
 
     def prefix(self, provider: str) -> str:
-        """What stands before the slash in the names of a provider's models."""
+        """Return the prefix before the slash in the names of a provider's models."""
         spec = self.spec(provider)
         return provider if spec is None else spec.alias or spec.id
 
     def wire(self, spec: ProviderSpec) -> WireFormat:
-        """The format a provider speaks."""
+        """Return the provider's wire format."""
         return self.snapshot.registry.formats[spec.format]

@@ -1,4 +1,4 @@
-"""Answers that several routes share."""
+"""Response bodies that several routes share."""
 
 from msgspec import Struct
 

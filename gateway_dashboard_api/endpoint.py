@@ -1,4 +1,4 @@
-"""From a function to a route: one place where what goes wrong becomes a flat answer."""
+"""Turns handlers into routes, and every error into a flat JSON response."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -39,7 +39,7 @@ def endpoint(
     example: Any = None,
     headers: Mapping[str, str] = {},
 ) -> Guarded:
-    """A route. ``purpose`` completes "Failed to …" for what nobody foresaw.
+    """Build a route. ``purpose`` completes "Failed to …" for unforeseen errors.
 
     ``query``, ``body`` and ``answer`` are the types that the handler reads and
     gives; the OpenAPI document shows them, with ``example`` as a body that works.

@@ -1,4 +1,4 @@
-"""Puts the management routes beside the gateway's own."""
+"""Registers the admin API's routes and its background tasks."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -61,7 +61,7 @@ def register_routes(host: Host) -> list[Guarded]:
 
 
 def routes_of(core: Core) -> list[Guarded]:
-    """Every management route. Making them asks nothing of the gateway."""
+    """Every route of the admin API. Building them reads nothing from ``core``."""
     admin = AdminContext(core)
     return [route for routes in _ROUTES for route in routes(admin)]
 

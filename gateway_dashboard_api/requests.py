@@ -1,4 +1,4 @@
-"""Reading what a management route was asked: a JSON body of one shape, and numbers in the query."""
+"""Reading requests to the admin API: JSON bodies and query parameters."""
 
 from collections.abc import Collection
 from typing import TypeVar
@@ -15,7 +15,7 @@ LIMIT = 1024 * 1024
 """The largest body, bytes."""
 JSON = "application/json"
 LONGEST_SHOWN = 128
-"""Characters of a member's name that a refusal repeats."""
+"""Characters of a member's name that an error message repeats."""
 T = TypeVar("T")
 _members = msgspec.json.Decoder(dict[str, Raw])
 
@@ -27,10 +27,10 @@ async def read_json(
     *,
     ignored: Collection[str] = (),
 ) -> T:
-    """The body as a value of this type, of at most so many bytes.
+    """Read a JSON body of at most ``limit`` bytes as a value of this type.
 
-    ``shown`` are members that the row's answer has and no body sets, such as its id: they
-    are left out, so that a row may be sent back as it was read.
+    ``ignored`` are members that the row has and no body sets, such as its id, so that a row
+    may be sent back as it was read.
     Raises UnsupportedMedia, BodyTooLarge, BadRequest, ClientGone.
     """
     headers = headers_of(request.scope)
@@ -54,9 +54,9 @@ async def read_json(
 def check_members(
     members: Collection[str], known: Collection[str], ignored: Collection[str] = ()
 ) -> None:
-    """Refuse what nobody knows: a mistyped limit would be no limit.
+    """Refuse unknown members: a mistyped limit would otherwise be no limit.
 
-    Where every member is needed, a mistyped one is missed by itself. Raises BadRequest.
+    Raises BadRequest. Bodies whose members are all required need no check.
     """
     unknown = next((name for name in members if name not in known and name not in ignored), None)
     if unknown is not None:
@@ -65,7 +65,7 @@ def check_members(
 
 
 def require_parameter(request: Request, name: str) -> str:
-    """A parameter of the query. Raises BadRequest when it is missing."""
+    """Return a query parameter. Raises BadRequest when it is missing."""
     value = request.query_params.get(name, "").strip()
     if not value:
         raise BadRequest(f"Missing query parameter: {name}")
@@ -76,7 +76,7 @@ Q = TypeVar("Q", bound=msgspec.Struct)
 
 
 def read_query(request: Request, kind: type[Q]) -> Q:
-    """The whole query as a struct of text, numbers, booleans and choices.
+    """Read the query as a struct of text, numbers, booleans and choices.
 
     An empty parameter counts as one that is not there. Raises BadRequest with
     the name of what cannot be read.
@@ -93,5 +93,5 @@ Text = str | UnsetType | None
 
 
 def strip(text: Text) -> str:
-    """A text without the space around it; empty when there is none."""
+    """Remove the space around a text; empty when there is no text."""
     return text.strip() if isinstance(text, str) else ""

@@ -1,4 +1,4 @@
-"""Answers that are sent piece by piece; their source is closed however they end."""
+"""Responses that are sent piece by piece."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -11,7 +11,7 @@ from gateway_core.http.responses import NO_STORE
 
 
 class Frames(StreamingResponse):
-    """A stream of events whose source is closed whenever the stream ends, early or late."""
+    """An event stream that closes its source when it ends, also when the client leaves early."""
 
     def __init__(self, source: AsyncGenerator[bytes, None]) -> None:
         headers = {**NO_STORE, "x-accel-buffering": "no"}
@@ -24,7 +24,7 @@ class Frames(StreamingResponse):
 
 
 class Attachment(StreamingResponse):
-    """A file whose source is closed whenever it ends, early or late."""
+    """A file download that closes its source when it ends, also when the client leaves early."""
 
     def __init__(self, source: AsyncGenerator[bytes, None], name: str) -> None:
         headers = {**NO_STORE, "content-disposition": f'attachment; filename="{name}"'}

@@ -1,4 +1,4 @@
-"""What a body means for a connection's record. Pure: nothing is stored or looked up here."""
+"""Turns bodies into changes of connections. Pure: no database and no network."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +38,7 @@ _FORGOTTEN = {"lastError": None, "lastErrorAt": None, "errorCode": None, "backof
 def read_provider_data(
     body: ConnectionBody, owner: Owner, pools: Mapping[str, ProxyPool]
 ) -> dict[str, Any]:
-    """The members of ``providerSpecificData`` that a body sets; ``None`` removes one.
+    """Read the members of ``providerSpecificData`` that a body sets; ``None`` removes one.
 
     ``pools`` are the proxy pools there are, by id. Raises BadRequest.
     """
@@ -68,7 +68,7 @@ def read_provider_data(
 
 
 def _check_pool(members: dict[str, Any], owner: Owner, pools: Mapping[str, ProxyPool]) -> None:
-    """An account may name a pool that calls can go through, or one of the words for none."""
+    """Check the named pool; the words for no pool become ``None``. Raises BadRequest."""
     if POOL not in members:
         return
     if members[POOL] in NO_POOL:
@@ -84,7 +84,7 @@ def _check_pool(members: dict[str, Any], owner: Owner, pools: Mapping[str, Proxy
 
 
 def names_address(body: ConnectionBody) -> bool:
-    """Whether a body says where an account's calls go, which is the operator's business."""
+    """Whether a body sets an account's address or proxy, which only operators may."""
     data = body.provider_specific_data
     inner = data if isinstance(data, dict) else {}
     beside = (body.connection_proxy_enabled, body.connection_proxy_url, body.connection_no_proxy)
@@ -106,7 +106,7 @@ def check_proxy(data: Mapping[str, Any]) -> None:
 def build_connection(
     body: NewConnectionBody, owner: Owner, data: Mapping[str, Any]
 ) -> NewConnection:
-    """The account that a body asks for. Raises BadRequest."""
+    """Build the account that a body describes. Raises BadRequest."""
     name, key = strip(body.name) or strip(body.display_name), strip(body.api_key)
     kind = owner.auth_type
     if not key and kind == "cookie":
@@ -140,7 +140,7 @@ def build_change(
     data: Mapping[str, Any],
     now: str,
 ) -> ConnectionChange:
-    """The change that a body asks for; a credential never moves to another origin.
+    """Build the change; a stored credential never goes to another origin.
 
     Raises BadRequest, and SealBroken where a secret that cannot be opened would move.
     """
@@ -169,7 +169,7 @@ def build_change(
 
 
 def _document(body: ChangedConnectionBody, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The members that a body sets, the key apart."""
+    """Return the members that a body sets, except the key."""
     document = _set_members(body, (*_PLAIN, *_STATE))
     if data:
         document[PROVIDER_DATA] = data
@@ -181,9 +181,9 @@ def _document(body: ChangedConnectionBody, data: Mapping[str, Any]) -> dict[str,
 def leaves_origin(
     connection: Connection, owner: Owner, after: Mapping[str, Any], key: str = ""
 ) -> bool:
-    """Whether this account's secrets would go to an origin they were not saved for.
+    """Whether a change sends this account's secrets to an origin they were not saved for.
 
-    Raises SealBroken where there is a secret that nobody can read or clear.
+    Raises SealBroken where there is a secret that can be neither read nor cleared.
     """
     now = _credential(connection, connection.provider_data)
     then = _credential(connection, after, key)
@@ -203,7 +203,7 @@ def _credential(connection: Connection, data: Mapping[str, Any], key: str = "") 
 def clear_credential(
     connection: Connection, document: Mapping[str, Any], now: str
 ) -> dict[str, Any]:
-    """The change with every stored secret removed that it does not bring anew."""
+    """Add to a change the removal of every stored secret that it does not replace."""
     secrets = connection.secrets
     inner = dict.fromkeys(secrets.get(PROVIDER_DATA) or {})
     cleared: dict[str, Any] = {
@@ -217,7 +217,7 @@ def clear_credential(
 
 
 def _check_name(name: str, owner: Owner) -> None:
-    """The name of a variable is kept for the account that is made of it at the next start."""
+    """Raises BadRequest for an empty name, or one reserved for a variable's account."""
     if not name:
         raise BadRequest("Name is required")
     spec = owner.spec
@@ -226,7 +226,7 @@ def _check_name(name: str, owner: Owner) -> None:
 
 
 def _set_members(body: ConnectionBody, names: tuple[str, ...]) -> dict[str, Any]:
-    """The members of a body that are set, by their names in the record."""
+    """Return the members of a body that are set, by their names in the record."""
     fields = dict(zip(body.__struct_fields__, body.__struct_encode_fields__, strict=True))
     pairs = ((fields[name], getattr(body, name)) for name in names)
     return {

@@ -112,7 +112,7 @@ async def _member(request: Request) -> str:
 
 
 async def group_of(admin: AdminContext, identity: str) -> ConnectionGroup:
-    """A stored group. Raises NotFound."""
+    """Return a stored group. Raises NotFound."""
     group = await admin.stores.connection_groups.get(identity)
     if group is None:
         raise NotFound("Connection group not found")

@@ -1,4 +1,4 @@
-"""Whose account a connection is: a plugin's provider, or a node of the operator's own."""
+"""The owner of an account: a plugin's provider, or a node of the operator's."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,17 +27,17 @@ class Owner(Struct, frozen=True, kw_only=True):
 
     @property
     def is_lost(self) -> bool:
-        """True for a provider whose plugin is not installed any more."""
+        """Whether the provider's plugin is no longer installed."""
         return self.spec is None and self.node is None
 
     @property
     def auth_type(self) -> str:
-        """``optional`` where accounts may do without a key."""
+        """The kind of authentication; ``optional`` where accounts need no key."""
         return "optional" if self.spec is None else self.spec.auth.type or "apikey"
 
     @property
     def mirrored(self) -> Mapping[str, Any]:
-        """What the accounts of a node repeat of it; ``None`` where the node says nothing."""
+        """Members that the accounts of a node copy from it."""
         if self.node is None:
             return {}
         return {
@@ -48,22 +48,22 @@ class Owner(Struct, frozen=True, kw_only=True):
         }
 
     def own(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What of an account's data is not repeated from its node, which was checked before."""
+        """Return an account's data without the members copied from its node, checked before."""
         return {name: value for name, value in data.items() if name not in self.mirrored}
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Paths that are often pasted behind this provider's base URL."""
+        """Paths that are often pasted after this provider's base URL."""
         return () if self.wire is None else usual_endings(self.wire)
 
 
 def usual_endings(wire: WireFormat) -> tuple[str, ...]:
-    """The paths of a format's calls."""
+    """Return the paths of a format's calls."""
     return (vendor_side(wire).path("", False).partition("?")[0], list_path(wire))
 
 
 async def identity_of(admin: AdminContext, name: str) -> str:
-    """The provider's id that an id, alias or prefix means; the name itself when nobody has it."""
+    """Return the id for a provider's id, alias or prefix; the name itself when unknown."""
     known = admin.snapshot.registry.names.get(name)
     if known is not None:
         return known
@@ -72,7 +72,7 @@ async def identity_of(admin: AdminContext, name: str) -> str:
 
 
 async def owner_of(admin: AdminContext, provider: str) -> Owner:
-    """The provider with this id, alias or prefix. Raises BadRequest, NotFound for a lost node."""
+    """Return the owner by id, alias or prefix. Raises BadRequest; NotFound for a lost node."""
     owner = await stored_owner(admin, await identity_of(admin, provider))
     if owner.is_lost:
         if any(mark in owner.id for mark in _NODE_MARKS):
@@ -82,14 +82,14 @@ async def owner_of(admin: AdminContext, provider: str) -> Owner:
 
 
 async def stored_owner(admin: AdminContext, identity: str) -> Owner:
-    """The provider of an account that is stored; it may be lost."""
+    """Return the owner of a stored account; its plugin may be missing."""
     spec = admin.spec(identity)
     node = await admin.stores.nodes.get(identity)
     return Owner(id=identity, spec=spec, wire=admin.wire(spec) if spec else None, node=node)
 
 
 async def provider_of(admin: AdminContext, name: str, *, stored: bool = False) -> str:
-    """The id behind a client's ``providerAlias``. Raises BadRequest for nobody's.
+    """Return the id for a client's ``providerAlias``. Raises BadRequest for an unknown one.
 
     ``stored`` also takes an id that is not known now, as one that was stored before may be.
     """

@@ -153,7 +153,7 @@ async def list_connections(admin: AdminContext, request: Request) -> Response:
 
 
 async def list_connection_page(admin: AdminContext, request: Request) -> Response:
-    """A part of the list; proxies are shown without user and password."""
+    """Show a page of the list; proxies without user and password."""
     parameters = read_query(request, PageQuery)
     page, size = parameters.page, parameters.page_size
     provider = parameters.provider and admin.provider_id(parameters.provider)
@@ -197,7 +197,7 @@ async def create_connection(admin: AdminContext, request: Request) -> Response:
 
 
 def check_address(admin: AdminContext, request: Request, body: ConnectionBody) -> None:
-    """Raises Forbidden for an API key that would say where calls go."""
+    """Raises Forbidden for an API key, which may not choose where calls go."""
     if names_address(body) and not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a connection's address or proxy")
 
@@ -217,7 +217,7 @@ async def update_connection(admin: AdminContext, request: Request) -> Response:
     data = read_provider_data(body, owner, admin.snapshot.pools)
     await permit_all(admin.core.network, owner.own(data))
     async with admin.writing():
-        # Read again: somebody else may have written while the addresses were looked up.
+        # Read again: the row may have changed while the addresses were resolved.
         before = await connection_of(admin, connection.id)
         changes = build_change(before, body, owner, data, iso(admin.core.clock()))
         after = await admin.stores.connections.update(connection.id, changes)
@@ -245,7 +245,7 @@ async def reorder_connections(admin: AdminContext, request: Request) -> Response
 
 
 async def connection_of(admin: AdminContext, identity: str) -> Connection:
-    """A stored account. Raises NotFound."""
+    """Return a stored account. Raises NotFound."""
     connection = await admin.stores.connections.get(identity)
     if connection is None:
         raise NotFound("Connection not found")
@@ -276,7 +276,7 @@ async def list_upstream_models(admin: AdminContext, request: Request) -> Respons
 
 
 async def set_auto_ping(admin: AdminContext, request: Request) -> Response:
-    """Whether the account is to be kept warm; in this version the wish is only kept."""
+    """Store whether to keep the account warm; in this version nothing reads it."""
     body = await read_json(request, PingBody)
     identity = request.path_params["id"]
     change = ConnectionChange(data={AUTO_PING: body.enabled})
@@ -286,7 +286,7 @@ async def set_auto_ping(admin: AdminContext, request: Request) -> Response:
 
 
 async def suggest_models(admin: AdminContext, request: Request) -> Response:
-    """Models that a provider's plugin knows of; nobody is asked over the network."""
+    """List the models that a provider's plugin knows, without a network request."""
     owner = await owner_of(admin, read_query(request, SuggestionQuery).type)
     rows = () if owner.spec is None else owner.spec.models
     suggestions = tuple(

@@ -88,7 +88,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def validate(admin: AdminContext, request: Request) -> Response:
-    """Try a key that is not saved."""
+    """Test a key that is not stored."""
     body = await read_json(request, CandidateBody)
     provider, key = strip(body.provider), strip(body.api_key)
     if not provider:
@@ -113,7 +113,7 @@ def _with_address(body: CandidateBody) -> ConnectionBody:
 
 
 async def test(admin: AdminContext, request: Request) -> Response:
-    """Try a stored account, active or not, and remember what came of it."""
+    """Test a stored account, active or not, and store the result."""
     connection = await connection_of(admin, request.path_params["id"])
     finding = await _test_connection(admin, connection, request.scope["path"])
     return json_answer(
@@ -139,7 +139,7 @@ async def _test_connection(admin: AdminContext, connection: Connection, path: st
 
 
 def status_members(finding: Finding, now: float) -> Mapping[str, Any]:
-    """What a finding leaves on the account's row."""
+    """Return the members of the account's row that a finding sets."""
     if finding.valid:
         cleared = ("lastError", "lastErrorAt", "errorCode", "backoffLevel")
         return {"testStatus": "active", **dict.fromkeys(cleared)}
@@ -152,7 +152,7 @@ def status_members(finding: Finding, now: float) -> Mapping[str, Any]:
 
 
 async def test_batch(admin: AdminContext, request: Request) -> Response:
-    """Try many accounts, ten at a time."""
+    """Test many accounts, ten at a time."""
     body = await read_json(request, BatchBody)
     chosen = await _chosen(admin, body)
     gate = asyncio.Semaphore(AT_ONCE)
@@ -213,7 +213,7 @@ async def _chosen(admin: AdminContext, body: BatchBody) -> Sequence[Connection]:
 
 
 async def test_models(admin: AdminContext, request: Request) -> Response:
-    """Ask models for one word each, all with this account. A bare id is the provider's own."""
+    """Test models with this account. An id without prefix is the provider's."""
     body = await read_json(request, ModelsBody)
     for each in body.models:
         check_model(each)
@@ -223,11 +223,14 @@ async def test_models(admin: AdminContext, request: Request) -> Response:
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(model: Asked) -> TestedModel:
-        own = msgspec.structs.replace(
-            model, model=_whole(admin, connection.provider, model.model.strip())
-        )
+        name = model.model.strip()
+        prefix, slash, _ = name.partition("/")
+        if not slash or admin.provider_id(prefix) != connection.provider:
+            name = f"{connection.provider}/{name}"
         async with gate:
-            outcome, _ = await test_model(admin, own, connection.id)
+            outcome, _ = await test_model(
+                admin, msgspec.structs.replace(model, model=name), connection.id
+            )
         return TestedModel(
             model=model.model,
             kind=model.kind,
@@ -238,10 +241,3 @@ async def test_models(admin: AdminContext, request: Request) -> Response:
         )
 
     return json_answer(TestedModels(results=tuple(await asyncio.gather(*map(one, body.models)))))
-
-
-def _whole(admin: AdminContext, provider: str, model: str) -> str:
-    """The model's name with this provider's prefix, unless that stands there already."""
-    prefix, slash, _ = model.partition("/")
-    is_named = slash and admin.provider_id(prefix) == provider
-    return model if is_named else f"{provider}/{model}"

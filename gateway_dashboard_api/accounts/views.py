@@ -116,7 +116,7 @@ BROKEN = "The stored secret cannot be opened; delete this connection and make it
 
 
 def connection_row(admin: AdminContext, connection: Connection) -> Row:
-    """A connection's record with what the gateway knows of it."""
+    """Render a connection's record with what the gateway knows about it."""
     data, spec = connection.data, admin.spec(connection.provider)
     credential = Credential(connection_id=connection.id, data=connection.provider_data)
     row: Row = {
@@ -142,20 +142,20 @@ def connection_row(admin: AdminContext, connection: Connection) -> Row:
 
 
 def connection_row_for(admin: AdminContext, request: Request, connection: Connection) -> Row:
-    """The record as this caller may see it."""
+    """Render the record as this caller may see it."""
     render = connection_row if admin.caller(request).is_operator else masked_connection_row
     return render(admin, connection)
 
 
 def masked_connection_row(admin: AdminContext, connection: Connection) -> Row:
-    """The same for a list that more people see: proxies without user and password."""
+    """Render the record with proxies that show no user and password."""
     row = connection_row(admin, connection)
     row[PROVIDER_DATA] = _masked(row[PROVIDER_DATA])
     return row
 
 
 def _masked(value: Any, name: str = "") -> Any:
-    """The same with every proxy's address without user and password, however deep."""
+    """Remove user and password from every proxy's address, at any depth."""
     if isinstance(value, Mapping):
         return {member: _masked(inner, member) for member, inner in value.items()}
     if isinstance(value, list):

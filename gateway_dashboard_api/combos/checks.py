@@ -1,4 +1,4 @@
-"""What makes a combo one that can be called: members that mean something, and no circle."""
+"""Checks that a combo can be called: its members resolve, and it contains no cycle."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -68,7 +68,7 @@ def check_shape(combo: Combo) -> None:
 
 
 def check_facts(facts: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse what nobody knows: a mistyped pin would open every account. Raises BadRequest."""
+    """Refuse unknown members: a mistyped pin would permit every account. Raises BadRequest."""
     unknown = next((name for fact in facts for name in fact if name not in FACTS), None)
     if unknown is not None:
         names = ", ".join(FACTS)
@@ -76,7 +76,7 @@ def check_facts(facts: Sequence[Mapping[str, Any]]) -> None:
 
 
 def check_member(snapshot: ConfigSnapshot, name: str, kind: Kind) -> None:
-    """A member must mean a model or another combo."""
+    """A member must resolve to a model or another combo."""
     if not name.strip():
         raise BadRequest("Invalid member: a model's name is empty")
     try:
@@ -86,13 +86,13 @@ def check_member(snapshot: ConfigSnapshot, name: str, kind: Kind) -> None:
 
 
 def check_circles(snapshot: ConfigSnapshot) -> None:
-    """No combo may lead back to itself, nor too deep or too far to be followed."""
+    """Refuse cycles, and nesting that is too deep or too wide."""
     for combo in snapshot.combos.values():
         _follow(snapshot, combo, ())
 
 
 def _follow(snapshot: ConfigSnapshot, combo: Combo, path: tuple[str, ...]) -> int:
-    """How many combos are opened when this one is called."""
+    """Return how many combos a call of this one expands."""
     if combo.name in path:
         circle = " → ".join((*path[path.index(combo.name) :], combo.name))
         raise BadRequest(f"A combo cannot contain itself: {circle}")

@@ -1,4 +1,4 @@
-"""Combos that coding clients like to find, made of whatever is connected (A.3, C.4)."""
+"""Combos that coding clients expect, built from the connected models (A.3, C.4)."""
 
 from collections.abc import Mapping
 
@@ -28,10 +28,11 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
-    asked = PresetQuery
     return [
-        endpoint(admin, "GET", PATH, show, "preview the presets", query=asked, answer=Preview),
-        endpoint(admin, "POST", PATH, create, "create the presets", query=asked, answer=Made),
+        endpoint(
+            admin, "GET", PATH, show, "preview the presets", query=PresetQuery, answer=Preview
+        ),
+        endpoint(admin, "POST", PATH, create, "create the presets", query=PresetQuery, answer=Made),
     ]
 
 
@@ -40,7 +41,7 @@ async def show(admin: AdminContext, request: Request) -> Response:
 
 
 async def create(admin: AdminContext, request: Request) -> Response:
-    """Make the combos that are missing."""
+    """Create the missing combos."""
     source = read_query(request, PresetQuery).source
     async with admin.writing():
         plan = preview(admin.snapshot, source)
@@ -56,27 +57,23 @@ async def create(admin: AdminContext, request: Request) -> Response:
 
 
 def preview(snapshot: ConfigSnapshot, source: str) -> Preview:
-    """What making a client's presets would do."""
+    """Return what creating a client's presets would do."""
+    specs = snapshot.registry.providers
+    connected = [
+        (specs[provider].alias or provider, row.id)
+        for provider in snapshot.accounts
+        if provider in specs
+        for row in snapshot.models.get(provider, ())
+        if row.kind is Kind.LLM
+    ]
     to_create, to_skip = [], []
     for word in WORDS[source]:
-        name, models = f"{source}-{word}", _models(snapshot, word)
+        name = f"{source}-{word}"
+        models = tuple(f"{prefix}/{id_}" for prefix, id_ in connected if word in id_.lower())
         if name in snapshot.combos:
             to_skip.append(Skipped(name=name, reason="exists"))
         elif not models:
             to_skip.append(Skipped(name=name, reason="no_models"))
         else:
-            to_create.append(Preset(name=name, models=models))
+            to_create.append(Preset(name=name, models=models[:MOST_MODELS]))
     return Preview(source=source, to_create=tuple(to_create), to_skip=tuple(to_skip))
-
-
-def _models(snapshot: ConfigSnapshot, word: str) -> tuple[str, ...]:
-    """Connected chat models with the word in their id, in the order of the catalog."""
-    specs = snapshot.registry.providers
-    names = (
-        f"{specs[provider].alias or provider}/{row.id}"
-        for provider in snapshot.accounts
-        if provider in specs
-        for row in snapshot.models.get(provider, ())
-        if row.kind is Kind.LLM and word in row.id.lower()
-    )
-    return tuple(names)[:MOST_MODELS]

@@ -77,38 +77,33 @@ async def update(admin: AdminContext, request: Request) -> Response:
     identity = request.path_params["id"]
     async with admin.writing():
         before = await combo_of(admin, identity)
-        change = _without_lost_facts(before, change)
+        if change.models is not UNSET and change.members is UNSET and before.members is not None:
+            # Weights and pinned accounts of models that are removed go with them.
+            models = change.models
+            kept = tuple(fact for fact in before.members if fact.get("model") in models)
+            change = msgspec.structs.replace(change, members=kept or None)
         check(admin.snapshot, _apply(before, change), before)
         after = await admin.stores.combos.update(identity, change)
     return json_answer(after)
 
 
 async def delete(admin: AdminContext, request: Request) -> Response:
-    """Remove a combo and its strategy; combos it stood in pass it over from now on."""
+    """Delete a combo and its strategy; combos that contain it skip it."""
     async with admin.writing():
         await admin.stores.combos.delete(request.path_params["id"])
     return json_answer(Success())
 
 
 async def combo_of(admin: AdminContext, identity: str) -> Combo:
-    """A stored combo. Raises NotFound."""
+    """Return a stored combo. Raises NotFound."""
     combo = await admin.stores.combos.get(identity)
     if combo is None:
         raise NotFound("Combo not found")
     return combo
 
 
-def _without_lost_facts(before: Combo, change: ComboChange) -> ComboChange:
-    """Weights and pins of models that leave go with them."""
-    if change.models is UNSET or change.members is not UNSET or before.members is None:
-        return change
-    models = change.models
-    remaining = tuple(fact for fact in before.members if fact.get("model") in models)
-    return msgspec.structs.replace(change, members=remaining or None)
-
-
 def _apply(before: Combo, change: ComboChange) -> Combo:
-    """The combo as it would be."""
+    """Return the combo after a change."""
     fields = {name: getattr(change, name) for name in change.__struct_fields__}
     changes = {name: value for name, value in fields.items() if value is not UNSET}
     return msgspec.structs.replace(before, **changes)

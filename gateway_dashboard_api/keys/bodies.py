@@ -1,4 +1,4 @@
-"""The bodies of calls about gateway keys: what may be written, by name (2.1, 2.2).
+"""The bodies of requests about gateway keys: which members may be written (2.1, 2.2).
 
 A member that is not listed here is refused by name, unless the row shows it; in ``policy``
 unknown ones are kept.
@@ -71,7 +71,7 @@ _BESIDE = dict(
 
 
 def read_new_key(body: NewKeyBody) -> KeyChange:
-    """What a new key is to be. Raises BadRequest."""
+    """Read a new key. Raises BadRequest."""
     if body.name is UNSET:
         raise BadRequest("Name is required")
     if not isinstance(body.machine_id, str) or not body.machine_id.strip():
@@ -80,7 +80,7 @@ def read_new_key(body: NewKeyBody) -> KeyChange:
 
 
 def read_key_change(body: KeyBody) -> KeyChange:
-    """What is to be different. Raises BadRequest."""
+    """Read a change of a key. Raises BadRequest."""
     members = _policy(body)
     daily: Any = members.pop(DAILY, UNSET)
     if daily is not UNSET:
@@ -99,7 +99,7 @@ def read_key_change(body: KeyBody) -> KeyChange:
 
 
 def check_name(name: str) -> str:
-    """A name without the space around it. Raises BadRequest for none, or one too long."""
+    """Strip a name. Raises BadRequest for an empty or too long one."""
     text = name.strip()
     if not text:
         raise BadRequest("Name is required")
@@ -109,7 +109,7 @@ def check_name(name: str) -> str:
 
 
 def check_names(field: str, values: tuple[str, ...] | UnsetType) -> tuple[str, ...] | UnsetType:
-    """A list of names, each once. Raises BadRequest for one that cannot be."""
+    """Strip names and remove duplicates. Raises BadRequest for an invalid one."""
     if values is UNSET:
         return UNSET
     texts = tuple(dict.fromkeys(text.strip() for text in values))
@@ -129,7 +129,7 @@ def _policy(body: KeyBody) -> dict[str, Any]:
 
 
 def _moment(text: str | UnsetType | None) -> str | UnsetType | None:
-    """A moment as it is stored. Raises BadRequest for what names none, or no zone."""
+    """Convert a time to its stored form. Raises BadRequest without a valid time and zone."""
     if text is UNSET or not text:
         return text or None if isinstance(text, str) else text
     try:

@@ -3,7 +3,7 @@
 import re
 from functools import partial
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -67,24 +67,20 @@ async def update(admin: AdminContext, request: Request) -> Response:
 
 
 async def delete(admin: AdminContext, request: Request) -> Response:
-    """Remove a label; the keys that wore it stay as they are."""
+    """Delete a label; keys that had it do not change otherwise."""
     async with admin.writing():
         await admin.stores.key_groups.delete(request.path_params["id"])
     return json_answer(Success())
 
 
 def _change(body: KeyGroupBody) -> KeyGroupChange:
+    color = body.color
+    if isinstance(color, str):
+        color = color.strip() or None
+        if color and not _COLOR.fullmatch(color):
+            raise BadRequest("Invalid color: a name, or # with hexadecimal digits, is needed")
     return KeyGroupChange(
         name=UNSET if body.name is UNSET else check_name(body.name),
-        color=_color(body.color),
+        color=color,
         key_ids=body.key_ids,
     )
-
-
-def _color(color: str | UnsetType | None) -> str | UnsetType | None:
-    if not isinstance(color, str):
-        return color
-    text = color.strip()
-    if text and not _COLOR.fullmatch(text):
-        raise BadRequest("Invalid color: a name, or # with hexadecimal digits, is needed")
-    return text or None

@@ -76,7 +76,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def list_keys(admin: AdminContext, request: Request) -> Response:
-    """Every key, and the accounts that keys may be bound to."""
+    """List every key, and the accounts that keys may be bound to."""
     stores = admin.stores
     labels, spent = await stores.key_groups.labels(), await stores.key_usage.ever()
     keys = [
@@ -101,7 +101,7 @@ async def create_key(admin: AdminContext, request: Request) -> Response:
 async def _create_with_new_text(
     admin: AdminContext, identity: str, change: KeyChange
 ) -> tuple[str, ApiKey]:
-    """Save a key under a new text. Six characters are chance, so two may once be the same."""
+    """Save a key under a new text. Only six characters are random, so it may be taken."""
     mint = admin.core.identity.keys.mint
     for _ in range(MOST_TRIES):
         text = mint.new()
@@ -136,14 +136,14 @@ async def delete_key(admin: AdminContext, request: Request) -> Response:
 
 
 async def reveal_key(admin: AdminContext, request: Request) -> Response:
-    """The text of a key, for a person who has logged in."""
+    """Return the text of a key to a signed-in person."""
     key = await key_of(admin, request.path_params["id"])
     await admin.audit(request, "key.reveal", key.id, {"name": key.name})
     return json_answer(Revealed(await admin.stores.keys.reveal(key.id)))
 
 
 async def key_of(admin: AdminContext, identity: str) -> ApiKey:
-    """A stored key. Raises NotFound."""
+    """Return a stored key. Raises NotFound."""
     key = await admin.stores.keys.get(identity)
     if key is None:
         raise NotFound("API key not found")
@@ -158,7 +158,7 @@ async def _row_of(admin: AdminContext, key: ApiKey) -> KeyRow:
 
 
 async def _permit_labels(admin: AdminContext, request: Request, change: KeyChange) -> None:
-    """An API key cannot make groups, not even this way. Raises Forbidden."""
+    """Raises Forbidden where an API key would create a group by naming it."""
     if change.groups is UNSET or admin.caller(request).is_operator:
         return
     known = {group.name for group in await admin.stores.key_groups.list()}
@@ -167,7 +167,7 @@ async def _permit_labels(admin: AdminContext, request: Request, change: KeyChang
 
 
 async def show_usage(admin: AdminContext, request: Request) -> Response:
-    """The use of one key, or of all."""
+    """Show the usage of one key, or of all."""
     identity = read_query(request, UsageQuery).api_key_id
     keys = await admin.stores.keys.list() if identity is None else [await key_of(admin, identity)]
     limits = admin.core.limits
@@ -175,7 +175,7 @@ async def show_usage(admin: AdminContext, request: Request) -> Response:
 
 
 async def show_catalog(admin: AdminContext, request: Request) -> Response:
-    """Models of connected providers, combos and families."""
+    """List models of connected providers, combos and families."""
     tables = admin.snapshot
     models = tuple(
         CatalogModel(

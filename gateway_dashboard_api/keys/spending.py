@@ -1,4 +1,4 @@
-"""What keys have used beside what they may use: one row for each limit (P.3)."""
+"""The usage of keys compared with their limits: one row for each limit (P.3)."""
 
 from msgspec import Struct
 
@@ -65,7 +65,7 @@ class DayStatus(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def read_spending(limits: KeyLimits, key: ApiKey) -> KeySpending:
-    """What a key has used. Raises Unavailable."""
+    """Read what a key has used. Raises Unavailable."""
     policy = read(key.policy, key.daily_limit_tokens)
     count = await limits.count_of(key.id)
     spent = count.spent

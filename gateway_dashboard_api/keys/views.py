@@ -88,7 +88,7 @@ def totals(spent: Spent) -> Totals:
 
 
 def _facts(key: ApiKey) -> dict[str, Any]:
-    """What of a stored key is shown; its hash and its version are not."""
+    """Return the public fields of a stored key, without its hash and version."""
     public = set(KeyFacts.__struct_fields__) - {"groups"}
     return {name: getattr(key, name) for name in ApiKey.__struct_fields__ if name in public}
 

@@ -1,4 +1,4 @@
-"""Attempts to sign in, counted; several workers count them together, in the database.
+"""Counting attempts to sign in; several workers count together, in the database.
 
 There an attempt costs a write and a locked address only a read, both of them
 far less than the hashing of a password.
@@ -33,15 +33,15 @@ class Attempts:
         return begun[0]
 
     async def succeed(self, attempt: LoginAttempt) -> None:
-        """It was right: forget the address."""
+        """Forget the address after a success."""
         await self._undo(self._lockout.succeed, attempt)
 
     async def withdraw(self, attempt: LoginAttempt) -> None:
-        """It was neither right nor wrong yet: as if it had not been, and nothing else."""
+        """Take back an attempt whose outcome is still open."""
         await self._undo(self._lockout.withdraw, attempt)
 
     async def clear(self) -> None:
-        """Forget everybody."""
+        """Forget all addresses."""
         self._lockout.clear()
         if self._core.shares_data:
             await self._core.stores.lockouts.clear()
@@ -53,7 +53,7 @@ class Attempts:
             undo(attempt)
 
     async def _revise(self, key: str, act: Callable[[], None]) -> None:
-        """Do something about a bucket as it stands for everybody, and store what comes of it."""
+        """Apply ``act`` to the shared state of a bucket, and store the result."""
 
         def decide(stored: Standing) -> Standing | None:
             self._lockout.adopt(key, stored)

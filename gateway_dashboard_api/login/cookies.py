@@ -1,4 +1,4 @@
-"""The cookies of the login: out of the reach of scripts, of other sites and of other hosts."""
+"""The cookies of the login: HttpOnly, SameSite=Lax, for this host only."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -43,6 +43,6 @@ def is_secure(admin: AdminContext, request: Request) -> bool:
 
 
 def origin(admin: AdminContext, request: Request) -> str:
-    """Scheme, host and port of the gateway as the browser knows it."""
+    """Return scheme, host and port of the gateway as the browser sees it."""
     headers = headers_of(request.scope)
     return own_origin(request.scope, headers, admin.core.identity.public_origin)

@@ -1,4 +1,4 @@
-"""The second factor: enrolling, signing in with it, and doing without it again (5.3, L.6).
+"""The second factor: enrolling, signing in with it, switching it off (5.3, L.6).
 
 Enrolling and switching it off want a person who has signed in, also where the
 dashboard is open to everybody on this machine.
@@ -109,7 +109,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def setup(admin: AdminContext, request: Request) -> Response:
-    """A secret to enrol with; nothing of it is stored."""
+    """Return a secret to enrol with, without storing it."""
     body = await read_json(request, PasswordBody)
     _check_off(admin.snapshot.settings)
     await admin.login.lockout.succeed(await check_password(admin, request, body.password))
@@ -147,7 +147,7 @@ async def enable(admin: AdminContext, request: Request) -> Response:
 
 
 async def verify(admin: AdminContext, request: Request) -> Response:
-    """The second step of signing in."""
+    """Complete a login with the second factor."""
     admin.core.sessions.check_ready()
     check_origin(admin, request)
     settings = admin.snapshot.settings

@@ -1,8 +1,8 @@
 """Signing in at an OpenID provider (5.3, L.7).
 
-The browser comes back with a state. It counts once, and only in the browser
-whose cookies hold the same state, nonce and verifier that were made for it,
-and the journey itself, sealed: until somebody has signed in nothing is stored.
+The browser comes back with a state. It is valid once, and only in the browser
+whose cookies hold its state, nonce and verifier, and the encrypted journey:
+nothing is stored before the login is complete.
 """
 
 import hmac
@@ -97,7 +97,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def start(admin: AdminContext, request: Request) -> Response:
-    """Send the browser to the provider."""
+    """Redirect the browser to the provider."""
     client = _client(admin, request)
     back = safe_path(read_query(request, StartQuery).return_to)
     try:
@@ -114,7 +114,7 @@ async def start(admin: AdminContext, request: Request) -> Response:
 
 
 async def callback(admin: AdminContext, request: Request) -> Response:
-    """Take the browser back, with a session or with the reason why there is none."""
+    """Complete the login with a session, or redirect with an error code."""
     client = _client(admin, request)
     parameters = read_query(request, CallbackQuery)
     journey = await _journey(admin, request, parameters.state)
@@ -150,7 +150,7 @@ async def _finish(
 
 
 async def test_provider(admin: AdminContext, request: Request) -> Response:
-    """Look at a provider before its settings are stored."""
+    """Test a provider before its settings are stored."""
     body = await read_json(request, ProbeBody)
     issuer, id_, secret = body.issuer_url.strip(), body.client_id.strip(), body.client_secret
     stored = client_of(admin.snapshot.settings)
@@ -171,7 +171,7 @@ async def test_provider(admin: AdminContext, request: Request) -> Response:
 
 
 def _client(admin: AdminContext, request: Request) -> OidcClient:
-    """The client people may sign in with. Raises NoSecret, Forbidden."""
+    """Return the configured client. Raises NoSecret, Forbidden."""
     admin.core.sessions.check_ready()
     settings = admin.snapshot.settings
     check_tunnel(request, settings)
@@ -182,7 +182,7 @@ def _client(admin: AdminContext, request: Request) -> OidcClient:
 
 
 async def _journey(admin: AdminContext, request: Request, state: str) -> Journey | None:
-    """The journey this browser is on."""
+    """Return the login that this browser started."""
     headers = headers_of(request.scope)
     cookies = {name: cookie(headers, name) or "" for name in _COOKIES}
     if not state or not _is_equal(state, cookies[OIDC_STATE]):
@@ -196,7 +196,7 @@ async def _journey(admin: AdminContext, request: Request, state: str) -> Journey
 
 
 def _binding_cookies(state: str, journey: Journey) -> Mapping[str, str]:
-    """What the browser keeps of a journey."""
+    """Return the cookies that bind a login to its browser."""
     return {OIDC_STATE: state, OIDC_NONCE: journey.nonce, OIDC_VERIFIER: journey.verifier}
 
 
@@ -205,13 +205,13 @@ def _is_equal(left: str, right: str) -> bool:
 
 
 def redirect_uri(admin: AdminContext, request: Request) -> str:
-    """Where the provider sends the browser back to, spelled as people register it."""
+    """Return the callback URL, without a default port, as it is usually registered."""
     scheme, _, rest = origin(admin, request).partition("://")
     return f"{scheme}://{rest.removesuffix(_USUAL_PORTS.get(scheme, ''))}{CALLBACK}"
 
 
 def safe_path(path: str) -> str:
-    """A path of this gateway, or the dashboard's first page for anything else."""
+    """Return a path of this gateway; the dashboard's front page for anything else."""
     is_plain = path.isascii() and path.isprintable() and "\\" not in path
     is_path = path.startswith("/") and not path.startswith("//")
     return path if is_plain and is_path and len(path) <= LONGEST_PATH else HOME

@@ -1,4 +1,4 @@
-"""The gateway's own calls to an OpenID provider: discovery, tokens, keys, a look at a secret."""
+"""Calls to an OpenID provider: discovery, tokens, keys, a test of the secret."""
 
 import asyncio
 
@@ -31,11 +31,11 @@ MOST_ISSUERS = 16
 FORM = "application/x-www-form-urlencoded"
 PROBE = "not-a-code"
 REFUSED = ("invalid_client", "unauthorized_client")
-"""What a provider says to a client whose secret is wrong."""
+"""Error codes that a provider returns for a wrong client secret."""
 
 
 async def discover(admin: AdminContext, issuer: str) -> Provider:
-    """What an issuer says of itself, asked every few minutes at most.
+    """Fetch an issuer's discovery document, cached for a few minutes.
 
     Raises BadRequest for an address the gateway never calls, OidcFailed, TransportError.
     """
@@ -52,7 +52,7 @@ async def discover(admin: AdminContext, issuer: str) -> Provider:
 
 
 async def exchange(admin: AdminContext, client: OidcClient, journey: Journey, code: str) -> Person:
-    """Turn a code into who has signed in. Raises OidcFailed, TransportError."""
+    """Exchange a code for the person who signed in. Raises OidcFailed, TransportError."""
     form = token_form(client, code, journey.redirect_uri, journey.verifier)
     status, tokens = await _post(admin, journey.provider.token_endpoint, form)
     if not 200 <= status < 300:
@@ -64,7 +64,7 @@ async def exchange(admin: AdminContext, client: OidcClient, journey: Journey, co
 async def probe(
     admin: AdminContext, provider: Provider, client: OidcClient, redirect_uri: str
 ) -> Probe:
-    """Show the secret with a code that cannot be right, and see what is refused."""
+    """Test the client secret with an invalid code: the error tells which was refused."""
     if not client.secret:
         return Probe(tested=False, valid=None, message="There is no client secret to test")
     form = token_form(client, PROBE, redirect_uri, PROBE * 5)

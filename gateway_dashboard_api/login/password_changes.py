@@ -1,4 +1,4 @@
-"""Writing a new dashboard password, which ends every session that is not given a new token."""
+"""Changing the dashboard password, which ends every session that gets no new token."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ class PasswordChoice(Struct, frozen=True):
 
 
 def read_choice(body: Mapping[str, Any]) -> PasswordChoice | None:
-    """The change of password that a settings document asks for. Raises BadRequest."""
+    """Read the change of password in a settings document. Raises BadRequest."""
     if "newPassword" not in body:
         return None
     new, current = body["newPassword"], body.get("currentPassword", "")
@@ -47,7 +47,7 @@ def read_choice(body: Mapping[str, Any]) -> PasswordChoice | None:
 async def change_with_current(
     admin: AdminContext, request: Request, choice: PasswordChoice, others: Mapping[str, Any]
 ) -> None:
-    """Set the password for somebody who knows the old one, and other settings with it.
+    """Set the password of a caller who knows the old one, together with other settings.
 
     Raises LockedOut, WrongCredential, Conflict.
     """
@@ -60,7 +60,7 @@ async def change_with_current(
 def renew_session(admin: AdminContext, request: Request, answer: Response) -> Response:
     """Give the caller a session again, since the change has ended theirs.
 
-    One who had none gets one only where the password is all that is asked for.
+    A caller without one gets one only where the password alone is enough.
     """
     session = admin.caller(request).session
     has_all = session is not None or not admin.snapshot.settings.mfa_enabled
@@ -105,7 +105,7 @@ async def remove_password(admin: AdminContext, request: Request) -> None:
 
 
 async def rehash(admin: AdminContext, password: str, stored: str | None) -> None:
-    """Hash a password that was right anew, if its hash is of an older make."""
+    """Hash a verified password again if its stored hash is outdated."""
     if stored is None or not is_outdated(stored):
         return
     hashed = await admin.login.passwords.hash(password)

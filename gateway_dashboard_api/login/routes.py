@@ -127,7 +127,7 @@ async def login(admin: AdminContext, request: Request) -> Response:
 
 
 async def half_way(admin: AdminContext, request: Request, epoch: str | None) -> Response:
-    """Ask for the second factor. ``epoch`` is that of the password that was right."""
+    """Ask for the second factor. ``epoch`` is that of the verified password."""
     answer = json_answer({"mfaRequired": True})
     ticket = await admin.login.pending.issue(PendingLogin(epoch))
     set_cookie(admin, request, answer, PENDING, ticket, PURPOSE.lifetime)
@@ -137,7 +137,7 @@ async def half_way(admin: AdminContext, request: Request, epoch: str | None) -> 
 async def _require_change(
     admin: AdminContext, request: Request, before: Settings, attempt: LoginAttempt
 ) -> Response:
-    """Nobody signs in with a password that everybody knows; from this machine it can be changed."""
+    """Refuse the published default password; a local caller gets a proof to change it."""
     await admin.login.lockout.succeed(attempt)
     body: dict[str, Any] = {"success": True, "mustChangePassword": True}
     caller = admin.caller(request)
@@ -152,7 +152,7 @@ async def _require_change(
 
 
 async def logout(admin: AdminContext, request: Request) -> Response:
-    """End the session for every copy of its token, and a login that is half-way."""
+    """End the session for every copy of its token, and a pending login."""
     headers = headers_of(request.scope)
     if not is_same_origin(headers, origin(admin, request)):
         raise Forbidden("Requests from another origin are not accepted", code="foreign_origin")
@@ -195,7 +195,7 @@ LONGEST_PROOF = 128
 
 
 async def change_initial_password(admin: AdminContext, request: Request) -> Response:
-    """Set the first password. A second factor that is on is asked for nevertheless."""
+    """Set the first password. An active second factor is still required."""
     admin.core.sessions.check_ready()
     check_origin(admin, request)
     check_readable(admin.snapshot.settings)

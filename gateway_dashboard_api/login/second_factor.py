@@ -1,4 +1,4 @@
-"""Finding out what a second factor is, using it up in the write that it allows, and its end."""
+"""Checking a second factor, using it up in the write that it permits, and resetting it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,14 +23,14 @@ from .sign_in import WrongCredential
 
 
 class Factor(Struct, frozen=True):
-    """A code that was right when it was looked at: a time step, or the hash of a backup code."""
+    """A code that was valid when checked: a time step, or the hash of a backup code."""
 
     step: int | None = None
     backup: str | None = None
 
 
 async def identify(admin: AdminContext, attempt: LoginAttempt, code: str) -> Factor:
-    """What a code stands for. Raises BadRequest, WrongCredential."""
+    """Check a code. Raises BadRequest, WrongCredential."""
     if len(code) > LONGEST_CODE:
         raise BadRequest("Invalid code")
     settings = admin.snapshot.settings
@@ -54,7 +54,7 @@ def wrong_code(attempt: LoginAttempt) -> WrongCredential:
 async def consume(
     admin: AdminContext, attempt: LoginAttempt, factor: Factor, changes: Mapping[str, Any] = {}
 ) -> Settings:
-    """Use a factor up, together with what it allows. Raises WrongCredential.
+    """Use a factor up together with the changes it permits. Raises WrongCredential.
 
     What is stored decides, so of two uses of one code the second fails.
     """
@@ -77,7 +77,7 @@ async def consume(
 
 
 async def switch_off(admin: AdminContext, request: Request) -> None:
-    """Switch the second factor off without a code. Who is half-way in begins anew."""
+    """Switch the second factor off without a code. Pending logins start again."""
     await admin.audit(request, RESET)
     async with admin.writing():
         await admin.stores.settings.patch(OFF)

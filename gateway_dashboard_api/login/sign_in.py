@@ -1,4 +1,4 @@
-"""The checks and answers that every step of signing in shares."""
+"""Checks and responses that every step of signing in shares."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
@@ -27,7 +27,7 @@ _NEEDED = frozenset({"password", "passwordSessionEpoch", "mfaEnabled", "mfaLastS
 
 
 class WrongCredential(Unauthorized):
-    """A password, code or proof that is not right; ``left`` counts the free failures."""
+    """A wrong password, code or proof; ``left`` counts the attempts before a lockout."""
 
     code = "invalid_credential"
 
@@ -37,7 +37,7 @@ class WrongCredential(Unauthorized):
 
 
 def report_failures(handler: Handler) -> Handler:
-    """Answer wrong guesses with what is left of them, and a lockout with how long it lasts."""
+    """Report the attempts left after a wrong one, and the duration of a lockout."""
 
     @wraps(handler)
     async def handle(admin: AdminContext, request: Request) -> Response:
@@ -63,7 +63,7 @@ def _refusal(
 
 
 def check_origin(admin: AdminContext, request: Request) -> None:
-    """Refuse a step of signing in that no page of this gateway asks for. Raises Forbidden."""
+    """Refuse requests that no page of this gateway sent. Raises Forbidden."""
     headers = headers_of(request.scope)
     if not is_same_origin(headers, origin(admin, request), needed=True):
         raise Forbidden(
@@ -91,19 +91,19 @@ def _host(url: str) -> str:
 def check_readable(settings: Settings) -> None:
     """Refuse to sign in against settings that cannot be read. Raises Unavailable.
 
-    Their defaults would mean that no password is set and no second factor asked for.
+    Their defaults would mean that no password and no second factor is set.
     """
     if not _NEEDED.isdisjoint(settings.invalid):
         raise Unavailable("What is stored about the login cannot be read", code="login_unreadable")
 
 
 async def begin_attempt(admin: AdminContext, request: Request) -> LoginAttempt:
-    """Count an attempt from where the caller is. Raises LockedOut."""
+    """Count an attempt from the caller's address. Raises LockedOut."""
     return await admin.login.lockout.begin(client_address(admin, request))
 
 
 def client_address(admin: AdminContext, request: Request) -> str:
-    """The address that failures are counted by."""
+    """Return the address that failures are counted by."""
     peer = admin.caller(request).peer
     if not (admin.core.environment.trust_proxy and peer.via_proxy):
         return peer.address
@@ -113,7 +113,7 @@ def client_address(admin: AdminContext, request: Request) -> str:
 
 
 async def check_password(admin: AdminContext, request: Request, password: str) -> LoginAttempt:
-    """Check the dashboard password. Whoever is content with that calls ``lockout.succeed``.
+    """Check the dashboard password. The caller calls ``lockout.succeed`` when that is enough.
 
     Raises BadRequest, Unavailable, LockedOut, WrongCredential.
     """
@@ -133,7 +133,7 @@ async def check_password(admin: AdminContext, request: Request, password: str) -
 def start_session(
     admin: AdminContext, request: Request, body: Mapping[str, Any], epoch: str | None
 ) -> Response:
-    """An answer with a session. ``epoch`` is that of the password that was shown.
+    """Return a response with a session. ``epoch`` is that of the verified password.
 
     Raises Conflict when the password has changed since, NoSecret.
     """

@@ -1,4 +1,4 @@
-"""What the login of one gateway remembers: attempts in the process, tickets in the database."""
+"""State of the login of one gateway: attempts, tickets and discovered providers."""
 
 import time
 from collections.abc import Callable
@@ -21,22 +21,22 @@ DISCOVERY_LIFETIME = 300.0
 
 
 class PendingLogin(Struct, frozen=True):
-    """Somebody who knew the password and still owes the second factor."""
+    """A login that has the password and lacks the second factor."""
 
     epoch: str | None
-    """Of the password they knew."""
+    """The epoch of the verified password."""
 
 
 class PasswordProof(Struct, frozen=True):
-    """Somebody on this machine who knew the password that everybody knows."""
+    """A local caller who knew the published default password."""
 
     address: str
     stored: str | None
-    """The hash that was stored then."""
+    """The password hash that was stored then."""
 
 
 class LoginState:
-    """Attempts, and those who are half-way in. ``monotonic`` gives seconds."""
+    """Attempts and pending logins. ``monotonic`` returns seconds."""
 
     def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.monotonic = monotonic
@@ -46,4 +46,4 @@ class LoginState:
         self.proofs = Tickets(core, PasswordProof, PROOF)
         self.journeys = SealedTickets(core, Journey, JOURNEY, size=16)
         self.providers: dict[str, tuple[float, Provider]] = {}
-        """The last discovery by issuer, and until when it counts."""
+        """By issuer: until when its discovery is cached, and the result."""

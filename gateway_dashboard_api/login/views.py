@@ -1,4 +1,4 @@
-"""What the login page and the settings of the login are shown."""
+"""Response bodies of the login."""
 
 from msgspec import Struct
 

@@ -1,4 +1,4 @@
-"""Which accounts rest, and ending a rest by hand (A.5)."""
+"""Accounts in cooldown, and ending a cooldown by hand (A.5)."""
 
 from collections.abc import Iterator, Mapping
 
@@ -8,7 +8,7 @@ from starlette.responses import Response
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.http.operations import Guarded
 from gateway_core.http.responses import json_answer
-from gateway_core.routing.cooldowns import EVERY_MODEL, Cooldown
+from gateway_core.routing.cooldowns import EVERY_MODEL
 from gateway_core.routing.snapshot import PUBLIC
 from gateway_core.storage.moments import iso
 from gateway_core.storage.stores.connection import Connection
@@ -42,33 +42,31 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
     stored = {each.id: each for each in await admin.stores.connections.list()}
-    resting = admin.core.cooldowns.all_active()
-    rows = [_resting(admin, stored.get(account), account, m, rest) for account, m, rest in resting]
-    rows += _unavailable(stored, {account for account, _, _ in resting})
+    active = admin.core.cooldowns.all_active()
+    rows = []
+    for account, model, cooldown in active:
+        # The account of a provider that needs none has no row; its id is built of the provider's.
+        provider = account.removesuffix(f":{PUBLIC}")
+        connection, spec = stored.get(account), admin.spec(provider)
+        row = RestRow(
+            provider=connection.provider if connection else provider,
+            model=model,
+            status="cooldown",
+            until=iso(cooldown.until),
+            connection_id=account,
+            connection_name=connection.name if connection else spec.name if spec else provider,
+            last_error=redact(cooldown.reason, texts(connection.secrets) if connection else ()),
+        )
+        rows.append(row)
+    rows += _unavailable(stored, {account for account, _, _ in active})
     return json_answer(Resting(models=tuple(rows), unavailable_count=len(rows)))
 
 
-def _resting(
-    admin: AdminContext, connection: Connection | None, account: str, model: str, cooldown: Cooldown
-) -> RestRow:
-    provider = account.removesuffix(f":{PUBLIC}")
-    spec = admin.spec(provider)
-    return RestRow(
-        provider=connection.provider if connection else provider,
-        model=model,
-        status="cooldown",
-        until=iso(cooldown.until),
-        connection_id=account,
-        connection_name=connection.name if connection else spec.name if spec else provider,
-        last_error=redact(cooldown.reason, texts(connection.secrets) if connection else ()),
-    )
-
-
 def _unavailable(stored: Mapping[str, Connection], resting: set[str]) -> Iterator[RestRow]:
-    """Accounts whose rest is over and that have not answered since."""
+    """Yield accounts whose cooldown is over and that have not answered since."""
     for each in stored.values():
-        is_awake = each.is_active and each.id not in resting
-        if is_awake and each.data.get("testStatus") == UNAVAILABLE:
+        is_usable = each.is_active and each.id not in resting
+        if is_usable and each.data.get("testStatus") == UNAVAILABLE:
             yield RestRow(
                 provider=each.provider,
                 model=EVERY_MODEL,
@@ -87,12 +85,12 @@ async def act(admin: AdminContext, request: Request) -> Response:
     provider = admin.provider_id(provider)
     accounts = [each.id for each in await admin.stores.connections.list(provider)]
     admin.core.cooldowns.clear([*accounts, f"{provider}:{PUBLIC}"], model)
-    await _note(admin, accounts)
+    await _mark_usable(admin, accounts)
     return json_answer(Cleared())
 
 
-async def _note(admin: AdminContext, accounts: list[str]) -> None:
-    """Show at once, on the rows too, that these accounts may be asked again."""
+async def _mark_usable(admin: AdminContext, accounts: list[str]) -> None:
+    """Mark the stored rows of these accounts as usable at once."""
     resting = {account for account, _, _ in admin.core.cooldowns.all_active()}
     changes = {
         account: dict(members) for account, members in admin.core.cooldowns.take_changes().items()

@@ -1,4 +1,4 @@
-"""Models the operator adds to a provider's own (A.5)."""
+"""Models that the operator adds to a provider (A.5)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -141,7 +141,7 @@ async def _read_identity(admin: AdminContext, body: ModelBody) -> tuple[str, str
 
 
 def _apply_body(row: Row, body: ModelBody) -> Row:
-    """The row with what a body sets. Raises BadRequest for capabilities that make no sense."""
+    """Apply a body to a row. Raises BadRequest for invalid capabilities."""
     if isinstance(body.capabilities, Mapping):
         try:
             msgspec.convert(body.capabilities, Capabilities)

@@ -1,4 +1,4 @@
-"""The words for what a model is for, in any of the spellings that clients use."""
+"""The kinds of models, in all the spellings that clients use."""
 
 import re
 
@@ -11,7 +11,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def kind_of(word: str | None) -> Kind:
-    """``image-to-text`` and ``imageToText`` alike; chat when nothing is said.
+    """Read ``image-to-text`` and ``imageToText`` alike; nothing means chat.
 
     Raises BadRequest for an unknown word.
     """

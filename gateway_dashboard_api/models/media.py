@@ -1,4 +1,4 @@
-"""Which models serve media calls that name none, kind by kind (A.6, C.5)."""
+"""The default models of media endpoints, by kind (A.6, C.5)."""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -42,7 +42,7 @@ ENDPOINTS: Mapping[str, tuple[str, ...]] = {
     "music": ("/v1/music/generations", "/v1/audio/music"),
 }
 FIRST_ONLY = frozenset({"/v1/embeddings", "/v1/videos/generations"})
-"""Endpoints that never go on to a second model."""
+"""Endpoints that never fall back to a second model."""
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -67,7 +67,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def save(admin: AdminContext, request: Request) -> Response:
-    """Set one kind's models; the other kinds stay. An empty list is automatic."""
+    """Set one kind's models; the other kinds stay. An empty list means automatic."""
     body = await read_json(request, RouteBody)
     if body.kind not in LABELS:
         raise BadRequest("Unknown media kind")
@@ -80,7 +80,7 @@ async def save(admin: AdminContext, request: Request) -> Response:
 
 
 def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:
-    """One kind's route as calls see it now."""
+    """Return one kind's route as calls use it."""
     available = candidates(snapshot, kind)
     saved = next(
         (names for each, names in snapshot.settings.media_routes.items() if each == kind), ()
@@ -103,7 +103,7 @@ def route_of(snapshot: ConfigSnapshot, kind: str) -> Route:
 
 
 def candidates(snapshot: ConfigSnapshot, kind: str) -> tuple[Candidate, ...]:
-    """Models of a kind at providers that are connected."""
+    """Return the models of a kind at connected providers."""
     wire_kind = kind_of(kind)
     specs = snapshot.registry.providers
     return tuple(

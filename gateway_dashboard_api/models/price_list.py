@@ -1,4 +1,4 @@
-"""The list of prices as it is shown and changed: the plugins' own with the operator's over them.
+"""The list of prices: the plugins' prices, overridden by the operator's.
 
 US dollars per million tokens, by the provider's short name and the model's id.
 """
@@ -18,7 +18,7 @@ FIELDS = {
     "reasoning": "reasoning",
     "cache_creation": "cache_write",
 }
-"""Names in the list, and what they are in a plugin's price."""
+"""Names in the list, and their fields of ``Price``."""
 NEEDED = ("input", "output")
 LARGEST = 1_000_000.0
 LONGEST_NAME = 256
@@ -29,7 +29,7 @@ Prices = dict[str, dict[str, Rates]]
 
 
 def built_in(admin: AdminContext) -> Prices:
-    """What the plugins say, by provider id."""
+    """Return the plugins' prices by provider id."""
     prices: Prices = {}
     for spec in admin.snapshot.registry.providers.values():
         rows = {row.id: rates_of(row.price) for row in spec.models if row.price is not None}
@@ -44,7 +44,7 @@ def rates_of(price: Price) -> Rates:
 
 
 def merge(own: Mapping[str, Mapping[str, Rates]], others: Prices) -> Prices:
-    """Both lists as one; the operator's rates win, one by one."""
+    """Merge two lists; each rate of ``own`` wins."""
     result = {provider: dict(models) for provider, models in others.items()}
     for provider, models in own.items():
         prices = result.setdefault(provider, {})
@@ -54,12 +54,12 @@ def merge(own: Mapping[str, Mapping[str, Rates]], others: Prices) -> Prices:
 
 
 def full_list(admin: AdminContext, own: Mapping[str, Mapping[str, Rates]]) -> Prices:
-    """The whole list under the providers' short names."""
+    """Return the whole list by the providers' prefixes."""
     return {admin.prefix(id): models for id, models in merge(own, built_in(admin)).items()}
 
 
 def read_change(admin: AdminContext, body: Mapping[str, Any]) -> Prices:
-    """A change to the list, by provider id. Raises BadRequest for what is not a price."""
+    """Read a change by provider id. Raises BadRequest for an invalid price."""
     change: Prices = {}
     for provider, models in body.items():
         _check_name(provider, "provider")
@@ -73,7 +73,7 @@ def read_change(admin: AdminContext, body: Mapping[str, Any]) -> Prices:
 
 
 def apply_change(admin: AdminContext, own: Mapping[str, Any], change: Prices) -> Prices:
-    """The operator's list after a change. Raises BadRequest when it leaves half a price."""
+    """Apply a change. Raises BadRequest where a price would lack input or output."""
     after = merge(change, {provider: dict(models) for provider, models in own.items()})
     others = built_in(admin)
     for provider, models in change.items():
@@ -93,7 +93,7 @@ def _check_name(name: str, what: str) -> None:
 
 
 def _check_rates(rates: Any, where: str) -> Rates:
-    """Raises BadRequest for what is not a price of the model that ``where`` names."""
+    """Return the rates as floats. Raises BadRequest, naming ``where``."""
     if not isinstance(rates, Mapping) or not rates:
         raise BadRequest(f"Invalid pricing for {where}")
     for name, rate in rates.items():

@@ -55,30 +55,25 @@ def _naming(admin: AdminContext, path: str) -> Guarded:
 
 
 async def list_all(admin: AdminContext, request: Request) -> Response:
-    """Every model of every provider, connected or not, without disabled ones."""
-    names = _names(admin.snapshot)
+    """List every model of every provider, connected or not, without disabled ones."""
+    # By provider and model id, because an alias may spell the prefix in several ways.
+    aliases: dict[tuple[str, str], str] = {}
+    for alias, name in admin.snapshot.aliases.items():
+        prefix, _, model = name.partition("/")
+        aliases.setdefault((admin.provider_id(prefix), model), alias)
     rows = (
         ModelRow(
             provider=provider,
             model=row.id,
             name=row.name or row.id,
             full_model=f"{admin.prefix(provider)}/{row.id}",
-            alias=names.get((provider, row.id)),
+            alias=aliases.get((provider, row.id)),
             kind=row.kind,
         )
         for provider, models in admin.snapshot.models.items()
         for row in models
     )
     return json_answer(ModelRows(tuple(rows)))
-
-
-def _names(snapshot: ConfigSnapshot) -> dict[tuple[str, str], str]:
-    """Aliases by provider and model id, however the prefix is spelled."""
-    names: dict[tuple[str, str], str] = {}
-    for alias, meaning in snapshot.aliases.items():
-        prefix, _, model = meaning.partition("/")
-        names.setdefault((snapshot.registry.names.get(prefix, prefix), model), alias)
-    return names
 
 
 async def list_aliases(admin: AdminContext, request: Request) -> Response:
@@ -99,7 +94,7 @@ async def set_alias(admin: AdminContext, request: Request) -> Response:
 
 
 def check_alias(snapshot: ConfigSnapshot, alias: str, model: str) -> None:
-    """Raises BadRequest for a name that is a combo's, or that would mean nothing."""
+    """Raises BadRequest for a combo's name, or for a model that does not resolve."""
     if alias in snapshot.combos:
         raise BadRequest(f"A combo named {alias} already exists")
     # An alias never means another alias.

@@ -1,6 +1,6 @@
-"""Taking up what vendors list beyond what their plugins know (A.5).
+"""Adding models that vendors list and their plugins do not know (A.5).
 
-A run asks every connected vendor that has a list. Models nobody knew become
+A run fetches the list of every connected vendor that has one. Unknown models become
 rows of the operator's own, marked as synced; synced rows that the vendor does
 not list any more go. Rows the operator wrote are never touched.
 """
@@ -37,7 +37,7 @@ OTHER_WORK = (
     *("embed", "rerank", "moderation", "whisper", "transcri", "tts", "speech", "audio"),
     *("image", "dall-e", "diffusion", "video", "music", "realtime"),
 )
-"""Words in the ids of models that are not for chat; what they are for cannot be told here."""
+"""Words in the ids of models that are not for chat; their kind cannot be derived."""
 
 
 def routes(admin: AdminContext) -> list[Guarded]:

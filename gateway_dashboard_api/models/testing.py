@@ -1,4 +1,4 @@
-"""Asking models for one word, alone or two hundred at a time (A.5)."""
+"""Testing models with a one-token request, one or up to two hundred (A.5)."""
 
 import asyncio
 import logging
@@ -74,7 +74,7 @@ async def test(admin: AdminContext, request: Request) -> Response:
 
 
 async def test_batch(admin: AdminContext, request: Request) -> Response:
-    """The first model goes ahead: when its provider is not there, the others are skipped."""
+    """Test the first model alone: when its provider is unavailable, skip the others."""
     body = await read_json(request, ModelBatchBody)
     for each in body.models:
         check_model(each)
@@ -117,7 +117,7 @@ async def _frames(
 async def _side_by_side(
     admin: AdminContext, models: Sequence[Asked], pinned: str | None
 ) -> AsyncGenerator[bytes, None]:
-    """Frames in the order the models answer in."""
+    """Yield frames in the order of completion."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(model: Asked) -> bytes:
@@ -142,13 +142,13 @@ def _frame(model: Asked, outcome: TestOutcome) -> bytes:
 async def test_model(
     admin: AdminContext, model: Asked, pinned: str | None
 ) -> tuple[TestOutcome, bool]:
-    """What came of a test, and whether it was the provider that was not there."""
-    trace = RequestRecord(admin.core.new_id(), PATH, "", admin.core.clock())
-    trace.model = strip(model.model)
+    """Test a model; also returns whether its provider was unavailable."""
+    record = RequestRecord(admin.core.new_id(), PATH, "", admin.core.clock())
+    record.model = strip(model.model)
     error: GatewayError | None = None
     try:
         async with asyncio.timeout(LIMIT):
-            await _ask(admin, kind_of(model.kind), pinned, trace)
+            await _run_test(admin, kind_of(model.kind), pinned, record)
     except TimeoutError:
         error = TransportError(f"The model did not answer in {LIMIT:g} s", status=504)
     except GatewayError as caught:
@@ -156,11 +156,11 @@ async def test_model(
     except Exception:
         log.exception("the test of a model failed")
         error = GatewayError("The test failed")
-    trace.over = time.monotonic()
+    record.over = time.monotonic()
     if error is not None:
-        trace.failed(error)
-    admin.core.ledger.record(trace)
-    took = round((trace.over - trace.begun) * 1000)
+        record.failed(error)
+    admin.core.ledger.record(record)
+    took = round((record.over - record.begun) * 1000)
     if error is None:
         return TestOutcome(ok=True, latency_ms=took, error=None, status=200), False
     # The message may repeat the secret of any account, so all of them are redacted.
@@ -171,20 +171,22 @@ async def test_model(
     return outcome, error.status in TURNED_AWAY or isinstance(error, TransportError)
 
 
-async def _ask(admin: AdminContext, kind: Kind, pinned: str | None, trace: RequestRecord) -> None:
-    """Raises GatewayError when the model gives no word."""
+async def _run_test(
+    admin: AdminContext, kind: Kind, pinned: str | None, record: RequestRecord
+) -> None:
+    """Raises GatewayError when the test fails."""
     if kind is not Kind.LLM:
         raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
     core, tables = admin.core, admin.snapshot
-    question = await intercept(core, build_greeting(tables.registry.formats, trace.model))
-    resolved = resolve(tables, question.call.model)
+    translation = await intercept(core, build_greeting(tables.registry.formats, record.model))
+    resolved = resolve(tables, translation.call.model)
     plan = plan_resolved(tables, resolved, kind, core.environment.combo_model_timeout_ms)
     allowed: tuple[str, ...] = ()
     if plan.combo is not None:
-        trace.combo_id, trace.combo_name = plan.combo.id, plan.combo.name
+        record.combo_id, record.combo_name = plan.combo.id, plan.combo.name
         allowed = plan.combo.allowed_connection_ids
     constraints = AccountConstraints(pinned=pinned, allowed=frozenset(allowed))
-    members = core.order.members(plan, tables, None, question.conversation)
+    members = core.order.members(plan, tables, None, translation.conversation)
     await greet(
-        core, tables, question, members, trace, constraints=constraints, timeout=plan.timeout
+        core, tables, translation, members, record, constraints=constraints, timeout=plan.timeout
     )

@@ -95,7 +95,7 @@ async def list_enabled(admin: AdminContext, request: Request) -> Response:
 
 
 async def _list(admin: AdminContext, request: Request, scope: str, member: str) -> Response:
-    """One provider's ids, or everybody's by alias."""
+    """List one provider's ids, or all by provider."""
     name = request.query_params.get("providerAlias")
     if name:
         provider = await provider_of(admin, name, stored=True)
@@ -113,7 +113,7 @@ async def disable(admin: AdminContext, request: Request) -> Response:
 
 
 async def enable_again(admin: AdminContext, request: Request) -> Response:
-    """Take one id, or all of a provider's, off the list of disabled ones."""
+    """Remove one id, or all of a provider's, from the disabled models."""
     provider = await provider_of(admin, require_parameter(request, "providerAlias"), stored=True)
     identity = request.query_params.get("id")
     async with admin.writing():
@@ -124,7 +124,7 @@ async def enable_again(admin: AdminContext, request: Request) -> Response:
 
 
 async def show_only(admin: AdminContext, request: Request) -> Response:
-    """Replace the list; an empty one shows all. What is listed is not disabled any more."""
+    """Replace the list; an empty one shows all. Listed models are enabled again."""
     provider, ids = await _read(admin, await read_json(request, IdsBody))
     async with admin.writing():
         disabled = await _ids(admin, DISABLED_MODELS, provider)
@@ -141,7 +141,7 @@ async def show_all(admin: AdminContext, request: Request) -> Response:
 
 
 async def _read(admin: AdminContext, body: IdsBody) -> tuple[str, list[str]]:
-    """The provider and the ids, each once. Raises BadRequest."""
+    """Return the provider and the ids without duplicates. Raises BadRequest."""
     if not body.provider_alias or body.ids is None:
         raise BadRequest("providerAlias and ids required")
     ids = list(dict.fromkeys(each.strip() for each in body.ids))

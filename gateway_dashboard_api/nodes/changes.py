@@ -1,4 +1,4 @@
-"""What a body means for a node of the operator's own. Pure: nothing is stored or looked up here."""
+"""Turns bodies into changes of nodes. Pure: no database and no network."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ USUAL_TYPE = "openai-compatible"
 OTHER_WORD = {"systemone-compatible": custom.DECISION}
 API_TYPES = ("chat", "responses")
 RESERVED = frozenset({"auto"})
-"""Prefixes of names that mean something else."""
+"""Prefixes with another meaning."""
 LONGEST_NAME = 200
 LONGEST_ICON = 128 * 1024
 _PREFIX = re.compile(r"[^\s/]{1,64}")
@@ -31,7 +31,7 @@ Formats = Mapping[str, WireFormat]
 
 
 def new_node(body: NodeBody, formats: Formats) -> NewNode:
-    """The node that a body asks for. Raises BadRequest."""
+    """Build the node that a body describes. Raises BadRequest."""
     type_ = type_of(strip(body.type), formats)
     api_type = api_type_of(type_, body.api_type)
     wire = wire_of(type_, api_type, formats)
@@ -47,7 +47,7 @@ def new_node(body: NodeBody, formats: Formats) -> NewNode:
 
 
 def change(before: Node, body: NodeBody, formats: Formats) -> NodeChange:
-    """The change that a body asks for; what it leaves out stays. Raises BadRequest."""
+    """Build the change that a body describes. Raises BadRequest."""
     if body.type is not UNSET and OTHER_WORD.get(strip(body.type), strip(body.type)) != before.type:
         raise BadRequest("The type of a node cannot be changed")
     api_type = before.api_type
@@ -68,7 +68,7 @@ def change(before: Node, body: NodeBody, formats: Formats) -> NodeChange:
 
 
 def known_types(formats: Formats) -> tuple[str, ...]:
-    """Every type there is, with the formats that are installed."""
+    """Return every type that the installed formats support."""
     vendors = (wire for wire in formats.values() if wire.vendor is not None)
     names = (name for wire in vendors for name in (wire.id, *wire.also_called))
     return (*(f"{name}{COMPATIBLE}" for name in names), *custom.TYPES)
@@ -83,7 +83,7 @@ def type_of(text: str, formats: Formats) -> str:
 
 
 def api_type_of(type_: str, text: Text) -> str | None:
-    """How an endpoint is spoken to, where its type leaves a choice."""
+    """Return the API of an endpoint whose type leaves a choice."""
     if type_ != USUAL_TYPE:
         return None
     word = strip(text) or API_TYPES[0]
@@ -119,7 +119,7 @@ def prefix_of(text: Text) -> str:
 
 
 def base_url_of(type_: str, text: str, wire: WireFormat | None) -> str:
-    """The base URL, without what was pasted behind it. Raises BadRequest."""
+    """Clean and check a base URL. Raises BadRequest."""
     if type_ == custom.EMBEDDING:
         return _whole(clean_base_url(text, (custom.EMBEDDING_PATH,)))
     if wire is None:
@@ -138,7 +138,7 @@ def _whole(url: str) -> str:
 
 
 def icon_of(text: Text) -> str | None:
-    """An address, or a small picture in itself. Raises BadRequest."""
+    """Check an icon: a URL, or a small image as a data URL. Raises BadRequest."""
     icon = strip(text)
     if not icon:
         return None
@@ -152,7 +152,7 @@ def icon_of(text: Text) -> str | None:
 
 
 def is_free(prefix: str, own: str | None, names: Mapping[str, str], nodes: Iterable[Node]) -> bool:
-    """Whether no other provider, alias or node has this prefix."""
+    """Whether no other provider, alias or node uses this prefix."""
     if prefix in RESERVED or names.get(prefix, own) != own:
         return False
     return all(prefix not in (node.id, node.prefix) for node in nodes if node.id != own)

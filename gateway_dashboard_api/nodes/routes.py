@@ -91,13 +91,13 @@ async def create(admin: AdminContext, request: Request) -> Response:
 
 
 def check_operator(admin: AdminContext, request: Request) -> None:
-    """Raises Forbidden for an API key that would say where calls go."""
+    """Raises Forbidden for an API key, which may not choose where calls go."""
     if not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a node's address")
 
 
 async def _claim(admin: AdminContext, prefix: str, own: str | None) -> None:
-    """Raises PrefixTaken for what other names begin with."""
+    """Raises PrefixTaken for a prefix that is in use."""
     nodes = await admin.stores.nodes.list()
     if not is_free(prefix, own, admin.snapshot.registry.names, nodes):
         raise PrefixTaken
@@ -119,7 +119,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
         await permit(admin.core.network, changes.base_url)
     async with admin.writing():
         before = await node_of(admin, identity)
-        # Decided anew: what the body leaves out may have changed meanwhile.
+        # Built again: members that the body leaves out may have changed meanwhile.
         changes = change(before, body, admin.snapshot.registry.formats)
         await _check_prefix(admin, before, changes)
         await _release(admin, before, changes)
@@ -128,7 +128,7 @@ async def update(admin: AdminContext, request: Request) -> Response:
 
 
 async def _check_prefix(admin: AdminContext, before: Node, changes: NodeChange) -> None:
-    """Raises Conflict for a prefix that is taken, or that models still go by."""
+    """Raises Conflict for a prefix that is in use or that registered models depend on."""
     if not isinstance(changes.prefix, str) or changes.prefix == before.prefix:
         return
     await _claim(admin, changes.prefix, before.id)
@@ -158,7 +158,7 @@ async def _release(admin: AdminContext, before: Node, changes: NodeChange) -> No
 
 
 async def delete(admin: AdminContext, request: Request) -> Response:
-    """Remove a node with everything that goes by it."""
+    """Delete a node and everything that depends on it."""
     identity = request.path_params["id"]
     async with admin.writing():
         accounts = await admin.stores.connections.list(identity)
@@ -170,7 +170,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
 
 
 async def node_of(admin: AdminContext, identity: str) -> Node:
-    """A stored node. Raises NotFound."""
+    """Return a stored node. Raises NotFound."""
     node = await admin.stores.nodes.get(identity)
     if node is None:
         raise NotFound("Provider node not found")
@@ -207,7 +207,7 @@ async def validate_node(admin: AdminContext, request: Request) -> Response:
 
 
 def _candidate(admin: AdminContext, body: NodeCandidateBody) -> Node:
-    """The node that a body describes. Raises BadRequest."""
+    """Build the node that a body describes. Raises BadRequest."""
     formats = admin.snapshot.registry.formats
     if not strip(body.base_url):
         raise BadRequest("Base URL and API key required")
@@ -230,7 +230,7 @@ def _candidate(admin: AdminContext, body: NodeCandidateBody) -> Node:
 
 
 def needs_key(type_: str, wire: WireFormat | None) -> bool:
-    """Whether an endpoint is not tried without a key; one that is usually on this machine is."""
+    """Whether a test needs a key; endpoints that usually run on this machine do not."""
     if wire is None:
         return type_ == custom.EMBEDDING
     return urlsplit(wire.base_url or "").hostname not in HERE

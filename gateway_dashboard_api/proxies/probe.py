@@ -1,4 +1,4 @@
-"""Whether a proxy opens a way out: a fixed page is asked for through it."""
+"""Tests a proxy by fetching a fixed page through it."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 class Reached(Struct, frozen=True, kw_only=True):
-    """What came of it. ``status`` is what answered through the proxy."""
+    """The result of a test. ``status`` is the page's."""
 
     ok: bool = False
     status: int | None = None
@@ -27,7 +27,7 @@ class Reached(Struct, frozen=True, kw_only=True):
 
 
 async def try_proxy(core: Core, proxy: str) -> Reached:
-    """Ask for the page of GATEWAY_PROXY_TEST_URL through this proxy. Raises nothing."""
+    """Fetch GATEWAY_PROXY_TEST_URL through this proxy. Never raises."""
     began = time.monotonic()
     request = UpstreamRequest(
         method="GET", url=core.environment.proxy_test_url, headers={"accept": "*/*"}

@@ -110,13 +110,13 @@ def _name(body: PoolBody) -> str:
 
 
 def _check_operator(admin: AdminContext, request: Request) -> None:
-    """Raises Forbidden for an API key that would say where calls go."""
+    """Raises Forbidden for an API key, which may not choose where calls go."""
     if not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a proxy")
 
 
 def _type(body: PoolBody, url: str) -> str:
-    """Raises BadRequest where the address is of another type than the one that is given."""
+    """Raises BadRequest where the URL is of another type than the body says."""
     from_url = "socks5" if url.lower().startswith(SOCKS) else "http"
     if body.type is UNSET:
         return from_url
@@ -167,7 +167,7 @@ def _change(pool: ProxyPool, body: PoolBody) -> ProxyPoolChange:
 
 
 async def delete(admin: AdminContext, request: Request) -> Response:
-    """Remove a pool that no account names."""
+    """Delete a pool that no account uses."""
     identity = request.path_params["id"]
     async with admin.writing():
         await pool_of(admin, identity)
@@ -184,7 +184,7 @@ async def delete(admin: AdminContext, request: Request) -> Response:
 
 
 async def test(admin: AdminContext, request: Request) -> Response:
-    """Ask for a fixed page through the proxy, and remember what came of it.
+    """Fetch the test page through the proxy and store the result.
 
     A pool that works becomes active, one that does not becomes inactive.
     """
@@ -217,12 +217,12 @@ async def test(admin: AdminContext, request: Request) -> Response:
 
 
 async def deploy(admin: AdminContext, request: Request) -> Response:
-    """Relays are made elsewhere; this gateway has no account to deploy one with."""
+    """Refuse: this gateway has no account to deploy a relay with."""
     return flat_error(NO_TARGET, 501, request_id_of(request))
 
 
 async def pool_of(admin: AdminContext, identity: str) -> ProxyPool:
-    """A stored pool. Raises NotFound."""
+    """Return a stored pool. Raises NotFound."""
     pool = await admin.stores.proxy_pools.get(identity)
     if pool is None:
         raise NotFound("Proxy pool not found")
@@ -230,7 +230,7 @@ async def pool_of(admin: AdminContext, identity: str) -> ProxyPool:
 
 
 async def test_proxy(admin: AdminContext, request: Request) -> Response:
-    """Ask for a fixed page through a proxy."""
+    """Fetch the test page through a proxy."""
     url = strip((await read_json(request, ProxyTestBody)).proxy_url)
     if url and not admin.caller(request).is_operator:
         raise Forbidden("An API key may not set a proxy")

@@ -34,7 +34,7 @@ class PoolTest(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def pool_row(admin: AdminContext, request: Request, pool: ProxyPool) -> dict[str, Any]:
-    """A pool as this caller may see it."""
+    """Render a pool as this caller may see it."""
     row: dict[str, Any] = msgspec.to_builtins(pool)
     broken = row.pop("broken")
     if broken:

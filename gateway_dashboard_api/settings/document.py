@@ -1,9 +1,8 @@
-"""The settings document as it is shown, and as a change to it is read. Pure."""
+"""Rendering the settings document, and reading changes to it. Pure."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateway_core.config.setting import Trait
 from gateway_core.config.settings import Settings, patchable, traits, with_defaults
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.storage.stores.secret_members import is_sealed, is_secret
@@ -12,7 +11,7 @@ from gateway_core.upstream.redaction import host_and_port
 AUTO_PING = ("claudeAutoPing", "codexAutoPing")
 PASSWORD = ("newPassword", "currentPassword")
 BLANK_KEEPS = ("oidcClientSecret",)
-"""Secrets that a form sends empty when they are not to change."""
+"""Secrets that an empty value leaves unchanged, because forms send them so."""
 ROUTE = "mediaRoutes"
 MOST_ROUTE_MODELS = 50
 LONGEST_ROUTE_MODEL = 256
@@ -26,15 +25,17 @@ def render(
     *,
     operator: bool,
 ) -> dict[str, Any]:
-    """What a caller sees: defaults filled in, secrets out, what follows from them in.
+    """Render the document for a caller: with defaults and derived facts, without secrets.
 
     An API key, which is no ``operator``, sees less: no settings of the login,
     and addresses without user and password.
     """
     valid = {name: value for name, value in document.items() if name not in settings.invalid}
     complete, declared = with_defaults(valid), traits()
+    urls = {name for name, trait in declared.items() if trait.mask == "url"}
+    masked = set() if operator else urls
     known = {
-        name: value if operator else _masked(declared[name], value)
+        name: host_and_port(str(value)) if value and name in masked else value
         for name, value in complete.items()
         if name in declared
         and not declared[name].never
@@ -49,14 +50,8 @@ def render(
     }
 
 
-def _masked(trait: Trait, value: Any) -> Any:
-    if trait.mask != "url" or not value:
-        return value
-    return host_and_port(str(value))
-
-
 def _remove_members(value: Any, hidden: Callable[[str], bool], depth: int = 8) -> Any:
-    """A document without the members whose names are hidden, in lists too."""
+    """Remove members with hidden names, in lists too."""
     if depth == 0:
         return None
     if isinstance(value, Mapping):
@@ -71,7 +66,7 @@ def _remove_members(value: Any, hidden: Callable[[str], bool], depth: int = 8) -
 
 
 def derive(document: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, Any]:
-    """Facts that are shown and never stored."""
+    """Compute the facts that are shown and never stored."""
     return {
         "oidcConfigured": all(document.get(name) for name in _OIDC),
         "hasPassword": bool(document.get("password")),
@@ -86,7 +81,7 @@ def _is_on(variables: Mapping[str, str], name: str) -> bool:
 
 
 def read_changes(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a body changes, without what only a route of its own may. Raises BadRequest."""
+    """Read a change; members that have a route of their own are refused. Raises BadRequest."""
     for name in AUTO_PING:
         if name in body:
             raise BadRequest(
@@ -103,7 +98,7 @@ def read_changes(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_media_routes(value: object) -> dict[str, list[str]]:
-    """Each kind's models, each once. Raises BadRequest; the kinds are checked by their type."""
+    """Remove duplicates from each kind's models. Raises BadRequest; kinds are checked elsewhere."""
     if not isinstance(value, Mapping):
         raise BadRequest(f"Invalid {ROUTE}")
     routes = {}

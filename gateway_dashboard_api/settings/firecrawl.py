@@ -1,4 +1,4 @@
-"""Looking for a crawler that can be asked for web pages (4.13)."""
+"""Finding a Firecrawl server (4.13)."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ from ..requests import read_json, strip
 LIMIT = 3.0
 """Seconds for one address."""
 USUAL = ("http://127.0.0.1:3002",)
-"""Where a crawler of one's own listens by default."""
+"""Where a self-hosted server listens by default."""
 
 
 class DetectBody(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -61,7 +61,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def detect(admin: AdminContext, request: Request) -> Response:
-    """Try an address that is given, the one in the settings, and the usual ones."""
+    """Try the address of the body, the one in the settings, and the usual ones."""
     named = strip((await read_json(request, DetectBody)).base_url)
     urls = (named, admin.snapshot.settings.firecrawl_base_url, *USUAL)
     candidates = tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))

@@ -1,4 +1,4 @@
-"""Finding model servers on this machine and making accounts for them (P.7)."""
+"""Finding model servers on this machine and adding accounts for them (P.7)."""
 
 import asyncio
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ class LocalServer(Struct, frozen=True, kw_only=True):
 
 
 def local_specs(admin: AdminContext) -> Iterator[ProviderSpec]:
-    """Providers that are usually on this machine and let everybody in."""
+    """Yield providers that usually run on this machine and need no key."""
     for spec in admin.snapshot.registry.providers.values():
         is_here = urlsplit(spec.base_url or "").hostname in HERE
         if is_here and spec.auth.type in ("none", "optional"):
@@ -48,7 +48,7 @@ def local_specs(admin: AdminContext) -> Iterator[ProviderSpec]:
 
 
 async def local_servers(admin: AdminContext) -> list[LocalServer]:
-    """Ask all of them at once which models they have."""
+    """Request all their lists of models at once."""
     return list(await asyncio.gather(*(_look(admin, spec) for spec in local_specs(admin))))
 
 
@@ -115,7 +115,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    """What a run would find and do."""
+    """Show what a run would find and do."""
     return json_answer(await _report(admin))
 
 
@@ -139,7 +139,7 @@ async def _report(admin: AdminContext) -> Report:
 
 
 def _line(server: LocalServer, stored: tuple[Connection, ...]) -> Line:
-    """Servers that have an account in use are left as they are."""
+    """Describe a server; one that has an active account needs no action."""
     own = [each for each in stored if each.provider == server.provider]
     action: Act = "enable" if own else "add"
     if not server.reachable or any(each.is_active for each in own):
@@ -155,7 +155,7 @@ def _line(server: LocalServer, stored: tuple[Connection, ...]) -> Line:
 
 
 async def _apply(admin: AdminContext, line: Line) -> int:
-    """Do what a line says, unless it was done meanwhile; gives how many accounts that is."""
+    """Carry out a line unless that was done meanwhile; returns how many accounts changed."""
     own = await admin.stores.connections.list(line.provider)
     if line.action == "add" and not own:
         await admin.stores.connections.create(

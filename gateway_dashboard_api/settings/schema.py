@@ -1,4 +1,4 @@
-"""The settings document as a client writes and reads it, made from the declaration of the settings.
+"""The settings document's types for the API description, built from the declared settings.
 
 Members that are not declared pass through both ways.
 """
@@ -17,7 +17,7 @@ Field = tuple[str, Any, Any]
 
 
 def _may(kind: Any, *others: Any) -> Any:
-    """The type of a member that may be left out."""
+    """Return the type of an optional member."""
     return Union[(kind, UnsetType, *others)]
 
 

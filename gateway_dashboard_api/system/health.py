@@ -1,4 +1,4 @@
-"""How the providers fare, as calls have found them (A.10)."""
+"""The health of providers, from the cooldowns of their accounts (A.10)."""
 
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from ..requests import read_query
 
 PATH = "/api/health/providers"
 KEPT = 10.0
-"""Seconds that a picture is shown again."""
+"""Seconds for which a result is cached."""
 Status = Literal["healthy", "degraded", "unavailable"]
 
 
@@ -43,14 +43,14 @@ class HealthPage(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class _Picture:
-    """The last page that was shown; one for each gateway."""
+    """A cache of the last result."""
 
     def __init__(self) -> None:
         self._page: HealthPage | None = None
         self._until = 0.0
 
     async def show(self, admin: AdminContext, request: Request) -> Response:
-        """The providers that have accounts; a picture is kept for ten seconds."""
+        """Show the providers that have accounts; the result is cached for ten seconds."""
         now, cached = admin.core.clock(), self._page
         if cached is not None and not read_query(request, HealthQuery).force and now < self._until:
             return json_answer(
@@ -61,7 +61,7 @@ class _Picture:
         return json_answer(page)
 
     async def forget(self, admin: AdminContext, request: Request) -> Response:
-        """Drop the picture; nothing about the accounts themselves changes."""
+        """Clear the cache; the accounts themselves do not change."""
         self._page = None
         return json_answer({"success": True})
 

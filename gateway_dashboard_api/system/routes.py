@@ -130,7 +130,7 @@ async def stop_for_update(admin: AdminContext, request: Request) -> Response:
 
 
 async def shut_down(admin: AdminContext, request: Request) -> Response:
-    """Stop, for whoever knows the shutdown secret; never in production."""
+    """Stop, for callers with the shutdown secret; never in production."""
     environment = admin.core.environment
     if is_managed(environment):
         return _told(NOT_HERE, 403)
@@ -160,7 +160,7 @@ async def _stop(admin: AdminContext, request: Request) -> Response:
 
 
 def handles_sigterm() -> bool:
-    """Whether the program around this gateway ends in good order when it is asked to.
+    """Whether the process handles SIGTERM, as the gateway's own servers do.
 
     A program that merely has a gateway in it would be killed instead.
     """
@@ -173,7 +173,7 @@ def _told(message: str, status: int) -> Response:
 
 async def _ask_to_stop() -> None:
     """What an operator at the terminal would do: running answers come to their end first."""
-    log.info("a stop was asked for over the network")
+    log.info("a stop was requested over the network")
     signal.raise_signal(signal.SIGTERM)
 
 
@@ -181,7 +181,7 @@ OPENAPI = "/api/openapi.json"
 
 
 class OpenApiDocument:
-    """The document, made when it is first asked for: routes stay what they are."""
+    """The document, built on the first request and kept, because routes do not change."""
 
     def __init__(self) -> None:
         self._text: bytes | None = None

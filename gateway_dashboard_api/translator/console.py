@@ -1,4 +1,4 @@
-"""The last lines of this process's log, kept in memory for whoever looks at the translator."""
+"""The last lines of this process's log, kept in memory for the translator's pages."""
 
 import asyncio
 import logging
@@ -10,15 +10,15 @@ from gateway_core.pipeline.context import Core
 
 LINES = 500
 BEHIND = 200
-"""Lines a slow reader may be behind; then it misses some."""
+"""Lines that a slow reader may lag behind before it misses some."""
 LOGGERS = ("gateway_core", "gateway_dashboard_api")
 _KEY = "dashboard_console"
 Entry = str | None
-"""A line; ``None`` says that all lines were dropped."""
+"""A line; ``None`` means that the log was cleared."""
 
 
 class Console(logging.Handler):
-    """A ring of lines, and the readers who wait for the next."""
+    """A log handler that keeps the last lines and passes new ones to readers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Console(logging.Handler):
 
     @contextmanager
     def reader(self) -> Iterator[asyncio.Queue[Entry]]:
-        """What comes from now on."""
+        """Return a queue of the lines from now on."""
         queue: asyncio.Queue[Entry] = asyncio.Queue(BEHIND)
         self._readers.add(queue)
         try:
@@ -62,14 +62,14 @@ class Console(logging.Handler):
 
 
 def console_of(core: Core) -> Console | None:
-    """The console of a running gateway; ``None`` while the translator is off."""
+    """Return the console of a running gateway; ``None`` while the translator is off."""
     console: Console | None = vars(core).get(_KEY)
     return console
 
 
 @asynccontextmanager
 async def capture_log(core: Core) -> AsyncIterator[None]:
-    """Keep the log's lines until the block ends, if the translator is on."""
+    """Capture the log until the block ends, if the translator is on."""
     if not core.environment.enable_translator:
         yield
         return

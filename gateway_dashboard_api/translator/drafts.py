@@ -22,17 +22,17 @@ CHAT = "/v1/chat/completions"
 
 
 class Draft(Struct, frozen=True):
-    """A request, and whom it is for."""
+    """A request and its target."""
 
-    question: Translation
+    translation: Translation
     target: Target
 
     @property
     def vendor(self) -> WireFormat:
-        return spoken(self.question.client, self.target, self.question.formats)
+        return spoken(self.translation.client, self.target, self.translation.formats)
 
     def open(self, credential: Credential) -> Exchange:
-        return self.question.open(self.target, credential)
+        return self.translation.open(self.target, credential)
 
 
 def read_draft(
@@ -67,7 +67,7 @@ def read_draft(
 
 
 def _is_bare(snapshot: ConfigSnapshot, provider: str, name: str) -> bool:
-    """Whether the provider's prefix is still to be put before the model."""
+    """Whether the model's name lacks the provider's prefix."""
     names = snapshot.registry.names
     identity = names.get(provider, provider)
     return bool(provider) and names.get(name.partition("/")[0]) != identity
@@ -90,7 +90,7 @@ def _target(snapshot: ConfigSnapshot, name: str) -> Target:
 
 
 def account_for(snapshot: ConfigSnapshot, target: Target) -> Account:
-    """The first account of the target's provider. Raises NoCredentials."""
+    """Return the first account of the target's provider. Raises NoCredentials."""
     accounts = snapshot.accounts.get(target.provider.id, ())
     if not accounts:
         raise NoCredentials(target.provider.id)
@@ -98,7 +98,7 @@ def account_for(snapshot: ConfigSnapshot, target: Target) -> Account:
 
 
 def mask_credential(snapshot: ConfigSnapshot, target: Target) -> Credential:
-    """An account's credential as it may be shown; a made-up one where there is no account."""
+    """Return an account's credential without its secrets; a placeholder without an account."""
     accounts = snapshot.accounts.get(target.provider.id, ())
     if not accounts:
         return Credential(connection_id="", secret=MASK)

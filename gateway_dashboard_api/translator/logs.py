@@ -1,4 +1,4 @@
-"""The log's last lines, and the texts that the translator's pages keep (A.10)."""
+"""The log's last lines, and the files of the translator's pages (A.10)."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -29,7 +29,7 @@ from .views import Content, Logs
 LOGS = f"{PATH}/console-logs"
 FOLDER = "translator"
 PING = 25.0
-"""Seconds between two signs of life in a stream."""
+"""Seconds between pings in an idle stream."""
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
@@ -55,7 +55,7 @@ async def clear(admin: AdminContext, request: Request) -> Response:
 
 
 async def stream(admin: AdminContext, request: Request) -> Response:
-    """First every line that is kept, then each new one; a comment keeps the stream open."""
+    """Stream the kept lines, then each new one; comments keep the stream open."""
     return Frames(events(admin, _console(admin)))
 
 
@@ -68,7 +68,7 @@ def _console(admin: AdminContext) -> Console:
 
 
 def _lines(admin: AdminContext, lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Lines without the secret of any account."""
+    """Redact the secrets of all accounts."""
     accounts = (each for some in admin.snapshot.accounts.values() for each in some)
     secrets = [secret for each in accounts for secret in secrets_of(each.credential)]
     return tuple(redact(line, secrets) for line in lines)

@@ -30,7 +30,7 @@ from .views import Translated
 
 PATH = "/api/translator"
 ERROR_LIMIT = 64 * 1024
-"""Bytes of a vendor's error that are shown."""
+"""Bytes of a vendor's error that are passed on."""
 SAFE_TYPES = ("application/json", STREAM, "application/x-ndjson", "text/plain")
 EXAMPLE = {
     "provider": "echo",
@@ -66,7 +66,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 def if_enabled(handler: Handler) -> Handler:
-    """The handler, or 404 while the translator is off; errors say ``success: false`` too."""
+    """Answer 404 while the translator is off; errors get ``success: false`` too."""
 
     async def guarded(admin: AdminContext, request: Request) -> Response:
         if not admin.core.environment.enable_translator:
@@ -86,7 +86,7 @@ async def translate(admin: AdminContext, request: Request) -> Response:
         result = {
             "provider": draft.target.provider.id,
             "model": draft.target.model.id,
-            "sourceFormat": draft.question.client.id,
+            "sourceFormat": draft.translation.client.id,
             "targetFormat": draft.vendor.id,
         }
     else:
@@ -106,7 +106,7 @@ def _draft(admin: AdminContext, body: TranslateBody | SendBody) -> Draft:
 
 
 def _request(admin: AdminContext, draft: Draft, *, whole: bool) -> dict[str, Any]:
-    """What would be sent, with a mask where the secret would be."""
+    """Return the request that would be sent, with the secret masked."""
     outgoing = draft.open(mask_credential(admin.snapshot, draft.target)).request
     try:
         body = msgspec.json.decode(outgoing.body)
@@ -118,7 +118,7 @@ def _request(admin: AdminContext, draft: Draft, *, whole: bool) -> dict[str, Any
 
 
 async def send(admin: AdminContext, request: Request) -> Response:
-    """The vendor's own answer, as it comes; an error of its without the account's secrets."""
+    """Stream the vendor's response; an error is passed on without the account's secrets."""
     body: SendBody = await read_json(request, SendBody)
     draft = _draft(admin, body)
     account = account_for(admin.snapshot, draft.target)
@@ -153,7 +153,7 @@ async def _refusal(response: UpstreamResponse, account: Account) -> Response:
 
 
 def mask_secrets(text: str, secrets: Iterable[str]) -> str:
-    """A text with a mask in the place of each secret."""
+    """Replace each secret by a mask."""
     for secret in sorted(secrets, key=len, reverse=True):
         if secret:
             text = text.replace(secret, MASK)
@@ -161,7 +161,7 @@ def mask_secrets(text: str, secrets: Iterable[str]) -> str:
 
 
 def _type(response: UpstreamResponse) -> str:
-    """The vendor's content type, unless a browser would run what it holds."""
+    """Return the vendor's content type, or plain text for types a browser would execute."""
     content_type = response.headers.get("content-type", "")
     plain = content_type.partition(";")[0].strip().lower()
     return content_type if plain in SAFE_TYPES else "text/plain; charset=utf-8"

@@ -1,4 +1,4 @@
-"""Usage over time: the hours of a day, or days."""
+"""Usage over time, by hour or by day."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -21,7 +21,7 @@ class Bucket(Struct, frozen=True):
 
 
 async def buckets(admin: AdminContext, period: Period) -> list[Bucket]:
-    """The period's buckets, oldest first, the empty ones too."""
+    """Return the period's buckets, oldest first, including empty ones."""
     today = local_day(admin.core.clock())
     if period.since is not None:
         return await _hourly(admin, list(hours(period.since, admin.core.clock())))

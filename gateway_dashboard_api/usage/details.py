@@ -1,4 +1,4 @@
-"""Finished calls with what was said in them, as far as that is kept (A.7, B.6)."""
+"""Finished calls with their recorded bodies (A.7, B.6)."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    """What was said is for the operator; an API key sees the figures only."""
+    """Show calls; recorded bodies only to the operator, an API key sees the figures."""
     parameters = read_query(request, DetailsQuery)
     chosen, reports = build_filter(admin, parameters), admin.stores.reports
     total = await reports.count(chosen)

@@ -1,4 +1,4 @@
-"""The newest calls as one file, however many they are (A.7)."""
+"""Exporting the newest calls as one file (A.7)."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -75,7 +75,7 @@ async def export(admin: AdminContext, request: Request) -> Response:
 async def write_export(
     admin: AdminContext, chosen: Which, parameters: ExportQuery, total: int
 ) -> AsyncGenerator[bytes, None]:
-    """The document, a piece at a time. The head says how much there is before any row."""
+    """Yield the document in pieces. The head with the counts comes before any row."""
     count = min(total, parameters.limit)
     yield write_head(parameters, count, total)
     emitted = 0
@@ -102,7 +102,7 @@ def write_head(parameters: ExportQuery, count: int, total: int) -> bytes:
 async def _pieces(
     admin: AdminContext, chosen: Which, count: int
 ) -> AsyncGenerator[list[UsageRow], None]:
-    """The rows, newest first, some at a time; rows that come meanwhile are left out."""
+    """Yield pages of rows, newest first, without rows that are added meanwhile."""
     reports = admin.stores.reports
     rows = await reports.page(chosen, limit=min(count, AT_ONCE)) if count else []
     while rows:

@@ -1,4 +1,4 @@
-"""Which rows of the ledger a query means."""
+"""Turns a query into a filter of the ledger's rows."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ _DATE = 10
 
 
 def build_filter(admin: AdminContext, parameters: RowFilter) -> Which:
-    """The rows a query means. Raises BadRequest for dates that make no sense."""
+    """Build the filter of a query. Raises BadRequest for invalid dates."""
     start, end = parameters.start_date, parameters.end_date
     since, until = None, _until(end)
     if start is not None:
@@ -37,7 +37,7 @@ def build_filter(admin: AdminContext, parameters: RowFilter) -> Which:
 
 
 def _until(text: str | None) -> str | None:
-    """A day ends where the next begins; a time is included, to the millisecond."""
+    """A day ends where the next begins; a time is inclusive, to the millisecond."""
     if text is None:
         return None
     try:
@@ -49,7 +49,7 @@ def _until(text: str | None) -> str | None:
 
 
 def _moment(text: str, name: str) -> str:
-    """A date-time, local unless it names its zone, as the ledger writes times."""
+    """Convert a date-time, local unless it has a zone, to the ledger's notation."""
     try:
         return iso(datetime.fromisoformat(text).timestamp())
     except (ValueError, OverflowError, OSError):

@@ -1,4 +1,4 @@
-"""What a key's owner may know about it: its use, its policy, its accounts (A.4)."""
+"""What the owner of a key may see: its usage, its policy, its accounts (A.4)."""
 
 from starlette.requests import Request
 from starlette.responses import Response

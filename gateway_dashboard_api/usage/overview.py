@@ -1,4 +1,4 @@
-"""The whole picture of a period, as the dashboard's front page shows it."""
+"""The overview of a period, as the dashboard's front page shows it."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from gateway_core.metering.in_flight import Waiting
 from gateway_core.storage.moments import iso, seconds
 from gateway_core.storage.stores.usage import UsageRow
 from gateway_core.storage.stores.usage_days import Sums
-from gateway_core.storage.stores.usage_reports import Minute, Which
+from gateway_core.storage.stores.usage_reports import Which
 
 from ..admin_context import AdminContext
 from .periods import MINUTE, Period
@@ -18,7 +18,7 @@ from .views import names_of
 MINUTES = 10
 RECENT = 20
 FRESH = 10.0
-"""Seconds for which a failed call is shown as the vendor's trouble."""
+"""Seconds for which a failed call marks its provider."""
 
 
 class Moment(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -67,7 +67,7 @@ class Picture(Stats, frozen=True, kw_only=True, rename="camel"):
 
 
 async def build_overview(admin: AdminContext, period: Period) -> Picture:
-    """What there is to be seen of a period now."""
+    """Compute the overview of a period."""
     names = await names_of(admin)
     now = admin.core.clock()
     recent = await admin.stores.reports.page(Which(), limit=RECENT)
@@ -98,22 +98,20 @@ async def sums_of(admin: AdminContext, period: Period) -> list[Sums]:
 
 
 async def last_minutes(admin: AdminContext, now: float) -> tuple[Moment, ...]:
-    """The running minute and the nine before it, oldest first."""
+    """Return the running minute and the nine before it, oldest first."""
     first = (now // MINUTE - MINUTES + 1) * MINUTE
     rows = {row.at: row for row in await admin.stores.reports.minutes(iso(first))}
-    starts = (iso(first + MINUTE * number) for number in range(MINUTES))
-    return tuple(_moment(rows.get(start[:16])) for start in starts)
-
-
-def _moment(row: Minute | None) -> Moment:
-    if row is None:
-        return Moment(requests=0, prompt_tokens=0, completion_tokens=0, cost=0)
-    return Moment(
-        requests=row.requests,
-        prompt_tokens=row.input_tokens,
-        completion_tokens=row.output_tokens,
-        cost=dollars(row.cost),
-    )
+    moments = []
+    for number in range(MINUTES):
+        row = rows.get(iso(first + MINUTE * number)[:16])
+        moment = Moment(
+            requests=row.requests if row else 0,
+            prompt_tokens=row.input_tokens if row else 0,
+            completion_tokens=row.output_tokens if row else 0,
+            cost=dollars(row.cost) if row else 0,
+        )
+        moments.append(moment)
+    return tuple(moments)
 
 
 def count_pending(waiting: Mapping[Waiting, int]) -> Pending:
@@ -139,7 +137,7 @@ def _recent(row: UsageRow) -> Recent:
 
 
 def _troubled(recent: list[UsageRow], now: float) -> str:
-    """The provider of the newest call, if it failed just now; else an empty text."""
+    """Return the provider of the newest call if that failed just now, else an empty text."""
     if not recent or recent[0].status not in ("error", "upstream_cut"):
         return ""
     is_fresh = now - seconds(recent[0].finished_at) < FRESH

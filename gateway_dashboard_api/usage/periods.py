@@ -1,4 +1,4 @@
-"""The stretches of time that usage is asked about, as local days and as points in time."""
+"""The periods of usage queries, as local days and as points in time."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta, tzinfo
@@ -23,21 +23,21 @@ class Period(Struct, frozen=True):
     """Whole local days, both included; or, with ``since``, what ended from a moment on."""
 
     first: date | None = None
-    """``None`` is the very beginning."""
+    """``None`` means from the beginning."""
     last: date | None = None
-    """``None`` is the end, whenever that may be."""
+    """``None`` means without an end."""
     since: float | None = None
     """Unix seconds, on a whole minute."""
 
     @property
     def days(self) -> tuple[str, str]:
-        """The days as the sums go by them."""
+        """The first and last day, as the daily sums write them."""
         first = self.first.isoformat() if self.first else ""
         return first, self.last.isoformat() if self.last else "9999-12-31"
 
 
 def named_period(name: str, now: float, known: tuple[str, ...] = STATS) -> Period:
-    """The period of a name; a number of days ends with today. Raises BadRequest."""
+    """Return the period of a name; a number of days ends with today. Raises BadRequest."""
     if name not in known:
         raise BadRequest("Invalid period")
     if name == ALL:
@@ -49,7 +49,7 @@ def named_period(name: str, now: float, known: tuple[str, ...] = STATS) -> Perio
 
 
 def read_period(period: str | None, start: str | None, end: str | None, now: float) -> Period:
-    """A named period, or the days from ``start`` to ``end``. Raises BadRequest."""
+    """Read a named period, or the days from ``start`` to ``end``. Raises BadRequest."""
     if start is None and end is None:
         return named_period(period or USUAL, now)
     first, last = (calendar_day(text) if text else None for text in (start, end))
@@ -61,7 +61,7 @@ def read_period(period: str | None, start: str | None, end: str | None, now: flo
 
 
 def calendar_day(text: str) -> date:
-    """A date as ``YYYY-MM-DD``. Raises BadRequest."""
+    """Read a date as ``YYYY-MM-DD``. Raises BadRequest."""
     try:
         if len(text) == 10:
             return date.fromisoformat(text)
@@ -71,17 +71,17 @@ def calendar_day(text: str) -> date:
 
 
 def midnight(day: date, zone: tzinfo | None = None) -> float:
-    """When a local day begins, Unix seconds."""
+    """Return when a local day begins, in Unix seconds."""
     return datetime.combine(day, time.min, zone).timestamp()
 
 
 def day_start(day: date) -> str:
-    """When a local day begins, as the ledger writes times."""
+    """Return when a local day begins, as the ledger writes times."""
     return iso(midnight(day))
 
 
 def hours(since: float, until: float) -> Iterator[float]:
-    """The beginnings of the hours between two moments."""
+    """Yield the start of each hour between two times."""
     while since < until:
         yield since
         since += HOUR

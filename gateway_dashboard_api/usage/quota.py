@@ -1,4 +1,4 @@
-"""What an account may still use, as far as its vendor tells (A.7)."""
+"""The remaining quota of an account, as its vendor reports it (A.7)."""
 
 from msgspec import Struct
 from starlette.requests import Request
@@ -41,7 +41,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 async def show(admin: AdminContext, request: Request) -> Response:
-    """No vendor's plugin tells a quota: every account has the same answer."""
+    """Answer for every account alike: no vendor's plugin reports a quota."""
     read_query(request, QuotaQuery)
     await connection_of(admin, request.path_params["connectionId"])
     return json_answer(Quota(message=NOT_AVAILABLE))

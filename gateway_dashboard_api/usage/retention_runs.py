@@ -1,4 +1,4 @@
-"""Deleting what is older than the operator wants to keep, on request and once a day."""
+"""Deleting old usage, on request and once a day."""
 
 import asyncio
 import logging
@@ -16,8 +16,8 @@ from gateway_core.storage.stores import Stores
 from gateway_core.storage.stores.usage import UsageFilter
 
 DAY = 24 * 3600
-LOOK_EVERY = 600.0
-"""Seconds between two looks whether a run is due."""
+CHECK_EVERY = 600.0
+"""Seconds between two checks whether a run is due."""
 SCOPE = "retention"
 _LAST = "lastRun"
 FAILED = "could not be deleted"
@@ -49,7 +49,7 @@ async def last_run(stores: Stores) -> Run | None:
 
 
 async def run(core: Core, days: int, trigger: Trigger) -> Run:
-    """Delete what ended more than so many days ago, overwrite it on disk, and note that."""
+    """Delete calls that ended more than ``days`` days ago, and store a record of the run."""
     stores, now = core.stores, core.clock()
     moment = now - days * DAY
     cutoff, errors = iso(moment), list[str]()
@@ -71,7 +71,7 @@ async def run(core: Core, days: int, trigger: Trigger) -> Run:
 
 
 async def _attempt(what: str, deleting: Awaitable[int], errors: list[str]) -> int:
-    """How much was deleted. What goes wrong with one kind does not stop the others."""
+    """Return how many rows were deleted. A failure of one kind does not stop the others."""
     try:
         return await deleting
     except Exception:
@@ -81,7 +81,7 @@ async def _attempt(what: str, deleting: Awaitable[int], errors: list[str]) -> in
 
 
 async def run_if_due(core: Core) -> Run | None:
-    """Delete what is old, if that is wanted and was not done within a day."""
+    """Delete old rows if retention is on and the last run was not within a day."""
     settings = core.snapshot.settings
     if not settings.data_retention_enabled:
         return None
@@ -91,25 +91,25 @@ async def run_if_due(core: Core) -> Run | None:
     return await run(core, settings.data_retention_days, "scheduled")
 
 
-async def _look(core: Core) -> None:
-    trouble = FailureLog(log, "Deleting old rows", "It is tried again every ten minutes.")
-    while True:
-        try:
-            await run_if_due(core)
-        except Exception as error:
-            trouble.met(error)
-        else:
-            trouble.over()
-        await asyncio.sleep(LOOK_EVERY)
-
-
 @asynccontextmanager
 async def daily(core: Core) -> AsyncIterator[None]:
-    """Look after what is old until the block ends."""
-    looking = asyncio.create_task(_look(core))
+    """Run retention in the background until the block ends."""
+
+    async def check_regularly() -> None:
+        failures = FailureLog(log, "Deleting old rows", "It is tried again every ten minutes.")
+        while True:
+            try:
+                await run_if_due(core)
+            except Exception as error:
+                failures.met(error)
+            else:
+                failures.over()
+            await asyncio.sleep(CHECK_EVERY)
+
+    task = asyncio.create_task(check_regularly())
     try:
         yield
     finally:
-        looking.cancel()
+        task.cancel()
         with suppress(asyncio.CancelledError):
-            await looking
+            await task

@@ -1,4 +1,4 @@
-"""What the ledger says about a period, as sums, rows and events, and deleting it (A.7)."""
+"""Usage of a period as sums, rows and events, and deleting it (A.7)."""
 
 from functools import partial
 from typing import Any
@@ -112,7 +112,7 @@ async def show_chart(admin: AdminContext, request: Request) -> Response:
 
 
 async def show_combos(admin: AdminContext, request: Request) -> Response:
-    """Calls through combos, by combo and account; all others are unattributed."""
+    """Show calls through combos, by combo and account; all others are unattributed."""
     parts: dict[tuple[str, str, str], Part] = {}
     unattributed = Part()
     for each in await sums_of(admin, _period(admin, request)):
@@ -146,7 +146,7 @@ async def list_providers(admin: AdminContext, request: Request) -> Response:
 
 
 async def reset_usage(admin: AdminContext, request: Request) -> Response:
-    """Delete the history of a period; limits that look back see less from then on."""
+    """Delete the history of a period; limits that look back count less from then on."""
     body = await read_json(request, dict[str, Any])
     check_members(body, ResetBody.__struct_encode_fields__)
     name = str(body.get("period"))
@@ -162,7 +162,7 @@ async def reset_usage(admin: AdminContext, request: Request) -> Response:
 
 
 def _stretch(period: Period) -> tuple[str | None, tuple[str, str]]:
-    """From when on rows go, and the days they may be of."""
+    """Return the time from which rows are deleted, and the days they belong to."""
     if period.since is not None:
         return iso(period.since), (local_day(period.since).isoformat(), LAST_DAY)
     if period.first is None:

@@ -13,14 +13,14 @@ from gateway_core.storage.stores.usage_days import Sums
 
 MICRO = 1_000_000
 UNKNOWN = "unknown"
-"""Stands for a vendor, model or account that a refused call never reached."""
+"""Stands for the vendor, model or account of a call that was refused before it had one."""
 NO_KEY = "local-no-key"
 NO_KEY_NAME = "Local (no API key)"
 GONE_KEY = "Deleted key"
 
 
 class Names(Struct, frozen=True):
-    """What the operator calls things, by id."""
+    """The names of keys, accounts and providers, by id."""
 
     keys: Mapping[str, str] = {}
     accounts: Mapping[str, str] = {}
@@ -70,7 +70,7 @@ class Stats(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Part:
-    """A sum that grows."""
+    """A running sum."""
 
     __slots__ = ("cached", "completion", "cost", "last_at", "prompt", "requests")
 
@@ -105,7 +105,7 @@ def dollars(micro: int) -> float:
 
 
 def summarize(sums: Iterable[Sums], names: Names) -> dict[str, Any]:
-    """Everything about a period that comes from its sums: the members of ``Stats``."""
+    """Compute the members of ``Stats`` from a period's sums."""
     every = list(sums)
     total = Part()
     for each in every:
@@ -121,9 +121,17 @@ def summarize(sums: Iterable[Sums], names: Names) -> dict[str, Any]:
         "by_account": group(
             every,
             lambda one: one.connection_id or UNKNOWN,
-            lambda one: _account_facts(one, names),
+            lambda one: {
+                "connection_id": one.connection_id or None,
+                "account_name": names.account(one.connection_id) if one.connection_id else UNKNOWN,
+                "provider": _provider(one),
+            },
         ),
-        "by_api_key": group(every, _key, lambda one: _key_facts(one, names)),
+        "by_api_key": group(
+            every,
+            _key,
+            lambda one: {"api_key_key": _key(one), **key_facts(one.api_key_id or None, names)},
+        ),
         "by_endpoint": group(
             every, lambda one: one.endpoint, lambda one: {"endpoint": one.endpoint}
         ),
@@ -131,7 +139,7 @@ def summarize(sums: Iterable[Sums], names: Names) -> dict[str, Any]:
 
 
 def group(sums: Iterable[Sums], label: Callable[[Sums], str], facts: Facts) -> dict[str, PartRow]:
-    """One part for each label, the busiest first."""
+    """Add up the sums of each label, the busiest first."""
     parts: dict[str, tuple[Part, Mapping[str, Any]]] = {}
     for each in sums:
         name = label(each)
@@ -154,29 +162,16 @@ def model_label(sums: Sums) -> str:
 
 
 def label_model(model: str | None, provider: str | None) -> str:
-    """A model with its provider, in the words of the dashboard."""
+    """Label a model with its provider, as the dashboard shows it."""
     return f"{model or UNKNOWN} ({provider or UNKNOWN})"
-
-
-def _account_facts(sums: Sums, names: Names) -> dict[str, Any]:
-    identity = sums.connection_id
-    return {
-        "connection_id": identity or None,
-        "account_name": names.account(identity) if identity else UNKNOWN,
-        "provider": _provider(sums),
-    }
 
 
 def _key(sums: Sums) -> str:
     return sums.api_key_id or NO_KEY
 
 
-def _key_facts(sums: Sums, names: Names) -> dict[str, Any]:
-    return {"api_key_key": _key(sums), **key_facts(sums.api_key_id or None, names)}
-
-
 def key_facts(identity: str | None, names: Names) -> dict[str, Any]:
-    """A key by its name; nothing of its text is known here."""
+    """Describe a key by its name; its text is not available here."""
     if identity is None:
         return {"api_key_masked": None, "key_name": NO_KEY_NAME}
     return {"api_key_masked": MASK, "key_name": names.keys.get(identity, GONE_KEY)}

@@ -1,4 +1,4 @@
-"""How rows of the ledger and the sums of a period are shown."""
+"""The JSON shapes of usage: rows of the ledger and sums of a period."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -79,7 +79,7 @@ class DetailRow(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 async def names_of(admin: AdminContext) -> Names:
-    """What the operator calls keys, accounts and providers."""
+    """Load the names of keys, accounts and providers."""
     keys = {key.id: key.name for key in await admin.stores.keys.list()}
     accounts = {
         account.id: account.name or account.id for account in await admin.stores.connections.list()
@@ -194,7 +194,7 @@ class History(Struct, frozen=True, kw_only=True):
 
 
 def log_line(row: UsageRow, names: Names) -> str:
-    """One call in a line of text: when, what, by which account, tokens in and out, how it went."""
+    """Format a call as a line: time, model, provider, account, tokens in and out, status."""
     account = names.account(row.connection_id) if row.connection_id else "-"
     words = (
         row.finished_at,

@@ -1,1 +1,1 @@
-"""Asking vendors on the operator's behalf: are they there, do they accept this key?"""
+"""Checks of vendors on the operator's behalf: reachability, keys, lists of models."""

@@ -1,8 +1,7 @@
-"""Whether a vendor lets an account in.
+"""Checks whether a vendor accepts an account.
 
-A list of models is asked for first, because it costs nothing. Where that list
-is open to everybody it proves nothing about a key, so then, and where there is
-no list, a model has to answer one word.
+A list of models is requested first, because it costs nothing. Where that list
+needs no key, or where there is none, a one-token chat request follows.
 """
 
 import asyncio
@@ -49,24 +48,24 @@ class Checked(Struct, frozen=True):
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """What is looked at: an account at a provider, with the way to speak to it."""
+    """What is checked: an account at a provider, with its wire format."""
 
     spec: ProviderSpec
     wire: WireFormat
     account: Account
     model: str | None = None
-    """The model to greet where one has to be; ``None`` takes what the provider is known for."""
+    """The model for a test request; ``None`` takes the provider's first chat model."""
     trusting: bool = False
-    """Whether a list that is open to everybody is enough, as long as no model is named."""
+    """Whether a list that needs no key is enough, as long as no model is named."""
 
 
 async def check(core: Core, subject: Subject, path: str, limit: float) -> Checked:
-    """Look at an account. ``path`` is the management route that asks."""
+    """Check an account. ``path`` is the admin route that does so, for the ledger."""
     return await time_proof(_prove(core, subject, path), subject.account.credential, limit)
 
 
 async def time_proof(proving: Awaitable[Proof], credential: Credential, limit: float) -> Checked:
-    """Await a proof for so many seconds and say what came of it."""
+    """Await a proof for at most ``limit`` seconds and report the result."""
     began = time.monotonic()
     error: GatewayError | None = None
     proof: Proof | None = None
@@ -82,7 +81,7 @@ async def time_proof(proving: Awaitable[Proof], credential: Credential, limit: f
 
 
 async def _prove(core: Core, subject: Subject, path: str) -> Proof:
-    """Raises GatewayError unless the account is let in."""
+    """Raises GatewayError unless the vendor accepts the account."""
     fetched, proves = await _list(core, subject)
     has_list = fetched is not None and fetched.is_good
     if proves or (has_list and subject.trusting and subject.model is None):
@@ -101,7 +100,7 @@ async def _prove(core: Core, subject: Subject, path: str) -> Proof:
 
 
 async def _list(core: Core, subject: Subject) -> tuple[Fetched | None, bool]:
-    """The vendor's list, and whether it was given for the sake of the key.
+    """Fetch the vendor's list; also returns whether it needs the key.
 
     Raises UpstreamError when the vendor turns the key down.
     """
@@ -126,18 +125,18 @@ async def _greet(core: Core, subject: Subject, model: str, path: str) -> None:
     spec, account = subject.spec, subject.account
     rows = core.snapshot.models.get(spec.id, spec.models)
     row = next((row for row in rows if row.id == model and row.kind is Kind.LLM), Model(model))
-    trace = RequestRecord(core.new_id(), path, spec.format, core.clock())
-    trace.model = model
+    record = RequestRecord(core.new_id(), path, spec.format, core.clock())
+    record.model = model
     try:
-        await greet_account(core, account, Member(Target(spec, row), model), trace)
+        await greet_account(core, account, Member(Target(spec, row), model), record)
     except GatewayError as error:
-        trace.failed(error)
+        record.failed(error)
         if not shows_admission(error):
             raise
     finally:
-        trace.over = time.monotonic()
-        trace.connection_id = account.id or None
-        core.ledger.record(trace)
+        record.over = time.monotonic()
+        record.connection_id = account.id or None
+        core.ledger.record(record)
 
 
 def _listed_model(fetched: Fetched | None) -> str | None:
@@ -151,6 +150,6 @@ def _listed_model(fetched: Fetched | None) -> str | None:
 
 
 def default_model(data: Mapping[str, Any]) -> str | None:
-    """The model that a connection's record says to use."""
+    """Return the default model of a connection's record."""
     model = data.get("defaultModel")
     return model if isinstance(model, str) and model else None

@@ -57,7 +57,7 @@ def _request(type_: str, base: str, account: Account, model: str) -> UpstreamReq
 
 
 def _refusal(fetched: Fetched) -> UpstreamError:
-    """The vendor's words, in whichever of the usual places they are."""
+    """Build an error with the vendor's message, from any of its usual places."""
     answer = _decoded(fetched)
     error = answer.get("error") if isinstance(answer, Mapping) else None
     if isinstance(error, Mapping):

@@ -1,4 +1,4 @@
-"""Asking a vendor which models it has."""
+"""Fetching a vendor's list of models."""
 
 import asyncio
 from collections.abc import Mapping
@@ -29,11 +29,11 @@ ANSWER_LIMIT = 16 * 1024 * 1024
 MOST_PAGES = 50
 USUAL_LIST = "/models"
 _OTHER_LISTS = {"/api/chat": "/api/tags"}
-"""Paths of chat calls whose servers list their models elsewhere than usual."""
+"""Chat paths of servers that list their models at another path than usual."""
 
 
 class Fetched(Struct, frozen=True):
-    """An answer, read to its end."""
+    """A response with its whole body."""
 
     status: int
     headers: Mapping[str, str]
@@ -45,7 +45,7 @@ class Fetched(Struct, frozen=True):
 
 
 def list_path(wire: WireFormat) -> str:
-    """Where vendors of a format list their models, below the base URL."""
+    """Return the path, below the base URL, where vendors of a format list their models."""
     return _OTHER_LISTS.get(vendor_side(wire).path("", False), USUAL_LIST)
 
 
@@ -59,7 +59,7 @@ def can_list(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> bo
 def list_request(
     spec: ProviderSpec, wire: WireFormat, credential: Credential
 ) -> UpstreamRequest | None:
-    """The request for a list; ``None`` for a vendor that has none."""
+    """Build the request for a list; ``None`` for a vendor that has none."""
     if spec.executor is not None and spec.models_url is None:
         return None
     url = _list_url(spec, wire, credential)
@@ -94,7 +94,7 @@ def _list_url(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> s
 async def fetch(
     core: Core, account: Account, request: UpstreamRequest, spec: ProviderSpec | None = None
 ) -> Fetched:
-    """Send a request the way that an account's calls go. Raises TransportError."""
+    """Send a request through the account's proxy. Raises TransportError."""
     if spec is None:
         transport = core.network.transport(proxy_for(account.proxy, request.url))
         response = await transport.send(request)
@@ -110,7 +110,7 @@ async def fetch(
 async def discover(
     core: Core, spec: ProviderSpec, wire: WireFormat, account: Account
 ) -> tuple[Listed, ...] | None:
-    """The vendor's whole list; ``None`` for a vendor that has none.
+    """Fetch the vendor's whole list; ``None`` for a vendor that has none.
 
     Raises UpstreamError when it refuses, sends something else or takes too long.
     """
@@ -139,5 +139,5 @@ async def discover(
 
 
 def read_refusal(wire: WireFormat, fetched: Fetched) -> UpstreamError:
-    """A vendor's error, read by its format."""
+    """Read a vendor's error by its format."""
     return vendor_side(wire).read_error(fetched.status, fetched.headers, fetched.body)

@@ -1,4 +1,4 @@
-"""What a look at an account showed, and what that means to the operator."""
+"""The result of a check of an account, and its meaning to the operator."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from gateway_core.upstream.redaction import redact
 
 _ABOUT_THE_KEY = ("api key", "api_key", "apikey", "credential", "unauthorized", "authentication")
 _ABOUT_THE_REQUEST = (400, 404, 405, 413, 422, 429)
-"""Statuses a vendor gives only to those it has let in."""
+"""Statuses that a vendor returns only after it accepted the key."""
 
 
 class Diagnosis(Struct, frozen=True, kw_only=True):
@@ -32,14 +32,14 @@ class Finding(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def shows_admission(error: GatewayError) -> bool:
-    """Whether a refusal shows that the key itself is good."""
+    """Whether an error shows that the vendor accepted the key."""
     if isinstance(error, TransportError) or not isinstance(error, UpstreamError):
         return False
     return error.status in _ABOUT_THE_REQUEST and not _is_about_the_key(error)
 
 
 def _is_about_the_key(error: UpstreamError) -> bool:
-    """Some vendors call a wrong key a bad request, so the words count too."""
+    """Whether an error is about the key; some vendors report that as a bad request."""
     text = error.message.lower()
     return error.status in (401, 403) or (
         error.status < 500 and any(word in text for word in _ABOUT_THE_KEY)
@@ -47,7 +47,7 @@ def _is_about_the_key(error: UpstreamError) -> bool:
 
 
 def build_finding(error: GatewayError | None, latency_ms: int, secrets: Iterable[str]) -> Finding:
-    """The finding of a look that ended with this error, or with none."""
+    """Build the finding of a check that ended with this error, or with none."""
     if error is None:
         return Finding(
             valid=True,

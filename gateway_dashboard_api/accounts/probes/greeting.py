@@ -1,4 +1,4 @@
-"""Saying "hi" to a model, by the same path that every call takes."""
+"""A minimal chat request to a model, through the same pipeline as every call."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,12 +19,12 @@ from gateway_core.routing.plan import Member
 from gateway_core.routing.snapshot import Account, ConfigSnapshot
 
 CHAT = "/v1/chat/completions"
-"""The endpoint whose format is asked first: the words of the greeting are its own."""
+"""The endpoint whose format is preferred, because the body is written in it."""
 ANY_ACCOUNT = AccountConstraints()
 
 
 def build_greeting(formats: Mapping[str, WireFormat], model: str) -> Translation:
-    """The shortest call there is, in the first client format that understands it.
+    """Build the shortest chat call, in the first client format that can read it.
 
     Raises Unavailable when none does.
     """
@@ -48,47 +48,49 @@ def build_greeting(formats: Mapping[str, WireFormat], model: str) -> Translation
             body=body,
             members=members_of(body),
         )
-        question = Translation(call, formats)
-        if wire.client is not None and _is_understood(question):
-            return question
+        translation = Translation(call, formats)
+        if wire.client is not None and _is_understood(translation):
+            return translation
     raise Unavailable("No wire format is installed that can ask a model for a word")
 
 
-def _is_understood(question: Translation) -> bool:
+def _is_understood(translation: Translation) -> bool:
     try:
-        question.conversation()
+        translation.conversation()
     except GatewayError:
         return False
     return True
 
 
-async def intercept(core: Core, question: Translation) -> Translation:
-    """The question that every interceptor agrees to. Raises GatewayError when one refuses it."""
+async def intercept(core: Core, translation: Translation) -> Translation:
+    """Apply the interceptors. Raises GatewayError when one refuses the call."""
     if not core.interceptors.active:
-        return question
-    return Translation(await core.interceptors.before(question.call), question.formats)
+        return translation
+    return Translation(await core.interceptors.before(translation.call), translation.formats)
 
 
 async def greet(
     core: Core,
     snapshot: ConfigSnapshot,
-    question: Translation,
+    translation: Translation,
     members: Sequence[Member],
-    trace: RequestRecord,
+    record: RequestRecord,
     *,
     constraints: AccountConstraints = ANY_ACCOUNT,
     timeout: float | None = None,
 ) -> None:
-    """Let the first of these members answer. Raises GatewayError when none does."""
-    trace.format = question.client.id
-    job = Job(opener=question.open, stream=False, constraints=constraints, timeout=timeout)
-    answer = await dispatch(core, snapshot, members, job, trace)
-    trace.upstream_format = answer.exchange.upstream_format
-    trace.add_usage(answer.exchange.usage)
+    """Send the call to these members in turn. Raises GatewayError when none answers."""
+    record.format = translation.client.id
+    job = Job(opener=translation.open, stream=False, constraints=constraints, timeout=timeout)
+    answer = await dispatch(core, snapshot, members, job, record)
+    record.upstream_format = answer.exchange.upstream_format
+    record.add_usage(answer.exchange.usage)
 
 
-async def greet_account(core: Core, account: Account, member: Member, trace: RequestRecord) -> None:
-    """Let exactly this account answer, stored or not, resting or not. Raises GatewayError.
+async def greet_account(
+    core: Core, account: Account, member: Member, record: RequestRecord
+) -> None:
+    """Send the call to exactly this account, also in cooldown. Raises GatewayError.
 
     What is learnt stays here: the account's standing with real calls does not change.
     """
@@ -97,5 +99,5 @@ async def greet_account(core: Core, account: Account, member: Member, trace: Req
     )
     accounts = {member.target.provider.id: (account,)}
     snapshot = msgspec.structs.replace(core.snapshot, accounts=accounts)
-    question = build_greeting(snapshot.registry.formats, trace.model)
-    await greet(isolated, snapshot, question, (member,), trace)
+    translation = build_greeting(snapshot.registry.formats, record.model)
+    await greet(isolated, snapshot, translation, (member,), record)

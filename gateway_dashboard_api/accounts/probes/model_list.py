@@ -1,4 +1,4 @@
-"""Reading lists of models, in whatever envelope a vendor sends them. No I/O.
+"""Reading lists of models in the various envelopes that vendors send. No I/O.
 
 ```text
 {data: [{id}]}                        most vendors; has_more and last_id point to the next page
@@ -32,7 +32,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class NotAList(UpstreamError):
-    """An answer that came in good order and holds no list of models."""
+    """A successful answer that holds no list of models."""
 
 
 class Listed(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -52,7 +52,7 @@ class Page(Struct, frozen=True):
 
     models: tuple[Listed, ...]
     following: Mapping[str, str] = {}
-    """The query that asks for the next part; empty at the end."""
+    """The query parameters of the next part; empty at the end."""
 
 
 def read_page(body: bytes) -> Page:

@@ -1,4 +1,4 @@
-"""From a stored or proposed account to a look at it."""
+"""Checking stored and proposed accounts."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from .checks import Checked, Proof, Subject, check, default_model, time_proof
 async def check_connection(
     admin: AdminContext, connection: Connection, owner: Owner, path: str, limit: float
 ) -> Checked:
-    """Look at a stored account, whether it is active or not."""
+    """Check a stored account, active or not."""
     account = account_of(connection, admin.snapshot.settings, admin.snapshot.pools)
     model = default_model(connection.data) or default_model(connection.provider_data)
     if connection.broken:
@@ -62,7 +62,7 @@ async def _refuse(error: GatewayError) -> Proof:
 def build_candidate(
     admin: AdminContext, provider: str, key: str | None, data: Mapping[str, Any], identity: str = ""
 ) -> Account:
-    """An account that is not stored; without an id it leaves no trace of itself."""
+    """Build an account that is not stored; without an id, no usage is attributed to it."""
     return Account(
         id=identity,
         provider=provider,

@@ -1,4 +1,4 @@
-"""The pages of an assisted login, at the host where nothing else is served (5.3)."""
+"""The pages of an assisted login, on a host name that serves nothing else (5.3)."""
 
 import asyncio
 from functools import partial
@@ -35,7 +35,7 @@ COOKIE = "web_login"
 KEPT_BACK = frozenset(
     {"set-cookie", "content-length", "content-type", "transfer-encoding", "connection"}
 )
-"""Headers of a plugin's answer that are not passed on, beside those of CORS."""
+"""Headers of a plugin's answer that are not passed on, besides those of CORS."""
 GUARDS = {
     "cache-control": "no-store",
     "content-security-policy": "frame-ancestors 'none'",

@@ -1,4 +1,4 @@
-"""The assisted login at vendors whose accounts are a cookie, as the dashboard steers it (A.1)."""
+"""The assisted login at vendors whose accounts are a cookie: the dashboard's side (A.1)."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
 
 
 class Steering:
-    """What the dashboard asks for while a browser signs in elsewhere."""
+    """The dashboard's requests while a browser signs in on the other host."""
 
     def __init__(self, sign_ins: SignIns) -> None:
         self._sign_ins = sign_ins
@@ -153,7 +153,7 @@ class Steering:
         return json_answer(DoneAnswer())
 
     async def popup(self, admin: AdminContext, request: Request) -> Response:
-        """From a window that the dashboard opened at its own address to the login's."""
+        """Redirect the dashboard's popup to the login's host."""
         grant = read_query(request, GrantQuery).grant
         origin = require_login_origin(admin)
         if not self._sign_ins.is_granted(grant):
@@ -179,7 +179,7 @@ class Steering:
 
 
 def require_login_origin(admin: AdminContext) -> str:
-    """Where assisted logins are served. Raises BadRequest when they are off."""
+    """Return the origin of assisted logins. Raises BadRequest when they are off."""
     configured = admin.core.environment.web_login_origin
     origin = login_origin(configured, admin.core.identity.public_origin)
     if not origin:
@@ -192,7 +192,7 @@ def require_login_origin(admin: AdminContext) -> str:
 
 
 async def _save(admin: AdminContext, body: FinishBody, provider: str, cookies: str) -> Connection:
-    """The account with its new credential. Raises BadRequest, NotFound, Conflict."""
+    """Store the account with its new credential. Raises BadRequest, NotFound, Conflict."""
     owner = await owner_of(admin, provider)
     if body.connection_id is None:
         body_of_new = NewConnectionBody(provider=provider, name=body.name, api_key=cookies)

@@ -96,7 +96,7 @@ async def test_while_nothing_happens_there_are_pings_and_no_new_picture(desk: Ad
         await shown(frames)
         assert [await anext(frames) for _ in range(5)] == [PING] * 5
 
-    assert feeds.made == 1
+    assert feeds.computed == 1
 
 
 async def test_one_picture_is_enough_for_everybody(office: Office, desk: AdminContext) -> None:
@@ -104,7 +104,7 @@ async def test_one_picture_is_enough_for_everybody(office: Office, desk: AdminCo
     feeds = feeds_of(desk)
     watchers = [feeds.watch("7d") for _ in range(20)]
     await asyncio.gather(*map(shown, watchers))
-    made = feeds.made
+    computed = feeds.computed
 
     await keep(office, row())
     pictures = await asyncio.gather(*map(shown, watchers))
@@ -112,7 +112,7 @@ async def test_one_picture_is_enough_for_everybody(office: Office, desk: AdminCo
         await each.aclose()
 
     assert {one["totalRequests"] for one in pictures} == {1}
-    assert (made, feeds.made) == (1, 2)
+    assert (computed, feeds.computed) == (1, 2)
 
 
 async def test_a_picture_that_takes_long_is_not_made_all_the_time(
