@@ -12,9 +12,12 @@ LINES = 500
 BEHIND = 200
 """Lines that a slow reader may lag behind before it misses some."""
 LOGGERS = ("gateway_core", "gateway_dashboard_api")
-_KEY = "dashboard_console"
 Entry = str | None
 """A line; ``None`` means that the log was cleared."""
+
+
+_consoles: dict[int, "Console"] = {}
+"""By the identity of a running gateway's core."""
 
 
 class Console(logging.Handler):
@@ -63,8 +66,7 @@ class Console(logging.Handler):
 
 def console_of(core: Core) -> Console | None:
     """Return the console of a running gateway; ``None`` while the translator is off."""
-    console: Console | None = vars(core).get(_KEY)
-    return console
+    return _consoles.get(id(core))
 
 
 @asynccontextmanager
@@ -74,7 +76,7 @@ async def capture_log(core: Core) -> AsyncIterator[None]:
         yield
         return
     console = Console()
-    vars(core)[_KEY] = console
+    _consoles[id(core)] = console
     loggers = [logging.getLogger(name) for name in LOGGERS]
     for logger in loggers:
         logger.addHandler(console)
@@ -84,4 +86,4 @@ async def capture_log(core: Core) -> AsyncIterator[None]:
         for logger in loggers:
             logger.removeHandler(console)
         console.close()
-        del vars(core)[_KEY]
+        del _consoles[id(core)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from admin_gateway import REPLY
 from fake_vendor import Asked, Said
-from office import REPLY
 from served import Served, served
 
 from gateway_core.identity.credentials import CLI_HEADER

@@ -3,8 +3,8 @@
 from typing import Any, cast
 
 import pytest
+from admin_gateway import AdminGateway
 from msgspec import Struct
-from office import Office
 
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.credentials import COOKIE
@@ -50,25 +50,25 @@ def named(operation: RouteOperation) -> str:
     return f"{operation.method} {operation.path}"
 
 
-async def identity(office: Office, path: str) -> str:
+async def identity(admin: AdminGateway, path: str) -> str:
     """A row for what is asked about one, where there is a way to make it."""
     home = "/".join(path.split("/")[:3])
     if "{" not in path or home not in ROWS:
         return "nobody"
-    made = await office.ask("POST", home, ROWS[home], status=201)
+    made = await admin.call("POST", home, ROWS[home], status=201)
     return str(row_of(made)["id"])
 
 
 @pytest.mark.parametrize("operation", bodied(), ids=named)
 async def test_every_body_refuses_a_member_that_it_does_not_have(
-    office: Office, operation: RouteOperation
+    admin: AdminGateway, operation: RouteOperation
 ) -> None:
-    one = await identity(office, operation.path)
+    one = await identity(admin, operation.path)
     path = operation.path.format(id=one, connectionId=one, name=one)
     body = {**(operation.example or {}), **WRONG}
-    cookie = f"{COOKIE}={office.core.sessions.issue()}"
+    cookie = f"{COOKIE}={admin.core.sessions.issue()}"
 
-    answer = await office.client.request(
+    answer = await admin.client.request(
         operation.method, path, json=body, headers={"cookie": cookie}
     )
 
@@ -79,25 +79,25 @@ async def test_every_body_refuses_a_member_that_it_does_not_have(
 
 
 @pytest.mark.parametrize("mistyped", ["ratelimt", "rpmlimit", "maxCostUSD", "provider_connections"])
-async def test_a_mistyped_limit_makes_no_key(office: Office, mistyped: str) -> None:
-    answer = await office.ask("POST", KEYS, {**KEY, mistyped: 5}, status=400)
+async def test_a_mistyped_limit_makes_no_key(admin: AdminGateway, mistyped: str) -> None:
+    answer = await admin.call("POST", KEYS, {**KEY, mistyped: 5}, status=400)
 
     assert answer["error"].startswith(f'Unknown member "{mistyped}": possible are ')
     assert "rpmLimit, " in answer["error"]
-    assert (await office.ask("GET", KEYS))["keys"] == []
+    assert (await admin.call("GET", KEYS))["keys"] == []
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-async def test_a_mistyped_limit_changes_nothing_of_a_key(office: Office, method: str) -> None:
-    key = await office.ask("POST", KEYS, {**KEY, "rpmLimit": 5}, status=201)
+async def test_a_mistyped_limit_changes_nothing_of_a_key(admin: AdminGateway, method: str) -> None:
+    key = await admin.call("POST", KEYS, {**KEY, "rpmLimit": 5}, status=201)
     path = f"{KEYS}/{key['id']}"
-    before = await office.ask("GET", path)
+    before = await admin.call("GET", path)
 
     body = {"rpmLimit": None, "dailyLimitToken": 10, "name": "other"}
-    answer = await office.ask(method, path, body, status=400)
+    answer = await admin.call(method, path, body, status=400)
 
     assert answer["error"].startswith('Unknown member "dailyLimitToken"')
-    assert await office.ask("GET", path) == before
+    assert await admin.call("GET", path) == before
 
 
 @pytest.mark.parametrize(
@@ -108,29 +108,29 @@ async def test_a_mistyped_limit_changes_nothing_of_a_key(office: Office, method:
     ],
 )
 async def test_a_mistyped_rule_for_models_is_not_a_rule_that_opens_them(
-    office: Office, access: dict[str, Any], wrong: str
+    admin: AdminGateway, access: dict[str, Any], wrong: str
 ) -> None:
-    beside = await office.ask("POST", KEYS, {**KEY, "modelAccess": access}, status=400)
-    inside = await office.ask("POST", KEYS, {**KEY, "policy": {"modelAccess": access}}, status=400)
+    beside = await admin.call("POST", KEYS, {**KEY, "modelAccess": access}, status=400)
+    inside = await admin.call("POST", KEYS, {**KEY, "policy": {"modelAccess": access}}, status=400)
 
     expected = f'Invalid modelAccess: unknown member "{wrong}", possible are mode, patterns'
     assert beside["error"] == inside["error"] == expected
 
 
 async def test_a_mistyped_pin_of_a_combo_s_member_does_not_open_every_account(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
     members = [{"model": "acme/large", "conectionId": "one"}]
     combo = {"name": "one", "models": ["acme/large"], "members": members}
 
-    answer = await office.ask("POST", "/api/combos", combo, status=400)
+    answer = await admin.call("POST", "/api/combos", combo, status=400)
 
     expected = 'Invalid member: unknown "conectionId", possible are model, weight, connectionId'
     assert answer["error"] == expected
 
 
-async def test_other_members_of_a_policy_are_kept(office: Office) -> None:
-    key = await office.ask("POST", KEYS, {**KEY, "policy": {"own": {"a": 1}}}, status=201)
+async def test_other_members_of_a_policy_are_kept(admin: AdminGateway) -> None:
+    key = await admin.call("POST", KEYS, {**KEY, "policy": {"own": {"a": 1}}}, status=201)
 
     assert key["policy"]["own"] == {"a": 1}
 
@@ -144,31 +144,31 @@ def row_of(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("home", ROWS)
-async def test_a_row_may_be_sent_back_as_it_was_read(office: Office, home: str) -> None:
-    path = f"{home}/{await identity(office, home + '/{id}')}"
-    row = row_of(await office.ask("GET", path))
+async def test_a_row_may_be_sent_back_as_it_was_read(admin: AdminGateway, home: str) -> None:
+    path = f"{home}/{await identity(admin, home + '/{id}')}"
+    row = row_of(await admin.call("GET", path))
 
-    after = row_of(await office.ask("PUT", path, row))
+    after = row_of(await admin.call("PUT", path, row))
 
     assert {**after, "updatedAt": "now"} == {**row, "updatedAt": "now"}
 
 
 async def test_what_the_gateway_found_out_about_an_account_may_be_sent_back(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
-    path = f"/api/providers/{await identity(office, '/api/providers/{id}')}"
-    office.vendor.key = "another"
-    await office.ask("POST", f"{path}/test")
-    row = (await office.ask("GET", path))["connection"]
+    path = f"/api/providers/{await identity(admin, '/api/providers/{id}')}"
+    admin.vendor.key = "another"
+    await admin.call("POST", f"{path}/test")
+    row = (await admin.call("GET", path))["connection"]
     assert {"lastError", "testStatus", "canDiscoverModels"} <= row.keys()
 
-    after = await office.ask("PUT", path, row)
+    after = await admin.call("PUT", path, row)
 
     assert after["connection"]["lastError"] == row["lastError"]
 
 
-async def test_an_account_may_be_made_that_is_not_active_yet(office: Office) -> None:
-    row = await office.connect(isActive=False)
+async def test_an_account_may_be_made_that_is_not_active_yet(admin: AdminGateway) -> None:
+    row = await admin.connect(isActive=False)
 
     assert row["isActive"] is False
-    assert (await office.chat("acme/large")).status_code == 404
+    assert (await admin.chat("acme/large")).status_code == 404

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from admin_gateway import KEY, AdminGateway
 from audiences import SECRET, by_key, by_session
-from office import KEY, Office
 
 from gateway_core.storage.stores.connection import ConnectionChange
 
@@ -30,52 +30,52 @@ ADDRESSES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("body", ADDRESSES, ids=str)
-async def test_a_key_may_not_say_where_calls_go(office: Office, body: dict[str, Any]) -> None:
-    row = await office.connect()
+async def test_a_key_may_not_say_where_calls_go(admin: AdminGateway, body: dict[str, Any]) -> None:
+    row = await admin.connect()
     new = {"provider": "acme", "name": "other", "apiKey": KEY, **body}
-    async with by_key(office) as key:
-        changed = await key.ask("PUT", f"/api/providers/{row['id']}", body, status=403)
-        patched = await key.ask("PATCH", f"/api/providers/{row['id']}", body, status=403)
-        made = await key.ask("POST", "/api/providers", new, status=403)
-        tried = await key.ask("POST", "/api/connections", new, status=403)
+    async with by_key(admin) as key:
+        changed = await key.call("PUT", f"/api/providers/{row['id']}", body, status=403)
+        patched = await key.call("PATCH", f"/api/providers/{row['id']}", body, status=403)
+        made = await key.call("POST", "/api/providers", new, status=403)
+        tried = await key.call("POST", "/api/connections", new, status=403)
 
     assert {each["error"] for each in (changed, patched, made, tried)} == {
         "An API key may not set a connection's address or proxy"
     }
-    assert len(await office.core.stores.connections.list()) == 1
-    assert (await office.stored(row["id"]))["apiKey"] == KEY
+    assert len(await admin.core.stores.connections.list()) == 1
+    assert (await admin.stored(row["id"]))["apiKey"] == KEY
 
 
-async def test_a_key_may_not_try_an_address(office: Office) -> None:
-    body = {"provider": "acme", "apiKey": "key-canary", "baseUrl": office.other.url}
-    node = {"baseUrl": office.other.url, "apiKey": "key-canary"}
-    async with by_key(office) as key:
-        await key.ask("POST", "/api/providers/validate", body, status=403)
-        await key.ask("POST", "/api/provider-nodes/validate", node, status=403)
+async def test_a_key_may_not_try_an_address(admin: AdminGateway) -> None:
+    body = {"provider": "acme", "apiKey": "key-canary", "baseUrl": admin.other.url}
+    node = {"baseUrl": admin.other.url, "apiKey": "key-canary"}
+    async with by_key(admin) as key:
+        await key.call("POST", "/api/providers/validate", body, status=403)
+        await key.call("POST", "/api/provider-nodes/validate", node, status=403)
 
-    assert office.other.calls() == []
+    assert admin.other.calls() == []
 
 
 @pytest.mark.parametrize("host", ["169.254.169.254", "[fe80::1]", "100.100.100.200"])
 async def test_nobody_tries_a_proxy_or_a_crawler_at_what_is_never_called(
-    office: Office, host: str
+    admin: AdminGateway, host: str
 ) -> None:
     url = f"http://{host}:3128"
 
-    tried = await office.ask("POST", "/api/settings/proxy-test", {"proxyUrl": url}, status=400)
-    async with by_session(office) as person:
+    tried = await admin.call("POST", "/api/settings/proxy-test", {"proxyUrl": url}, status=400)
+    async with by_session(admin) as person:
         person.client.headers["origin"] = "http://127.0.0.1"
         path, body = "/api/settings/firecrawl/detect", {"baseUrl": url}
-        looked = await person.ask("POST", path, body, status=400)
+        looked = await person.call("POST", path, body, status=400)
 
     for each in (tried, looked):
         assert each["error"].startswith("The provider's address is not allowed")
 
 
-async def test_a_key_may_still_add_and_change_accounts(office: Office) -> None:
-    async with by_key(office) as key:
+async def test_a_key_may_still_add_and_change_accounts(admin: AdminGateway) -> None:
+    async with by_key(admin) as key:
         row = await key.connect()
-        changed = await key.ask(
+        changed = await key.call(
             "PUT", f"/api/providers/{row['id']}", {"name": "new", DATA: {"region": "eu"}}
         )
 
@@ -83,14 +83,14 @@ async def test_a_key_may_still_add_and_change_accounts(office: Office) -> None:
     assert changed["connection"][DATA] == {"region": "eu"}
 
 
-async def test_a_key_may_not_move_a_node(office: Office) -> None:
-    body = {"name": "n", "prefix": "mine", "baseUrl": office.vendor.url}
-    node = (await office.ask("POST", "/api/provider-nodes", body, status=201))["node"]
+async def test_a_key_may_not_move_a_node(admin: AdminGateway) -> None:
+    body = {"name": "n", "prefix": "mine", "baseUrl": admin.vendor.url}
+    node = (await admin.call("POST", "/api/provider-nodes", body, status=201))["node"]
     one = f"/api/provider-nodes/{node['id']}"
-    async with by_key(office) as key:
-        await key.ask("POST", "/api/provider-nodes", {**body, "prefix": "other"}, status=403)
-        await key.ask("PUT", one, {"baseUrl": office.other.url}, status=403)
-        renamed = await key.ask("PUT", one, {"name": "m", "baseUrl": node["baseUrl"]})
+    async with by_key(admin) as key:
+        await key.call("POST", "/api/provider-nodes", {**body, "prefix": "other"}, status=403)
+        await key.call("PUT", one, {"baseUrl": admin.other.url}, status=403)
+        renamed = await key.call("PUT", one, {"name": "m", "baseUrl": node["baseUrl"]})
 
     assert renamed["node"]["name"] == "m"
     assert renamed["node"]["baseUrl"] == node["baseUrl"]
@@ -99,35 +99,35 @@ async def test_a_key_may_not_move_a_node(office: Office) -> None:
 @pytest.mark.parametrize(
     "stored", [PROXY, "http://me:word/@h:1", "socks5://u:pass#word@127.0.0.1:1", "word"]
 )
-async def test_a_key_sees_a_proxy_without_its_password(office: Office, stored: str) -> None:
-    row = await office.connect(connectionProxyEnabled=True, connectionProxyUrl=PROXY)
-    await _store(office, row["id"], stored)
-    async with by_key(office) as key:
-        listed = (await key.ask("GET", "/api/providers"))["connections"]
-        one = (await key.ask("GET", f"/api/providers/{row['id']}"))["connection"]
-        renamed = await key.ask("PUT", f"/api/providers/{row['id']}", {"name": "new"})
+async def test_a_key_sees_a_proxy_without_its_password(admin: AdminGateway, stored: str) -> None:
+    row = await admin.connect(connectionProxyEnabled=True, connectionProxyUrl=PROXY)
+    await _store(admin, row["id"], stored)
+    async with by_key(admin) as key:
+        listed = (await key.call("GET", "/api/providers"))["connections"]
+        one = (await key.call("GET", f"/api/providers/{row['id']}"))["connection"]
+        renamed = await key.call("PUT", f"/api/providers/{row['id']}", {"name": "new"})
 
-    own = (await office.ask("GET", f"/api/providers/{row['id']}"))["connection"]
+    own = (await admin.call("GET", f"/api/providers/{row['id']}"))["connection"]
     assert own[DATA]["connectionProxyUrl"] == stored
     for shown in (listed[0], one, renamed["connection"]):
         assert "word" not in str(shown)
         assert "***" in shown[DATA]["connectionProxyUrl"]
 
 
-async def _store(office: Office, identity: str, proxy: str) -> None:
+async def _store(admin: AdminGateway, identity: str, proxy: str) -> None:
     change = ConnectionChange(data={DATA: {"connectionProxyUrl": proxy}})
-    await office.core.stores.connections.update(identity, change)
+    await admin.core.stores.connections.update(identity, change)
 
 
-async def test_a_key_cannot_pin_a_test(office: Office) -> None:
-    row = await office.connect()
+async def test_a_key_cannot_pin_a_test(admin: AdminGateway) -> None:
+    row = await admin.connect()
     asked = {"model": "acme/large", "connectionId": row["id"]}
     many = {"models": [{"model": "acme/large"}], "connectionId": row["id"]}
-    async with by_key(office) as key:
-        await key.ask("POST", "/api/models/test", asked, status=403)
-        await key.ask("POST", "/api/models/test/batch", many, status=403)
-        await key.ask("POST", f"/api/providers/{row['id']}/test-models", many, status=403)
-        free = await key.ask("POST", "/api/models/test", {"model": "acme/large"})
+    async with by_key(admin) as key:
+        await key.call("POST", "/api/models/test", asked, status=403)
+        await key.call("POST", "/api/models/test/batch", many, status=403)
+        await key.call("POST", f"/api/providers/{row['id']}/test-models", many, status=403)
+        free = await key.call("POST", "/api/models/test", {"model": "acme/large"})
 
     assert free["ok"] is True
-    assert len(office.vendor.calls()) == 1
+    assert len(admin.vendor.calls()) == 1

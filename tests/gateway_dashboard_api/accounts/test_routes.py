@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from office import KEY, Office
+from admin_gateway import KEY, AdminGateway
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.routing.failure_rules import FailureClass
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 PATH = "/api/providers"
 
 
-async def test_a_connection_is_saved_and_shown_without_its_secrets(office: Office) -> None:
+async def test_a_connection_is_saved_and_shown_without_its_secrets(admin: AdminGateway) -> None:
     body = {
         "provider": "acme",
         "name": " main ",
@@ -23,7 +23,7 @@ async def test_a_connection_is_saved_and_shown_without_its_secrets(office: Offic
         "providerSpecificData": {"region": "eu", "clientSecret": "canary", "webCookie": "canary"},
     }
 
-    made = (await office.ask("POST", PATH, body, status=201))["connection"]
+    made = (await admin.call("POST", PATH, body, status=201))["connection"]
 
     now = made.pop("createdAt")
     assert made.pop("updatedAt") == now
@@ -41,20 +41,20 @@ async def test_a_connection_is_saved_and_shown_without_its_secrets(office: Offic
         "providerSpecificData": {"region": "eu"},
         "canDiscoverModels": True,
     }
-    assert await office.stored(identity) == {
+    assert await admin.stored(identity) == {
         "apiKey": KEY,
         "sessionToken": "session-canary",
         "providerSpecificData": {"clientSecret": "canary", "webCookie": "canary"},
     }
-    shown = (await office.ask("GET", f"{PATH}/{identity}"))["connection"]
-    assert (await office.ask("GET", PATH))["connections"] == [shown]
+    shown = (await admin.call("GET", f"{PATH}/{identity}"))["connection"]
+    assert (await admin.call("GET", PATH))["connections"] == [shown]
     assert shown["name"] == "main"
 
 
-async def test_the_other_path_saves_connections_too(office: Office) -> None:
+async def test_the_other_path_saves_connections_too(admin: AdminGateway) -> None:
     body = {"provider": "ac", "displayName": "By alias", "apiKey": KEY}
 
-    made = (await office.ask("POST", "/api/connections", body, status=201))["connection"]
+    made = (await admin.call("POST", "/api/connections", body, status=201))["connection"]
 
     assert (made["provider"], made["name"], made["displayName"]) == ("acme", "By alias", "By alias")
 
@@ -93,18 +93,18 @@ async def test_the_other_path_saves_connections_too(office: Office) -> None:
     ],
 )
 async def test_what_cannot_be_saved_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask("POST", PATH, body, status=400)
+    answer = await admin.call("POST", PATH, body, status=400)
 
     assert answer["error"].startswith(error)
-    assert (await office.ask("GET", PATH))["connections"] == []
+    assert (await admin.call("GET", PATH))["connections"] == []
 
 
-async def test_a_lost_node_is_not_found(office: Office) -> None:
+async def test_a_lost_node_is_not_found(admin: AdminGateway) -> None:
     body = {"provider": "openai-compatible-chat-gone", "name": "a", "apiKey": KEY}
 
-    answer = await office.ask("POST", PATH, body, status=404)
+    answer = await admin.call("POST", PATH, body, status=404)
 
     assert answer["error"] == "Provider node not found"
 
@@ -114,13 +114,13 @@ async def test_a_lost_node_is_not_found(office: Office) -> None:
 )
 @pytest.mark.parametrize("member", ["baseUrl", "otherEndpoint"])
 async def test_an_address_the_gateway_never_calls_is_refused(
-    office: Office, address: str, member: str
+    admin: AdminGateway, address: str, member: str
 ) -> None:
     if member == "otherEndpoint" and not address.startswith("http"):
         address = "http://[fe80::1]/"
     body = {"provider": "acme", "name": "a", "apiKey": KEY}
 
-    answer = await office.ask(
+    answer = await admin.call(
         "POST", PATH, {**body, "providerSpecificData": {member: address}}, status=400
     )
 
@@ -128,10 +128,12 @@ async def test_an_address_the_gateway_never_calls_is_refused(
 
 
 @pytest.mark.parametrize("provider", ["open", "local", "echo"])
-async def test_a_key_is_not_insisted_on_where_none_is_needed(office: Office, provider: str) -> None:
+async def test_a_key_is_not_insisted_on_where_none_is_needed(
+    admin: AdminGateway, provider: str
+) -> None:
     body = {"provider": provider, "name": "a"}
 
-    made = (await office.ask("POST", PATH, body, status=201))["connection"]
+    made = (await admin.call("POST", PATH, body, status=201))["connection"]
 
     assert made["authType"] == "none"
 
@@ -143,53 +145,53 @@ async def test_a_key_is_not_insisted_on_where_none_is_needed(office: Office, pro
         (True, "PROVIDER_CONNECTION_NAME_CONFLICT"),
     ],
 )
-async def test_a_name_is_given_once(office: Office, create_only: bool, code: str) -> None:
-    await office.connect()
+async def test_a_name_is_given_once(admin: AdminGateway, create_only: bool, code: str) -> None:
+    await admin.connect()
     body = {"provider": "acme", "name": "main", "apiKey": "canary", "createOnly": create_only}
 
-    answer = await office.ask("POST", PATH, body, status=409)
+    answer = await admin.call("POST", PATH, body, status=409)
 
     assert answer["code"] == code
-    assert len((await office.ask("GET", PATH))["connections"]) == 1
+    assert len((await admin.call("GET", PATH))["connections"]) == 1
 
 
-async def test_a_saved_connection_serves_the_next_call(office: Office) -> None:
-    assert (await office.chat("acme/large")).status_code == 404
+async def test_a_saved_connection_serves_the_next_call(admin: AdminGateway) -> None:
+    assert (await admin.chat("acme/large")).status_code == 404
 
-    await office.connect()
+    await admin.connect()
 
-    assert (await office.chat("acme/large")).status_code == 200
+    assert (await admin.chat("acme/large")).status_code == 200
 
 
-async def test_a_changed_key_serves_the_next_call_and_ends_the_rest(office: Office) -> None:
-    row = await office.connect(apiKey="wrong-canary")
-    assert (await office.chat("acme/large")).status_code == 401
-    assert office.core.cooldowns.find(row["id"], "large") is not None
+async def test_a_changed_key_serves_the_next_call_and_ends_the_rest(admin: AdminGateway) -> None:
+    row = await admin.connect(apiKey="wrong-canary")
+    assert (await admin.chat("acme/large")).status_code == 401
+    assert admin.core.cooldowns.find(row["id"], "large") is not None
 
     for method in ("PUT", "PATCH"):
-        changed = await office.ask(method, f"{PATH}/{row['id']}", {"apiKey": KEY})
+        changed = await admin.call(method, f"{PATH}/{row['id']}", {"apiKey": KEY})
 
     assert changed["connection"]["testStatus"] == "unknown"
-    assert (await office.chat("acme/large")).status_code == 200
+    assert (await admin.chat("acme/large")).status_code == 200
 
 
-async def test_an_update_changes_what_it_names_and_nothing_else(office: Office) -> None:
-    row = await office.connect(providerSpecificData={"region": "eu", "zone": "b"})
+async def test_an_update_changes_what_it_names_and_nothing_else(admin: AdminGateway) -> None:
+    row = await admin.connect(providerSpecificData={"region": "eu", "zone": "b"})
     path = f"{PATH}/{row['id']}"
 
-    await office.ask("PUT", path, {"defaultModel": "small", "isActive": False, "lastError": "odd"})
-    await office.ask("PATCH", path, {"providerSpecificData": {"zone": None, "shard": 3}})
-    after = (await office.ask("PUT", path, {"defaultModel": None, "apiKey": ""}))["connection"]
+    await admin.call("PUT", path, {"defaultModel": "small", "isActive": False, "lastError": "odd"})
+    await admin.call("PATCH", path, {"providerSpecificData": {"zone": None, "shard": 3}})
+    after = (await admin.call("PUT", path, {"defaultModel": None, "apiKey": ""}))["connection"]
 
     assert after["providerSpecificData"] == {"region": "eu", "shard": 3}
     assert (after["isActive"], after["lastError"], after["name"]) == (False, "odd", "main")
     assert "defaultModel" not in after
-    assert await office.stored(row["id"]) == {"apiKey": KEY}
-    assert (await office.chat("acme/large")).status_code == 404
+    assert await admin.stored(row["id"]) == {"apiKey": KEY}
+    assert (await admin.chat("acme/large")).status_code == 404
 
 
-async def test_what_an_account_shows_and_no_body_sets_is_dropped(office: Office) -> None:
-    row = await office.connect()
+async def test_what_an_account_shows_and_no_body_sets_is_dropped(admin: AdminGateway) -> None:
+    row = await admin.connect()
     path = f"{PATH}/{row['id']}"
     smuggled = {
         "id": "mine",
@@ -198,25 +200,25 @@ async def test_what_an_account_shows_and_no_body_sets_is_dropped(office: Office)
         "createdAt": "never",
     }
 
-    await office.ask("PUT", path, smuggled)
+    await admin.call("PUT", path, smuggled)
 
-    after = (await office.ask("GET", path))["connection"]
+    after = (await admin.call("GET", path))["connection"]
     assert {**after, "updatedAt": row["updatedAt"]} == row
-    assert await office.stored(row["id"]) == {"apiKey": KEY}
+    assert await admin.stored(row["id"]) == {"apiKey": KEY}
 
 
 @pytest.mark.parametrize(
     "name", ["accessToken", "refreshToken", "source", "modelLock___all", "__proto__", "data"]
 )
-async def test_what_an_account_does_not_show_is_refused(office: Office, name: str) -> None:
-    row = await office.connect()
+async def test_what_an_account_does_not_show_is_refused(admin: AdminGateway, name: str) -> None:
+    row = await admin.connect()
     path = f"{PATH}/{row['id']}"
 
-    answer = await office.ask("PUT", path, {"priority": 7, name: "mine"}, status=400)
+    answer = await admin.call("PUT", path, {"priority": 7, name: "mine"}, status=400)
 
     assert answer["error"].startswith(f'Unknown member "{name}": possible are name, apiKey, ')
-    assert (await office.ask("GET", path))["connection"] == row
-    assert await office.stored(row["id"]) == {"apiKey": KEY}
+    assert (await admin.call("GET", path))["connection"] == row
+    assert await admin.stored(row["id"]) == {"apiKey": KEY}
 
 
 @pytest.mark.parametrize(
@@ -230,61 +232,61 @@ async def test_what_an_account_does_not_show_is_refused(office: Office, name: st
     ],
 )
 async def test_a_change_that_makes_no_sense_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    row = await office.connect()
+    row = await admin.connect()
 
-    answer = await office.ask("PUT", f"{PATH}/{row['id']}", body, status=400)
+    answer = await admin.call("PUT", f"{PATH}/{row['id']}", body, status=400)
 
     assert answer["error"].startswith(error)
 
 
 async def test_a_proxy_is_shown_whole_here_and_without_password_in_the_shared_list(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
     proxy = "http://me:word@127.0.0.1:9"
-    row = await office.connect(connectionProxyEnabled=True, connectionProxyUrl=proxy)
+    row = await admin.connect(connectionProxyEnabled=True, connectionProxyUrl=proxy)
 
-    shared = (await office.ask("GET", f"{PATH}/client"))["connections"]
+    shared = (await admin.call("GET", f"{PATH}/client"))["connections"]
 
     assert row["providerSpecificData"]["connectionProxyUrl"] == proxy
     assert shared[0]["providerSpecificData"]["connectionProxyUrl"] == "http://***@127.0.0.1:9"
 
 
-async def test_a_deleted_connection_is_gone_at_once(office: Office) -> None:
-    row = await office.connect()
+async def test_a_deleted_connection_is_gone_at_once(admin: AdminGateway) -> None:
+    row = await admin.connect()
 
-    gone = await office.ask("DELETE", f"{PATH}/{row['id']}")
+    gone = await admin.call("DELETE", f"{PATH}/{row['id']}")
 
     assert gone == {"message": "Connection deleted successfully"}
-    assert (await office.chat("acme/large")).status_code == 404
+    assert (await admin.chat("acme/large")).status_code == 404
     for method in ("GET", "PUT", "PATCH", "DELETE"):
         body: Any = None if method in ("GET", "DELETE") else {}
-        answer = await office.ask(method, f"{PATH}/{row['id']}", body, status=404)
+        answer = await admin.call(method, f"{PATH}/{row['id']}", body, status=404)
         assert answer["error"] == "Connection not found"
 
 
-async def test_the_order_is_set_as_a_whole(office: Office) -> None:
-    ids = [(await office.connect(name=name))["id"] for name in "abc"]
+async def test_the_order_is_set_as_a_whole(admin: AdminGateway) -> None:
+    ids = [(await admin.connect(name=name))["id"] for name in "abc"]
     body = {"provider": "ac", "ids": [ids[2], ids[0], ids[1]]}
 
-    assert await office.ask("PUT", f"{PATH}/reorder", body) == {"success": True}
+    assert await admin.call("PUT", f"{PATH}/reorder", body) == {"success": True}
 
-    rows = (await office.ask("GET", PATH))["connections"]
+    rows = (await admin.call("GET", PATH))["connections"]
     assert [(row["name"], row["priority"]) for row in rows] == [("c", 1), ("a", 2), ("b", 3)]
-    assert [account.name for account in office.core.snapshot.accounts["acme"]] == ["c", "a", "b"]
+    assert [account.name for account in admin.core.snapshot.accounts["acme"]] == ["c", "a", "b"]
     for wrong in (ids[:2], [*ids, ids[0]], [*ids[:2], "x"]):
-        await office.ask("PUT", f"{PATH}/reorder", {**body, "ids": wrong}, status=400)
-    await office.ask("PUT", f"{PATH}/reorder", {"provider": "acme"}, status=400)
+        await admin.call("PUT", f"{PATH}/reorder", {**body, "ids": wrong}, status=400)
+    await admin.call("PUT", f"{PATH}/reorder", {"provider": "acme"}, status=400)
 
 
-async def test_the_shared_list_comes_in_pages(office: Office) -> None:
+async def test_the_shared_list_comes_in_pages(admin: AdminGateway) -> None:
     for name in ("one", "two", "three"):
-        await office.connect(name=name)
-    await office.connect("open", name="four")
+        await admin.connect(name=name)
+    await admin.connect("open", name="four")
 
-    page = await office.ask("GET", f"{PATH}/client?page=2&pageSize=2&provider=ac")
-    found = await office.ask("GET", f"{PATH}/client?search=OPEN")
+    page = await admin.call("GET", f"{PATH}/client?page=2&pageSize=2&provider=ac")
+    found = await admin.call("GET", f"{PATH}/client?search=OPEN")
 
     assert [row["name"] for row in page["connections"]] == ["three"]
     assert page["pagination"] == {
@@ -301,77 +303,77 @@ async def test_the_shared_list_comes_in_pages(office: Office) -> None:
 @pytest.mark.parametrize(
     "query", ["page=0", "page=-1", "page=1e9", "pageSize=101", "pageSize=x", "page=99999999999"]
 )
-async def test_odd_pages_are_refused(office: Office, query: str) -> None:
-    await office.ask("GET", f"{PATH}/client?{query}", status=400)
+async def test_odd_pages_are_refused(admin: AdminGateway, query: str) -> None:
+    await admin.call("GET", f"{PATH}/client?{query}", status=400)
 
 
-async def test_what_a_vendor_repeats_is_masked_on_the_row(office: Office) -> None:
-    row = await office.connect(apiKey="wrong-canary")
-    await office.chat("acme/large")
-    await office.core.stores.connections.note(office.core.cooldowns.take_changes())
+async def test_what_a_vendor_repeats_is_masked_on_the_row(admin: AdminGateway) -> None:
+    row = await admin.connect(apiKey="wrong-canary")
+    await admin.chat("acme/large")
+    await admin.core.stores.connections.note(admin.core.cooldowns.take_changes())
 
-    shown = (await office.ask("GET", f"{PATH}/{row['id']}"))["connection"]
+    shown = (await admin.call("GET", f"{PATH}/{row['id']}"))["connection"]
 
     assert shown["testStatus"] == "unavailable"
     assert shown["lastError"] == "Incorrect API key provided: Bearer ***"
 
 
-async def test_a_secret_that_cannot_be_opened_is_told(office: Office) -> None:
-    row = await office.connect()
-    database = office.core.stores.database
+async def test_a_secret_that_cannot_be_opened_is_told(admin: AdminGateway) -> None:
+    row = await admin.connect()
+    database = admin.core.stores.database
     await database.execute("UPDATE connections SET secrets = 'rubbish'")
 
-    shown = (await office.ask("GET", f"{PATH}/{row['id']}"))["connection"]
-    refused = await office.ask("PUT", f"{PATH}/{row['id']}", {"apiKey": KEY}, status=500)
+    shown = (await admin.call("GET", f"{PATH}/{row['id']}"))["connection"]
+    refused = await admin.call("PUT", f"{PATH}/{row['id']}", {"apiKey": KEY}, status=500)
 
     assert shown["testStatus"] == "error"
     assert shown["lastError"].startswith("The stored secret cannot be opened")
     assert refused["code"] == "seal_broken"
 
 
-async def test_a_new_key_is_for_accounts_with_keys(office: Office) -> None:
-    keyless = await office.ask("POST", PATH, {"provider": "open", "name": "a"}, status=201)
+async def test_a_new_key_is_for_accounts_with_keys(admin: AdminGateway) -> None:
+    keyless = await admin.call("POST", PATH, {"provider": "open", "name": "a"}, status=201)
     path = f"{PATH}/{keyless['connection']['id']}"
 
-    after = (await office.ask("PUT", path, {"apiKey": KEY}))["connection"]
+    after = (await admin.call("PUT", path, {"apiKey": KEY}))["connection"]
 
     assert after["authType"] == "apikey"
 
 
 @pytest.mark.parametrize("variables", [{"ACME_KEY": KEY}])
-async def test_a_variables_key_is_changed_where_it_comes_from(office: Office) -> None:
-    row = (await office.ask("GET", PATH))["connections"][0]
+async def test_a_variables_key_is_changed_where_it_comes_from(admin: AdminGateway) -> None:
+    row = (await admin.call("GET", PATH))["connections"][0]
 
-    answer = await office.ask("PUT", f"{PATH}/{row['id']}", {"apiKey": "canary"}, status=400)
+    answer = await admin.call("PUT", f"{PATH}/{row['id']}", {"apiKey": "canary"}, status=400)
 
     assert (row["name"], row["source"]) == ("ACME_KEY", "environment")
     assert answer["error"].startswith("This key comes from an environment variable")
 
 
-async def test_the_rest_of_an_account_ends_with_it(office: Office) -> None:
-    row = await office.connect()
+async def test_the_rest_of_an_account_ends_with_it(admin: AdminGateway) -> None:
+    row = await admin.connect()
     busy = UpstreamError("busy", status=429)
-    office.core.cooldowns.record_failure(row["id"], "large", busy, FailureClass(True, backoff=True))
+    admin.core.cooldowns.record_failure(row["id"], "large", busy, FailureClass(True, backoff=True))
 
-    await office.ask("DELETE", f"{PATH}/{row['id']}")
+    await admin.call("DELETE", f"{PATH}/{row['id']}")
 
-    assert office.core.cooldowns.all_active() == []
+    assert admin.core.cooldowns.all_active() == []
 
 
-async def test_an_account_outlives_its_plugin(office: Office) -> None:
+async def test_an_account_outlives_its_plugin(admin: AdminGateway) -> None:
     data = {"apiKey": KEY, "providerSpecificData": {"region": "eu"}}
     new = NewConnection(provider="gone", name="old", data=data)
-    lost = await office.core.stores.connections.create(new)
+    lost = await admin.core.stores.connections.create(new)
     path = f"{PATH}/{lost.id}"
 
-    shown = (await office.ask("GET", path))["connection"]
-    renamed = (await office.ask("PUT", path, {"name": "older"}))["connection"]
-    moved = await office.ask("PUT", path, {"providerSpecificData": {"region": "us"}}, status=400)
-    tested = await office.ask("POST", f"{path}/test")
-    await office.ask("GET", f"{path}/models", status=400)
+    shown = (await admin.call("GET", path))["connection"]
+    renamed = (await admin.call("PUT", path, {"name": "older"}))["connection"]
+    moved = await admin.call("PUT", path, {"providerSpecificData": {"region": "us"}}, status=400)
+    tested = await admin.call("POST", f"{path}/test")
+    await admin.call("GET", f"{path}/models", status=400)
 
     assert (shown["canDiscoverModels"], renamed["name"]) == (False, "older")
     assert moved["error"] == tested["error"]
     assert (tested["valid"], tested["diagnosis"]["source"]) == (False, "local")
-    assert await office.stored(lost.id) == {"apiKey": KEY}
-    await office.ask("DELETE", path)
+    assert await admin.stored(lost.id) == {"apiKey": KEY}
+    await admin.call("DELETE", path)

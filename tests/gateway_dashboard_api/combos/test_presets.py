@@ -3,20 +3,20 @@
 from typing import Any
 
 import pytest
-from office import Office
+from admin_gateway import AdminGateway
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/combos/presets"
 
 
 @pytest.fixture
-async def stocked(office: Office) -> Office:
+async def stocked(admin: AdminGateway) -> AdminGateway:
     """An office whose account has models that coding clients know."""
-    await office.connect()
+    await admin.connect()
     for model in ("claude-opus-9", "gpt-9", "Claude-Sonnet-9"):
         body = {"providerAlias": "acme", "id": model}
-        await office.ask("POST", "/api/models/custom", body)
-    return office
+        await admin.call("POST", "/api/models/custom", body)
+    return admin
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ async def stocked(office: Office) -> Office:
     ],
 )
 async def test_presets_are_shown_first_and_made_then(
-    stocked: Office, source: str, created: dict[str, list[str]], skipped: list[dict[str, Any]]
+    stocked: AdminGateway, source: str, created: dict[str, list[str]], skipped: list[dict[str, Any]]
 ) -> None:
-    shown = await stocked.ask("GET", f"{PATH}?source={source}")
-    before = await stocked.ask("GET", "/api/combos")
-    made = await stocked.ask("POST", f"{PATH}?source={source}")
+    shown = await stocked.call("GET", f"{PATH}?source={source}")
+    before = await stocked.call("GET", "/api/combos")
+    made = await stocked.call("POST", f"{PATH}?source={source}")
 
     assert before == {"combos": []}
     assert {each["name"]: each["models"] for each in shown["toCreate"]} == created
@@ -51,12 +51,12 @@ async def test_presets_are_shown_first_and_made_then(
     assert set(stocked.core.snapshot.combos) == set(created)
 
 
-async def test_what_is_there_already_is_left_alone(stocked: Office) -> None:
+async def test_what_is_there_already_is_left_alone(stocked: AdminGateway) -> None:
     own = {"name": "claude-opus", "models": ["acme/large"]}
-    await stocked.ask("POST", "/api/combos", own, status=201)
+    await stocked.call("POST", "/api/combos", own, status=201)
 
-    made = await stocked.ask("POST", f"{PATH}?source=claude")
-    again = await stocked.ask("POST", f"{PATH}?source=claude")
+    made = await stocked.call("POST", f"{PATH}?source=claude")
+    again = await stocked.call("POST", f"{PATH}?source=claude")
 
     assert [each["name"] for each in made["created"]] == ["claude-sonnet"]
     assert again["created"] == []
@@ -64,7 +64,7 @@ async def test_what_is_there_already_is_left_alone(stocked: Office) -> None:
 
 
 @pytest.mark.parametrize("query", ["", "?source=", "?source=emacs"])
-async def test_a_client_that_is_not_known_has_no_presets(office: Office, query: str) -> None:
-    answer = await office.ask("GET", PATH + query, status=400)
+async def test_a_client_that_is_not_known_has_no_presets(admin: AdminGateway, query: str) -> None:
+    answer = await admin.call("GET", PATH + query, status=400)
 
     assert answer["error"].startswith("Invalid")

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import httpx2
 import pytest
+from admin_gateway import AdminGateway, opened
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from office import Office, opened
 
 T = TypeVar("T")
 PATH = "/api/combos"
@@ -23,10 +23,10 @@ DEEPEST = 8
 Chains = dict[str, tuple[str, ...]]
 
 
-class House:
+class SharedGateway:
     """One gateway for all examples."""
 
-    office: Office
+    admin: AdminGateway
 
     def __init__(self) -> None:
         self.runner = asyncio.Runner()
@@ -36,23 +36,23 @@ class House:
         return self.runner.run(work)
 
     async def open(self, folder: Path) -> None:
-        self.office = await self.stack.enter_async_context(opened(folder, {}))
-        await self.office.connect()
-        self.office.vendor.key = None
+        self.admin = await self.stack.enter_async_context(opened(folder, {}))
+        await self.admin.connect()
+        self.admin.vendor.key = None
 
-    def ask(self, method: str, path: str, body: Any = None) -> httpx2.Response:
-        return self.do(self.office.client.request(method, path, json=body))
+    def call(self, method: str, path: str, body: Any = None) -> httpx2.Response:
+        return self.do(self.admin.client.request(method, path, json=body))
 
 
-HOUSE = House()
+SHARED = SharedGateway()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with HOUSE.runner:
-        HOUSE.do(HOUSE.open(tmp_path_factory.mktemp("data")))
+    with SHARED.runner:
+        SHARED.do(SHARED.open(tmp_path_factory.mktemp("data")))
         yield
-        HOUSE.do(HOUSE.stack.aclose())
+        SHARED.do(SHARED.stack.aclose())
 
 
 def leads_round(chains: Chains, name: str, path: tuple[str, ...] = ()) -> bool:
@@ -84,15 +84,15 @@ class Combos(RuleBasedStateMachine):
 
     @initialize()
     def begin_with_none(self) -> None:
-        for combo in HOUSE.ask("GET", PATH).json()["combos"]:
-            HOUSE.ask("DELETE", f"{PATH}/{combo['id']}")
+        for combo in SHARED.call("GET", PATH).json()["combos"]:
+            SHARED.call("DELETE", f"{PATH}/{combo['id']}")
 
     @rule(name=st.sampled_from(NAMES), models=st.lists(st.sampled_from(MEMBERS), max_size=3))
     def create(self, name: str, models: list[str]) -> None:
         after = {**self.chains, name: tuple(models)}
         allowed = name not in self.chains and is_sound(after, name)
 
-        said = HOUSE.ask("POST", PATH, {"name": name, "models": models})
+        said = SHARED.call("POST", PATH, {"name": name, "models": models})
 
         assert said.status_code == (201 if allowed else 400), said.text
         if allowed:
@@ -104,7 +104,7 @@ class Combos(RuleBasedStateMachine):
         after = {**self.chains, name: tuple(models)}
         allowed = name in self.chains and is_sound(after, name, self.chains[name])
 
-        said = HOUSE.ask("PUT", f"{PATH}/{identity}", {"models": models})
+        said = SHARED.call("PUT", f"{PATH}/{identity}", {"models": models})
 
         wanted = 404 if name not in self.chains else 200 if allowed else 400
         assert said.status_code == wanted, said.text
@@ -118,7 +118,7 @@ class Combos(RuleBasedStateMachine):
         after = {to if each == name else each: chain for each, chain in self.chains.items()}
         allowed = (to == name or to not in self.chains) and is_sound(after, to, self.chains[name])
 
-        said = HOUSE.ask("PUT", f"{PATH}/{self.ids[name]}", {"name": to})
+        said = SHARED.call("PUT", f"{PATH}/{self.ids[name]}", {"name": to})
 
         assert said.status_code == (200 if allowed else 400), said.text
         if allowed:
@@ -126,7 +126,7 @@ class Combos(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES))
     def delete(self, name: str) -> None:
-        said = HOUSE.ask("DELETE", f"{PATH}/{self.ids.get(name, 'nobody')}")
+        said = SHARED.call("DELETE", f"{PATH}/{self.ids.get(name, 'nobody')}")
 
         assert said.status_code == (200 if name in self.chains else 404)
         self.chains.pop(name, None)
@@ -137,12 +137,12 @@ class Combos(RuleBasedStateMachine):
         """The first model that a combo leads to answers."""
         if name not in self.chains:
             return
-        office, wanted = HOUSE.office, targets(self.chains, name)
-        before = len(office.vendor.calls("/chat/completions"))
+        admin, wanted = SHARED.admin, targets(self.chains, name)
+        before = len(admin.vendor.calls("/chat/completions"))
 
-        said = HOUSE.do(office.chat(name))
+        said = SHARED.do(admin.chat(name))
 
-        asked = office.vendor.calls("/chat/completions")[before:]
+        asked = admin.vendor.calls("/chat/completions")[before:]
         assert said.status_code == (200 if wanted else 503), said.text
         assert [f"{call.json()['model']}" for call in asked] == [
             name.partition("/")[2] for name in wanted[:1]
@@ -150,7 +150,7 @@ class Combos(RuleBasedStateMachine):
 
     @invariant()
     def the_list_is_what_was_saved(self) -> None:
-        listed = HOUSE.ask("GET", PATH).json()["combos"]
+        listed = SHARED.call("GET", PATH).json()["combos"]
 
         assert {combo["name"]: tuple(combo["models"]) for combo in listed} == self.chains
 

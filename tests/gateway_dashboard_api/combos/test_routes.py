@@ -3,21 +3,21 @@
 from typing import Any
 
 import pytest
-from office import Office
+from admin_gateway import AdminGateway
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/combos"
 
 
-async def made(office: Office, name: str, *models: str, **more: Any) -> dict[str, Any]:
+async def made(admin: AdminGateway, name: str, *models: str, **more: Any) -> dict[str, Any]:
     body = {"name": name, "models": list(models), **more}
-    combo: dict[str, Any] = await office.ask("POST", PATH, body, status=201)
+    combo: dict[str, Any] = await admin.call("POST", PATH, body, status=201)
     return combo
 
 
-async def test_a_combo_is_saved_and_can_be_called_at_once(office: Office) -> None:
+async def test_a_combo_is_saved_and_can_be_called_at_once(admin: AdminGateway) -> None:
     combo = await made(
-        office,
+        admin,
         "best",
         "ac/large",
         "open/large",
@@ -36,16 +36,16 @@ async def test_a_combo_is_saved_and_can_be_called_at_once(office: Office) -> Non
         "capabilities": {"vision": False},
         "allowedConnectionIds": ["a", "b"],
     }
-    assert (await office.ask("GET", f"{PATH}/{identity}"))["models"] == combo["models"]
-    listed = await office.client.get("/v1/models")
+    assert (await admin.call("GET", f"{PATH}/{identity}"))["models"] == combo["models"]
+    listed = await admin.client.get("/v1/models")
     assert listed.json()["data"][0]["id"] == "best"
 
 
-async def test_a_combo_answers(office: Office) -> None:
-    await office.connect()
-    await made(office, "best", "acme/large")
+async def test_a_combo_answers(admin: AdminGateway) -> None:
+    await admin.connect()
+    await made(admin, "best", "acme/large")
 
-    assert (await office.chat("best")).status_code == 200
+    assert (await admin.chat("best")).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -92,97 +92,97 @@ async def test_a_combo_answers(office: Office) -> None:
     ],
 )
 async def test_what_cannot_be_a_combo_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask("POST", PATH, body, status=400)
+    answer = await admin.call("POST", PATH, body, status=400)
 
     assert answer["error"].startswith(error)
-    assert (await office.ask("GET", PATH)) == {"combos": []}
+    assert (await admin.call("GET", PATH)) == {"combos": []}
 
 
-async def test_a_name_is_given_once(office: Office) -> None:
-    await made(office, "one")
-    other = await made(office, "two")
+async def test_a_name_is_given_once(admin: AdminGateway) -> None:
+    await made(admin, "one")
+    other = await made(admin, "two")
 
-    again = await office.ask("POST", PATH, {"name": "one"}, status=400)
-    renamed = await office.ask("PUT", f"{PATH}/{other['id']}", {"name": "one"}, status=400)
+    again = await admin.call("POST", PATH, {"name": "one"}, status=400)
+    renamed = await admin.call("PUT", f"{PATH}/{other['id']}", {"name": "one"}, status=400)
 
     assert again["error"] == renamed["error"] == "A combo named one already exists"
 
 
 @pytest.mark.parametrize("kind", ["webSearch", "search", "image", "llm", ""])
-async def test_a_combo_may_be_for_other_work(office: Office, kind: str) -> None:
-    combo = await made(office, "other", "acme/vectors" if kind == "image" else "acme/x", kind=kind)
+async def test_a_combo_may_be_for_other_work(admin: AdminGateway, kind: str) -> None:
+    combo = await made(admin, "other", "acme/vectors" if kind == "image" else "acme/x", kind=kind)
 
     assert combo["kind"] == (kind or None)
 
 
-async def test_members_may_be_combos_aliases_and_families(office: Office) -> None:
-    await office.ask("PUT", "/api/models/alias", {"model": "acme/large", "alias": "quick"})
-    await office.ask(
+async def test_members_may_be_combos_aliases_and_families(admin: AdminGateway) -> None:
+    await admin.call("PUT", "/api/models/alias", {"model": "acme/large", "alias": "quick"})
+    await admin.call(
         "POST", "/api/models/custom", {"providerAlias": "open", "id": "glm-5", "name": "GLM"}
     )
-    await made(office, "inner", "acme/small")
+    await made(admin, "inner", "acme/small")
 
-    outer = await made(office, "outer", "inner", "quick", "auto/glm")
+    outer = await made(admin, "outer", "inner", "quick", "auto/glm")
 
     assert outer["models"] == ["inner", "quick", "auto/glm"]
 
 
-async def test_no_circle_can_be_closed(office: Office) -> None:
-    first = await made(office, "first", "ac/large")
-    await made(office, "second", "first")
-    await made(office, "third", "second")
-    await office.ask("PUT", "/api/models/alias", {"model": "third", "alias": "short"})
+async def test_no_circle_can_be_closed(admin: AdminGateway) -> None:
+    first = await made(admin, "first", "ac/large")
+    await made(admin, "second", "first")
+    await made(admin, "third", "second")
+    await admin.call("PUT", "/api/models/alias", {"model": "third", "alias": "short"})
 
     for name in ("third", "short"):
         body = {"models": ["ac/large", name]}
-        answer = await office.ask("PUT", f"{PATH}/{first['id']}", body, status=400)
+        answer = await admin.call("PUT", f"{PATH}/{first['id']}", body, status=400)
         assert answer["error"].startswith("A combo cannot contain itself: ")
 
 
-async def test_an_alias_cannot_close_a_circle(office: Office) -> None:
-    await office.ask("PUT", "/api/models/alias", {"model": "ac/large", "alias": "short"})
-    await made(office, "one", "short")
+async def test_an_alias_cannot_close_a_circle(admin: AdminGateway) -> None:
+    await admin.call("PUT", "/api/models/alias", {"model": "ac/large", "alias": "short"})
+    await made(admin, "one", "short")
 
-    answer = await office.ask(
+    answer = await admin.call(
         "PUT", "/api/models/alias", {"model": "one", "alias": "short"}, status=400
     )
 
     assert answer["error"] == "A combo cannot contain itself: one → one"
 
 
-async def test_combos_stand_within_one_another_only_so_deep(office: Office) -> None:
-    await made(office, "c0", "ac/large")
+async def test_combos_stand_within_one_another_only_so_deep(admin: AdminGateway) -> None:
+    await made(admin, "c0", "ac/large")
     for number in range(1, 8):
-        await made(office, f"c{number}", f"c{number - 1}")
+        await made(admin, f"c{number}", f"c{number - 1}")
 
-    answer = await office.ask("POST", PATH, {"name": "c8", "models": ["c7"]}, status=400)
+    answer = await admin.call("POST", PATH, {"name": "c8", "models": ["c7"]}, status=400)
 
     assert answer["error"] == "Combos may stand within one another 8 deep at most"
 
 
-async def test_combos_that_lead_to_too_many_others_are_refused(office: Office) -> None:
+async def test_combos_that_lead_to_too_many_others_are_refused(admin: AdminGateway) -> None:
     names = [f"leaf{number}" for number in range(40)]
     for name in names:
-        await made(office, name, "ac/large")
-    await made(office, "branch", *names)
+        await made(admin, name, "ac/large")
+    await made(admin, "branch", *names)
 
-    answer = await office.ask("POST", PATH, {"name": "t", "models": ["branch"] * 40}, status=400)
+    answer = await admin.call("POST", PATH, {"name": "t", "models": ["branch"] * 40}, status=400)
 
     assert answer["error"] == "The combo t leads to too many others"
 
 
-async def test_an_update_changes_what_it_names_and_nothing_else(office: Office) -> None:
+async def test_an_update_changes_what_it_names_and_nothing_else(admin: AdminGateway) -> None:
     facts = [{"model": "ac/large", "weight": 1}, {"model": "open/large", "weight": 3}]
     combo = await made(
-        office, "one", "ac/large", "open/large", members=facts, capabilities={"tools": True}
+        admin, "one", "ac/large", "open/large", members=facts, capabilities={"tools": True}
     )
     path = f"{PATH}/{combo['id']}"
 
-    renamed = await office.ask("PUT", path, {"name": "uno"})
-    shorter = await office.ask("PUT", path, {"models": ["open/large"]})
-    cleared = await office.ask("PUT", path, {"capabilities": None, "members": None, "kind": "llm"})
+    renamed = await admin.call("PUT", path, {"name": "uno"})
+    shorter = await admin.call("PUT", path, {"models": ["open/large"]})
+    cleared = await admin.call("PUT", path, {"capabilities": None, "members": None, "kind": "llm"})
 
     assert {**renamed, "name": "one", "updatedAt": ""} == {**combo, "updatedAt": ""}
     assert (shorter["models"], shorter["members"]) == (["open/large"], facts[1:])
@@ -190,33 +190,33 @@ async def test_an_update_changes_what_it_names_and_nothing_else(office: Office) 
 
 
 async def test_a_member_that_means_nothing_any_more_does_not_stop_a_change(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
-    node = {"name": "Mine", "prefix": "mine", "baseUrl": office.vendor.url}
-    gone = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
-    combo = await made(office, "one", "mine/m", "ac/large")
-    await office.ask("DELETE", f"/api/provider-nodes/{gone['id']}")
+    node = {"name": "Mine", "prefix": "mine", "baseUrl": admin.vendor.url}
+    gone = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
+    combo = await made(admin, "one", "mine/m", "ac/large")
+    await admin.call("DELETE", f"/api/provider-nodes/{gone['id']}")
 
-    after = await office.ask(
+    after = await admin.call(
         "PUT", f"{PATH}/{combo['id']}", {"models": ["ac/large", "mine/m", "ac/small"]}
     )
-    await office.ask("PUT", f"{PATH}/{combo['id']}", {"models": ["mine/other"]}, status=400)
+    await admin.call("PUT", f"{PATH}/{combo['id']}", {"models": ["mine/other"]}, status=400)
 
     assert after["models"] == ["ac/large", "mine/m", "ac/small"]
 
 
-async def test_a_combo_goes_with_its_strategy(office: Office) -> None:
-    combo = await made(office, "one", "ac/large")
+async def test_a_combo_goes_with_its_strategy(admin: AdminGateway) -> None:
+    combo = await made(admin, "one", "ac/large")
     strategies = {"one": {"fallbackStrategy": "round-robin"}}
-    await office.ask("PATCH", "/api/settings", {"comboStrategies": strategies})
+    await admin.call("PATCH", "/api/settings", {"comboStrategies": strategies})
 
-    assert await office.ask("DELETE", f"{PATH}/{combo['id']}") == {"success": True}
+    assert await admin.call("DELETE", f"{PATH}/{combo['id']}") == {"success": True}
 
-    assert (await office.ask("GET", "/api/settings"))["comboStrategies"] == {}
-    assert "one" not in office.core.snapshot.combos
+    assert (await admin.call("GET", "/api/settings"))["comboStrategies"] == {}
+    assert "one" not in admin.core.snapshot.combos
 
 
-async def test_what_is_not_there_is_not_found(office: Office) -> None:
+async def test_what_is_not_there_is_not_found(admin: AdminGateway) -> None:
     for method, body in (("GET", None), ("PUT", {}), ("DELETE", None)):
-        answer = await office.ask(method, f"{PATH}/x", body, status=404)
+        answer = await admin.call(method, f"{PATH}/x", body, status=404)
         assert answer["error"] == "Combo not found"

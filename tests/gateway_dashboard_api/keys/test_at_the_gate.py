@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx2
 import pytest
+from admin_gateway import AdminGateway, client_of, opened
 from fake_vendor import Said
-from key_ring import PATH, REMOTE, bearer, chat, key_for, remote
+from gateway_keys import PATH, REMOTE, bearer, chat, key_for, remote
 from moving import Clock
-from office import Office, client_of, opened
 
 from gateway_core.storage.moments import iso
 
@@ -35,21 +35,23 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def office(tmp_path: Path, variables: dict[str, str], clock: Clock) -> AsyncIterator[Office]:
+async def admin(
+    tmp_path: Path, variables: dict[str, str], clock: Clock
+) -> AsyncIterator[AdminGateway]:
     async with opened(tmp_path, variables, clock) as here:
         await here.connect()
         yield here
 
 
-async def bad_keys(office: Office) -> dict[str, str]:
+async def bad_keys(admin: AdminGateway) -> dict[str, str]:
     """Texts that open nothing, by what is wrong with them."""
-    good = (await key_for(office, "good"))["key"]
-    paused = await key_for(office, "paused", isActive=False)
-    expired = await key_for(office, "expired", expiresAt="2001-01-01T00:00:00Z")
-    gone = await key_for(office, "gone")
-    await office.ask("DELETE", f"{PATH}/{gone['id']}")
+    good = (await key_for(admin, "good"))["key"]
+    paused = await key_for(admin, "paused", isActive=False)
+    expired = await key_for(admin, "expired", expiresAt="2001-01-01T00:00:00Z")
+    gone = await key_for(admin, "gone")
+    await admin.call("DELETE", f"{PATH}/{gone['id']}")
     return {
-        "unknown": office.core.identity.keys.mint.new(),
+        "unknown": admin.core.identity.keys.mint.new(),
         "bad check": good[:-1] + ("0" if good[-1] != "0" else "1"),
         "two parts": "sk-0a1b2c3d",
         "paused": paused["key"],
@@ -60,10 +62,10 @@ async def bad_keys(office: Office) -> dict[str, str]:
     }
 
 
-async def test_every_key_that_is_not_good_is_refused_in_the_same_words(office: Office) -> None:
+async def test_every_key_that_is_not_good_is_refused_in_the_same_words(admin: AdminGateway) -> None:
     told = {}
-    async with remote(office) as client:
-        for name, text in (await bad_keys(office)).items():
+    async with remote(admin) as client:
+        for name, text in (await bad_keys(admin)).items():
             answer = await chat(client, {"key": text})
             body = answer.json()
             assert body["error"].pop("request_id") == answer.headers["x-request-id"]
@@ -74,28 +76,28 @@ async def test_every_key_that_is_not_good_is_refused_in_the_same_words(office: O
     status, words = told["unknown"]
     assert status == 401
     assert "Invalid API key" in words
-    assert office.vendor.calls("/chat/completions") == []
+    assert admin.vendor.calls("/chat/completions") == []
 
 
 async def test_a_saved_key_that_is_not_good_is_refused_where_none_is_needed(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
-    bad = await bad_keys(office)
-    async with client_of(office.gateway, operator=False) as client:
+    bad = await bad_keys(admin)
+    async with client_of(admin.gateway, operator=False) as client:
         statuses = {name: (await chat(client, {"key": bad[name]})).status_code for name in bad}
 
     assert {name for name, status in statuses.items() if status == 401} == {"paused", "expired"}
 
 
-async def test_a_stream_outlives_its_key(office: Office, clock: Clock) -> None:
-    key = await key_for(office, expiresAt=iso(clock.now + 60))
-    office.vendor.said["/chat/completions"] = Said.stream(*STREAM, pause=0.05)
+async def test_a_stream_outlives_its_key(admin: AdminGateway, clock: Clock) -> None:
+    key = await key_for(admin, expiresAt=iso(clock.now + 60))
+    admin.vendor.said["/chat/completions"] = Said.stream(*STREAM, pause=0.05)
     body = {"model": "acme/large", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
-    async with remote(office) as client:
+    async with remote(admin) as client:
         running = asyncio.create_task(
             client.post("/v1/chat/completions", json=body, headers=bearer(key))
         )
-        while not office.vendor.calls("/chat/completions"):
+        while not admin.vendor.calls("/chat/completions"):
             await asyncio.sleep(0)
         clock.move(60)
         late = await chat(client, key)
@@ -106,8 +108,8 @@ async def test_a_stream_outlives_its_key(office: Office, clock: Clock) -> None:
     assert answer.text.endswith("data: [DONE]\n\n")
 
 
-async def test_the_first_good_key_counts_wherever_it_stands(office: Office) -> None:
-    key = await key_for(office)
+async def test_the_first_good_key_counts_wherever_it_stands(admin: AdminGateway) -> None:
+    key = await key_for(admin)
     body = {"model": "acme/large", "messages": [{"role": "user", "content": "Hello"}]}
     path = "/v1/chat/completions"
     shown: list[tuple[str, dict[str, str]]] = [
@@ -116,7 +118,7 @@ async def test_the_first_good_key_counts_wherever_it_stands(office: Office) -> N
         (f"{path}?key={key['key']}", {}),
         (path, {"authorization": "Bearer stale", "x-api-key": key["key"]}),
     ]
-    async with remote(office) as client:
+    async with remote(admin) as client:
         statuses = [
             (await client.post(url, json=body, headers=headers)).status_code
             for url, headers in shown
@@ -139,12 +141,12 @@ RESTRICTIONS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("restriction", RESTRICTIONS, ids=str)
 async def test_a_restricted_key_looks_and_does_not_write(
-    office: Office, restriction: dict[str, Any]
+    admin: AdminGateway, restriction: dict[str, Any]
 ) -> None:
-    key = await key_for(office, **restriction)
+    key = await key_for(admin, **restriction)
     path = f"{PATH}/{key['id']}"
-    before = await office.ask("GET", path)
-    async with remote(office) as client:
+    before = await admin.call("GET", path)
+    async with remote(admin) as client:
         client.headers.update(bearer(key))
         seen = [await client.get(PATH), await client.get(path)]
         tried = [
@@ -156,15 +158,15 @@ async def test_a_restricted_key_looks_and_does_not_write(
 
     assert [answer.status_code for answer in seen] == [200, 200]
     assert [answer.status_code for answer in tried] == [403] * 4
-    assert await office.ask("GET", path) == before
-    assert len((await office.ask("GET", PATH))["keys"]) == 1
+    assert await admin.call("GET", path) == before
+    assert len((await admin.call("GET", PATH))["keys"]) == 1
 
 
-async def test_a_key_without_restriction_manages_keys_but_no_groups(office: Office) -> None:
-    key = await key_for(office)
-    await office.ask("POST", "/api/key-groups", {"name": "team"}, status=201)
+async def test_a_key_without_restriction_manages_keys_but_no_groups(admin: AdminGateway) -> None:
+    key = await key_for(admin)
+    await admin.call("POST", "/api/key-groups", {"name": "team"}, status=201)
     new = {"name": "more", "machineId": "m"}
-    async with remote(office) as client:
+    async with remote(admin) as client:
         client.headers.update(bearer(key))
         labelled = await client.post(PATH, json={**new, "groups": ["team"]})
         refused = [
@@ -176,28 +178,28 @@ async def test_a_key_without_restriction_manages_keys_but_no_groups(office: Offi
 
     assert (labelled.status_code, labelled.json()["groups"]) == (201, ["team"])
     assert [answer.status_code for answer in refused] == [403] * 4
-    groups = (await office.ask("GET", "/api/key-groups"))["groups"]
+    groups = (await admin.call("GET", "/api/key-groups"))["groups"]
     assert [group["name"] for group in groups] == ["team"]
-    assert len((await office.ask("GET", PATH))["keys"]) == 2
+    assert len((await admin.call("GET", PATH))["keys"]) == 2
 
 
-def signed_in(office: Office, client: httpx2.AsyncClient) -> None:
-    client.cookies.set("auth_token", office.core.sessions.issue())
+def signed_in(admin: AdminGateway, client: httpx2.AsyncClient) -> None:
+    client.cookies.set("auth_token", admin.core.sessions.issue())
 
 
 async def test_a_text_is_told_to_a_person_who_signed_in_and_to_nobody_else(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
-    key = await key_for(office)
+    key = await key_for(admin)
     path = f"{PATH}/{key['id']}/reveal"
-    async with client_of(office.gateway, REMOTE, operator=False) as client:
+    async with client_of(admin.gateway, REMOTE, operator=False) as client:
         anonymous = await client.get(path)
         by_key = await client.get(path, headers=bearer(key))
-        signed_in(office, client)
+        signed_in(admin, client)
         foreign = await client.get(path, headers={"origin": "https://elsewhere.example"})
         revealed = await client.get(path)
         missing = await client.get(f"{PATH}/x/reveal")
-    by_command_line = await office.client.get(path)
+    by_command_line = await admin.client.get(path)
 
     assert (revealed.status_code, revealed.json()) == (200, {"key": key["key"]})
     assert [anonymous.status_code, by_key.status_code, by_command_line.status_code] == [
@@ -206,22 +208,22 @@ async def test_a_text_is_told_to_a_person_who_signed_in_and_to_nobody_else(
         401,
     ]
     assert (foreign.status_code, missing.status_code) == (403, 404)
-    rows, _ = await office.core.stores.audit.page(action="key.reveal")
+    rows, _ = await admin.core.stores.audit.page(action="key.reveal")
     assert [(row.actor, row.address, row.target) for row in rows] == [
         ("session:password", REMOTE, key["id"])
     ]
 
 
-async def test_making_and_deleting_keys_leaves_a_trail(office: Office) -> None:
-    key = await key_for(office, "laptop")
-    async with remote(office) as client:
+async def test_making_and_deleting_keys_leaves_a_trail(admin: AdminGateway) -> None:
+    key = await key_for(admin, "laptop")
+    async with remote(admin) as client:
         made = (
             await client.post(PATH, json={"name": "b", "machineId": "m"}, headers=bearer(key))
         ).json()
-    await office.ask("DELETE", f"{PATH}/{made['id']}")
-    await office.ask("DELETE", f"{PATH}/x", status=404)
+    await admin.call("DELETE", f"{PATH}/{made['id']}")
+    await admin.call("DELETE", f"{PATH}/x", status=404)
 
-    rows, total = await office.core.stores.audit.page()
+    rows, total = await admin.core.stores.audit.page()
 
     assert total == 3
     assert [(row.action, row.actor, row.target, row.detail) for row in rows] == [
@@ -232,13 +234,13 @@ async def test_making_and_deleting_keys_leaves_a_trail(office: Office) -> None:
     assert key["key"] not in str(rows)
 
 
-async def test_nothing_is_done_that_cannot_be_noted(office: Office) -> None:
-    key = await key_for(office)
-    await office.core.stores.database.execute("ALTER TABLE audit RENAME TO elsewhere")
+async def test_nothing_is_done_that_cannot_be_noted(admin: AdminGateway) -> None:
+    key = await key_for(admin)
+    await admin.core.stores.database.execute("ALTER TABLE audit RENAME TO elsewhere")
 
-    made = await office.client.post(PATH, json={"name": "b", "machineId": "m"})
-    deleted = await office.client.delete(f"{PATH}/{key['id']}")
+    made = await admin.client.post(PATH, json={"name": "b", "machineId": "m"})
+    deleted = await admin.client.delete(f"{PATH}/{key['id']}")
 
     assert (made.status_code, deleted.status_code) == (500, 500)
     assert made.json()["error"] == "Failed to create the API key"
-    assert [row["id"] for row in (await office.ask("GET", PATH))["keys"]] == [key["id"]]
+    assert [row["id"] for row in (await admin.call("GET", PATH))["keys"]] == [key["id"]]

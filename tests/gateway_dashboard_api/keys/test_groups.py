@@ -3,43 +3,43 @@
 from typing import Any
 
 import pytest
-from key_ring import PATH as KEYS
-from key_ring import key_for
-from office import Office
+from admin_gateway import AdminGateway
+from gateway_keys import PATH as KEYS
+from gateway_keys import key_for
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/key-groups"
 
 
-async def made(office: Office, name: str, **more: Any) -> dict[str, Any]:
-    answer = await office.ask("POST", PATH, {"name": name, **more}, status=201)
+async def made(admin: AdminGateway, name: str, **more: Any) -> dict[str, Any]:
+    answer = await admin.call("POST", PATH, {"name": name, **more}, status=201)
     group: dict[str, Any] = answer["group"]
     return group
 
 
-async def test_a_group_comes_back_as_it_was_made(office: Office) -> None:
-    key = await key_for(office)
+async def test_a_group_comes_back_as_it_was_made(admin: AdminGateway) -> None:
+    key = await key_for(admin)
 
-    group = await made(office, " team ", color="#3366cc", keyIds=[key["id"]])
+    group = await made(admin, " team ", color="#3366cc", keyIds=[key["id"]])
 
     assert group["createdAt"] == group["updatedAt"]
     assert (group["name"], group["color"], group["keyIds"]) == ("team", "#3366cc", [key["id"]])
-    assert await office.ask("GET", f"{PATH}/{group['id']}") == {"group": group}
-    assert await office.ask("GET", PATH) == {"groups": [group]}
-    assert (await office.ask("GET", f"{KEYS}/{key['id']}"))["groups"] == ["team"]
+    assert await admin.call("GET", f"{PATH}/{group['id']}") == {"group": group}
+    assert await admin.call("GET", PATH) == {"groups": [group]}
+    assert (await admin.call("GET", f"{KEYS}/{key['id']}"))["groups"] == ["team"]
 
 
-async def test_a_change_leaves_what_it_does_not_name(office: Office) -> None:
-    key = await key_for(office)
-    group = await made(office, "team", color="red", keyIds=[key["id"]])
+async def test_a_change_leaves_what_it_does_not_name(admin: AdminGateway) -> None:
+    key = await key_for(admin)
+    group = await made(admin, "team", color="red", keyIds=[key["id"]])
     path = f"{PATH}/{group['id']}"
 
-    renamed = (await office.ask("PUT", path, {"name": "crew"}))["group"]
-    emptied = (await office.ask("PUT", path, {"keyIds": [], "color": ""}))["group"]
+    renamed = (await admin.call("PUT", path, {"name": "crew"}))["group"]
+    emptied = (await admin.call("PUT", path, {"keyIds": [], "color": ""}))["group"]
 
     assert (renamed["name"], renamed["color"], renamed["keyIds"]) == ("crew", "red", [key["id"]])
     assert (emptied["name"], emptied["color"], emptied["keyIds"]) == ("crew", None, [])
-    assert (await office.ask("GET", f"{KEYS}/{key['id']}"))["groups"] == []
+    assert (await admin.call("GET", f"{KEYS}/{key['id']}"))["groups"] == []
 
 
 @pytest.mark.parametrize(
@@ -58,31 +58,31 @@ async def test_a_change_leaves_what_it_does_not_name(office: Office) -> None:
     ids=str,
 )
 async def test_what_cannot_be_a_group_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask("POST", PATH, body, status=400)
+    answer = await admin.call("POST", PATH, body, status=400)
 
     assert answer["error"].startswith(error)
-    assert await office.ask("GET", PATH) == {"groups": []}
+    assert await admin.call("GET", PATH) == {"groups": []}
 
 
-async def test_a_name_is_given_once(office: Office) -> None:
-    await made(office, "team")
-    other = await made(office, "crew")
+async def test_a_name_is_given_once(admin: AdminGateway) -> None:
+    await made(admin, "team")
+    other = await made(admin, "crew")
 
-    again = await office.ask("POST", PATH, {"name": "team"}, status=409)
-    await office.ask("PUT", f"{PATH}/{other['id']}", {"name": "team"}, status=409)
+    again = await admin.call("POST", PATH, {"name": "team"}, status=409)
+    await admin.call("PUT", f"{PATH}/{other['id']}", {"name": "team"}, status=409)
 
     assert again["error"] == "A key group named team already exists"
 
 
-async def test_a_group_goes_and_its_keys_stay(office: Office) -> None:
-    key = await key_for(office, groups=["team"])
-    (group,) = (await office.ask("GET", PATH))["groups"]
+async def test_a_group_goes_and_its_keys_stay(admin: AdminGateway) -> None:
+    key = await key_for(admin, groups=["team"])
+    (group,) = (await admin.call("GET", PATH))["groups"]
 
-    assert await office.ask("DELETE", f"{PATH}/{group['id']}") == {"success": True}
+    assert await admin.call("DELETE", f"{PATH}/{group['id']}") == {"success": True}
 
-    assert (await office.ask("GET", f"{KEYS}/{key['id']}"))["groups"] == []
+    assert (await admin.call("GET", f"{KEYS}/{key['id']}"))["groups"] == []
     for method, body in (("GET", None), ("PUT", {}), ("DELETE", None)):
-        answer = await office.ask(method, f"{PATH}/{group['id']}", body, status=404)
+        answer = await admin.call(method, f"{PATH}/{group['id']}", body, status=404)
         assert answer["error"] == "Key group not found"

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from key_ring import bearer, chat, key_for, remote
-from office import Office
+from admin_gateway import AdminGateway
+from gateway_keys import bearer, chat, key_for, remote
 
 pytestmark = pytest.mark.anyio
 ALLOW = "allow"
@@ -45,19 +45,19 @@ def access(mode: str, *patterns: str) -> dict[str, Any]:
     ids=str,
 )
 async def test_a_model_is_looked_at_under_all_its_names(
-    office: Office, rules: dict[str, Any], model: str, is_allowed: bool
+    admin: AdminGateway, rules: dict[str, Any], model: str, is_allowed: bool
 ) -> None:
-    await office.connect()
-    await office.ask("PUT", "/api/models/alias", {"model": "acme/large", "alias": "short"})
-    key = await key_for(office, **rules)
-    async with remote(office) as client:
+    await admin.connect()
+    await admin.call("PUT", "/api/models/alias", {"model": "acme/large", "alias": "short"})
+    key = await key_for(admin, **rules)
+    async with remote(admin) as client:
         answer = await chat(client, key, model)
 
     assert answer.status_code == (200 if is_allowed else 403)
     if not is_allowed:
         error = answer.json()["error"]
         assert error["message"] == f'Model "{model}" is not allowed for this API key'
-        assert office.vendor.calls("/chat/completions") == []
+        assert admin.vendor.calls("/chat/completions") == []
 
 
 @pytest.mark.parametrize(
@@ -75,17 +75,17 @@ async def test_a_model_is_looked_at_under_all_its_names(
     ids=str,
 )
 async def test_a_combo_is_allowed_by_its_name_and_its_members_by_theirs(
-    office: Office, rules: dict[str, Any], status: int
+    admin: AdminGateway, rules: dict[str, Any], status: int
 ) -> None:
-    await office.connect()
+    await admin.connect()
     models = ["acme/large", "acme/small"]
-    await office.ask("POST", "/api/combos", {"name": "best", "models": models}, status=201)
-    key = await key_for(office, **rules)
-    async with remote(office) as client:
+    await admin.call("POST", "/api/combos", {"name": "best", "models": models}, status=201)
+    key = await key_for(admin, **rules)
+    async with remote(admin) as client:
         answer = await chat(client, key, "best")
 
     assert answer.status_code == status
-    called = [asked.json()["model"] for asked in office.vendor.calls("/chat/completions")]
+    called = [asked.json()["model"] for asked in admin.vendor.calls("/chat/completions")]
     narrowed = "allowedModels" in rules or "modelAccess" in rules
     assert called == ([] if status == 403 else ["small" if narrowed else "large"])
 
@@ -103,12 +103,12 @@ async def test_a_combo_is_allowed_by_its_name_and_its_members_by_theirs(
     ids=str,
 )
 async def test_families_are_ruled_by_their_own_switch(
-    office: Office, rules: dict[str, Any], status: int
+    admin: AdminGateway, rules: dict[str, Any], status: int
 ) -> None:
-    await office.connect()
-    await office.ask("POST", "/api/models/custom", {"providerAlias": "ac", "id": "glm-5"})
-    key = await key_for(office, **rules)
-    async with remote(office) as client:
+    await admin.connect()
+    await admin.call("POST", "/api/models/custom", {"providerAlias": "ac", "id": "glm-5"})
+    key = await key_for(admin, **rules)
+    async with remote(admin) as client:
         answer = await chat(client, key, "auto/glm")
         listed = (await client.get("/v1/models", headers=bearer(key))).json()["data"]
 

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 import httpx2
 import pytest
+from admin_gateway import AdminGateway, opened
+from gateway_keys import PATH, chat, key_for, remote
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multiple, rule
-from key_ring import PATH, chat, key_for, remote
 from moving import Clock
-from office import Office, opened
 
 from gateway_core.storage.moments import iso
 
@@ -24,10 +24,10 @@ ELSEWHERE = "webby"
 """A provider that does not serve what is asked for."""
 
 
-class House:
+class SharedGateway:
     """One gateway for all examples, and a caller from elsewhere."""
 
-    office: Office
+    admin: AdminGateway
     caller: httpx2.AsyncClient
 
     def __init__(self) -> None:
@@ -40,20 +40,20 @@ class House:
         return self.runner.run(work)
 
     async def open(self, folder: Any) -> None:
-        self.office = await self.stack.enter_async_context(opened(folder, {}, self.clock))
-        self.caller = await self.stack.enter_async_context(remote(self.office))
-        await self.office.connect(name="always")
+        self.admin = await self.stack.enter_async_context(opened(folder, {}, self.clock))
+        self.caller = await self.stack.enter_async_context(remote(self.admin))
+        await self.admin.connect(name="always")
 
 
-HOUSE = House()
+SHARED = SharedGateway()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with HOUSE.runner:
-        HOUSE.do(HOUSE.open(tmp_path_factory.mktemp("data")))
+    with SHARED.runner:
+        SHARED.do(SHARED.open(tmp_path_factory.mktemp("data")))
         yield
-        HOUSE.do(HOUSE.stack.aclose())
+        SHARED.do(SHARED.stack.aclose())
 
 
 @dataclass
@@ -80,10 +80,10 @@ class Ring(RuleBasedStateMachine):
     @rule(target=keys, lasts=st.none() | st.integers(-5, 60), scope=st.sets(accounts, max_size=3))
     def create(self, lasts: int | None, scope: set[str]) -> Kept:
         scope = scope & self.there
-        expires = None if lasts is None else HOUSE.clock.now + lasts
-        made = HOUSE.do(
+        expires = None if lasts is None else SHARED.clock.now + lasts
+        made = SHARED.do(
             key_for(
-                HOUSE.office,
+                SHARED.admin,
                 expiresAt=None if expires is None else iso(expires),
                 providerConnectionIds=sorted(scope),
             )
@@ -99,7 +99,7 @@ class Ring(RuleBasedStateMachine):
 
     @rule(key=keys, lasts=st.none() | st.integers(-5, 60))
     def set_expiry(self, key: Kept, lasts: int | None) -> None:
-        expires = None if lasts is None else HOUSE.clock.now + lasts
+        expires = None if lasts is None else SHARED.clock.now + lasts
         if self.put(key, expiresAt=None if expires is None else iso(expires)):
             key.expires = expires
 
@@ -112,13 +112,13 @@ class Ring(RuleBasedStateMachine):
     @rule(key=consumes(keys))
     def delete(self, key: Kept) -> None:
         status = 404 if key.gone else 200
-        HOUSE.do(HOUSE.office.ask("DELETE", f"{PATH}/{key.made['id']}", status=status))
+        SHARED.do(SHARED.admin.call("DELETE", f"{PATH}/{key.made['id']}", status=status))
         key.gone = True
 
     @rule(target=accounts, serves=st.booleans())
     def add_account(self, serves: bool) -> str:
         provider = "acme" if serves else ELSEWHERE
-        row = HOUSE.do(HOUSE.office.connect(provider, name=f"a{next(HOUSE.numbers)}"))
+        row = SHARED.do(SHARED.admin.connect(provider, name=f"a{next(SHARED.numbers)}"))
         identity: str = row["id"]
         self.there.add(identity)
         self.serving |= {identity} if serves else set()
@@ -130,7 +130,7 @@ class Ring(RuleBasedStateMachine):
             return multiple()
         held = any(not key.gone and key.scope == {account} for key in self.kept)
         path = f"{ACCOUNTS}/{account}"
-        HOUSE.do(HOUSE.office.ask("DELETE", path, status=409 if held else 200))
+        SHARED.do(SHARED.admin.call("DELETE", path, status=409 if held else 200))
         if not held:
             self.there.discard(account)
             for key in self.kept:
@@ -139,33 +139,33 @@ class Ring(RuleBasedStateMachine):
 
     @rule(seconds=st.integers(1, 30))
     def wait(self, seconds: int) -> None:
-        HOUSE.clock.move(seconds)
+        SHARED.clock.move(seconds)
 
     @rule(key=keys)
     def call(self, key: Kept) -> None:
-        answer = HOUSE.do(chat(HOUSE.caller, key.made))
+        answer = SHARED.do(chat(SHARED.caller, key.made))
         assert answer.status_code == self.wanted(key), answer.text
 
     def teardown(self) -> None:
         """Whatever was done, every key is as the last lines say; then they go."""
         for key in self.kept:
-            assert HOUSE.do(chat(HOUSE.caller, key.made)).status_code == self.wanted(key)
+            assert SHARED.do(chat(SHARED.caller, key.made)).status_code == self.wanted(key)
             if not key.gone:
-                row = HOUSE.do(HOUSE.office.ask("GET", f"{PATH}/{key.made['id']}"))
+                row = SHARED.do(SHARED.admin.call("GET", f"{PATH}/{key.made['id']}"))
                 assert set(row["providerConnectionIds"]) == key.scope
                 assert row["isActive"] is key.active
-                HOUSE.do(HOUSE.office.ask("DELETE", f"{PATH}/{key.made['id']}"))
+                SHARED.do(SHARED.admin.call("DELETE", f"{PATH}/{key.made['id']}"))
         for account in self.there:
-            HOUSE.do(HOUSE.office.ask("DELETE", f"{ACCOUNTS}/{account}"))
+            SHARED.do(SHARED.admin.call("DELETE", f"{ACCOUNTS}/{account}"))
 
     def put(self, key: Kept, status: int = 200, **body: Any) -> bool:
         """Whether the key is still there to be changed."""
         path = f"{PATH}/{key.made['id']}"
-        HOUSE.do(HOUSE.office.ask("PUT", path, body, status=404 if key.gone else status))
+        SHARED.do(SHARED.admin.call("PUT", path, body, status=404 if key.gone else status))
         return not key.gone
 
     def wanted(self, key: Kept) -> int:
-        is_over = key.expires is not None and HOUSE.clock.now >= key.expires
+        is_over = key.expires is not None and SHARED.clock.now >= key.expires
         if key.gone or not key.active or is_over:
             return 401
         return 200 if not key.scope or key.scope & self.serving else 404

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from key_ring import PATH, key_for, remote, status_of
+from admin_gateway import AdminGateway, opened
+from gateway_keys import PATH, key_for, remote, status_of
 from moving import Clock
-from office import Office, opened
 
 pytestmark = pytest.mark.anyio
 USAGE = f"{PATH}/usage"
@@ -19,15 +19,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def office(tmp_path: Path, clock: Clock) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path, clock: Clock) -> AsyncIterator[AdminGateway]:
     async with opened(tmp_path, {}, clock) as here:
         await here.connect()
         yield here
 
 
-async def test_a_key_shows_its_use_beside_every_limit(office: Office) -> None:
+async def test_a_key_shows_its_use_beside_every_limit(admin: AdminGateway) -> None:
     key = await key_for(
-        office,
+        admin,
         rpmLimit=5,
         tpmLimit=100,
         dailyLimitTokens=50,
@@ -36,11 +36,11 @@ async def test_a_key_shows_its_use_beside_every_limit(office: Office) -> None:
         maxTokens=0,
         policy={"maxCostUsd": 1},
     )
-    await office.ask("PUT", f"{PATH}/{key['id']}", {"maxTokens": 1000})
+    await admin.call("PUT", f"{PATH}/{key['id']}", {"maxTokens": 1000})
     for _ in range(2):
-        assert await status_of(office, key) == 200
+        assert await status_of(admin, key) == 200
 
-    found = (await office.ask("GET", f"{USAGE}?apiKeyId={key['id']}"))["usage"]
+    found = (await admin.call("GET", f"{USAGE}?apiKeyId={key['id']}"))["usage"]
 
     assert set(found) == {key["id"]}
     use = found[key["id"]]
@@ -71,33 +71,33 @@ async def test_a_key_shows_its_use_beside_every_limit(office: Office) -> None:
     assert rows["monthlyBudget"]["resetAt"].startswith(("2027-01-31", "2027-02-01"))
 
 
-async def test_all_keys_are_shown_by_id(office: Office) -> None:
-    keys = [await key_for(office, name) for name in ("one", "two")]
-    assert await status_of(office, keys[0]) == 200
-    await office.core.ledger.flush()
+async def test_all_keys_are_shown_by_id(admin: AdminGateway) -> None:
+    keys = [await key_for(admin, name) for name in ("one", "two")]
+    assert await status_of(admin, keys[0]) == 200
+    await admin.core.ledger.flush()
 
-    found = (await office.ask("GET", USAGE))["usage"]
+    found = (await admin.call("GET", USAGE))["usage"]
 
     requests = {name: use["today"]["requests"] for name, use in found.items()}
     assert requests == {keys[0]["id"]: 1, keys[1]["id"]: 0}
-    assert found == (await office.ask("GET", f"{USAGE}?apiKeyId="))["usage"]
+    assert found == (await admin.call("GET", f"{USAGE}?apiKeyId="))["usage"]
 
 
-async def test_a_day_and_a_month_begin_anew(office: Office, clock: Clock) -> None:
-    key = await key_for(office, dailyLimitTokens=4, monthlyTokenLimit=8)
+async def test_a_day_and_a_month_begin_anew(admin: AdminGateway, clock: Clock) -> None:
+    key = await key_for(admin, dailyLimitTokens=4, monthlyTokenLimit=8)
 
     async def sums() -> tuple[int, int, int]:
-        use = (await office.ask("GET", USAGE))["usage"][key["id"]]
+        use = (await admin.call("GET", USAGE))["usage"][key["id"]]
         ever: Any = next(row["used"] for row in use["limits"] if row["field"] == "maxTokens")
         return use["today"]["totalTokens"], use["month"]["totalTokens"], ever
 
-    statuses = [await status_of(office, key) for _ in range(2)]
+    statuses = [await status_of(admin, key) for _ in range(2)]
     first = await sums()
     clock.move(86400)
-    statuses += [await status_of(office, key)]
+    statuses += [await status_of(admin, key)]
     second = await sums()
     clock.move(86400)
-    statuses += [await status_of(office, key)]
+    statuses += [await status_of(admin, key)]
     clock.move(29 * 86400)
     third = await sums()
 
@@ -105,16 +105,16 @@ async def test_a_day_and_a_month_begin_anew(office: Office, clock: Clock) -> Non
     assert (first, second, third) == ((4, 4, 4), (4, 8, 8), (0, 0, 8))
 
 
-async def test_the_use_of_nobody_is_not_found(office: Office) -> None:
-    answer = await office.ask("GET", f"{USAGE}?apiKeyId=x", status=404)
+async def test_the_use_of_nobody_is_not_found(admin: AdminGateway) -> None:
+    answer = await admin.call("GET", f"{USAGE}?apiKeyId=x", status=404)
 
     assert answer["error"] == "API key not found"
 
 
-async def test_the_catalog_names_what_a_key_can_be_narrowed_to(office: Office) -> None:
-    await office.ask("POST", "/api/combos", {"name": "best", "models": ["ac/large"]}, status=201)
+async def test_the_catalog_names_what_a_key_can_be_narrowed_to(admin: AdminGateway) -> None:
+    await admin.call("POST", "/api/combos", {"name": "best", "models": ["ac/large"]}, status=201)
 
-    catalog = await office.ask("GET", f"{PATH}/policy-catalog")
+    catalog = await admin.call("GET", f"{PATH}/policy-catalog")
 
     ids = [row["id"] for row in catalog["models"]]
     assert catalog["models"][ids.index("ac/large")] == {
@@ -128,13 +128,15 @@ async def test_the_catalog_names_what_a_key_can_be_narrowed_to(office: Office) -
     assert all(not name.startswith("built/") for name in ids)
 
 
-async def test_every_model_of_the_catalog_can_be_allowed_under_that_name(office: Office) -> None:
-    catalog = await office.ask("GET", f"{PATH}/policy-catalog")
+async def test_every_model_of_the_catalog_can_be_allowed_under_that_name(
+    admin: AdminGateway,
+) -> None:
+    catalog = await admin.call("GET", f"{PATH}/policy-catalog")
     for row in catalog["models"]:
         if row["provider"] == "acme" and row["kind"] == "llm":
-            key = await key_for(office, allowedModels=[row["id"]])
-            assert await status_of(office, key, row["id"]) == 200
-            async with remote(office) as client:
+            key = await key_for(admin, allowedModels=[row["id"]])
+            assert await status_of(admin, key, row["id"]) == 200
+            async with remote(admin) as client:
                 headers = {"x-api-key": key["key"]}
                 listed = (await client.get("/v1/models", headers=headers)).json()["data"]
             assert [each["id"] for each in listed] == [row["id"]]

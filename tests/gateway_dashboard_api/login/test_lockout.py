@@ -3,7 +3,7 @@
 import anyio
 import pytest
 from cookies import cookie_of
-from front_door import LOGIN, PASSWORD, Browser, House
+from login_gateway import LOGIN, PASSWORD, Browser, LoginGateway
 
 from gateway_core.identity.lockout import HINT
 
@@ -17,8 +17,8 @@ async def wrong(browser: Browser, times: int) -> list[int]:
     return [each["remainingBeforeLock"] for each in said]
 
 
-async def test_five_failures_lock_everybody_out_at_that_address(house: House) -> None:
-    browser, other = await house.browser(REMOTE), await house.browser("203.0.113.8")
+async def test_five_failures_lock_everybody_out_at_that_address(server: LoginGateway) -> None:
+    browser, other = await server.browser(REMOTE), await server.browser("203.0.113.8")
     assert await wrong(browser, 5) == [4, 3, 2, 1, 0]
 
     answer = await browser.post(LOGIN, json={"password": PASSWORD})
@@ -30,19 +30,19 @@ async def test_five_failures_lock_everybody_out_at_that_address(house: House) ->
     await other.enter(PASSWORD)
 
 
-async def test_the_second_lock_is_longer_and_a_quiet_hour_forgets(house: House) -> None:
-    browser = await house.browser(REMOTE)
+async def test_the_second_lock_is_longer_and_a_quiet_hour_forgets(server: LoginGateway) -> None:
+    browser = await server.browser(REMOTE)
     waits = []
     for pause in (30, 3600, 0):
         await wrong(browser, 5)
         waits.append((await browser.enter(PASSWORD, status=429))["retryAfter"])
-        house.pass_time(pause)
+        server.pass_time(pause)
 
     assert waits == [30, 120, 30]
 
 
-async def test_being_right_forgets_what_was_wrong(house: House) -> None:
-    browser = await house.browser(REMOTE)
+async def test_being_right_forgets_what_was_wrong(server: LoginGateway) -> None:
+    browser = await server.browser(REMOTE)
     await wrong(browser, 4)
 
     await browser.enter(PASSWORD)
@@ -51,20 +51,20 @@ async def test_being_right_forgets_what_was_wrong(house: House) -> None:
 
 
 @pytest.mark.parametrize("step", [-3600, 24 * 3600])
-async def test_the_wall_clock_neither_locks_nor_unlocks(house: House, step: float) -> None:
-    browser = await house.browser(REMOTE)
+async def test_the_wall_clock_neither_locks_nor_unlocks(server: LoginGateway, step: float) -> None:
+    browser = await server.browser(REMOTE)
     await wrong(browser, 5)
-    house.monotonic.now += 10
+    server.monotonic.now += 10
 
-    house.wall.now += step
+    server.wall.now += step
 
     assert (await browser.enter(PASSWORD, status=429))["retryAfter"] == 20
-    house.monotonic.now += 20
+    server.monotonic.now += 20
     await browser.enter(PASSWORD)
 
 
-async def test_guesses_made_together_do_not_pass_together(house: House) -> None:
-    browser = await house.browser(REMOTE)
+async def test_guesses_made_together_do_not_pass_together(server: LoginGateway) -> None:
+    browser = await server.browser(REMOTE)
     statuses: list[int] = []
 
     async def guess(password: str) -> None:
@@ -79,10 +79,12 @@ async def test_guesses_made_together_do_not_pass_together(house: House) -> None:
 
 
 @pytest.mark.parametrize("variables", [{}, {"TRUST_PROXY": "true"}], ids=["not", "trusted"])
-async def test_a_trusted_proxy_names_who_failed(house: House, variables: dict[str, str]) -> None:
+async def test_a_trusted_proxy_names_who_failed(
+    server: LoginGateway, variables: dict[str, str]
+) -> None:
     proxy = "10.9.8.7"
     one, two = [
-        await house.browser(proxy, **{"x-forwarded-for": f"1.1.1.1, {client}"})
+        await server.browser(proxy, **{"x-forwarded-for": f"1.1.1.1, {client}"})
         for client in ("198.51.100.1", "198.51.100.2")
     ]
 
@@ -92,11 +94,13 @@ async def test_a_trusted_proxy_names_who_failed(house: House, variables: dict[st
 
 
 @pytest.mark.parametrize("variables", [{"TRUST_PROXY": "true"}])
-async def test_nobody_escapes_by_a_forwarding_header_without_an_address(house: House) -> None:
+async def test_nobody_escapes_by_a_forwarding_header_without_an_address(
+    server: LoginGateway,
+) -> None:
     addresses = ["", "nonsense", "1.2.3.4, nonsense"]
-    browsers = [await house.browser(REMOTE, **{"x-forwarded-for": each}) for each in addresses]
+    browsers = [await server.browser(REMOTE, **{"x-forwarded-for": each}) for each in addresses]
 
     for browser in browsers:
         await wrong(browser, 1)
 
-    assert await wrong(await house.browser(REMOTE), 1) == [1]
+    assert await wrong(await server.browser(REMOTE), 1) == [1]

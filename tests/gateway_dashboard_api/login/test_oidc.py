@@ -8,12 +8,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import anyio
-import front_door
 import httpx2
+import login_gateway
 import pytest
-from front_door import PASSWORD, Browser, House
-from front_door import SECRET as JWT_SECRET
 from identity_provider import CLIENT, EMAIL, SECRET, IdentityProvider, running
+from login_gateway import PASSWORD, Browser, LoginGateway
+from login_gateway import SECRET as JWT_SECRET
 from served import served
 
 pytestmark = [
@@ -35,11 +35,11 @@ def provider() -> Iterator[IdentityProvider]:
 
 
 @pytest.fixture
-async def browser(house: House, provider: IdentityProvider) -> Browser:
+async def browser(server: LoginGateway, provider: IdentityProvider) -> Browser:
     """Before a gateway that the provider knows."""
-    house.wall.now = time.time()
-    await house.store(authMode="both", **stored(provider))
-    return await house.browser()
+    server.wall.now = time.time()
+    await server.store(authMode="both", **stored(provider))
+    return await server.browser()
 
 
 CLIENT_OF = {"oidcClientId": CLIENT, "oidcClientSecret": SECRET}
@@ -70,13 +70,13 @@ def changed(url: str, **query: str) -> str:
 
 
 async def test_signing_in_at_the_provider(
-    house: House, browser: Browser, provider: IdentityProvider
+    server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     place = await back(browser, provider.sign_in(await sent(browser, returnTo="/dashboard/keys")))
 
     assert place == "/dashboard/keys"
     assert await browser.is_in()
-    shown = await browser.ask("GET", "/api/auth/status")
+    shown = await browser.call("GET", "/api/auth/status")
     assert {name: shown[name] for name in shown if name.startswith(("oidc", "login", "disp"))} == {
         "oidcConfigured": True,
         "oidcLoginLabel": "Sign in with OIDC",
@@ -115,10 +115,10 @@ async def test_what_the_browser_carries_tells_nothing_and_cannot_be_altered(
 
 
 async def test_of_many_that_come_back_at_the_same_time_one_is_signed_in(
-    house: House, browser: Browser, provider: IdentityProvider
+    server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     url = provider.sign_in(await sent(browser))
-    ways = [await house.browser() for _ in range(4)]
+    ways = [await server.browser() for _ in range(4)]
     places = list[str]()
 
     async def come(way: Browser) -> None:
@@ -135,10 +135,10 @@ async def test_of_many_that_come_back_at_the_same_time_one_is_signed_in(
 
 @pytest.mark.parametrize("name", COOKIES)
 async def test_another_browser_cannot_finish_what_one_began(
-    house: House, browser: Browser, provider: IdentityProvider, name: str
+    server: LoginGateway, browser: Browser, provider: IdentityProvider, name: str
 ) -> None:
     url = provider.sign_in(await sent(browser))
-    own = await house.browser()
+    own = await server.browser()
     await sent(own)
     browser.cookies.set(name, own.cookies[name], domain="127.0.0.1", path="/")
     assert len({each.name for each in browser.cookies.jar}) == 4
@@ -149,22 +149,22 @@ async def test_another_browser_cannot_finish_what_one_began(
 
 
 async def test_a_browser_without_cookies_ends_nobodys_way(
-    house: House, browser: Browser, provider: IdentityProvider
+    server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     url = provider.sign_in(await sent(browser))
 
-    assert await back(await house.browser(), url) == f"{FAILED}oidc_expired"
+    assert await back(await server.browser(), url) == f"{FAILED}oidc_expired"
 
     assert await back(browser, url) == "/dashboard"
 
 
 async def test_a_state_counts_once(
-    house: House, browser: Browser, provider: IdentityProvider
+    server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     url = provider.sign_in(await sent(browser))
     cookies = dict(browser.cookies)
     await back(browser, url)
-    again = await house.browser()
+    again = await server.browser()
     again.cookies.update(cookies)
 
     assert await back(again, url) == f"{FAILED}oidc_expired"
@@ -172,15 +172,15 @@ async def test_a_state_counts_once(
 
 
 async def test_the_way_back_may_lead_to_another_worker(
-    house: House,
+    server: LoginGateway,
     browser: Browser,
     provider: IdentityProvider,
     tmp_path: Path,
     variables: dict[str, str],
 ) -> None:
     url = provider.sign_in(await sent(browser))
-    async with front_door.opened(tmp_path, variables, shares_data=True) as worker:
-        worker.wall.now = house.wall.now
+    async with login_gateway.opened(tmp_path, variables, shares_data=True) as worker:
+        worker.wall.now = server.wall.now
         other = await worker.browser()
         other.cookies.update(browser.cookies)
 
@@ -191,11 +191,11 @@ async def test_the_way_back_may_lead_to_another_worker(
 
 
 async def test_a_state_lasts_ten_minutes(
-    house: House, browser: Browser, provider: IdentityProvider
+    server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     url = provider.sign_in(await sent(browser))
 
-    house.pass_time(600)
+    server.pass_time(600)
 
     assert await back(browser, url) == f"{FAILED}oidc_expired"
 
@@ -219,10 +219,13 @@ async def test_a_return_that_is_not_right_leads_to_the_login_page(
 
 
 async def test_a_wrong_client_secret_signs_nobody_in(
-    house: House, browser: Browser, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
+    server: LoginGateway,
+    browser: Browser,
+    provider: IdentityProvider,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     url = provider.sign_in(await sent(browser))
-    await house.store(oidcClientSecret="another-canary")
+    await server.store(oidcClientSecret="another-canary")
 
     assert await back(browser, url) == f"{FAILED}oidc_failed"
     assert "did not accept the code" in caplog.text
@@ -235,19 +238,22 @@ async def test_a_wrong_client_secret_signs_nobody_in(
     ids=["issuer", "client"],
 )
 async def test_who_set_out_for_another_provider_is_not_signed_in_and_nobody_gets_the_secret(
-    house: House, browser: Browser, provider: IdentityProvider, change: dict[str, str]
+    server: LoginGateway, browser: Browser, provider: IdentityProvider, change: dict[str, str]
 ) -> None:
     url = provider.sign_in(await sent(browser))
-    await house.store(**change)
+    await server.store(**change)
 
     assert await back(browser, url) == f"{FAILED}oidc_expired"
     assert not await browser.is_in()
 
 
 async def test_a_token_from_another_time_signs_nobody_in(
-    house: House, browser: Browser, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
+    server: LoginGateway,
+    browser: Browser,
+    provider: IdentityProvider,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    house.wall.now += 7200
+    server.wall.now += 7200
     url = provider.sign_in(await sent(browser))
 
     assert await back(browser, url) == f"{FAILED}oidc_failed"
@@ -270,14 +276,14 @@ async def test_nobody_is_sent_elsewhere_afterwards(
 
 
 async def test_a_new_password_ends_these_sessions_too(
-    house: House, browser: Browser, provider: IdentityProvider
+    server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     await back(browser, provider.sign_in(await sent(browser)))
-    other = await house.browser()
+    other = await server.browser()
     await other.enter(PASSWORD)
     body = {"newPassword": "second-canary-word", "currentPassword": PASSWORD}
 
-    await other.ask("PATCH", "/api/settings", body)
+    await other.call("PATCH", "/api/settings", body)
 
     assert not await browser.is_in()
 
@@ -288,9 +294,9 @@ async def test_who_came_by_oidc_stays_known_by_name_after_a_change_of_password(
     await back(browser, provider.sign_in(await sent(browser)))
     body = {"newPassword": "second-canary-word", "currentPassword": PASSWORD}
 
-    await browser.ask("PATCH", "/api/settings", body)
+    await browser.call("PATCH", "/api/settings", body)
 
-    assert (await browser.ask("GET", "/api/auth/status"))["oidcName"] == EMAIL
+    assert (await browser.call("GET", "/api/auth/status"))["oidcName"] == EMAIL
 
 
 @pytest.mark.parametrize(
@@ -299,46 +305,46 @@ async def test_who_came_by_oidc_stays_known_by_name_after_a_change_of_password(
     ids=["mode", "client", "issuer"],
 )
 async def test_it_is_shut_unless_it_is_set_up(
-    house: House, browser: Browser, change: dict[str, str]
+    server: LoginGateway, browser: Browser, change: dict[str, str]
 ) -> None:
-    await house.store(**change)
+    await server.store(**change)
 
     for path in (START, CALLBACK):
-        assert (await browser.ask("GET", path, status=403))["code"] == "oidc_off"
+        assert (await browser.call("GET", path, status=403))["code"] == "oidc_off"
 
 
 async def test_a_provider_that_is_gone_leads_to_the_login_page(
-    house: House, browser: Browser
+    server: LoginGateway, browser: Browser
 ) -> None:
-    await house.store(oidcIssuerUrl="http://127.0.0.1:9")
+    await server.store(oidcIssuerUrl="http://127.0.0.1:9")
 
     assert await sent(browser) == f"{FAILED}oidc_unreachable"
 
 
 async def test_discovery_is_asked_for_every_few_minutes_only(
-    house: House, browser: Browser, provider: IdentityProvider
+    server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     await sent(browser)
-    (until, known), *_ = house.admin.login.providers.values()
+    (until, known), *_ = server.admin.login.providers.values()
     await sent(browser)
-    assert list(house.admin.login.providers.values()) == [(until, known)]
+    assert list(server.admin.login.providers.values()) == [(until, known)]
 
-    house.monotonic.now = until
+    server.monotonic.now = until
     await sent(browser)
 
-    assert list(house.admin.login.providers.values()) == [(until + 300, known)]
+    assert list(server.admin.login.providers.values()) == [(until + 300, known)]
 
 
 @pytest.mark.parametrize(
     ("secret", "found"), [(SECRET, True), ("wrong-canary", False)], ids=["right", "wrong"]
 )
 async def test_a_look_at_a_provider_and_a_secret(
-    house: House, provider: IdentityProvider, secret: str, found: bool
+    server: LoginGateway, provider: IdentityProvider, secret: str, found: bool
 ) -> None:
-    operator = await house.command_line()
+    operator = await server.command_line()
     body = {"issuerUrl": provider.issuer, "clientId": CLIENT, "clientSecret": secret}
 
-    told = await operator.ask("POST", TEST, body)
+    told = await operator.call("POST", TEST, body)
 
     assert told["success"] is True
     assert told["issuer"] == provider.issuer
@@ -348,15 +354,15 @@ async def test_a_look_at_a_provider_and_a_secret(
 
 
 async def test_a_stored_secret_is_shown_to_its_own_issuer_only(
-    house: House, provider: IdentityProvider
+    server: LoginGateway, provider: IdentityProvider
 ) -> None:
-    operator = await house.command_line()
+    operator = await server.command_line()
     body = {"issuerUrl": provider.issuer, "clientId": CLIENT}
-    await house.store(**stored(provider))
+    await server.store(**stored(provider))
 
-    own = await operator.ask("POST", TEST, body)
-    await house.store(oidcIssuerUrl="https://elsewhere.example")
-    other = await operator.ask("POST", TEST, body)
+    own = await operator.call("POST", TEST, body)
+    await server.store(oidcIssuerUrl="https://elsewhere.example")
+    other = await operator.call("POST", TEST, body)
 
     assert own["secretProbe"]["valid"] is True
     assert other["secretProbe"] == {
@@ -366,15 +372,15 @@ async def test_a_stored_secret_is_shown_to_its_own_issuer_only(
     }
 
 
-async def test_only_an_operator_looks(house: House, provider: IdentityProvider) -> None:
-    stranger = await house.browser()
+async def test_only_an_operator_looks(server: LoginGateway, provider: IdentityProvider) -> None:
+    stranger = await server.browser()
     body = {"issuerUrl": provider.issuer, "clientId": CLIENT}
 
-    await stranger.ask("POST", TEST, body, status=401)
+    await stranger.call("POST", TEST, body, status=401)
 
 
 @pytest.mark.parametrize("path", ["oidc", "oidc/start/", "oidc/start/x", "oidc/callback/x"])
-async def test_no_other_path_is_public(house: House, browser: Browser, path: str) -> None:
+async def test_no_other_path_is_public(server: LoginGateway, browser: Browser, path: str) -> None:
     answer = await browser.get(f"/api/auth/{path}")
 
     assert answer.status_code in (302, 401, 404)

@@ -4,7 +4,7 @@ import anyio
 import msgspec
 import pytest
 from fake_vendor import Asked, FakeVendor, Said, Script
-from front_door import House
+from login_gateway import LoginGateway
 
 from gateway_dashboard_api.login import oidc_client
 
@@ -16,38 +16,38 @@ CLIENT = {"oidcClientId": "gateway", "oidcClientSecret": "canary"}
 UNREACHABLE = "/login?error=oidc_unreachable"
 
 
-async def served_by(house: House, script: Script) -> None:
+async def served_by(server: LoginGateway, script: Script) -> None:
     """A provider that says what a script has it say."""
     vendor = FakeVendor(script)
     await vendor.open()
-    house.stack.push_async_callback(vendor.aclose)
-    await house.store(authMode="oidc", **CLIENT, oidcIssuerUrl=vendor.url)
+    server.stack.push_async_callback(vendor.aclose)
+    await server.store(authMode="oidc", **CLIENT, oidcIssuerUrl=vendor.url)
 
 
-async def test_asking_for_the_way_stores_nothing(house: House) -> None:
+async def test_asking_for_the_way_stores_nothing(server: LoginGateway) -> None:
     def describe(asked: Asked) -> Said:
         here = f"http://{asked.headers['host']}"
         places = {"authorization_endpoint": here, "token_endpoint": here, "jwks_uri": here}
         return Said((msgspec.json.encode({"issuer": here, **places}),))
 
-    await served_by(house, describe)
-    browser = await house.browser()
+    await served_by(server, describe)
+    browser = await server.browser()
     for _ in range(3):
         answer = await browser.get(START)
         assert "code_challenge=" in answer.headers["location"]
 
-    assert await house.core.stores.database.fetch("SELECT * FROM tickets") == []
+    assert await server.core.stores.database.fetch("SELECT * FROM tickets") == []
 
 
 async def test_it_is_shut_where_the_tunnel_is_closed_to_the_dashboard(
-    house: House,
+    server: LoginGateway,
 ) -> None:
-    await house.store(authMode="oidc", **CLIENT, oidcIssuerUrl="https://id.example")
-    await house.store(tunnelUrl="https://mine.tunnel.example", tunnelDashboardAccess=False)
-    tunnel = await house.browser(base="https://mine.tunnel.example")
+    await server.store(authMode="oidc", **CLIENT, oidcIssuerUrl="https://id.example")
+    await server.store(tunnelUrl="https://mine.tunnel.example", tunnelDashboardAccess=False)
+    tunnel = await server.browser(base="https://mine.tunnel.example")
 
     for path in (START, CALLBACK):
-        assert (await tunnel.ask("GET", path, status=403))["code"] == "tunnel_closed"
+        assert (await tunnel.call("GET", path, status=403))["code"] == "tunnel_closed"
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,19 @@ async def test_it_is_shut_where_the_tunnel_is_closed_to_the_dashboard(
         ("http://127.0.0.1:9", 502),
     ],
 )
-async def test_an_issuer_the_gateway_never_calls(house: House, issuer: str, status: int) -> None:
-    operator = await house.command_line()
+async def test_an_issuer_the_gateway_never_calls(
+    server: LoginGateway, issuer: str, status: int
+) -> None:
+    operator = await server.command_line()
 
-    await operator.ask(
+    await operator.call(
         "POST", TEST, {"issuerUrl": issuer, "clientId": CLIENT["oidcClientId"]}, status=status
     )
 
 
 @pytest.mark.parametrize("way", ["endless", "silent"])
 async def test_a_provider_that_never_ends_is_not_waited_for(
-    house: House, monkeypatch: pytest.MonkeyPatch, way: str
+    server: LoginGateway, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     monkeypatch.setattr(oidc_client, "LIMIT", 0.2 if way == "silent" else 60.0)
     piece = b" " * 64 * 1024
@@ -80,8 +82,8 @@ async def test_a_provider_that_never_ends_is_not_waited_for(
     }
     vendor = FakeVendor(lambda _: answers[way])
     await vendor.open()
-    house.stack.push_async_callback(vendor.aclose)
-    await house.store(
+    server.stack.push_async_callback(vendor.aclose)
+    await server.store(
         authMode="oidc",
         oidcIssuerUrl=vendor.url,
         oidcClientId="gateway",
@@ -89,4 +91,4 @@ async def test_a_provider_that_never_ends_is_not_waited_for(
     )
 
     with anyio.fail_after(20):
-        assert (await (await house.browser()).get(START)).headers["location"] == UNREACHABLE
+        assert (await (await server.browser()).get(START)).headers["location"] == UNREACHABLE

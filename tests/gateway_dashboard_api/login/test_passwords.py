@@ -6,9 +6,9 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
-import front_door
+import login_gateway
 import pytest
-from front_door import LOGIN, PASSWORD, Browser, House
+from login_gateway import LOGIN, PASSWORD, Browser, LoginGateway
 
 from gateway_core.identity.passwords import AT_ONCE
 
@@ -31,7 +31,7 @@ async def proof_of(browser: Browser) -> str:
 
 
 async def change(browser: Browser, proof: str, new: str = NEW, *, status: int = 200) -> Any:
-    return await browser.ask("POST", CHANGE, {"proof": proof, "newPassword": new}, status=status)
+    return await browser.call("POST", CHANGE, {"proof": proof, "newPassword": new}, status=status)
 
 
 @pytest.mark.parametrize(
@@ -40,20 +40,22 @@ async def change(browser: Browser, proof: str, new: str = NEW, *, status: int = 
     ids=["built in", "placeholder"],
 )
 async def test_nobody_signs_in_from_afar_with_what_everybody_knows(
-    house: House, known: str
+    server: LoginGateway, known: str
 ) -> None:
-    browser = await house.browser(REMOTE)
+    browser = await server.browser(REMOTE)
 
     answer = await browser.post(LOGIN, json={"password": known})
 
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
     assert answer.json() == {"success": True, "mustChangePassword": True}
-    assert (await browser.ask("GET", "/api/auth/status"))["usingDefaultPassword"] is True
+    assert (await browser.call("GET", "/api/auth/status"))["usingDefaultPassword"] is True
 
 
-async def test_a_stored_hash_of_the_known_password_opens_nothing_either(house: House) -> None:
-    await house.store(password=await house.admin.login.passwords.hash(DEFAULT))
-    browser = await house.browser()
+async def test_a_stored_hash_of_the_known_password_opens_nothing_either(
+    server: LoginGateway,
+) -> None:
+    await server.store(password=await server.admin.login.passwords.hash(DEFAULT))
+    browser = await server.browser()
 
     await change(browser, await proof_of(browser))
 
@@ -61,8 +63,8 @@ async def test_a_stored_hash_of_the_known_password_opens_nothing_either(house: H
 
 
 @on_a_fresh_gateway
-async def test_on_this_machine_it_can_be_changed_and_that_signs_in(house: House) -> None:
-    browser = await house.browser()
+async def test_on_this_machine_it_can_be_changed_and_that_signs_in(server: LoginGateway) -> None:
+    browser = await server.browser()
     answer = await browser.post(LOGIN, json={"password": DEFAULT})
     told = answer.json()
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
@@ -76,13 +78,13 @@ async def test_on_this_machine_it_can_be_changed_and_that_signs_in(house: House)
 
     assert done == {"success": True, "mustChangePassword": False}
     assert await browser.is_in()
-    assert await house.audited() == ["password.change"]
-    await (await house.browser(REMOTE)).enter(NEW)
+    assert await server.audited() == ["password.change"]
+    await (await server.browser(REMOTE)).enter(NEW)
 
 
 @on_a_fresh_gateway
-async def test_a_proof_works_once(house: House) -> None:
-    browser = await house.browser()
+async def test_a_proof_works_once(server: LoginGateway) -> None:
+    browser = await server.browser()
     proof = await proof_of(browser)
     await change(browser, proof)
 
@@ -93,34 +95,36 @@ async def test_a_proof_works_once(house: House) -> None:
 
 
 @on_a_fresh_gateway
-async def test_a_proof_is_for_its_address_only(house: House) -> None:
-    proof = await proof_of(await house.browser("127.0.0.1"))
+async def test_a_proof_is_for_its_address_only(server: LoginGateway) -> None:
+    proof = await proof_of(await server.browser("127.0.0.1"))
 
     for host in ("127.0.0.2", REMOTE):
-        await change(await house.browser(host), proof, status=401)
-    forwarded = await house.browser("127.0.0.1", **{"x-forwarded-for": "127.0.0.1"})
+        await change(await server.browser(host), proof, status=401)
+    forwarded = await server.browser("127.0.0.1", **{"x-forwarded-for": "127.0.0.1"})
     await change(forwarded, proof, status=401)
 
-    await change(await house.browser("127.0.0.1"), proof)
+    await change(await server.browser("127.0.0.1"), proof)
 
 
 @on_a_fresh_gateway
-async def test_a_proof_lasts_five_minutes(house: House) -> None:
-    browser = await house.browser()
+async def test_a_proof_lasts_five_minutes(server: LoginGateway) -> None:
+    browser = await server.browser()
     proof = await proof_of(browser)
 
-    house.pass_time(300)
+    server.pass_time(300)
 
     await change(browser, proof, status=401)
 
 
 @on_a_fresh_gateway
-async def test_a_proof_opens_nothing_while_the_settings_cannot_be_read(house: House) -> None:
-    await house.store(mfaEnabled=True)
-    browser = await house.browser()
+async def test_a_proof_opens_nothing_while_the_settings_cannot_be_read(
+    server: LoginGateway,
+) -> None:
+    await server.store(mfaEnabled=True)
+    browser = await server.browser()
     proof = await proof_of(browser)
 
-    await house.damage("data", '{"mfaEnabled": "perhaps"}')
+    await server.damage("data", '{"mfaEnabled": "perhaps"}')
     refused = await change(browser, proof, status=503)
 
     assert refused["code"] == "login_unreadable"
@@ -128,8 +132,8 @@ async def test_a_proof_opens_nothing_while_the_settings_cannot_be_read(house: Ho
 
 
 @on_a_fresh_gateway
-async def test_a_proof_is_good_for_nothing_else(house: House) -> None:
-    browser = await house.browser()
+async def test_a_proof_is_good_for_nothing_else(server: LoginGateway) -> None:
+    browser = await server.browser()
     proof = await proof_of(browser)
 
     for name in ("auth_token", "mfa_pending"):
@@ -138,13 +142,13 @@ async def test_a_proof_is_good_for_nothing_else(house: House) -> None:
     browser.headers["authorization"] = f"Bearer {proof}"
 
     assert not await browser.is_in()
-    await browser.ask("POST", "/api/auth/mfa/verify", {"code": "123456"}, status=401)
-    await browser.ask("POST", "/api/auth/mfa/setup", {"password": DEFAULT}, status=401)
+    await browser.call("POST", "/api/auth/mfa/verify", {"code": "123456"}, status=401)
+    await browser.call("POST", "/api/auth/mfa/setup", {"password": DEFAULT}, status=401)
 
 
 @on_a_fresh_gateway
-async def test_an_address_has_one_proof_at_a_time(house: House) -> None:
-    browser = await house.browser()
+async def test_an_address_has_one_proof_at_a_time(server: LoginGateway) -> None:
+    browser = await server.browser()
     first = await proof_of(browser)
     second = await proof_of(browser)
 
@@ -155,20 +159,20 @@ async def test_an_address_has_one_proof_at_a_time(house: House) -> None:
 
 @on_a_fresh_gateway
 async def test_a_proof_counts_at_every_worker_until_there_is_a_newer_one(
-    house: House, tmp_path: Path, variables: dict[str, str]
+    server: LoginGateway, tmp_path: Path, variables: dict[str, str]
 ) -> None:
-    async with front_door.opened(tmp_path, variables, shares_data=True) as worker:
-        first = await proof_of(await house.browser())
+    async with login_gateway.opened(tmp_path, variables, shares_data=True) as worker:
+        first = await proof_of(await server.browser())
         other = await worker.browser()
         second = await proof_of(other)
 
         await change(other, first, status=401)
-        await change(await house.browser(), second)
+        await change(await server.browser(), second)
 
 
 @on_a_fresh_gateway
-async def test_guessing_proofs_locks_out(house: House) -> None:
-    browser = await house.browser()
+async def test_guessing_proofs_locks_out(server: LoginGateway) -> None:
+    browser = await server.browser()
     for _ in range(5):
         await change(browser, "guess", status=401)
 
@@ -180,35 +184,35 @@ async def test_guessing_proofs_locks_out(house: House) -> None:
 @pytest.mark.parametrize(
     "new", ["", "short", DEFAULT, "CHANGE-me", " Your-Password ", "Replace_Me", "x" * 1025]
 )
-async def test_a_bad_choice_is_refused_and_may_be_corrected(house: House, new: str) -> None:
-    browser = await house.browser()
+async def test_a_bad_choice_is_refused_and_may_be_corrected(server: LoginGateway, new: str) -> None:
+    browser = await server.browser()
     proof = await proof_of(browser)
 
     await change(browser, proof, new, status=400)
 
-    assert house.settings.password is None
+    assert server.settings.password is None
     await change(browser, proof)
 
 
 @on_a_fresh_gateway
-async def test_a_password_set_meanwhile_is_not_overwritten(house: House) -> None:
-    browser = await house.browser()
+async def test_a_password_set_meanwhile_is_not_overwritten(server: LoginGateway) -> None:
+    browser = await server.browser()
     proof = await proof_of(browser)
-    other = await house.admin.login.passwords.hash("another canary")
-    await house.store(password=other)
+    other = await server.admin.login.passwords.hash("another canary")
+    await server.store(password=other)
 
     await change(browser, proof, status=409)
 
-    assert house.settings.password == other
+    assert server.settings.password == other
 
 
-async def test_the_password_is_changed_with_the_settings(house: House) -> None:
-    browser, other = await house.browser(), await house.browser(REMOTE)
+async def test_the_password_is_changed_with_the_settings(server: LoginGateway) -> None:
+    browser, other = await server.browser(), await server.browser(REMOTE)
     await browser.enter(PASSWORD)
     await other.enter(PASSWORD)
     before = browser.cookies["auth_token"]
 
-    shown = await browser.ask(
+    shown = await browser.call(
         "PATCH",
         SETTINGS,
         {"newPassword": NEW, "currentPassword": PASSWORD, "cavemanEnabled": True},
@@ -219,17 +223,17 @@ async def test_the_password_is_changed_with_the_settings(house: House) -> None:
     assert browser.cookies["auth_token"] != before
     assert await browser.is_in()
     assert not await other.is_in()
-    assert await house.audited() == ["password.change"]
+    assert await server.audited() == ["password.change"]
     await other.enter(PASSWORD, status=401)
     await other.enter(NEW)
 
 
 async def test_a_login_that_was_under_way_gives_no_session_of_the_new_password(
-    house: House,
+    server: LoginGateway,
 ) -> None:
-    passwords, ready = house.admin.login.passwords, threading.Event()
-    await house.store(password=await passwords.hash(PASSWORD), passwordSessionEpoch="old")
-    browser = await house.browser()
+    passwords, ready = server.admin.login.passwords, threading.Event()
+    await server.store(password=await passwords.hash(PASSWORD), passwordSessionEpoch="old")
+    browser = await server.browser()
     statuses: list[int] = []
 
     async def enter() -> None:
@@ -240,9 +244,9 @@ async def test_a_login_that_was_under_way_gives_no_session_of_the_new_password(
         for _ in range(AT_ONCE):
             group.start_soon(passwords.apart, ready.wait)
         group.start_soon(enter)
-        while not len(house.admin.login.lockout):
+        while not len(server.admin.login.lockout):
             await anyio.lowlevel.checkpoint()
-        await house.store(passwordSessionEpoch="new")
+        await server.store(passwordSessionEpoch="new")
         ready.set()
 
     assert statuses == [409]
@@ -263,24 +267,24 @@ async def test_a_login_that_was_under_way_gives_no_session_of_the_new_password(
     ],
 )
 async def test_a_change_that_is_refused_changes_nothing_at_all(
-    house: House, body: dict[str, Any], status: int
+    server: LoginGateway, body: dict[str, Any], status: int
 ) -> None:
-    browser = await house.browser()
+    browser = await server.browser()
     await browser.enter(PASSWORD)
 
-    await browser.ask("PATCH", SETTINGS, {"cavemanEnabled": True, **body}, status=status)
+    await browser.call("PATCH", SETTINGS, {"cavemanEnabled": True, **body}, status=status)
 
-    assert await house.core.stores.settings.document() == {}
-    assert await house.audited() == []
+    assert await server.core.stores.settings.document() == {}
+    assert await server.audited() == []
     assert await browser.is_in()
 
 
-async def test_wrong_current_passwords_lock_out_too(house: House) -> None:
-    browser = await house.browser()
+async def test_wrong_current_passwords_lock_out_too(server: LoginGateway) -> None:
+    browser = await server.browser()
     await browser.enter(PASSWORD)
     body = {"newPassword": NEW, "currentPassword": "wrong canary"}
     left = [
-        (await browser.ask("PATCH", SETTINGS, body, status=401))["remainingBeforeLock"]
+        (await browser.call("PATCH", SETTINGS, body, status=401))["remainingBeforeLock"]
         for _ in range(5)
     ]
 
@@ -290,8 +294,8 @@ async def test_wrong_current_passwords_lock_out_too(house: House) -> None:
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "30")
 
 
-async def test_of_two_changes_at_once_one_fails(house: House) -> None:
-    browser, other = await house.browser(), await house.browser()
+async def test_of_two_changes_at_once_one_fails(server: LoginGateway) -> None:
+    browser, other = await server.browser(), await server.browser()
     statuses: list[int] = []
     await browser.enter(PASSWORD)
     await other.enter(PASSWORD)
@@ -307,53 +311,53 @@ async def test_of_two_changes_at_once_one_fails(house: House) -> None:
     assert sorted(statuses) == [200, 409]
 
 
-async def test_a_change_that_cannot_be_audited_is_not_made(house: House) -> None:
-    browser = await house.browser()
+async def test_a_change_that_cannot_be_audited_is_not_made(server: LoginGateway) -> None:
+    browser = await server.browser()
     await browser.enter(PASSWORD)
-    await house.core.stores.database.execute("DROP TABLE audit")
+    await server.core.stores.database.execute("DROP TABLE audit")
 
     body = {"newPassword": NEW, "currentPassword": PASSWORD}
-    await browser.ask("PATCH", SETTINGS, body, status=500)
+    await browser.call("PATCH", SETTINGS, body, status=500)
 
-    assert house.settings.password is None
+    assert server.settings.password is None
 
 
 async def test_the_command_line_takes_the_password_away_and_leaves_the_second_factor(
-    house: House,
+    server: LoginGateway,
 ) -> None:
-    hashed = await house.admin.login.passwords.hash(NEW)
-    await house.store(password=hashed, mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXP")
+    hashed = await server.admin.login.passwords.hash(NEW)
+    await server.store(password=hashed, mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXP")
     for _ in range(5):
-        await house.admin.login.lockout.begin("127.0.0.1")
-    operator = await house.command_line()
+        await server.admin.login.lockout.begin("127.0.0.1")
+    operator = await server.command_line()
 
-    await operator.ask("POST", RESET)
+    await operator.call("POST", RESET)
 
-    assert house.settings.password is None
-    assert house.settings.password_session_epoch
-    assert (house.settings.mfa_enabled, house.settings.mfa_secret) == (True, "JBSWY3DPEHPK3PXP")
-    (row,) = await house.audit_rows()
+    assert server.settings.password is None
+    assert server.settings.password_session_epoch
+    assert (server.settings.mfa_enabled, server.settings.mfa_secret) == (True, "JBSWY3DPEHPK3PXP")
+    (row,) = await server.audit_rows()
     assert (row.action, row.actor) == ("password.reset", "cli")
-    assert (await (await house.browser()).enter(PASSWORD))["mfaRequired"] is True
+    assert (await (await server.browser()).enter(PASSWORD))["mfaRequired"] is True
 
 
-async def test_nobody_else_takes_the_password_away(house: House) -> None:
-    hashed = await house.admin.login.passwords.hash(NEW)
-    await house.store(password=hashed)
-    remote = await house.browser(REMOTE)
+async def test_nobody_else_takes_the_password_away(server: LoginGateway) -> None:
+    hashed = await server.admin.login.passwords.hash(NEW)
+    await server.store(password=hashed)
+    remote = await server.browser(REMOTE)
     await remote.enter(NEW)
 
-    for browser in (remote, await house.browser(REMOTE), await house.browser()):
+    for browser in (remote, await server.browser(REMOTE), await server.browser()):
         answer = await browser.post(RESET)
         assert answer.status_code in (401, 403)
 
-    assert house.settings.password == hashed
+    assert server.settings.password == hashed
 
 
 @on_a_fresh_gateway
-async def test_a_reset_is_no_way_around_the_second_factor(house: House) -> None:
-    await house.store(mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    browser = await house.browser()
+async def test_a_reset_is_no_way_around_the_second_factor(server: LoginGateway) -> None:
+    await server.store(mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = await server.browser()
 
     done = await change(browser, await proof_of(browser))
 
@@ -362,9 +366,11 @@ async def test_a_reset_is_no_way_around_the_second_factor(house: House) -> None:
     assert "mfa_pending" in browser.cookies
 
 
-async def test_whoever_has_no_session_gets_none_past_the_second_factor(house: House) -> None:
-    await house.store(mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    operator = await house.command_line()
+async def test_whoever_has_no_session_gets_none_past_the_second_factor(
+    server: LoginGateway,
+) -> None:
+    await server.store(mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    operator = await server.command_line()
 
     body = {"newPassword": NEW, "currentPassword": PASSWORD}
     answer = await operator.patch(SETTINGS, json=body)

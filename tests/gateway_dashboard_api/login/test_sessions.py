@@ -1,7 +1,7 @@
 """How long a session lasts, and its end for every copy of its token."""
 
 import pytest
-from front_door import PASSWORD, House
+from login_gateway import PASSWORD, LoginGateway
 
 from gateway_core.app import Gateway
 
@@ -10,77 +10,81 @@ LOGOUT = "/api/auth/logout"
 REMOTE = "203.0.113.7"
 
 
-async def test_a_session_ends_after_a_day(house: House) -> None:
-    browser = await house.browser()
+async def test_a_session_ends_after_a_day(server: LoginGateway) -> None:
+    browser = await server.browser()
     await browser.enter(PASSWORD)
 
-    house.pass_time(24 * 3600 - 1)
+    server.pass_time(24 * 3600 - 1)
     assert await browser.is_in()
-    house.pass_time(1)
+    server.pass_time(1)
     assert not await browser.is_in()
 
 
-async def test_whoever_signs_out_is_out(house: House) -> None:
-    browser = await house.browser()
+async def test_whoever_signs_out_is_out(server: LoginGateway) -> None:
+    browser = await server.browser()
     await browser.enter(PASSWORD)
 
-    assert await browser.ask("POST", LOGOUT) == {"success": True}
+    assert await browser.call("POST", LOGOUT) == {"success": True}
 
     assert not await browser.is_in()
 
 
-async def test_a_copy_of_a_session_that_was_signed_out_of_is_worth_nothing(house: House) -> None:
-    browser, other = await house.browser(), await house.browser()
+async def test_a_copy_of_a_session_that_was_signed_out_of_is_worth_nothing(
+    server: LoginGateway,
+) -> None:
+    browser, other = await server.browser(), await server.browser()
     await browser.enter(PASSWORD)
     await other.enter(PASSWORD)
-    thief = await house.browser(REMOTE)
+    thief = await server.browser(REMOTE)
     thief.cookies.set("auth_token", browser.cookies["auth_token"])
     assert await thief.is_in()
 
-    await browser.ask("POST", LOGOUT)
+    await browser.call("POST", LOGOUT)
 
     assert not await thief.is_in()
     assert await other.is_in()
 
 
 async def test_whoever_signed_out_is_out_at_every_worker_and_after_a_restart(
-    house: House,
+    server: LoginGateway,
 ) -> None:
-    browser = await house.browser()
+    browser = await server.browser()
     await browser.enter(PASSWORD)
     token = browser.cookies["auth_token"]
-    environment = house.core.environment
-    async with Gateway.open(environment, clock=house.wall, shares_data=True) as worker:
+    environment = server.core.environment
+    async with Gateway.open(environment, clock=server.wall, shares_data=True) as worker:
         assert worker.core.sessions.read(token) is not None
 
-        await browser.ask("POST", LOGOUT)
+        await browser.call("POST", LOGOUT)
         await worker.core.refresh()
 
         assert worker.core.sessions.read(token) is None
-    async with Gateway.open(environment, clock=house.wall, shares_data=True) as later:
+    async with Gateway.open(environment, clock=server.wall, shares_data=True) as later:
         assert later.core.sessions.read(token) is None
 
 
-async def test_signing_out_again_or_with_a_forged_session_changes_nothing(house: House) -> None:
-    browser = await house.browser()
+async def test_signing_out_again_or_with_a_forged_session_changes_nothing(
+    server: LoginGateway,
+) -> None:
+    browser = await server.browser()
     await browser.enter(PASSWORD)
     token = browser.cookies["auth_token"]
-    await browser.ask("POST", LOGOUT)
-    ended = house.core.snapshot.ended_sessions
+    await browser.call("POST", LOGOUT)
+    ended = server.core.snapshot.ended_sessions
 
     for shown in (token, "a.b.c", token[:-5]):
         browser.cookies.set("auth_token", shown)
-        assert await browser.ask("POST", LOGOUT) == {"success": True}
+        assert await browser.call("POST", LOGOUT) == {"success": True}
         browser.cookies.clear()
 
-    assert house.core.snapshot.ended_sessions == ended
+    assert server.core.snapshot.ended_sessions == ended
     assert len(ended) == 1
 
 
-async def test_another_sites_page_signs_nobody_out(house: House) -> None:
-    browser = await house.browser()
+async def test_another_sites_page_signs_nobody_out(server: LoginGateway) -> None:
+    browser = await server.browser()
     await browser.enter(PASSWORD)
 
-    await browser.ask("POST", LOGOUT, status=403, headers={"origin": "https://evil.example"})
+    await browser.call("POST", LOGOUT, status=403, headers={"origin": "https://evil.example"})
 
     assert await browser.is_in()

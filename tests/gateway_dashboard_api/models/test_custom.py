@@ -3,29 +3,29 @@
 from typing import Any
 
 import pytest
-from office import Office
+from admin_gateway import AdminGateway
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/models/custom"
 MINE = {"providerAlias": "ac", "id": "mine"}
 
 
-async def listed(office: Office, **where: str) -> list[Any]:
-    answer = await office.client.get("/v1/models")
+async def listed(admin: AdminGateway, **where: str) -> list[Any]:
+    answer = await admin.client.get("/v1/models")
     rows = answer.json()["data"]
     return [row for row in rows if all(row.get(name) == value for name, value in where.items())]
 
 
-async def test_a_model_is_added_once_and_is_in_the_catalog_at_once(office: Office) -> None:
-    await office.connect()
+async def test_a_model_is_added_once_and_is_in_the_catalog_at_once(admin: AdminGateway) -> None:
+    await admin.connect()
     able = {"contextWindow": 9000, "vision": True, "pdf": True}
     body = {**MINE, "name": "My own", "capabilities": able}
 
-    first = await office.ask("POST", PATH, body)
-    again = await office.ask("POST", PATH, body)
+    first = await admin.call("POST", PATH, body)
+    again = await admin.call("POST", PATH, body)
 
     assert (first, again) == ({"success": True, "added": True}, {"success": True, "added": False})
-    assert await office.ask("GET", PATH) == {
+    assert await admin.call("GET", PATH) == {
         "models": [
             {
                 "providerAlias": "ac",
@@ -37,12 +37,12 @@ async def test_a_model_is_added_once_and_is_in_the_catalog_at_once(office: Offic
             }
         ]
     }
-    row = (await listed(office, id="ac/mine"))[0]
+    row = (await listed(admin, id="ac/mine"))[0]
     assert (row["display_name"], row["context_length"]) == ("My own", 9000)
 
 
-async def test_a_plugins_own_model_is_not_added_again(office: Office) -> None:
-    answer = await office.ask("POST", PATH, {"providerAlias": "acme", "id": "large"})
+async def test_a_plugins_own_model_is_not_added_again(admin: AdminGateway) -> None:
+    answer = await admin.call("POST", PATH, {"providerAlias": "acme", "id": "large"})
 
     assert answer == {"success": True, "added": False}
 
@@ -60,45 +60,45 @@ async def test_a_plugins_own_model_is_not_added_again(office: Office) -> None:
     ],
 )
 async def test_what_a_model_is_for_is_understood_in_any_spelling(
-    office: Office, word: dict[str, str], kind: str
+    admin: AdminGateway, word: dict[str, str], kind: str
 ) -> None:
-    await office.ask("POST", PATH, {**MINE, **word})
+    await admin.call("POST", PATH, {**MINE, **word})
 
-    assert [row["type"] for row in (await office.ask("GET", PATH))["models"]] == [kind]
-
-
-async def test_a_model_can_be_for_two_kinds_of_work(office: Office) -> None:
-    await office.ask("POST", PATH, MINE)
-    await office.ask("POST", PATH, {**MINE, "kind": "tts"})
-
-    await office.ask("DELETE", f"{PATH}?providerAlias=ac&id=mine&type=tts")
-
-    assert [row["type"] for row in (await office.ask("GET", PATH))["models"]] == ["llm"]
+    assert [row["type"] for row in (await admin.call("GET", PATH))["models"]] == [kind]
 
 
-async def test_a_change_sets_what_it_names(office: Office) -> None:
-    await office.connect()
-    await office.ask("POST", PATH, {**MINE, "name": "Old", "capabilities": {"tools": True}})
+async def test_a_model_can_be_for_two_kinds_of_work(admin: AdminGateway) -> None:
+    await admin.call("POST", PATH, MINE)
+    await admin.call("POST", PATH, {**MINE, "kind": "tts"})
 
-    await office.ask("PATCH", PATH, {**MINE, "capabilities": {"contextWindow": 5}})
-    first = (await office.ask("GET", PATH))["models"][0]
-    await office.ask("PATCH", PATH, {**MINE, "name": None, "capabilities": None})
-    second = (await office.ask("GET", PATH))["models"][0]
+    await admin.call("DELETE", f"{PATH}?providerAlias=ac&id=mine&type=tts")
+
+    assert [row["type"] for row in (await admin.call("GET", PATH))["models"]] == ["llm"]
+
+
+async def test_a_change_sets_what_it_names(admin: AdminGateway) -> None:
+    await admin.connect()
+    await admin.call("POST", PATH, {**MINE, "name": "Old", "capabilities": {"tools": True}})
+
+    await admin.call("PATCH", PATH, {**MINE, "capabilities": {"contextWindow": 5}})
+    first = (await admin.call("GET", PATH))["models"][0]
+    await admin.call("PATCH", PATH, {**MINE, "name": None, "capabilities": None})
+    second = (await admin.call("GET", PATH))["models"][0]
 
     assert (first["name"], first["capabilities"]) == ("Old", {"contextWindow": 5})
     assert (second["name"], second["capabilities"]) == ("mine", None)
 
 
-async def test_a_deleted_model_is_gone_at_once(office: Office) -> None:
-    await office.connect()
-    await office.ask("POST", PATH, MINE)
-    await office.ask("POST", PATH, {**MINE, "id": "other"})
+async def test_a_deleted_model_is_gone_at_once(admin: AdminGateway) -> None:
+    await admin.connect()
+    await admin.call("POST", PATH, MINE)
+    await admin.call("POST", PATH, {**MINE, "id": "other"})
 
-    assert await office.ask("DELETE", f"{PATH}?providerAlias=acme&id=mine") == {"success": True}
-    assert await office.ask("DELETE", f"{PATH}?providerAlias=acme&id=mine") == {"success": True}
+    assert await admin.call("DELETE", f"{PATH}?providerAlias=acme&id=mine") == {"success": True}
+    assert await admin.call("DELETE", f"{PATH}?providerAlias=acme&id=mine") == {"success": True}
 
-    assert [row["id"] for row in (await office.ask("GET", PATH))["models"]] == ["other"]
-    assert await listed(office, id="ac/mine") == []
+    assert [row["id"] for row in (await admin.call("GET", PATH))["models"]] == ["other"]
+    assert await listed(admin, id="ac/mine") == []
 
 
 @pytest.mark.parametrize(
@@ -119,21 +119,21 @@ async def test_a_deleted_model_is_gone_at_once(office: Office) -> None:
 )
 @pytest.mark.parametrize("method", ["POST", "PATCH"])
 async def test_a_model_that_makes_no_sense_is_refused(
-    office: Office, method: str, body: dict[str, Any], error: str
+    admin: AdminGateway, method: str, body: dict[str, Any], error: str
 ) -> None:
-    await office.ask("POST", PATH, MINE)
+    await admin.call("POST", PATH, MINE)
 
-    answer = await office.ask(method, PATH, body, status=400)
+    answer = await admin.call(method, PATH, body, status=400)
 
     assert answer["error"].startswith(error)
 
 
-async def test_a_model_that_is_not_there_cannot_be_changed(office: Office) -> None:
-    answer = await office.ask("PATCH", PATH, MINE, status=404)
+async def test_a_model_that_is_not_there_cannot_be_changed(admin: AdminGateway) -> None:
+    answer = await admin.call("PATCH", PATH, MINE, status=404)
 
     assert answer["error"] == "Custom model not found"
 
 
 @pytest.mark.parametrize("query", ["", "?providerAlias=ac", "?id=mine"])
-async def test_which_model_is_to_go_must_be_said(office: Office, query: str) -> None:
-    await office.ask("DELETE", PATH + query, status=400)
+async def test_which_model_is_to_go_must_be_said(admin: AdminGateway, query: str) -> None:
+    await admin.call("DELETE", PATH + query, status=400)

@@ -3,20 +3,20 @@
 from typing import Any
 
 import pytest
-from office import Office
+from admin_gateway import AdminGateway
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/media-providers/routes"
 
 
-async def route(office: Office, kind: str = "embedding") -> dict[str, Any]:
-    listed = (await office.ask("GET", PATH))["routes"]
+async def route(admin: AdminGateway, kind: str = "embedding") -> dict[str, Any]:
+    listed = (await admin.call("GET", PATH))["routes"]
     found: dict[str, Any] = next(each for each in listed if each["id"] == kind)
     return found
 
 
-async def test_every_kind_has_a_route(office: Office) -> None:
-    listed = (await office.ask("GET", PATH))["routes"]
+async def test_every_kind_has_a_route(admin: AdminGateway) -> None:
+    listed = (await admin.call("GET", PATH))["routes"]
 
     assert [each["id"] for each in listed] == [
         *("tts", "stt", "webSearch", "webFetch", "embedding", "image", "video", "music")
@@ -25,41 +25,41 @@ async def test_every_kind_has_a_route(office: Office) -> None:
     assert all(each["candidates"] == each["saved"] == each["effective"] == [] for each in listed)
 
 
-async def test_candidates_are_models_of_the_kind_that_are_connected(office: Office) -> None:
-    await office.connect()
+async def test_candidates_are_models_of_the_kind_that_are_connected(admin: AdminGateway) -> None:
+    await admin.connect()
 
-    found = await route(office)
+    found = await route(admin)
 
     assert found["candidates"] == [{"id": "ac/vectors", "name": "vectors", "provider": "acme"}]
     assert found["effective"] == ["ac/vectors"]
     assert found["endpoints"] == [{"path": "/v1/embeddings", "effective": ["ac/vectors"]}]
 
 
-async def test_a_saved_order_counts_as_far_as_it_is_available(office: Office) -> None:
-    await office.connect()
+async def test_a_saved_order_counts_as_far_as_it_is_available(admin: AdminGateway) -> None:
+    await admin.connect()
     for model in ("talker", "singer"):
         body = {"providerAlias": "acme", "id": model, "kind": "tts"}
-        await office.ask("POST", "/api/models/custom", body)
+        await admin.call("POST", "/api/models/custom", body)
     order = ["acme/singer", "lost/model", "ac/talker", "acme/singer"]
 
-    saved = (await office.ask("PUT", PATH, {"kind": "tts", "models": order}))["route"]
-    await office.ask("PUT", PATH, {"kind": "image", "models": ["a/b"]})
+    saved = (await admin.call("PUT", PATH, {"kind": "tts", "models": order}))["route"]
+    await admin.call("PUT", PATH, {"kind": "image", "models": ["a/b"]})
 
     assert saved["saved"] == ["acme/singer", "lost/model", "ac/talker"]
     assert saved["effective"] == ["acme/singer", "ac/talker"]
-    assert await route(office, "tts") == saved
-    assert office.core.snapshot.settings.media_routes == {
+    assert await route(admin, "tts") == saved
+    assert admin.core.snapshot.settings.media_routes == {
         "tts": ("acme/singer", "lost/model", "ac/talker"),
         "image": ("a/b",),
     }
 
 
-async def test_an_empty_list_is_automatic(office: Office) -> None:
-    await office.connect()
-    await office.ask("PUT", PATH, {"kind": "embedding", "models": ["lost/model"]})
-    lost = await route(office)
+async def test_an_empty_list_is_automatic(admin: AdminGateway) -> None:
+    await admin.connect()
+    await admin.call("PUT", PATH, {"kind": "embedding", "models": ["lost/model"]})
+    lost = await route(admin)
 
-    freed = (await office.ask("PUT", PATH, {"kind": "embedding", "models": []}))["route"]
+    freed = (await admin.call("PUT", PATH, {"kind": "embedding", "models": []}))["route"]
 
     assert (lost["saved"], lost["effective"]) == (["lost/model"], [])
     assert (freed["saved"], freed["effective"]) == ([], ["ac/vectors"])
@@ -76,9 +76,9 @@ async def test_an_empty_list_is_automatic(office: Office) -> None:
     ],
 )
 async def test_a_route_that_makes_no_sense_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask("PUT", PATH, body, status=400)
+    answer = await admin.call("PUT", PATH, body, status=400)
 
     assert answer["error"] == error
-    assert await office.core.stores.settings.document() == {}
+    assert await admin.core.stores.settings.document() == {}

@@ -3,59 +3,59 @@
 from typing import Any
 
 import pytest
-from office import Office
+from admin_gateway import AdminGateway
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/pricing"
 OWN = {"ac": {"large": {"input": 2, "output": 10}}}
 
 
-async def cost_of_a_chat(office: Office) -> float:
+async def cost_of_a_chat(admin: AdminGateway) -> float:
     """Three tokens in and one out."""
-    await office.chat("acme/large")
-    await office.core.ledger.flush()
-    found = await office.ask("GET", "/api/usage/history", params={"limit": 1})
+    await admin.chat("acme/large")
+    await admin.core.ledger.flush()
+    found = await admin.call("GET", "/api/usage/history", params={"limit": 1})
     cost: float = found["rows"][0]["cost"]
     return cost
 
 
-async def test_the_operators_price_counts_at_once(office: Office) -> None:
-    await office.connect()
+async def test_the_operators_price_counts_at_once(admin: AdminGateway) -> None:
+    await admin.connect()
 
-    answer = await office.ask("PATCH", PATH, OWN)
+    answer = await admin.call("PATCH", PATH, OWN)
 
     assert answer == {"ac": {"large": {"input": 2.0, "output": 10.0}}}
-    assert await office.ask("GET", PATH) == answer
-    assert await cost_of_a_chat(office) == 0.000016
+    assert await admin.call("GET", PATH) == answer
+    assert await cost_of_a_chat(admin) == 0.000016
 
 
-async def test_any_name_of_a_provider_means_the_same_row(office: Office) -> None:
-    await office.ask("PATCH", PATH, OWN)
+async def test_any_name_of_a_provider_means_the_same_row(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, OWN)
 
-    answer = await office.ask("PATCH", PATH, {"acme": {"large": {"cached": 1}}})
+    answer = await admin.call("PATCH", PATH, {"acme": {"large": {"cached": 1}}})
 
     assert answer == {"ac": {"large": {"input": 2.0, "output": 10.0, "cached": 1.0}}}
 
 
-async def test_a_price_of_one_model_can_be_forgotten(office: Office) -> None:
-    await office.ask("PATCH", PATH, {"ac": {**OWN["ac"], "small": {"input": 1, "output": 1}}})
+async def test_a_price_of_one_model_can_be_forgotten(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {"ac": {**OWN["ac"], "small": {"input": 1, "output": 1}}})
 
-    answer = await office.ask("DELETE", PATH, params={"provider": "acme", "model": "large"})
+    answer = await admin.call("DELETE", PATH, params={"provider": "acme", "model": "large"})
 
     assert answer == {"ac": {"small": {"input": 1.0, "output": 1.0}}}
-    assert await office.ask("DELETE", PATH, params={"provider": "ac"}) == {}
+    assert await admin.call("DELETE", PATH, params={"provider": "ac"}) == {}
 
 
-async def test_all_prices_can_be_forgotten(office: Office) -> None:
-    await office.ask("PATCH", PATH, {**OWN, "else": {"m": {"input": 0, "output": 0}}})
+async def test_all_prices_can_be_forgotten(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {**OWN, "else": {"m": {"input": 0, "output": 0}}})
 
-    assert await office.ask("DELETE", PATH) == {}
+    assert await admin.call("DELETE", PATH) == {}
 
 
-async def test_forgetting_what_is_not_there_changes_nothing(office: Office) -> None:
-    await office.ask("PATCH", PATH, OWN)
+async def test_forgetting_what_is_not_there_changes_nothing(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, OWN)
 
-    answer = await office.ask("DELETE", PATH, params={"provider": "open", "model": "x"})
+    answer = await admin.call("DELETE", PATH, params={"provider": "open", "model": "x"})
 
     assert list(answer) == ["ac"]
 
@@ -80,16 +80,16 @@ async def test_forgetting_what_is_not_there_changes_nothing(office: Office) -> N
     ids=lambda body: str(body)[:60],
 )
 async def test_what_is_no_price_is_refused_and_changes_nothing(
-    office: Office, body: dict[str, Any]
+    admin: AdminGateway, body: dict[str, Any]
 ) -> None:
-    await office.ask("PATCH", PATH, body, status=400)
+    await admin.call("PATCH", PATH, body, status=400)
 
-    assert await office.ask("GET", PATH) == {}
+    assert await admin.call("GET", PATH) == {}
 
 
 @pytest.mark.parametrize("text", ["[]", "1", '{"ac": {"m": {"input": 1e999, "output": 1}}}', "{"])
-async def test_a_body_that_is_no_map_of_numbers_is_refused(office: Office, text: str) -> None:
-    answer = await office.client.patch(
+async def test_a_body_that_is_no_map_of_numbers_is_refused(admin: AdminGateway, text: str) -> None:
+    answer = await admin.client.patch(
         PATH, content=text, headers={"content-type": "application/json"}
     )
 

@@ -3,16 +3,16 @@
 from typing import Any
 
 import pytest
-from office import Office
+from admin_gateway import AdminGateway
 
 pytestmark = pytest.mark.anyio
 ALIAS = "/api/models/alias"
 
 
-async def test_every_model_is_listed_with_its_short_name(office: Office) -> None:
-    await office.ask("PUT", "/api/models", {"model": "acme/small", "alias": "tiny"})
+async def test_every_model_is_listed_with_its_short_name(admin: AdminGateway) -> None:
+    await admin.call("PUT", "/api/models", {"model": "acme/small", "alias": "tiny"})
 
-    rows = (await office.ask("GET", "/api/models"))["models"]
+    rows = (await admin.call("GET", "/api/models"))["models"]
 
     mine = [row for row in rows if row["provider"] == "acme"]
     assert mine == [
@@ -34,28 +34,28 @@ async def test_every_model_is_listed_with_its_short_name(office: Office) -> None
 
 
 @pytest.mark.parametrize("path", ["/api/models", ALIAS])
-async def test_a_short_name_can_be_called_at_once(office: Office, path: str) -> None:
-    await office.connect()
+async def test_a_short_name_can_be_called_at_once(admin: AdminGateway, path: str) -> None:
+    await admin.connect()
 
-    answer = await office.ask("PUT", path, {"model": "ac/large", "alias": " quick "})
+    answer = await admin.call("PUT", path, {"model": "ac/large", "alias": " quick "})
 
     assert answer == {"success": True, "model": "ac/large", "alias": "quick"}
-    assert await office.ask("GET", ALIAS) == {"aliases": {"quick": "ac/large"}}
-    assert (await office.chat("quick")).status_code == 200
-    assert office.vendor.asked[-1].json()["model"] == "large"
+    assert await admin.call("GET", ALIAS) == {"aliases": {"quick": "ac/large"}}
+    assert (await admin.chat("quick")).status_code == 200
+    assert admin.vendor.asked[-1].json()["model"] == "large"
 
 
-async def test_a_short_name_moves_and_goes(office: Office) -> None:
-    await office.ask("PUT", ALIAS, {"model": "ac/large", "alias": "quick"})
-    await office.ask("PUT", ALIAS, {"model": "open/large", "alias": "quick"})
-    moved = await office.ask("GET", ALIAS)
+async def test_a_short_name_moves_and_goes(admin: AdminGateway) -> None:
+    await admin.call("PUT", ALIAS, {"model": "ac/large", "alias": "quick"})
+    await admin.call("PUT", ALIAS, {"model": "open/large", "alias": "quick"})
+    moved = await admin.call("GET", ALIAS)
 
-    gone = await office.ask("DELETE", f"{ALIAS}?alias=quick")
+    gone = await admin.call("DELETE", f"{ALIAS}?alias=quick")
 
     assert moved == {"aliases": {"quick": "open/large"}}
     assert gone == {"success": True}
-    assert await office.ask("GET", ALIAS) == {"aliases": {}}
-    assert (await office.chat("quick")).status_code >= 400
+    assert await admin.call("GET", ALIAS) == {"aliases": {}}
+    assert (await admin.chat("quick")).status_code >= 400
 
 
 @pytest.mark.parametrize(
@@ -75,28 +75,28 @@ async def test_a_short_name_moves_and_goes(office: Office) -> None:
     ],
 )
 async def test_a_short_name_that_makes_no_sense_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    await office.ask("PUT", ALIAS, {"model": "ac/large", "alias": "quick"})
-    await office.ask("POST", "/api/combos", {"name": "team"}, status=201)
+    await admin.call("PUT", ALIAS, {"model": "ac/large", "alias": "quick"})
+    await admin.call("POST", "/api/combos", {"name": "team"}, status=201)
 
-    answer = await office.ask("PUT", ALIAS, body, status=400)
+    answer = await admin.call("PUT", ALIAS, body, status=400)
 
     assert answer["error"].startswith(error)
-    assert await office.ask("GET", ALIAS) == {"aliases": {"quick": "ac/large"}}
+    assert await admin.call("GET", ALIAS) == {"aliases": {"quick": "ac/large"}}
 
 
 @pytest.mark.parametrize("model", ["ac/vectors", "team", "auto/glm"])
 async def test_a_short_name_may_stand_for_anything_that_can_be_called(
-    office: Office, model: str
+    admin: AdminGateway, model: str
 ) -> None:
-    await office.ask("POST", "/api/combos", {"name": "team"}, status=201)
-    await office.ask("POST", "/api/models/custom", {"providerAlias": "open", "id": "glm-5"})
+    await admin.call("POST", "/api/combos", {"name": "team"}, status=201)
+    await admin.call("POST", "/api/models/custom", {"providerAlias": "open", "id": "glm-5"})
 
-    await office.ask("PUT", ALIAS, {"model": model, "alias": "short"})
+    await admin.call("PUT", ALIAS, {"model": model, "alias": "short"})
 
 
-async def test_which_short_name_is_to_go_must_be_said(office: Office) -> None:
-    answer = await office.ask("DELETE", ALIAS, status=400)
+async def test_which_short_name_is_to_go_must_be_said(admin: AdminGateway) -> None:
+    answer = await admin.call("DELETE", ALIAS, status=400)
 
     assert answer["error"] == "Missing query parameter: alias"

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from admin_gateway import KEY, REPLY, AdminGateway, refused
 from fake_vendor import Asked, Said
-from office import KEY, REPLY, Office, refused
 
 from gateway_core.contracts.errors import Forbidden, Unavailable
 from gateway_core.contracts.provider import Call
@@ -26,8 +26,8 @@ GREETING = {
 }
 
 
-async def events(office: Office, body: Any, status: int = 200) -> list[Any]:
-    answer = await office.client.post(BATCH, json=body)
+async def events(admin: AdminGateway, body: Any, status: int = 200) -> list[Any]:
+    answer = await admin.client.post(BATCH, json=body)
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"].startswith("text/event-stream")
     frames = answer.text.split("\n\n")
@@ -35,31 +35,31 @@ async def events(office: Office, body: Any, status: int = 200) -> list[Any]:
     return [msgspec.json.decode(frame.removeprefix("data: ")) for frame in frames]
 
 
-async def test_a_model_is_really_asked(office: Office) -> None:
-    row = await office.connect()
+async def test_a_model_is_really_asked(admin: AdminGateway) -> None:
+    row = await admin.connect()
 
-    answer = await office.ask("POST", PATH, {"model": "ac/large"})
+    answer = await admin.call("POST", PATH, {"model": "ac/large"})
 
     assert answer.pop("latencyMs") >= 0
     assert answer == {"ok": True, "error": None, "status": 200}
-    assert [asked.json() for asked in office.vendor.asked] == [GREETING]
-    await office.core.ledger.flush()
-    used = (await office.core.stores.usage.page(limit=5)).rows[0]
+    assert [asked.json() for asked in admin.vendor.asked] == [GREETING]
+    await admin.core.ledger.flush()
+    used = (await admin.core.stores.usage.page(limit=5)).rows[0]
     assert (used.endpoint, used.connection_id, used.input_tokens) == (PATH, row["id"], 3)
 
 
-async def test_any_name_that_can_be_called_can_be_tested(office: Office) -> None:
-    await office.connect()
-    await office.ask("PUT", "/api/models/alias", {"model": "ac/large", "alias": "quick"})
-    await office.ask("POST", "/api/combos", {"name": "team", "models": ["quick"]}, status=201)
+async def test_any_name_that_can_be_called_can_be_tested(admin: AdminGateway) -> None:
+    await admin.connect()
+    await admin.call("PUT", "/api/models/alias", {"model": "ac/large", "alias": "quick"})
+    await admin.call("POST", "/api/combos", {"name": "team", "models": ["quick"]}, status=201)
 
     for name in ("quick", "team", "acme/large", "echo/echo"):
-        assert (await office.ask("POST", PATH, {"model": name}))["ok"] is True
+        assert (await admin.call("POST", PATH, {"model": name}))["ok"] is True
 
 
 @pytest.mark.parametrize("wire", ["claude", "openai-responses", "ollama"])
-async def test_a_vendor_of_any_format_can_be_tested(office: Office, wire: str) -> None:
-    office.vendor.key = None
+async def test_a_vendor_of_any_format_can_be_tested(admin: AdminGateway, wire: str) -> None:
+    admin.vendor.key = None
     replies = {
         "claude": b'{"id":"m","type":"message","role":"assistant","model":"x","stop_reason":'
         b'"max_tokens","content":[{"type":"text","text":"H"}],'
@@ -71,32 +71,32 @@ async def test_a_vendor_of_any_format_can_be_tested(office: Office, wire: str) -
         "ollama": b'{"model":"x","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant",'
         b'"content":"H"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":1}',
     }
-    office.vendor.script = lambda asked: Said((replies[wire],))
+    admin.vendor.script = lambda asked: Said((replies[wire],))
     node = {
         "name": wire,
         "prefix": "its",
         "type": f"{wire}-compatible",
-        "baseUrl": office.vendor.url,
+        "baseUrl": admin.vendor.url,
     }
-    await office.ask("POST", "/api/provider-nodes", node, status=201)
+    await admin.call("POST", "/api/provider-nodes", node, status=201)
 
-    answer = await office.ask("POST", PATH, {"model": "its/x"})
+    answer = await admin.call("POST", PATH, {"model": "its/x"})
 
     assert (answer["ok"], answer["error"]) == (True, None)
 
 
-async def test_a_test_uses_the_accounts_its_combo_allows(office: Office) -> None:
-    await office.connect(name="first", apiKey="wrong-canary")
-    second = await office.connect(name="second")
+async def test_a_test_uses_the_accounts_its_combo_allows(admin: AdminGateway) -> None:
+    await admin.connect(name="first", apiKey="wrong-canary")
+    second = await admin.connect(name="second")
     team = {"name": "team", "models": ["ac/large"], "allowedConnectionIds": [second["id"]]}
-    await office.ask("POST", "/api/combos", team, status=201)
+    await admin.call("POST", "/api/combos", team, status=201)
 
-    answer = await office.ask("POST", PATH, {"model": "team"})
+    answer = await admin.call("POST", PATH, {"model": "team"})
 
-    assert (answer["ok"], len(office.vendor.asked)) == (True, 1)
+    assert (answer["ok"], len(admin.vendor.asked)) == (True, 1)
 
 
-async def test_an_interceptor_sees_a_test_before_it_is_resolved(office: Office) -> None:
+async def test_an_interceptor_sees_a_test_before_it_is_resolved(admin: AdminGateway) -> None:
     class Guardrail:
         order = 1
         required = True
@@ -109,20 +109,20 @@ async def test_an_interceptor_sees_a_test_before_it_is_resolved(office: Office) 
         async def after(self, record: Mapping[str, Any]) -> None:
             return None
 
-    await office.connect()
-    office.core.interceptors = Interceptors([("guard", Guardrail())])
+    await admin.connect()
+    admin.core.interceptors = Interceptors([("guard", Guardrail())])
 
-    changed = await office.ask("POST", PATH, {"model": "anything"})
-    refused = await office.ask("POST", PATH, {"model": "forbidden"})
+    changed = await admin.call("POST", PATH, {"model": "anything"})
+    refused = await admin.call("POST", PATH, {"model": "forbidden"})
 
     assert changed["ok"] is True
     assert (refused["ok"], refused["error"], refused["status"]) == (False, "Not this one", 403)
 
 
-async def test_a_refusal_is_told_without_secrets(office: Office) -> None:
-    await office.connect(apiKey="wrong-canary")
+async def test_a_refusal_is_told_without_secrets(admin: AdminGateway) -> None:
+    await admin.connect(apiKey="wrong-canary")
 
-    answer = await office.ask("POST", PATH, {"model": "ac/large"})
+    answer = await admin.call("POST", PATH, {"model": "ac/large"})
 
     assert (answer["ok"], answer["status"]) == (False, 401)
     assert answer["error"] == "Incorrect API key provided: Bearer ***"
@@ -139,68 +139,68 @@ async def test_a_refusal_is_told_without_secrets(office: Office) -> None:
     ],
 )
 async def test_what_cannot_be_asked_is_told_as_an_outcome(
-    office: Office, body: dict[str, Any], status: int
+    admin: AdminGateway, body: dict[str, Any], status: int
 ) -> None:
-    answer = await office.ask("POST", PATH, body)
+    answer = await admin.call("POST", PATH, body)
 
     assert (answer["ok"], answer["status"]) == (False, status)
     assert answer["error"]
 
 
 async def test_a_model_that_does_not_answer_is_given_up(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_tests, "LIMIT", 0.05)
-    office.vendor.said["/chat/completions"] = Said((REPLY,), delay=5)
-    await office.connect()
+    admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=5)
+    await admin.connect()
 
-    answer = await office.ask("POST", PATH, {"model": "ac/large"})
+    answer = await admin.call("POST", PATH, {"model": "ac/large"})
 
     assert (answer["ok"], answer["status"]) == (False, 504)
 
 
 async def test_what_nobody_foresaw_is_an_outcome_too(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: object) -> None:
         raise RuntimeError(KEY)
 
     monkeypatch.setattr(model_tests, "greet", broken)
-    await office.connect()
+    await admin.connect()
 
-    answer = await office.ask("POST", PATH, {"model": "ac/large"})
+    answer = await admin.call("POST", PATH, {"model": "ac/large"})
 
     assert (answer["ok"], answer["error"], answer["status"]) == (False, "The test failed", 500)
 
 
-async def test_a_test_is_pinned_to_an_account(office: Office) -> None:
-    await office.connect(name="first", apiKey="wrong-canary")
-    second = await office.connect(name="second")
+async def test_a_test_is_pinned_to_an_account(admin: AdminGateway) -> None:
+    await admin.connect(name="first", apiKey="wrong-canary")
+    second = await admin.connect(name="second")
 
-    answer = await office.ask("POST", PATH, {"model": "ac/large", "connectionId": second["id"]})
+    answer = await admin.call("POST", PATH, {"model": "ac/large", "connectionId": second["id"]})
 
     assert answer["ok"] is True
-    assert len(office.vendor.asked) == 1
+    assert len(admin.vendor.asked) == 1
 
 
 @pytest.mark.parametrize("path", [PATH, BATCH])
-async def test_a_pin_must_be_an_account_in_use(office: Office, path: str) -> None:
-    row = await office.connect()
-    await office.ask("PUT", f"/api/providers/{row['id']}", {"isActive": False})
+async def test_a_pin_must_be_an_account_in_use(admin: AdminGateway, path: str) -> None:
+    row = await admin.connect()
+    await admin.call("PUT", f"/api/providers/{row['id']}", {"isActive": False})
     asked = {"model": "ac/large"}
     body = {"models": [asked]} if path == BATCH else asked
 
-    gone = await office.ask("POST", path, {**body, "connectionId": "x"}, status=404)
-    off = await office.ask("POST", path, {**body, "connectionId": row["id"]}, status=400)
+    gone = await admin.call("POST", path, {**body, "connectionId": "x"}, status=404)
+    off = await admin.call("POST", path, {**body, "connectionId": row["id"]}, status=400)
 
     assert gone["error"] == "Connection not found"
     assert off["error"] == "Connection is not active"
 
 
-async def test_a_pin_to_another_providers_account_finds_nobody(office: Office) -> None:
-    row = await office.connect()
+async def test_a_pin_to_another_providers_account_finds_nobody(admin: AdminGateway) -> None:
+    row = await admin.connect()
 
-    answer = await office.ask("POST", PATH, {"model": "open/large", "connectionId": row["id"]})
+    answer = await admin.call("POST", PATH, {"model": "open/large", "connectionId": row["id"]})
 
     assert (answer["ok"], answer["status"]) == (False, 404)
 
@@ -214,17 +214,19 @@ async def test_a_pin_to_another_providers_account_finds_nobody(office: Office) -
         ({"model": 5}, "Invalid request body"),
     ],
 )
-async def test_an_odd_test_is_refused(office: Office, body: dict[str, Any], error: str) -> None:
-    answer = await office.ask("POST", PATH, body, status=400)
+async def test_an_odd_test_is_refused(
+    admin: AdminGateway, body: dict[str, Any], error: str
+) -> None:
+    answer = await admin.call("POST", PATH, body, status=400)
 
     assert answer["error"].startswith(error)
 
 
-async def test_many_models_are_told_one_by_one(office: Office) -> None:
-    await office.connect()
+async def test_many_models_are_told_one_by_one(admin: AdminGateway) -> None:
+    await admin.connect()
     models = [{"model": "ac/large"}, {"model": "ac/small", "kind": "llm"}, {"model": "x/y"}]
 
-    found = await events(office, {"models": models})
+    found = await events(admin, {"models": models})
 
     assert found.pop() == {"done": True}
     assert {(row["model"], row["kind"], row["ok"]) for row in found} == {
@@ -238,12 +240,12 @@ async def test_many_models_are_told_one_by_one(office: Office) -> None:
 
 @pytest.mark.parametrize("status", [401, 403])
 async def test_the_rest_is_skipped_when_the_first_is_turned_away(
-    office: Office, status: int
+    admin: AdminGateway, status: int
 ) -> None:
-    await office.connect()
-    office.vendor.said["/chat/completions"] = refused(status, "Go away")
+    await admin.connect()
+    admin.vendor.said["/chat/completions"] = refused(status, "Go away")
 
-    found = await events(office, {"models": [{"model": "ac/large"}] * 3})
+    found = await events(admin, {"models": [{"model": "ac/large"}] * 3})
 
     assert [row.get("error") for row in found] == [
         "Go away",
@@ -251,56 +253,56 @@ async def test_the_rest_is_skipped_when_the_first_is_turned_away(
         "Skipped: provider unavailable",
         None,
     ]
-    assert len(office.vendor.asked) == 1
+    assert len(admin.vendor.asked) == 1
 
 
-async def test_the_rest_is_skipped_when_nobody_is_there(office: Office) -> None:
-    await office.connect()
-    await office.vendor.aclose()
+async def test_the_rest_is_skipped_when_nobody_is_there(admin: AdminGateway) -> None:
+    await admin.connect()
+    await admin.vendor.aclose()
 
-    found = await events(office, {"models": [{"model": "ac/large"}, {"model": "ac/small"}]})
+    found = await events(admin, {"models": [{"model": "ac/large"}, {"model": "ac/small"}]})
 
     assert found[1]["error"] == "Skipped: provider unavailable"
 
 
 async def test_the_rest_is_skipped_when_the_first_takes_too_long(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_tests, "LIMIT", 0.05)
-    office.vendor.said["/chat/completions"] = Said((REPLY,), delay=5)
-    await office.connect()
+    admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=5)
+    await admin.connect()
 
-    found = await events(office, {"models": [{"model": "ac/large"}, {"model": "ac/small"}]})
+    found = await events(admin, {"models": [{"model": "ac/large"}, {"model": "ac/small"}]})
 
     assert [row.get("status") for row in found[:1]] == [504]
     assert found[1]["error"] == "Skipped: provider unavailable"
 
 
-async def test_the_rest_goes_on_when_only_the_first_model_is_bad(office: Office) -> None:
-    await office.connect()
+async def test_the_rest_goes_on_when_only_the_first_model_is_bad(admin: AdminGateway) -> None:
+    await admin.connect()
 
     def one_is_bad(asked: Asked) -> Said:
         bad = asked.json()["model"] == "large"
         return refused(404, "No such model") if bad else Said((REPLY,))
 
-    office.vendor.script = one_is_bad
+    admin.vendor.script = one_is_bad
 
-    found = await events(office, {"models": [{"model": "ac/large"}, {"model": "ac/small"}]})
+    found = await events(admin, {"models": [{"model": "ac/large"}, {"model": "ac/small"}]})
 
     assert [row["ok"] for row in found[:2]] == [False, True]
 
 
-async def test_ten_models_are_asked_at_a_time_and_the_first_alone(office: Office) -> None:
-    office.vendor.key = None
-    office.vendor.said["/chat/completions"] = Said((REPLY,), delay=0.02)
+async def test_ten_models_are_asked_at_a_time_and_the_first_alone(admin: AdminGateway) -> None:
+    admin.vendor.key = None
+    admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=0.02)
     models = [{"model": f"local/{number}"} for number in range(31)]
 
-    found = await events(office, {"models": models})
+    found = await events(admin, {"models": models})
 
     assert len(found) == 32
     assert all(row["ok"] for row in found[:-1])
-    assert 2 <= office.core.network.counts().open <= 10
-    assert office.vendor.asked[0].json()["model"] == "0"
+    assert 2 <= admin.core.network.counts().open <= 10
+    assert admin.vendor.asked[0].json()["model"] == "0"
 
 
 @pytest.mark.parametrize(
@@ -315,15 +317,15 @@ async def test_ten_models_are_asked_at_a_time_and_the_first_alone(office: Office
     ],
 )
 async def test_an_odd_batch_is_refused_before_it_begins(
-    office: Office, body: dict[str, Any]
+    admin: AdminGateway, body: dict[str, Any]
 ) -> None:
-    await office.ask("POST", BATCH, body, status=400)
+    await admin.call("POST", BATCH, body, status=400)
 
 
-async def test_a_client_that_leaves_takes_its_batch_along(office: Office) -> None:
+async def test_a_client_that_leaves_takes_its_batch_along(admin: AdminGateway) -> None:
     """Straight ASGI, for a client that hangs up in the middle."""
-    office.vendor.key = None
-    office.vendor.said["/chat/completions"] = Said((REPLY,), delay=0.05)
+    admin.vendor.key = None
+    admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=0.05)
     body = msgspec.json.encode({"models": [{"model": f"local/{n}"} for n in range(100)]})
     begun = asyncio.Event()
     asked = iter([{"type": "http.request", "body": body}])
@@ -354,9 +356,9 @@ async def test_a_client_that_leaves_takes_its_batch_along(office: Office) -> Non
     }
 
     async with asyncio.timeout(5):
-        await office.gateway.app(scope, receive, send)
+        await admin.gateway.app(scope, receive, send)
 
-    assert len(office.vendor.asked) < 30
+    assert len(admin.vendor.asked) < 30
     names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks()]
     assert not any(name.startswith("_side_by_side") for name in names)
 

@@ -3,62 +3,62 @@
 from typing import Any
 
 import pytest
-from office import Office
+from admin_gateway import AdminGateway
 
 pytestmark = pytest.mark.anyio
 DISABLED = "/api/models/disabled"
 ENABLED = "/api/models/enabled"
 
 
-async def listed(office: Office) -> set[str]:
-    rows = (await office.client.get("/v1/models")).json()["data"]
+async def listed(admin: AdminGateway) -> set[str]:
+    rows = (await admin.client.get("/v1/models")).json()["data"]
     return {row["id"] for row in rows if row["id"].startswith("ac/")}
 
 
-async def test_a_disabled_model_is_gone_at_once_and_comes_back(office: Office) -> None:
-    await office.connect()
+async def test_a_disabled_model_is_gone_at_once_and_comes_back(admin: AdminGateway) -> None:
+    await admin.connect()
 
-    await office.ask("POST", DISABLED, {"providerAlias": "ac", "ids": ["small"]})
-    await office.ask("POST", DISABLED, {"providerAlias": "acme", "ids": ["large", "small"]})
+    await admin.call("POST", DISABLED, {"providerAlias": "ac", "ids": ["small"]})
+    await admin.call("POST", DISABLED, {"providerAlias": "acme", "ids": ["large", "small"]})
 
-    assert await office.ask("GET", DISABLED) == {"disabled": {"ac": ["small", "large"]}}
-    assert await office.ask("GET", f"{DISABLED}?providerAlias=ac") == {"ids": ["small", "large"]}
-    assert await listed(office) == {"ac/vectors"}
-    refused = await office.chat("acme/large")
+    assert await admin.call("GET", DISABLED) == {"disabled": {"ac": ["small", "large"]}}
+    assert await admin.call("GET", f"{DISABLED}?providerAlias=ac") == {"ids": ["small", "large"]}
+    assert await listed(admin) == {"ac/vectors"}
+    refused = await admin.chat("acme/large")
     assert (refused.status_code, "disabled" in refused.text) == (400, True)
 
-    await office.ask("DELETE", f"{DISABLED}?providerAlias=ac&id=small")
-    assert await office.ask("GET", f"{DISABLED}?providerAlias=ac") == {"ids": ["large"]}
-    await office.ask("DELETE", f"{DISABLED}?providerAlias=ac")
-    assert await office.ask("GET", DISABLED) == {"disabled": {}}
-    assert await listed(office) == {"ac/large", "ac/small", "ac/vectors"}
+    await admin.call("DELETE", f"{DISABLED}?providerAlias=ac&id=small")
+    assert await admin.call("GET", f"{DISABLED}?providerAlias=ac") == {"ids": ["large"]}
+    await admin.call("DELETE", f"{DISABLED}?providerAlias=ac")
+    assert await admin.call("GET", DISABLED) == {"disabled": {}}
+    assert await listed(admin) == {"ac/large", "ac/small", "ac/vectors"}
 
 
-async def test_a_list_of_enabled_models_hides_the_others(office: Office) -> None:
-    await office.connect()
-    await office.ask("POST", DISABLED, {"providerAlias": "ac", "ids": ["small", "vectors"]})
+async def test_a_list_of_enabled_models_hides_the_others(admin: AdminGateway) -> None:
+    await admin.connect()
+    await admin.call("POST", DISABLED, {"providerAlias": "ac", "ids": ["small", "vectors"]})
 
-    answer = await office.ask("PUT", ENABLED, {"providerAlias": "ac", "ids": ["small", "small"]})
+    answer = await admin.call("PUT", ENABLED, {"providerAlias": "ac", "ids": ["small", "small"]})
 
     assert answer == {"success": True, "ids": ["small"]}
-    assert await office.ask("GET", ENABLED) == {"enabled": {"ac": ["small"]}}
-    assert await office.ask("GET", f"{ENABLED}?providerAlias=acme") == {"ids": ["small"]}
-    assert await office.ask("GET", DISABLED) == {"disabled": {"ac": ["vectors"]}}
-    assert await listed(office) == {"ac/small"}
+    assert await admin.call("GET", ENABLED) == {"enabled": {"ac": ["small"]}}
+    assert await admin.call("GET", f"{ENABLED}?providerAlias=acme") == {"ids": ["small"]}
+    assert await admin.call("GET", DISABLED) == {"disabled": {"ac": ["vectors"]}}
+    assert await listed(admin) == {"ac/small"}
 
 
 @pytest.mark.parametrize("way", ["PUT", "DELETE"])
-async def test_an_empty_list_shows_all(office: Office, way: str) -> None:
-    await office.connect()
-    await office.ask("PUT", ENABLED, {"providerAlias": "ac", "ids": ["small"]})
+async def test_an_empty_list_shows_all(admin: AdminGateway, way: str) -> None:
+    await admin.connect()
+    await admin.call("PUT", ENABLED, {"providerAlias": "ac", "ids": ["small"]})
 
     if way == "PUT":
-        await office.ask("PUT", ENABLED, {"providerAlias": "ac", "ids": []})
+        await admin.call("PUT", ENABLED, {"providerAlias": "ac", "ids": []})
     else:
-        await office.ask("DELETE", f"{ENABLED}?providerAlias=ac")
+        await admin.call("DELETE", f"{ENABLED}?providerAlias=ac")
 
-    assert await office.ask("GET", ENABLED) == {"enabled": {}}
-    assert len(await listed(office)) == 3
+    assert await admin.call("GET", ENABLED) == {"enabled": {}}
+    assert len(await listed(admin)) == 3
 
 
 @pytest.mark.parametrize(
@@ -76,15 +76,15 @@ async def test_an_empty_list_shows_all(office: Office, way: str) -> None:
 )
 @pytest.mark.parametrize(("method", "path"), [("POST", DISABLED), ("PUT", ENABLED)])
 async def test_odd_lists_are_refused(
-    office: Office, method: str, path: str, body: dict[str, Any], error: str
+    admin: AdminGateway, method: str, path: str, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask(method, path, body, status=400)
+    answer = await admin.call(method, path, body, status=400)
 
     assert answer["error"].startswith(error)
 
 
 @pytest.mark.parametrize("path", [DISABLED, ENABLED])
-async def test_whose_list_is_to_go_must_be_said(office: Office, path: str) -> None:
-    answer = await office.ask("DELETE", path, status=400)
+async def test_whose_list_is_to_go_must_be_said(admin: AdminGateway, path: str) -> None:
+    answer = await admin.call("DELETE", path, status=400)
 
     assert answer["error"] == "Missing query parameter: providerAlias"

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from admin_gateway import KEY, AdminGateway
 from gateway_format_claude import CLAUDE
-from office import KEY, Office
 
 from gateway_core.storage.stores.kv import CUSTOM_MODELS, DISABLED_MODELS
 from gateway_core.storage.stores.nodes import Node
@@ -17,18 +17,18 @@ PATH = "/api/provider-nodes"
 TAKEN = "Provider prefix already exists or is reserved"
 
 
-async def made(office: Office, **more: Any) -> dict[str, Any]:
-    body = {"name": "Mine", "prefix": "mine", "baseUrl": f"{office.vendor.url}/v1", **more}
-    answer = await office.ask("POST", PATH, body, status=201)
+async def made(admin: AdminGateway, **more: Any) -> dict[str, Any]:
+    body = {"name": "Mine", "prefix": "mine", "baseUrl": f"{admin.vendor.url}/v1", **more}
+    answer = await admin.call("POST", PATH, body, status=201)
     node: dict[str, Any] = answer["node"]
     return node
 
 
-async def test_a_node_is_saved_and_serves_the_next_call(office: Office) -> None:
-    node = await made(office, iconUrl="https://icons.example/a.png")
-    await office.connect(node["id"])
+async def test_a_node_is_saved_and_serves_the_next_call(admin: AdminGateway) -> None:
+    node = await made(admin, iconUrl="https://icons.example/a.png")
+    await admin.connect(node["id"])
 
-    answer = await office.chat("mine/anything")
+    answer = await admin.chat("mine/anything")
 
     assert answer.status_code == 200
     assert node["id"].startswith("openai-compatible-chat-")
@@ -38,13 +38,13 @@ async def test_a_node_is_saved_and_serves_the_next_call(office: Office) -> None:
         "name": "Mine",
         "prefix": "mine",
         "apiType": "chat",
-        "baseUrl": f"{office.vendor.url}/v1",
+        "baseUrl": f"{admin.vendor.url}/v1",
         "iconUrl": "https://icons.example/a.png",
         "createdAt": "",
         "updatedAt": "",
     }
-    assert (await office.ask("GET", PATH))["nodes"] == [node]
-    assert (await office.ask("GET", f"{PATH}/{node['id']}"))["node"] == node
+    assert (await admin.call("GET", PATH))["nodes"] == [node]
+    assert (await admin.call("GET", f"{PATH}/{node['id']}"))["node"] == node
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ async def test_a_node_is_saved_and_serves_the_next_call(office: Office) -> None:
     ],
 )
 async def test_the_path_of_a_call_is_taken_off_a_base_url(
-    office: Office, type_: str, pasted: str, kept: str
+    admin: AdminGateway, type_: str, pasted: str, kept: str
 ) -> None:
-    node = await made(office, type=type_, baseUrl=pasted)
+    node = await made(admin, type=type_, baseUrl=pasted)
 
     assert (node["type"], node["baseUrl"]) == (type_, kept)
     assert node["id"].startswith(type_)
@@ -77,9 +77,9 @@ async def test_the_path_of_a_call_is_taken_off_a_base_url(
     ],
 )
 async def test_a_node_without_an_address_gets_the_usual_one(
-    office: Office, body: dict[str, Any], base_url: str, api_type: str | None
+    admin: AdminGateway, body: dict[str, Any], base_url: str, api_type: str | None
 ) -> None:
-    node = await made(office, **{"baseUrl": "", **body})
+    node = await made(admin, **{"baseUrl": "", **body})
 
     assert (node["baseUrl"], node["apiType"]) == (base_url, api_type)
 
@@ -110,138 +110,142 @@ async def test_a_node_without_an_address_gets_the_usual_one(
     ],
 )
 async def test_what_cannot_be_a_node_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
     whole = {"name": "Mine", "prefix": "mine", "baseUrl": "http://127.0.0.1:1", **body}
 
-    answer = await office.ask("POST", PATH, whole, status=400)
+    answer = await admin.call("POST", PATH, whole, status=400)
 
     assert answer["error"].startswith(error)
-    assert (await office.ask("GET", PATH))["nodes"] == []
+    assert (await admin.call("GET", PATH))["nodes"] == []
 
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254/v1", "http://[fe80::1]/v1"])
-async def test_a_node_is_not_moved_to_what_is_never_called(office: Office, url: str) -> None:
-    node = await made(office)
+async def test_a_node_is_not_moved_to_what_is_never_called(admin: AdminGateway, url: str) -> None:
+    node = await made(admin)
 
-    answer = await office.ask("PUT", f"{PATH}/{node['id']}", {"baseUrl": url}, status=400)
+    answer = await admin.call("PUT", f"{PATH}/{node['id']}", {"baseUrl": url}, status=400)
 
     assert answer["error"].startswith("The provider's address is not allowed")
-    assert (await office.ask("GET", f"{PATH}/{node['id']}"))["node"] == node
+    assert (await admin.call("GET", f"{PATH}/{node['id']}"))["node"] == node
 
 
-async def test_a_small_picture_may_be_the_icon(office: Office) -> None:
+async def test_a_small_picture_may_be_the_icon(admin: AdminGateway) -> None:
     picture = "data:image/png;base64,iVBORw0KGgo="
 
-    assert (await made(office, iconUrl=picture))["iconUrl"] == picture
+    assert (await made(admin, iconUrl=picture))["iconUrl"] == picture
 
 
 @pytest.mark.parametrize("prefix", ["acme", "ac", "echo", "auto"])
-async def test_the_names_of_providers_are_reserved(office: Office, prefix: str) -> None:
+async def test_the_names_of_providers_are_reserved(admin: AdminGateway, prefix: str) -> None:
     body = {"name": "Mine", "prefix": prefix}
 
-    answer = await office.ask("POST", PATH, body, status=409)
+    answer = await admin.call("POST", PATH, body, status=409)
 
     assert answer["error"] == TAKEN
 
 
 @pytest.mark.parametrize("type_", ["openai-compatible", "custom-embedding"])
-async def test_a_prefix_is_given_once(office: Office, type_: str) -> None:
-    first = await made(office, type=type_)
-    other = await made(office, prefix="other")
+async def test_a_prefix_is_given_once(admin: AdminGateway, type_: str) -> None:
+    first = await made(admin, type=type_)
+    other = await made(admin, prefix="other")
 
-    again = await office.ask("POST", PATH, {"name": "a", "prefix": "mine"}, status=409)
-    taken = await office.ask("PUT", f"{PATH}/{other['id']}", {"prefix": "mine"}, status=409)
-    own = await office.ask("PUT", f"{PATH}/{first['id']}", {"prefix": "mine", "name": "New"})
+    again = await admin.call("POST", PATH, {"name": "a", "prefix": "mine"}, status=409)
+    taken = await admin.call("PUT", f"{PATH}/{other['id']}", {"prefix": "mine"}, status=409)
+    own = await admin.call("PUT", f"{PATH}/{first['id']}", {"prefix": "mine", "name": "New"})
 
     assert (again["error"], taken["error"]) == (TAKEN, TAKEN)
     assert own["node"]["name"] == "New"
 
 
-async def test_a_change_is_repeated_in_the_nodes_accounts_and_in_routing(office: Office) -> None:
-    node = await made(office)
-    row = await office.connect(node["id"], providerSpecificData={"model": "m", "prefix": "forged"})
-    change = {"name": "New", "prefix": "fresh", "baseUrl": f"{office.vendor.url}/v2/"}
+async def test_a_change_is_repeated_in_the_nodes_accounts_and_in_routing(
+    admin: AdminGateway,
+) -> None:
+    node = await made(admin)
+    row = await admin.connect(node["id"], providerSpecificData={"model": "m", "prefix": "forged"})
+    change = {"name": "New", "prefix": "fresh", "baseUrl": f"{admin.vendor.url}/v2/"}
 
-    after = (await office.ask("PUT", f"{PATH}/{node['id']}", change))["node"]
+    after = (await admin.call("PUT", f"{PATH}/{node['id']}", change))["node"]
 
     assert (after["name"], after["prefix"]) == ("New", "fresh")
-    shown = (await office.ask("GET", f"/api/providers/{row['id']}"))["connection"]
+    shown = (await admin.call("GET", f"/api/providers/{row['id']}"))["connection"]
     assert row["providerSpecificData"]["prefix"] == "mine"
     assert shown["providerSpecificData"] == {
         "model": "m",
         "prefix": "fresh",
         "apiType": "chat",
-        "baseUrl": f"{office.vendor.url}/v2",
+        "baseUrl": f"{admin.vendor.url}/v2",
         "nodeName": "New",
     }
-    assert (await office.chat("fresh/m")).status_code == 200
-    assert office.vendor.asked[-1].target == "/v2/chat/completions"
-    assert (await office.chat("mine/m")).status_code == 404
+    assert (await admin.chat("fresh/m")).status_code == 200
+    assert admin.vendor.asked[-1].target == "/v2/chat/completions"
+    assert (await admin.chat("mine/m")).status_code == 404
 
 
-async def test_an_account_cannot_leave_its_nodes_address(office: Office) -> None:
-    node = await made(office)
-    row = await office.connect(node["id"])
-    elsewhere = {"providerSpecificData": {"baseUrl": office.other.url, "prefix": "x"}}
+async def test_an_account_cannot_leave_its_nodes_address(admin: AdminGateway) -> None:
+    node = await made(admin)
+    row = await admin.connect(node["id"])
+    elsewhere = {"providerSpecificData": {"baseUrl": admin.other.url, "prefix": "x"}}
 
-    after = await office.ask("PUT", f"/api/providers/{row['id']}", elsewhere)
+    after = await admin.call("PUT", f"/api/providers/{row['id']}", elsewhere)
 
-    assert after["connection"]["providerSpecificData"]["baseUrl"] == f"{office.vendor.url}/v1"
-    assert await office.stored(row["id"]) == {"apiKey": KEY}
+    assert after["connection"]["providerSpecificData"]["baseUrl"] == f"{admin.vendor.url}/v1"
+    assert await admin.stored(row["id"]) == {"apiKey": KEY}
 
 
-async def test_the_manner_of_a_node_can_change_and_its_type_cannot(office: Office) -> None:
-    node = await made(office)
+async def test_the_manner_of_a_node_can_change_and_its_type_cannot(admin: AdminGateway) -> None:
+    node = await made(admin)
     path = f"{PATH}/{node['id']}"
 
-    after = (await office.ask("PUT", path, {"apiType": "responses"}))["node"]
-    same = (await office.ask("PUT", path, {"type": "openai-compatible", "iconUrl": ""}))["node"]
-    answer = await office.ask("PUT", path, {"type": "claude-compatible"}, status=400)
+    after = (await admin.call("PUT", path, {"apiType": "responses"}))["node"]
+    same = (await admin.call("PUT", path, {"type": "openai-compatible", "iconUrl": ""}))["node"]
+    answer = await admin.call("PUT", path, {"type": "claude-compatible"}, status=400)
 
     assert (after["apiType"], same["apiType"]) == ("responses", "responses")
     assert answer["error"] == "The type of a node cannot be changed"
 
 
-async def test_what_a_change_leaves_out_stays(office: Office) -> None:
-    node = await made(office, type="custom-systemone", modelId="jev", iconUrl="https://a.example")
+async def test_what_a_change_leaves_out_stays(admin: AdminGateway) -> None:
+    node = await made(admin, type="custom-systemone", modelId="jev", iconUrl="https://a.example")
 
-    after = (await office.ask("PUT", f"{PATH}/{node['id']}", {}))["node"]
+    after = (await admin.call("PUT", f"{PATH}/{node['id']}", {}))["node"]
 
     assert {**after, "updatedAt": node["updatedAt"]} == node
     assert node["modelId"] == "jev"
 
 
-async def test_the_prefix_of_a_decision_node_stays_while_models_go_by_it(office: Office) -> None:
-    node = await made(office, type="custom-systemone")
+async def test_the_prefix_of_a_decision_node_stays_while_models_go_by_it(
+    admin: AdminGateway,
+) -> None:
+    node = await made(admin, type="custom-systemone")
     model = {"providerAlias": "mine", "id": "jev", "kind": "systemone"}
-    await office.ask("POST", "/api/models/custom", model)
+    await admin.call("POST", "/api/models/custom", model)
 
-    await office.ask("PUT", f"{PATH}/{node['id']}", {"prefix": "other"}, status=409)
-    await office.ask("DELETE", "/api/models/custom?providerAlias=mine&id=jev")
-    after = await office.ask("PUT", f"{PATH}/{node['id']}", {"prefix": "other"})
+    await admin.call("PUT", f"{PATH}/{node['id']}", {"prefix": "other"}, status=409)
+    await admin.call("DELETE", "/api/models/custom?providerAlias=mine&id=jev")
+    after = await admin.call("PUT", f"{PATH}/{node['id']}", {"prefix": "other"})
 
     assert after["node"]["prefix"] == "other"
 
 
-async def test_a_node_goes_with_all_that_goes_by_it(office: Office) -> None:
-    node = await made(office)
-    await office.connect(node["id"])
-    await office.ask("POST", "/api/models/custom", {"providerAlias": "mine", "id": "m"})
-    await office.ask("POST", "/api/models/disabled", {"providerAlias": "mine", "ids": ["n"]})
+async def test_a_node_goes_with_all_that_goes_by_it(admin: AdminGateway) -> None:
+    node = await made(admin)
+    await admin.connect(node["id"])
+    await admin.call("POST", "/api/models/custom", {"providerAlias": "mine", "id": "m"})
+    await admin.call("POST", "/api/models/disabled", {"providerAlias": "mine", "ids": ["n"]})
 
-    assert await office.ask("DELETE", f"{PATH}/{node['id']}") == {"success": True}
+    assert await admin.call("DELETE", f"{PATH}/{node['id']}") == {"success": True}
 
-    assert (await office.ask("GET", "/api/providers"))["connections"] == []
+    assert (await admin.call("GET", "/api/providers"))["connections"] == []
     for scope in (CUSTOM_MODELS, DISABLED_MODELS):
-        assert await office.core.stores.kv.all(scope) == {}
-    assert (await office.chat("mine/m")).status_code == 404
-    assert (await made(office))["prefix"] == "mine"
+        assert await admin.core.stores.kv.all(scope) == {}
+    assert (await admin.chat("mine/m")).status_code == 404
+    assert (await made(admin))["prefix"] == "mine"
 
 
-async def test_what_is_not_there_is_not_found(office: Office) -> None:
+async def test_what_is_not_there_is_not_found(admin: AdminGateway) -> None:
     for method, body in (("GET", None), ("PUT", {}), ("DELETE", None)):
-        answer = await office.ask(method, f"{PATH}/x", body, status=404)
+        answer = await admin.call(method, f"{PATH}/x", body, status=404)
         assert answer["error"] == "Provider node not found"
 
 

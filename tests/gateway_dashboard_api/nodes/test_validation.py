@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from admin_gateway import KEY, REPLY, AdminGateway, refused
 from fake_vendor import Said
-from office import KEY, REPLY, Office, refused
 
 from gateway_dashboard_api.nodes import routes as nodes
 
@@ -13,72 +13,72 @@ PATH = "/api/provider-nodes/validate"
 VECTOR = b'{"data":[{"embedding":[0.1,0.2,0.3],"index":0}]}'
 
 
-async def validated(office: Office, **more: Any) -> dict[str, Any]:
-    body = {"baseUrl": f"{office.vendor.url}/v1", "apiKey": KEY, "type": "openai-compatible"}
-    answer: dict[str, Any] = await office.ask("POST", PATH, {**body, **more})
+async def validated(admin: AdminGateway, **more: Any) -> dict[str, Any]:
+    body = {"baseUrl": f"{admin.vendor.url}/v1", "apiKey": KEY, "type": "openai-compatible"}
+    answer: dict[str, Any] = await admin.call("POST", PATH, {**body, **more})
     return answer
 
 
-async def test_an_endpoint_with_a_list_is_good(office: Office) -> None:
-    assert await validated(office) == {"valid": True, "error": None, "method": "models"}
+async def test_an_endpoint_with_a_list_is_good(admin: AdminGateway) -> None:
+    assert await validated(admin) == {"valid": True, "error": None, "method": "models"}
 
 
-async def test_an_open_list_is_enough_where_no_model_is_named(office: Office) -> None:
-    office.vendor.open_list = True
+async def test_an_open_list_is_enough_where_no_model_is_named(admin: AdminGateway) -> None:
+    admin.vendor.open_list = True
 
-    assert await validated(office, apiKey="wrong-canary") == {
+    assert await validated(admin, apiKey="wrong-canary") == {
         "valid": True,
         "error": None,
         "method": "models",
     }
 
 
-async def test_a_named_model_is_greeted_where_the_list_proves_nothing(office: Office) -> None:
-    office.vendor.open_list = True
+async def test_a_named_model_is_greeted_where_the_list_proves_nothing(admin: AdminGateway) -> None:
+    admin.vendor.open_list = True
 
-    good = await validated(office, modelId="large")
-    wrong = await validated(office, modelId="large", apiKey="wrong-canary")
+    good = await validated(admin, modelId="large")
+    wrong = await validated(admin, modelId="large", apiKey="wrong-canary")
 
     assert (good["valid"], good["method"]) == (True, "chat")
     assert (wrong["valid"], "method" in wrong) == (False, False)
 
 
-async def test_an_endpoint_without_a_list_wants_a_model(office: Office) -> None:
-    office.vendor.said["/models"] = refused(404, "No such path")
+async def test_an_endpoint_without_a_list_wants_a_model(admin: AdminGateway) -> None:
+    admin.vendor.said["/models"] = refused(404, "No such path")
 
-    without = await validated(office)
-    named = await validated(office, modelId="large")
+    without = await validated(admin)
+    named = await validated(admin, modelId="large")
 
     assert (without["valid"], without["error"]) == (False, "No such path")
     assert (named["valid"], named["method"]) == (True, "chat")
 
 
-async def test_a_wrong_key_is_told_without_being_repeated(office: Office) -> None:
-    answer = await validated(office, apiKey="wrong-canary")
+async def test_a_wrong_key_is_told_without_being_repeated(admin: AdminGateway) -> None:
+    answer = await validated(admin, apiKey="wrong-canary")
 
     assert answer == {"valid": False, "error": "Incorrect API key provided: Bearer ***"}
 
 
-async def test_a_messages_style_endpoint_is_asked_in_its_own_words(office: Office) -> None:
-    office.vendor.said["/models"] = Said((b'{"data":[{"id":"a"}]}',))
+async def test_a_messages_style_endpoint_is_asked_in_its_own_words(admin: AdminGateway) -> None:
+    admin.vendor.said["/models"] = Said((b'{"data":[{"id":"a"}]}',))
 
     answer = await validated(
-        office, type="claude-compatible", baseUrl=f"{office.vendor.url}/v1/messages"
+        admin, type="claude-compatible", baseUrl=f"{admin.vendor.url}/v1/messages"
     )
 
-    asked = office.vendor.asked[0]
+    asked = admin.vendor.asked[0]
     assert answer["method"] == "models"
     assert (asked.target, asked.headers["x-api-key"]) == ("/v1/models", KEY)
     assert "anthropic-version" in asked.headers
 
 
-async def test_an_embedding_endpoint_tells_its_dimensions(office: Office) -> None:
-    office.vendor.said["/embeddings"] = Said((VECTOR,))
+async def test_an_embedding_endpoint_tells_its_dimensions(admin: AdminGateway) -> None:
+    admin.vendor.said["/embeddings"] = Said((VECTOR,))
 
-    answer = await validated(office, type="custom-embedding", modelId="e")
+    answer = await validated(admin, type="custom-embedding", modelId="e")
 
     assert answer == {"valid": True, "error": None, "method": "embeddings", "dimensions": 3}
-    assert office.vendor.asked[0].json() == {"model": "e", "input": "hi"}
+    assert admin.vendor.asked[0].json() == {"model": "e", "input": "hi"}
 
 
 @pytest.mark.parametrize(
@@ -92,19 +92,19 @@ async def test_an_embedding_endpoint_tells_its_dimensions(office: Office) -> Non
     ],
 )
 async def test_an_embedding_endpoint_that_gives_none_is_told(
-    office: Office, said: Said, error: str
+    admin: AdminGateway, said: Said, error: str
 ) -> None:
-    office.vendor.said["/embeddings"] = said
+    admin.vendor.said["/embeddings"] = said
 
-    answer = await validated(office, type="custom-embedding", modelId="e")
+    answer = await validated(admin, type="custom-embedding", modelId="e")
 
     assert answer == {"valid": False, "error": error}
 
 
-async def test_an_embedding_endpoint_wants_a_model(office: Office) -> None:
-    answer = await validated(office, type="custom-embedding")
+async def test_an_embedding_endpoint_wants_a_model(admin: AdminGateway) -> None:
+    answer = await validated(admin, type="custom-embedding")
 
-    assert (answer["valid"], office.vendor.asked) == (False, [])
+    assert (answer["valid"], admin.vendor.asked) == (False, [])
 
 
 @pytest.mark.parametrize(
@@ -118,34 +118,32 @@ async def test_an_embedding_endpoint_wants_a_model(office: Office) -> None:
 )
 @pytest.mark.parametrize("base", ["/v1", "/v1/systemone"])
 async def test_a_decision_endpoint_is_asked_a_question(
-    office: Office, said: Said, valid: bool, base: str
+    admin: AdminGateway, said: Said, valid: bool, base: str
 ) -> None:
-    office.vendor.said["/v1/systemone"] = said
-    url = office.vendor.url + base
+    admin.vendor.said["/v1/systemone"] = said
+    url = admin.vendor.url + base
 
-    answer = await validated(office, type="custom-systemone", baseUrl=url, apiKey="", modelId="j")
+    answer = await validated(admin, type="custom-systemone", baseUrl=url, apiKey="", modelId="j")
 
     assert answer["valid"] is valid
-    assert [asked.target for asked in office.vendor.asked] == ["/v1/systemone"]
+    assert [asked.target for asked in admin.vendor.asked] == ["/v1/systemone"]
 
 
-async def test_a_local_server_is_tried_without_a_key(office: Office) -> None:
-    office.vendor.said["/api/tags"] = Said((b'{"models":[{"name":"llama"}]}',))
+async def test_a_local_server_is_tried_without_a_key(admin: AdminGateway) -> None:
+    admin.vendor.said["/api/tags"] = Said((b'{"models":[{"name":"llama"}]}',))
 
-    answer = await validated(
-        office, type="ollama-compatible", baseUrl=office.vendor.url, apiKey=None
-    )
+    answer = await validated(admin, type="ollama-compatible", baseUrl=admin.vendor.url, apiKey=None)
 
     assert (answer["valid"], answer["method"]) == (True, "models")
 
 
 async def test_an_endpoint_that_does_not_answer_is_given_up(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nodes, "LIMIT", 0.05)
-    office.vendor.said["/models"] = Said((b"[]",), delay=5)
+    admin.vendor.said["/models"] = Said((b"[]",), delay=5)
 
-    answer = await validated(office)
+    answer = await validated(admin)
 
     assert answer["error"] == "The provider did not answer in 0.05 s"
 
@@ -162,26 +160,26 @@ async def test_an_endpoint_that_does_not_answer_is_given_up(
     ],
 )
 async def test_what_cannot_be_tried_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask("POST", PATH, body, status=400)
+    answer = await admin.call("POST", PATH, body, status=400)
 
     assert answer["error"].startswith(error)
 
 
-async def test_a_saved_embedding_node_is_tried_with_its_accounts_model(office: Office) -> None:
-    office.vendor.said["/embeddings"] = Said((VECTOR,))
+async def test_a_saved_embedding_node_is_tried_with_its_accounts_model(admin: AdminGateway) -> None:
+    admin.vendor.said["/embeddings"] = Said((VECTOR,))
     node = {
         "name": "E",
         "prefix": "e",
         "type": "custom-embedding",
-        "baseUrl": f"{office.vendor.url}/v1",
+        "baseUrl": f"{admin.vendor.url}/v1",
     }
-    made = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
-    row = await office.connect(made["id"], defaultModel="vec")
+    made = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
+    row = await admin.connect(made["id"], defaultModel="vec")
 
-    answer = await office.ask("POST", f"/api/providers/{row['id']}/test")
+    answer = await admin.call("POST", f"/api/providers/{row['id']}/test")
 
     assert answer["valid"] is True
-    assert office.vendor.asked[0].json()["model"] == "vec"
-    assert office.vendor.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert admin.vendor.asked[0].json()["model"] == "vec"
+    assert admin.vendor.asked[0].headers["authorization"] == f"Bearer {KEY}"

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
+from admin_gateway import AdminGateway, client_of, opened
 from audiences import SECRET, by_key, by_session, nobody
 from msgspec import Meta, Struct
-from office import Office, client_of, opened
 
 from gateway_core import hookimpl
 from gateway_core.app import Gateway
@@ -67,9 +67,9 @@ def given() -> list[Any]:
 
 
 @pytest.fixture
-async def office(
+async def admin(
     tmp_path: Path, variables: dict[str, str], given: list[Any]
-) -> AsyncIterator[Office]:
+) -> AsyncIterator[AdminGateway]:
     plugins = {"acme": acme(given), "calm": calm()}
     async with opened(tmp_path, variables, more=plugins) as here:
         yield here
@@ -79,12 +79,12 @@ def current(gateway: Gateway, name: str = "acme") -> object:
     return gateway.core.plugin_settings.current(name)
 
 
-async def audited(office: Office) -> tuple[AuditRow, ...]:
-    return (await office.core.stores.audit.page())[0]
+async def audited(admin: AdminGateway) -> tuple[AuditRow, ...]:
+    return (await admin.core.stores.audit.page())[0]
 
 
-async def test_the_defaults_are_shown_with_what_is_known_of_each(office: Office) -> None:
-    shown = await office.ask("GET", PATH)
+async def test_the_defaults_are_shown_with_what_is_known_of_each(admin: AdminGateway) -> None:
+    shown = await admin.call("GET", PATH)
 
     msgspec.convert(shown, PluginSettingsShape)
     assert shown["settings"] == {"region": "eu", "tries": 3, "apiKey": None, "hosts": []}
@@ -104,25 +104,25 @@ async def test_the_defaults_are_shown_with_what_is_known_of_each(office: Office)
     }
 
 
-async def test_a_change_is_stored_and_counts_at_once(office: Office) -> None:
+async def test_a_change_is_stored_and_counts_at_once(admin: AdminGateway) -> None:
     body = {"region": "us", "apiKey": "word-canary"}
 
-    answer = await office.ask("PATCH", PATH, body)
+    answer = await admin.call("PATCH", PATH, body)
 
-    assert answer == await office.ask("GET", PATH)
+    assert answer == await admin.call("GET", PATH)
     assert answer["settings"] == {"region": "us", "tries": 3, "apiKey": MASK, "hosts": []}
     assert [field["source"] for field in answer["fields"]] == [
         *("stored", "default", "stored", "default")
     ]
-    assert current(office.gateway) == Acme(region="us", api_key="word-canary")
+    assert current(admin.gateway) == Acme(region="us", api_key="word-canary")
 
 
 async def test_what_was_taken_at_the_start_wants_a_restart(
-    office: Office, given: list[Any]
+    admin: AdminGateway, given: list[Any]
 ) -> None:
-    one = await office.ask("PATCH", PATH, {"tries": 4})
-    other = await office.ask("PATCH", CALM, {"tries": 4})
-    back = await office.ask("PATCH", PATH, {"tries": 3})
+    one = await admin.call("PATCH", PATH, {"tries": 4})
+    other = await admin.call("PATCH", CALM, {"tries": 4})
+    back = await admin.call("PATCH", PATH, {"tries": 3})
 
     assert given == [Acme()]
     assert [shown["restartRequired"] for shown in (one, other, back)] == [True, False, False]
@@ -131,30 +131,30 @@ async def test_what_was_taken_at_the_start_wants_a_restart(
 async def test_settings_outlive_a_restart(tmp_path: Path) -> None:
     given: list[Any] = []
     for _ in range(2):
-        async with opened(tmp_path, {}, more={"acme": acme(given)}) as office:
-            shown = await office.ask("PATCH", PATH, {"region": "us", "apiKey": "word-canary"})
+        async with opened(tmp_path, {}, more={"acme": acme(given)}) as admin:
+            shown = await admin.call("PATCH", PATH, {"region": "us", "apiKey": "word-canary"})
 
     assert given == [Acme(), Acme(region="us", api_key="word-canary")]
     assert shown["restartRequired"] is False
 
 
-async def test_sending_the_document_back_changes_nothing_that_counts(office: Office) -> None:
-    await office.ask("PATCH", PATH, {"region": "us", "apiKey": "word-canary"})
-    before = await office.ask("GET", PATH)
+async def test_sending_the_document_back_changes_nothing_that_counts(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {"region": "us", "apiKey": "word-canary"})
+    before = await admin.call("GET", PATH)
 
-    after = await office.ask("PATCH", PATH, before["settings"])
+    after = await admin.call("PATCH", PATH, before["settings"])
 
     assert after["settings"] == before["settings"]
-    assert current(office.gateway) == Acme(region="us", api_key="word-canary")
+    assert current(admin.gateway) == Acme(region="us", api_key="word-canary")
 
 
-async def test_null_brings_a_default_back(office: Office) -> None:
-    await office.ask("PATCH", PATH, {"region": "us", "tries": 4})
+async def test_null_brings_a_default_back(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {"region": "us", "tries": 4})
 
-    after = await office.ask("PATCH", PATH, {"region": None})
+    after = await admin.call("PATCH", PATH, {"region": None})
 
     assert after["settings"]["region"] == "eu"
-    assert current(office.gateway) == Acme(tries=4)
+    assert current(admin.gateway) == Acme(tries=4)
 
 
 @pytest.mark.parametrize(
@@ -170,42 +170,42 @@ async def test_null_brings_a_default_back(office: Office) -> None:
     ids=["out of range", "inside", "secret", "unknown", "refused by the plugin", "list"],
 )
 async def test_a_change_that_makes_no_sense_is_refused_whole(
-    office: Office, body: Any, error: str
+    admin: AdminGateway, body: Any, error: str
 ) -> None:
     if isinstance(body, dict):
         body = {"hosts": ["kept-out"], **body}
 
-    answer = await office.ask("PATCH", PATH, body, status=400)
+    answer = await admin.call("PATCH", PATH, body, status=400)
 
     assert answer["error"].startswith(error)
-    assert current(office.gateway) == Acme()
+    assert current(admin.gateway) == Acme()
 
 
-async def test_members_of_another_version_are_kept_until_all_is_reset(office: Office) -> None:
-    store = office.core.stores.plugin_settings
+async def test_members_of_another_version_are_kept_until_all_is_reset(admin: AdminGateway) -> None:
+    store = admin.core.stores.plugin_settings
     await store.patch("acme", {"older": 1})
 
-    await office.ask("PATCH", PATH, {"region": "us"})
+    await admin.call("PATCH", PATH, {"region": "us"})
     kept = (await store.get("acme")).members
-    await office.ask("DELETE", PATH)
+    await admin.call("DELETE", PATH)
 
     assert kept == {"older": 1, "region": "us"}
     assert (await store.get("acme")).members == {}
 
 
-async def test_settings_are_brought_back_one_by_one_or_together(office: Office) -> None:
-    await office.ask("PATCH", PATH, {"region": "us", "tries": 4, "apiKey": "word-canary"})
+async def test_settings_are_brought_back_one_by_one_or_together(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {"region": "us", "tries": 4, "apiKey": "word-canary"})
 
-    one = await office.ask("DELETE", f"{PATH}?setting=region")
-    every = await office.ask("DELETE", PATH)
+    one = await admin.call("DELETE", f"{PATH}?setting=region")
+    every = await admin.call("DELETE", PATH)
 
     assert (one["settings"]["region"], one["settings"]["tries"]) == ("eu", 4)
     assert every["settings"] == {"region": "eu", "tries": 3, "apiKey": None, "hosts": []}
-    assert current(office.gateway) == Acme()
+    assert current(admin.gateway) == Acme()
 
 
-async def test_a_schema_is_served(office: Office) -> None:
-    schema = await office.ask("GET", f"{PATH}/schema")
+async def test_a_schema_is_served(admin: AdminGateway) -> None:
+    schema = await admin.call("GET", f"{PATH}/schema")
 
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     properties = schema["$defs"]["Acme"]["properties"]
@@ -222,21 +222,21 @@ async def test_a_schema_is_served(office: Office) -> None:
     ],
 )
 async def test_what_is_not_there_is_said_to_be_missing(
-    office: Office, path: str, error: str
+    admin: AdminGateway, path: str, error: str
 ) -> None:
-    answer = await office.ask("DELETE", path, status=404)
+    answer = await admin.call("DELETE", path, status=404)
 
     assert answer["error"] == error
 
 
-async def test_each_change_is_audited_without_its_values(office: Office) -> None:
-    await office.ask("PATCH", PATH, {"tries": 4, "apiKey": "word-canary"})
-    await office.ask("PATCH", PATH, {"tries": 0}, status=400)
-    await office.ask("PATCH", PATH, {"apiKey": MASK})
-    await office.ask("DELETE", f"{PATH}?setting=tries")
-    await office.ask("DELETE", PATH)
+async def test_each_change_is_audited_without_its_values(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {"tries": 4, "apiKey": "word-canary"})
+    await admin.call("PATCH", PATH, {"tries": 0}, status=400)
+    await admin.call("PATCH", PATH, {"apiKey": MASK})
+    await admin.call("DELETE", f"{PATH}?setting=tries")
+    await admin.call("DELETE", PATH)
 
-    rows = sorted(await audited(office), key=lambda row: row.id)
+    rows = sorted(await audited(admin), key=lambda row: row.id)
     assert [(row.action, row.target, row.detail) for row in rows] == [
         ("plugin-settings.change", "acme", {"keys": ["apiKey", "tries"]}),
         ("plugin-settings.reset", "acme", {"keys": ["tries"]}),
@@ -245,36 +245,38 @@ async def test_each_change_is_audited_without_its_values(office: Office) -> None
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
-async def test_a_change_that_cannot_be_audited_is_not_made(office: Office, method: str) -> None:
-    await office.ask("PATCH", PATH, {"region": "us"})
-    await office.core.stores.database.execute("DROP TABLE audit")
+async def test_a_change_that_cannot_be_audited_is_not_made(
+    admin: AdminGateway, method: str
+) -> None:
+    await admin.call("PATCH", PATH, {"region": "us"})
+    await admin.core.stores.database.execute("DROP TABLE audit")
 
     body = {"region": "moon"} if method == "PATCH" else None
-    await office.ask(method, PATH, body, status=500)
+    await admin.call(method, PATH, body, status=500)
 
-    assert (await office.core.stores.plugin_settings.get("acme")).members == {"region": "us"}
+    assert (await admin.core.stores.plugin_settings.get("acme")).members == {"region": "us"}
 
 
-async def test_a_key_may_look_and_an_operator_may_write(office: Office) -> None:
+async def test_a_key_may_look_and_an_operator_may_write(admin: AdminGateway) -> None:
     async with (
-        by_key(office) as key,
-        by_session(office) as session,
-        nobody(office, "192.0.2.9") as n,
+        by_key(admin) as key,
+        by_session(admin) as session,
+        nobody(admin, "192.0.2.9") as n,
     ):
-        await key.ask("GET", PATH)
-        await key.ask("PATCH", PATH, {"region": "us"}, status=403)
-        await key.ask("DELETE", PATH, status=403)
-        await n.ask("GET", PATH, status=401)
-        await session.ask("PATCH", PATH, {"region": "by session"})
+        await key.call("GET", PATH)
+        await key.call("PATCH", PATH, {"region": "us"}, status=403)
+        await key.call("DELETE", PATH, status=403)
+        await n.call("GET", PATH, status=401)
+        await session.call("PATCH", PATH, {"region": "by session"})
 
-    assert current(office.gateway) == Acme(region="by session")
+    assert current(admin.gateway) == Acme(region="by session")
 
 
-async def test_a_wrong_stored_value_is_told_and_the_default_counts(office: Office) -> None:
-    await office.core.stores.plugin_settings.patch("acme", {"tries": 0, "region": "us"})
-    await office.core.refresh()
+async def test_a_wrong_stored_value_is_told_and_the_default_counts(admin: AdminGateway) -> None:
+    await admin.core.stores.plugin_settings.patch("acme", {"tries": 0, "region": "us"})
+    await admin.core.refresh()
 
-    shown = await office.ask("GET", PATH)
+    shown = await admin.call("GET", PATH)
 
     assert shown["settings"]["tries"] == 3
     assert shown["settings"]["region"] == "us"
@@ -283,7 +285,9 @@ async def test_a_wrong_stored_value_is_told_and_the_default_counts(office: Offic
     ]
 
 
-async def test_another_process_on_the_same_data_follows(tmp_path: Path, office: Office) -> None:
+async def test_another_process_on_the_same_data_follows(
+    tmp_path: Path, admin: AdminGateway
+) -> None:
     environment = from_environ({"DATA_DIR": str(tmp_path)})
     async with Gateway.open(
         environment,
@@ -291,7 +295,7 @@ async def test_another_process_on_the_same_data_follows(tmp_path: Path, office: 
         installed_plugins=False,
         shares_data=True,
     ) as other:
-        await office.ask("PATCH", PATH, {"region": "us", "apiKey": "word-canary"})
+        await admin.call("PATCH", PATH, {"region": "us", "apiKey": "word-canary"})
         before = current(other)
         await other.core.refresh()
 
@@ -322,11 +326,11 @@ async def test_a_process_variable_wins_over_the_program_and_that_over_what_is_st
 
 
 @pytest.mark.parametrize("variables", [{"PLUGIN_ACME_TRIES": "none", "PLUGIN_ACME_X": "1"}])
-async def test_what_is_wrong_at_the_start_is_a_problem_of_the_plugin(office: Office) -> None:
-    problems = office.core.snapshot.registry.problems
+async def test_what_is_wrong_at_the_start_is_a_problem_of_the_plugin(admin: AdminGateway) -> None:
+    problems = admin.core.snapshot.registry.problems
 
     assert [(each.plugin, each.message) for each in problems] == [
         ("acme", "the variable PLUGIN_ACME_TRIES is left out: it is to hold integer"),
         ("acme", "the variable PLUGIN_ACME_X means none of its settings"),
     ]
-    assert (await office.ask("GET", PATH))["problems"] == [problems[0].message]
+    assert (await admin.call("GET", PATH))["problems"] == [problems[0].message]

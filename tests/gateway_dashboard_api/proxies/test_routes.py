@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from admin_gateway import KEY, AdminGateway
 from audiences import by_key, nobody
 from fake_vendor import Said
-from office import KEY, Office
 from real_proxy import VENDOR, RealProxy, real_proxy
 
 from gateway_core.config.environment import Environment
@@ -24,30 +24,30 @@ async def proxy() -> AsyncIterator[RealProxy]:
         yield here
 
 
-async def new_pool(office: Office, **more: Any) -> dict[str, Any]:
+async def new_pool(admin: AdminGateway, **more: Any) -> dict[str, Any]:
     body = {"name": "office", "proxyUrl": "http://127.0.0.1:3128", **more}
-    made: dict[str, Any] = (await office.ask("POST", PATH, body, status=201))["proxyPool"]
+    made: dict[str, Any] = (await admin.call("POST", PATH, body, status=201))["proxyPool"]
     return made
 
 
-async def account(office: Office, **data: Any) -> str:
+async def account(admin: AdminGateway, **data: Any) -> str:
     """An account whose vendor only a proxy can reach."""
-    base = f"http://{VENDOR}:{office.vendor.port}/v1"
+    base = f"http://{VENDOR}:{admin.vendor.port}/v1"
     held = {"apiKey": KEY, "providerSpecificData": {"baseUrl": base, **data}}
     new = NewConnection(provider="acme", name="main", data=held)
-    made = await office.core.stores.connections.create(new)
-    await office.core.refresh()
+    made = await admin.core.stores.connections.create(new)
+    await admin.core.refresh()
     return made.id
 
 
-async def test_a_pool_is_made_shown_changed_and_deleted(office: Office) -> None:
-    made = await new_pool(office, noProxy="a.b", strictProxy=True)
+async def test_a_pool_is_made_shown_changed_and_deleted(admin: AdminGateway) -> None:
+    made = await new_pool(admin, noProxy="a.b", strictProxy=True)
     one = f"{PATH}/{made['id']}"
 
-    changed = await office.ask("PUT", one, {"name": "home", "isActive": False})
-    shown = await office.ask("GET", one)
-    listed = await office.ask("GET", PATH)
-    gone = await office.ask("DELETE", one)
+    changed = await admin.call("PUT", one, {"name": "home", "isActive": False})
+    shown = await admin.call("GET", one)
+    listed = await admin.call("GET", PATH)
+    gone = await admin.call("DELETE", one)
 
     assert made == {
         "id": made["id"],
@@ -68,7 +68,7 @@ async def test_a_pool_is_made_shown_changed_and_deleted(office: Office) -> None:
     assert (shown["proxyPool"]["name"], shown["proxyPool"]["isActive"]) == ("home", False)
     assert shown["proxyPool"]["strictProxy"] is True
     assert gone == {"success": True}
-    assert await office.ask("GET", PATH) == {"proxyPools": []}
+    assert await admin.call("GET", PATH) == {"proxyPools": []}
 
 
 @pytest.mark.parametrize(
@@ -85,33 +85,33 @@ async def test_a_pool_is_made_shown_changed_and_deleted(office: Office) -> None:
     ],
 )
 async def test_a_pool_that_makes_no_sense_is_refused(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask("POST", PATH, body, status=400)
+    answer = await admin.call("POST", PATH, body, status=400)
 
     assert answer["error"].startswith(error)
-    assert await office.core.stores.proxy_pools.list() == ()
+    assert await admin.core.stores.proxy_pools.list() == ()
 
 
-async def test_the_type_is_told_by_the_address(office: Office) -> None:
-    pool = await new_pool(office, proxyUrl="socks5://127.0.0.1:1080")
-    relay = await new_pool(office, proxyUrl="https://127.0.0.1/relay", type="vercel")
+async def test_the_type_is_told_by_the_address(admin: AdminGateway) -> None:
+    pool = await new_pool(admin, proxyUrl="socks5://127.0.0.1:1080")
+    relay = await new_pool(admin, proxyUrl="https://127.0.0.1/relay", type="vercel")
 
-    changed = await office.ask("PUT", f"{PATH}/{pool['id']}", {"proxyUrl": GONE})
+    changed = await admin.call("PUT", f"{PATH}/{pool['id']}", {"proxyUrl": GONE})
 
     assert (pool["type"], relay["type"]) == ("socks5", "vercel")
     assert changed["proxyPool"]["type"] == "http"
 
 
 async def test_pools_are_listed_by_whether_they_are_active_and_with_their_use(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
-    on, off = await new_pool(office), await new_pool(office, isActive=False)
-    await account(office, proxyPoolId=on["id"])
+    on, off = await new_pool(admin), await new_pool(admin, isActive=False)
+    await account(admin, proxyPoolId=on["id"])
 
-    active = await office.ask("GET", f"{PATH}?isActive=true")
-    used = await office.ask("GET", f"{PATH}?includeUsage=true&isActive=")
-    wrong = await office.ask("GET", f"{PATH}?isActive=perhaps", status=400)
+    active = await admin.call("GET", f"{PATH}?isActive=true")
+    used = await admin.call("GET", f"{PATH}?includeUsage=true&isActive=")
+    wrong = await admin.call("GET", f"{PATH}?isActive=perhaps", status=400)
 
     assert [pool["id"] for pool in active["proxyPools"]] == [on["id"]]
     assert {pool["id"]: pool["boundConnectionCount"] for pool in used["proxyPools"]} == {
@@ -121,13 +121,13 @@ async def test_pools_are_listed_by_whether_they_are_active_and_with_their_use(
     assert wrong["error"] == "Invalid isActive"
 
 
-async def test_a_pool_in_use_is_not_deleted(office: Office) -> None:
-    pool = await new_pool(office)
-    bound = await office.connect(proxyPoolId=pool["id"])
+async def test_a_pool_in_use_is_not_deleted(admin: AdminGateway) -> None:
+    pool = await new_pool(admin)
+    bound = await admin.connect(proxyPoolId=pool["id"])
 
-    refused = await office.ask("DELETE", f"{PATH}/{pool['id']}", status=409)
-    await office.ask("PUT", f"/api/providers/{bound['id']}", {"proxyPoolId": "__none__"})
-    freed = await office.ask("DELETE", f"{PATH}/{pool['id']}")
+    refused = await admin.call("DELETE", f"{PATH}/{pool['id']}", status=409)
+    await admin.call("PUT", f"/api/providers/{bound['id']}", {"proxyPoolId": "__none__"})
+    freed = await admin.call("DELETE", f"{PATH}/{pool['id']}")
 
     assert refused["error"] == "Proxy pool is currently in use"
     assert refused["boundConnectionCount"] == 1
@@ -135,20 +135,20 @@ async def test_a_pool_in_use_is_not_deleted(office: Office) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-async def test_a_pool_that_is_not_there_is_missing(office: Office, method: str) -> None:
+async def test_a_pool_that_is_not_there_is_missing(admin: AdminGateway, method: str) -> None:
     body = {"name": "x"} if method == "PUT" else None
 
-    answer = await office.ask(method, f"{PATH}/nobody", body, status=404)
+    answer = await admin.call(method, f"{PATH}/nobody", body, status=404)
 
     assert answer["error"] == "Proxy pool not found"
 
 
-async def test_an_account_names_only_pools_that_can_carry_its_calls(office: Office) -> None:
-    relay = await new_pool(office, proxyUrl="https://127.0.0.1/relay", type="cloudflare")
+async def test_an_account_names_only_pools_that_can_carry_its_calls(admin: AdminGateway) -> None:
+    relay = await new_pool(admin, proxyUrl="https://127.0.0.1/relay", type="cloudflare")
     body = {"provider": "acme", "name": "main", "apiKey": KEY}
 
-    lost = await office.ask("POST", "/api/providers", {**body, "proxyPoolId": "x"}, status=400)
-    kept = await office.ask(
+    lost = await admin.call("POST", "/api/providers", {**body, "proxyPoolId": "x"}, status=400)
+    kept = await admin.call(
         "POST", "/api/providers", {**body, "proxyPoolId": relay["id"]}, status=400
     )
 
@@ -156,32 +156,32 @@ async def test_an_account_names_only_pools_that_can_carry_its_calls(office: Offi
     assert kept["error"] == "Calls cannot go through a relay of type cloudflare"
 
 
-async def test_a_decision_node_takes_no_pool(office: Office) -> None:
-    pool = await new_pool(office)
+async def test_a_decision_node_takes_no_pool(admin: AdminGateway) -> None:
+    pool = await new_pool(admin)
     node = {"name": "n", "prefix": "dec", "type": "custom-systemone"}
-    await office.ask("POST", "/api/provider-nodes", node, status=201)
+    await admin.call("POST", "/api/provider-nodes", node, status=201)
     body = {"provider": "dec", "name": "main", "apiKey": KEY, "proxyPoolId": pool["id"]}
 
-    answer = await office.ask("POST", "/api/providers", body, status=400)
+    answer = await admin.call("POST", "/api/providers", body, status=400)
 
     assert answer["error"] == "Proxy pools cannot be used with a decision node"
 
 
 @pytest.mark.parametrize("kind", ["vercel", "cloudflare"])
-async def test_there_is_nothing_to_deploy_a_relay_with(office: Office, kind: str) -> None:
-    answer = await office.ask("POST", f"{PATH}/{kind}-deploy", {"token": "t"}, status=501)
+async def test_there_is_nothing_to_deploy_a_relay_with(admin: AdminGateway, kind: str) -> None:
+    answer = await admin.call("POST", f"{PATH}/{kind}-deploy", {"token": "t"}, status=501)
 
     assert answer["error"].startswith("No deploy target is bundled")
 
 
-async def test_a_key_sees_no_password_and_sets_no_proxy(office: Office) -> None:
-    pool = await new_pool(office, proxyUrl="http://me:word@127.0.0.1:3128")
-    odd = await new_pool(office, proxyUrl="https://127.0.0.1:3128/relay", type="vercel")
-    async with by_key(office) as key:
-        listed = await key.ask("GET", PATH)
+async def test_a_key_sees_no_password_and_sets_no_proxy(admin: AdminGateway) -> None:
+    pool = await new_pool(admin, proxyUrl="http://me:word@127.0.0.1:3128")
+    odd = await new_pool(admin, proxyUrl="https://127.0.0.1:3128/relay", type="vercel")
+    async with by_key(admin) as key:
+        listed = await key.call("GET", PATH)
         one = f"{PATH}/{pool['id']}"
-        made = await key.ask("POST", PATH, {"name": "x", "proxyUrl": GONE}, status=403)
-        changed = await key.ask("PUT", one, {"proxyUrl": GONE}, status=403)
+        made = await key.call("POST", PATH, {"name": "x", "proxyUrl": GONE}, status=403)
+        changed = await key.call("PUT", one, {"proxyUrl": GONE}, status=403)
 
     assert {row["id"]: row["proxyUrl"] for row in listed["proxyPools"]} == {
         pool["id"]: "http://***@127.0.0.1:3128",
@@ -189,92 +189,96 @@ async def test_a_key_sees_no_password_and_sets_no_proxy(office: Office) -> None:
     }
     assert pool["proxyUrl"] == "http://me:word@127.0.0.1:3128"
     assert made["error"] == changed["error"] == "An API key may not set a proxy"
-    assert len(await office.core.stores.proxy_pools.list()) == 2
+    assert len(await admin.core.stores.proxy_pools.list()) == 2
 
 
-async def test_nobody_without_a_credential_sees_pools(office: Office) -> None:
-    async with nobody(office) as here:
-        await here.ask("GET", PATH, status=401)
+async def test_nobody_without_a_credential_sees_pools(admin: AdminGateway) -> None:
+    async with nobody(admin) as here:
+        await here.call("GET", PATH, status=401)
 
 
-async def test_calls_of_an_account_go_through_its_pool(office: Office, proxy: RealProxy) -> None:
-    pool = await new_pool(office, proxyUrl=proxy.url)
-    await account(office, proxyPoolId=pool["id"])
+async def test_calls_of_an_account_go_through_its_pool(
+    admin: AdminGateway, proxy: RealProxy
+) -> None:
+    pool = await new_pool(admin, proxyUrl=proxy.url)
+    await account(admin, proxyPoolId=pool["id"])
 
-    answer = await office.chat("acme/large")
+    answer = await admin.chat("acme/large")
 
     assert answer.status_code == 200
-    assert proxy.reached == [f"{VENDOR}:{office.vendor.port}"]
-    assert len(office.vendor.calls()) == 1
+    assert proxy.reached == [f"{VENDOR}:{admin.vendor.port}"]
+    assert len(admin.vendor.calls()) == 1
 
 
 async def test_a_pool_that_was_switched_off_and_is_strict_lets_nothing_out(
-    office: Office, proxy: RealProxy
+    admin: AdminGateway, proxy: RealProxy
 ) -> None:
-    pool = await new_pool(office, proxyUrl=proxy.url, strictProxy=True)
-    await account(office, proxyPoolId=pool["id"])
-    await office.ask("PUT", f"{PATH}/{pool['id']}", {"isActive": False})
+    pool = await new_pool(admin, proxyUrl=proxy.url, strictProxy=True)
+    await account(admin, proxyPoolId=pool["id"])
+    await admin.call("PUT", f"{PATH}/{pool['id']}", {"isActive": False})
 
-    answer = await office.chat("acme/large")
+    answer = await admin.chat("acme/large")
 
     assert answer.status_code == 502
     assert proxy.reached == []
-    assert office.vendor.calls() == []
+    assert admin.vendor.calls() == []
 
 
 async def test_a_changed_address_is_in_force_from_the_next_call_on(
-    office: Office, proxy: RealProxy
+    admin: AdminGateway, proxy: RealProxy
 ) -> None:
-    pool = await new_pool(office, proxyUrl=GONE, strictProxy=True)
-    identity = await account(office, proxyPoolId=pool["id"])
-    before = await office.chat("acme/large")
+    pool = await new_pool(admin, proxyUrl=GONE, strictProxy=True)
+    identity = await account(admin, proxyPoolId=pool["id"])
+    before = await admin.chat("acme/large")
 
-    await office.ask("PUT", f"{PATH}/{pool['id']}", {"proxyUrl": proxy.url})
-    await office.ask("PUT", f"/api/providers/{identity}", {"isActive": True})
-    after = await office.chat("acme/large")
+    await admin.call("PUT", f"{PATH}/{pool['id']}", {"proxyUrl": proxy.url})
+    await admin.call("PUT", f"/api/providers/{identity}", {"isActive": True})
+    after = await admin.chat("acme/large")
 
     assert (before.status_code, after.status_code) == (502, 200)
 
 
 async def test_the_general_proxy_and_an_accounts_own_are_used_too(
-    office: Office, proxy: RealProxy
+    admin: AdminGateway, proxy: RealProxy
 ) -> None:
-    await office.ask(
+    await admin.call(
         "PATCH", "/api/settings", {"outboundProxyEnabled": True, "outboundProxyUrl": proxy.url}
     )
-    await account(office)
+    await account(admin)
     async with real_proxy("socks5", "me:word") as own:
-        general = await office.chat("acme/large")
-        [held] = await office.core.stores.connections.list()
+        general = await admin.chat("acme/large")
+        [held] = await admin.core.stores.connections.list()
         data = {"connectionProxyEnabled": True, "connectionProxyUrl": own.url}
-        await office.ask("PUT", f"/api/providers/{held.id}", data)
-        special = await office.chat("acme/large")
+        await admin.call("PUT", f"/api/providers/{held.id}", data)
+        special = await admin.chat("acme/large")
 
         assert (general.status_code, special.status_code) == (200, 200)
         assert (len(proxy.reached), len(own.reached)) == (1, 1)
 
 
-async def test_a_test_asks_for_the_page_and_remembers(office: Office, proxy: RealProxy) -> None:
-    office.vendor.script = lambda asked: Said((b"page",), status=204)
-    pool = await new_pool(office, proxyUrl=proxy.url, isActive=False)
-    office.core.environment = _with_page(office)
+async def test_a_test_asks_for_the_page_and_remembers(
+    admin: AdminGateway, proxy: RealProxy
+) -> None:
+    admin.vendor.script = lambda asked: Said((b"page",), status=204)
+    pool = await new_pool(admin, proxyUrl=proxy.url, isActive=False)
+    admin.core.environment = _with_page(admin)
 
-    tested = await office.ask("POST", f"{PATH}/{pool['id']}/test")
-    [stored] = await office.core.stores.proxy_pools.list()
+    tested = await admin.call("POST", f"{PATH}/{pool['id']}/test")
+    [stored] = await admin.core.stores.proxy_pools.list()
 
     assert (tested["ok"], tested["status"], tested["error"]) == (True, 204, None)
     assert tested["statusText"] == "No Content"
     assert stored.test_status == "active"
     assert stored.is_active
     assert stored.last_tested_at == tested["testedAt"]
-    assert proxy.reached == [f"page.test:{office.vendor.port}"]
+    assert proxy.reached == [f"page.test:{admin.vendor.port}"]
 
 
-async def test_a_proxy_that_opens_no_way_is_switched_off(office: Office) -> None:
-    pool = await new_pool(office, proxyUrl=GONE)
+async def test_a_proxy_that_opens_no_way_is_switched_off(admin: AdminGateway) -> None:
+    pool = await new_pool(admin, proxyUrl=GONE)
 
-    tested = await office.ask("POST", f"{PATH}/{pool['id']}/test")
-    [stored] = await office.core.stores.proxy_pools.list()
+    tested = await admin.call("POST", f"{PATH}/{pool['id']}/test")
+    [stored] = await admin.core.stores.proxy_pools.list()
 
     assert (tested["ok"], tested["status"]) == (False, None)
     assert tested["error"]
@@ -282,10 +286,10 @@ async def test_a_proxy_that_opens_no_way_is_switched_off(office: Office) -> None
     assert stored.last_error == tested["error"]
 
 
-async def test_a_relay_is_not_tested(office: Office) -> None:
-    relay = await new_pool(office, proxyUrl="https://127.0.0.1/relay", type="vercel")
+async def test_a_relay_is_not_tested(admin: AdminGateway) -> None:
+    relay = await new_pool(admin, proxyUrl="https://127.0.0.1/relay", type="vercel")
 
-    tested = await office.ask("POST", f"{PATH}/{relay['id']}/test")
+    tested = await admin.call("POST", f"{PATH}/{relay['id']}/test")
 
     assert (tested["ok"], tested["error"]) == (
         False,
@@ -293,20 +297,20 @@ async def test_a_relay_is_not_tested(office: Office) -> None:
     )
 
 
-async def test_a_pool_whose_address_cannot_be_opened_says_so(office: Office) -> None:
-    pool = await new_pool(office, strictProxy=False)
-    await account(office, proxyPoolId=pool["id"])
-    await office.core.stores.database.execute("UPDATE proxy_pools SET proxy_url = 'v1.AAAA'")
-    await office.core.refresh()
+async def test_a_pool_whose_address_cannot_be_opened_says_so(admin: AdminGateway) -> None:
+    pool = await new_pool(admin, strictProxy=False)
+    await account(admin, proxyPoolId=pool["id"])
+    await admin.core.stores.database.execute("UPDATE proxy_pools SET proxy_url = 'v1.AAAA'")
+    await admin.core.refresh()
 
-    shown = (await office.ask("GET", f"{PATH}/{pool['id']}"))["proxyPool"]
-    answer = await office.chat("acme/large")
+    shown = (await admin.call("GET", f"{PATH}/{pool['id']}"))["proxyPool"]
+    answer = await admin.chat("acme/large")
 
     assert (shown["testStatus"], shown["proxyUrl"]) == ("error", "")
     assert answer.status_code == 502
-    assert office.vendor.calls() == []
+    assert admin.vendor.calls() == []
 
 
-def _with_page(office: Office) -> Environment:
-    page = f"http://page.test:{office.vendor.port}/"
-    return msgspec.structs.replace(office.core.environment, proxy_test_url=page)
+def _with_page(admin: AdminGateway) -> Environment:
+    page = f"http://page.test:{admin.vendor.port}/"
+    return msgspec.structs.replace(admin.core.environment, proxy_test_url=page)

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from admin_gateway import AdminGateway
 from audiences import SECRET, by_key, by_session, nobody
 from fake_vendor import Said
-from office import Office
 from real_proxy import real_proxy
 
 from gateway_core.storage.stores.connection import Connection
@@ -24,15 +24,15 @@ def variables() -> dict[str, str]:
 
 
 @pytest.fixture
-async def session(office: Office) -> AsyncIterator[Office]:
+async def session(admin: AdminGateway) -> AsyncIterator[AdminGateway]:
     """Somebody who has signed in; the vendor lets everybody in."""
-    office.vendor.key = None
-    async with by_session(office) as here:
+    admin.vendor.key = None
+    async with by_session(admin) as here:
         yield here
 
 
-async def local(office: Office) -> list[Connection]:
-    return list(await office.core.stores.connections.list("local"))
+async def local(admin: AdminGateway) -> list[Connection]:
+    return list(await admin.core.stores.connections.list("local"))
 
 
 def line(report: dict[str, Any], provider: str = "local") -> dict[str, Any]:
@@ -40,9 +40,9 @@ def line(report: dict[str, Any], provider: str = "local") -> dict[str, Any]:
     return found
 
 
-async def test_servers_that_answer_are_found_and_nothing_is_changed(session: Office) -> None:
-    shown = await session.ask("GET", CONFIGURE)
-    dry = await session.ask("POST", CONFIGURE, {"dryRun": True})
+async def test_servers_that_answer_are_found_and_nothing_is_changed(session: AdminGateway) -> None:
+    shown = await session.call("GET", CONFIGURE)
+    dry = await session.call("POST", CONFIGURE, {"dryRun": True})
 
     assert shown == dry
     assert (dry["ok"], dry["dryRun"], dry["changed"]) == (True, True, 0)
@@ -58,9 +58,9 @@ async def test_servers_that_answer_are_found_and_nothing_is_changed(session: Off
     assert await local(session) == []
 
 
-async def test_an_account_is_made_for_a_server_once(session: Office) -> None:
-    first = await session.ask("POST", CONFIGURE, {})
-    again = await session.ask("POST", CONFIGURE, {})
+async def test_an_account_is_made_for_a_server_once(session: AdminGateway) -> None:
+    first = await session.call("POST", CONFIGURE, {})
+    again = await session.call("POST", CONFIGURE, {})
 
     assert (first["dryRun"], first["changed"], again["changed"]) == (False, 2, 0)
     assert line(again)["action"] == "none"
@@ -69,26 +69,26 @@ async def test_an_account_is_made_for_a_server_once(session: Office) -> None:
     assert (await session.chat("local/large", **{"x-gateway-cli-token": _token(session)})).json()
 
 
-def _token(office: Office) -> str:
-    return office.core.identity.cli_token
+def _token(admin: AdminGateway) -> str:
+    return admin.core.identity.cli_token
 
 
 async def test_an_account_that_is_off_is_switched_on_where_the_server_answers(
-    session: Office,
+    session: AdminGateway,
 ) -> None:
     row = await session.connect("local")
-    await session.ask("PUT", f"/api/providers/{row['id']}", {"isActive": False})
+    await session.call("PUT", f"/api/providers/{row['id']}", {"isActive": False})
 
-    ran = await session.ask("POST", CONFIGURE, {})
+    ran = await session.call("POST", CONFIGURE, {})
 
     assert line(ran)["action"] == "enable"
     assert [each.is_active for each in await local(session)] == [True]
 
 
-async def test_a_server_that_is_not_there_changes_nothing(session: Office) -> None:
+async def test_a_server_that_is_not_there_changes_nothing(session: AdminGateway) -> None:
     session.vendor.script = lambda asked: Said((b"no",), status=503)
 
-    ran = await session.ask("POST", CONFIGURE, {})
+    ran = await session.call("POST", CONFIGURE, {})
 
     assert (ran["changed"], line(ran)["reachable"], line(ran)["action"]) == (0, False, "none")
     assert line(ran)["error"]
@@ -98,23 +98,23 @@ async def test_a_server_that_is_not_there_changes_nothing(session: Office) -> No
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", CONFIGURE), ("POST", CONFIGURE), ("POST", DETECT)]
 )
-async def test_looking_around_wants_a_person(office: Office, method: str, path: str) -> None:
+async def test_looking_around_wants_a_person(admin: AdminGateway, method: str, path: str) -> None:
     body: dict[str, Any] | None = {} if method == "POST" else None
-    await office.ask(method, path, body, status=401)
-    async with by_key(office) as key:
-        await key.ask(method, path, body, status=403)
-    await office.ask("PATCH", "/api/settings", {"requireLogin": False})
-    async with nobody(office) as here:
-        await here.ask(method, path, body, status=401)
+    await admin.call(method, path, body, status=401)
+    async with by_key(admin) as key:
+        await key.call(method, path, body, status=403)
+    await admin.call("PATCH", "/api/settings", {"requireLogin": False})
+    async with nobody(admin) as here:
+        await here.call(method, path, body, status=401)
 
-    assert office.vendor.calls() == []
+    assert admin.vendor.calls() == []
 
 
-async def test_a_crawler_is_found_where_the_settings_say(session: Office) -> None:
+async def test_a_crawler_is_found_where_the_settings_say(session: AdminGateway) -> None:
     session.vendor.script = lambda asked: Said((b"SCRAPERS-JS: Hello, world!",))
-    await session.ask("PATCH", "/api/settings", {"firecrawlBaseUrl": f"{session.vendor.url}/"})
+    await session.call("PATCH", "/api/settings", {"firecrawlBaseUrl": f"{session.vendor.url}/"})
 
-    found = await session.ask("POST", DETECT, {})
+    found = await session.call("POST", DETECT, {})
 
     assert (found["ok"], found["baseUrl"]) == (True, session.vendor.url)
     assert found["endpoints"][0] == {
@@ -125,60 +125,60 @@ async def test_a_crawler_is_found_where_the_settings_say(session: Office) -> Non
     }
 
 
-async def test_a_crawler_is_not_looked_for_where_nobody_may_go(session: Office) -> None:
+async def test_a_crawler_is_not_looked_for_where_nobody_may_go(session: AdminGateway) -> None:
     body = {"baseUrl": "http://169.254.169.254"}
 
-    answer = await session.ask("POST", DETECT, body, status=400)
+    answer = await session.call("POST", DETECT, body, status=400)
 
     assert answer["error"].startswith("The provider's address")
 
 
-async def test_a_crawler_that_is_not_there_is_not_found(session: Office) -> None:
-    found = await session.ask("POST", DETECT, {"baseUrl": "http://127.0.0.1:1"})
+async def test_a_crawler_that_is_not_there_is_not_found(session: AdminGateway) -> None:
+    found = await session.call("POST", DETECT, {"baseUrl": "http://127.0.0.1:1"})
 
     assert found["endpoints"][0]["reachable"] is False
     assert found["endpoints"][0]["error"] == "The provider could not be reached."
 
 
-def serve_page(office: Office) -> None:
+def serve_page(admin: AdminGateway) -> None:
     """Let the page that proxies are tried with be the vendor's."""
-    office.vendor.script = lambda asked: Said((b"page",))
-    page = f"http://page.test:{office.vendor.port}/"
-    office.core.environment = msgspec.structs.replace(office.core.environment, proxy_test_url=page)
+    admin.vendor.script = lambda asked: Said((b"page",))
+    page = f"http://page.test:{admin.vendor.port}/"
+    admin.core.environment = msgspec.structs.replace(admin.core.environment, proxy_test_url=page)
 
 
-async def test_a_proxy_is_tried_before_it_is_saved(office: Office) -> None:
-    serve_page(office)
+async def test_a_proxy_is_tried_before_it_is_saved(admin: AdminGateway) -> None:
+    serve_page(admin)
     async with real_proxy("socks5", "me:word") as proxy:
-        good = await office.ask("POST", PROXY, {"proxyUrl": proxy.url})
-        bad = await office.ask("POST", PROXY, {"proxyUrl": proxy.url_for("me:other")})
+        good = await admin.call("POST", PROXY, {"proxyUrl": proxy.url})
+        bad = await admin.call("POST", PROXY, {"proxyUrl": proxy.url_for("me:other")})
 
         assert (good["ok"], good["status"]) == (True, 200)
         assert good["elapsedMs"] >= 0
         assert "error" not in good
         assert (bad["ok"], bad["status"]) == (False, None)
         assert "other" not in bad["error"]
-        assert proxy.reached == [f"page.test:{office.vendor.port}"]
+        assert proxy.reached == [f"page.test:{admin.vendor.port}"]
 
 
-async def test_the_stored_proxy_is_tried_when_none_is_given(office: Office) -> None:
-    serve_page(office)
+async def test_the_stored_proxy_is_tried_when_none_is_given(admin: AdminGateway) -> None:
+    serve_page(admin)
     async with real_proxy("http", "me:word") as proxy:
-        await office.ask("PATCH", "/api/settings", {"outboundProxyUrl": proxy.url})
-        async with by_key(office) as key:
-            tried = await key.ask("POST", PROXY, {})
-            refused = await key.ask("POST", PROXY, {"proxyUrl": proxy.url}, status=403)
+        await admin.call("PATCH", "/api/settings", {"outboundProxyUrl": proxy.url})
+        async with by_key(admin) as key:
+            tried = await key.call("POST", PROXY, {})
+            refused = await key.call("POST", PROXY, {"proxyUrl": proxy.url}, status=403)
 
         assert tried["ok"] is True
         assert refused["error"] == "An API key may not set a proxy"
         assert len(proxy.reached) == 1
 
 
-async def test_a_page_that_is_not_good_counts_against_the_proxy(office: Office) -> None:
-    serve_page(office)
-    office.vendor.script = lambda asked: Said((b"no",), status=503)
+async def test_a_page_that_is_not_good_counts_against_the_proxy(admin: AdminGateway) -> None:
+    serve_page(admin)
+    admin.vendor.script = lambda asked: Said((b"no",), status=503)
     async with real_proxy() as proxy:
-        tried = await office.ask("POST", PROXY, {"proxyUrl": proxy.url})
+        tried = await admin.call("POST", PROXY, {"proxyUrl": proxy.url})
 
     assert (tried["ok"], tried["status"]) == (False, 503)
     assert tried["error"] == "The test page answered 503"
@@ -193,8 +193,8 @@ async def test_a_page_that_is_not_good_counts_against_the_proxy(office: Office) 
     ],
 )
 async def test_a_proxy_that_makes_no_sense_is_not_tried(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask("POST", PROXY, body, status=400)
+    answer = await admin.call("POST", PROXY, body, status=400)
 
     assert answer["error"].startswith(error)

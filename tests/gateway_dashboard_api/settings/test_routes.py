@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from admin_gateway import AdminGateway
 from audiences import SECRET, by_key, by_session, nobody
-from office import Office
 
 from gateway_core.config.settings import traits
 
@@ -21,8 +21,8 @@ SECRETS = {
 }
 
 
-async def test_a_fresh_gateway_shows_the_defaults(office: Office) -> None:
-    shown = await office.ask("GET", PATH)
+async def test_a_fresh_gateway_shows_the_defaults(admin: AdminGateway) -> None:
+    shown = await admin.call("GET", PATH)
 
     never = {name for name, trait in traits().items() if trait.never}
     assert never.isdisjoint(shown)
@@ -40,54 +40,54 @@ async def test_a_fresh_gateway_shows_the_defaults(office: Office) -> None:
     }
 
 
-async def test_nobody_is_shown_what_is_nobodys_business(office: Office) -> None:
-    await office.core.stores.settings.patch({**SECRETS, "oidcClientSecret": "oidc-canary"})
-    await office.core.stores.settings.patch({"upstreamProxyConfig": {"a": "http://u:canary@h"}})
+async def test_nobody_is_shown_what_is_nobodys_business(admin: AdminGateway) -> None:
+    await admin.core.stores.settings.patch({**SECRETS, "oidcClientSecret": "oidc-canary"})
+    await admin.core.stores.settings.patch({"upstreamProxyConfig": {"a": "http://u:canary@h"}})
 
-    shown = await office.ask("GET", PATH)
+    shown = await admin.call("GET", PATH)
 
     assert {"mfaSecret", "mfaBackupCodes", "postgresUrl", "password"}.isdisjoint(shown)
     assert (shown["mfaEnabled"], shown["hasPassword"]) == (True, True)
     assert shown["mfaBackupCodesRemaining"] == 2
 
 
-async def test_a_patch_drops_what_only_other_routes_may_change(office: Office) -> None:
-    await office.core.stores.settings.patch(SECRETS)
-    before = await office.core.stores.settings.document()
+async def test_a_patch_drops_what_only_other_routes_may_change(admin: AdminGateway) -> None:
+    await admin.core.stores.settings.patch(SECRETS)
+    before = await admin.core.stores.settings.document()
     smuggled = dict.fromkeys(SECRETS, "mine") | {"mfaEnabled": False, "hasPassword": False}
 
-    await office.ask("PATCH", PATH, {**smuggled, "mfaBackupCodesRemaining": 9})
+    await admin.call("PATCH", PATH, {**smuggled, "mfaBackupCodesRemaining": 9})
 
-    assert await office.core.stores.settings.document() == before
+    assert await admin.core.stores.settings.document() == before
 
 
-async def test_a_patch_is_in_force_at_once_and_leaves_the_rest(office: Office) -> None:
-    await office.ask("PATCH", PATH, {"comboStrategy": "round-robin", "stickyRoundRobinLimit": 5})
+async def test_a_patch_is_in_force_at_once_and_leaves_the_rest(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {"comboStrategy": "round-robin", "stickyRoundRobinLimit": 5})
 
-    shown = await office.ask("PATCH", PATH, {"stickyRoundRobinLimit": None, "requireLogin": False})
+    shown = await admin.call("PATCH", PATH, {"stickyRoundRobinLimit": None, "requireLogin": False})
 
     assert (shown["comboStrategy"], shown["stickyRoundRobinLimit"]) == ("round-robin", 3)
-    assert office.core.snapshot.settings.combo_strategy == "round-robin"
-    assert office.core.snapshot.settings.require_login is False
+    assert admin.core.snapshot.settings.combo_strategy == "round-robin"
+    assert admin.core.snapshot.settings.require_login is False
 
 
-async def test_keys_are_asked_for_from_the_next_call_on(office: Office) -> None:
-    async with nobody(office) as here:
+async def test_keys_are_asked_for_from_the_next_call_on(admin: AdminGateway) -> None:
+    async with nobody(admin) as here:
         assert (await here.chat("echo/echo")).status_code == 200
 
-        await office.ask("PATCH", PATH, {"requireApiKey": True})
+        await admin.call("PATCH", PATH, {"requireApiKey": True})
 
         assert (await here.chat("echo/echo")).status_code == 401
 
 
-async def test_unknown_keys_pass_through(office: Office) -> None:
-    await office.ask("PATCH", PATH, {"someTool": {"colour": "blue", "apiKey": "canary"}})
-    shown = await office.ask("PATCH", PATH, {"other": [1, {"a": None}], "toolToken": "canary"})
+async def test_unknown_keys_pass_through(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {"someTool": {"colour": "blue", "apiKey": "canary"}})
+    shown = await admin.call("PATCH", PATH, {"other": [1, {"a": None}], "toolToken": "canary"})
 
     assert shown["someTool"] == {"colour": "blue"}
     assert shown["other"] == [1, {"a": None}]
     assert "toolToken" not in shown
-    assert (await office.core.stores.settings.document())["toolToken"] == "canary"
+    assert (await admin.core.stores.settings.document())["toolToken"] == "canary"
 
 
 @pytest.mark.parametrize(
@@ -110,71 +110,73 @@ async def test_unknown_keys_pass_through(office: Office) -> None:
     ],
 )
 async def test_a_patch_that_makes_no_sense_changes_nothing(
-    office: Office, body: dict[str, Any], error: str
+    admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
-    answer = await office.ask("PATCH", PATH, {"cavemanEnabled": True, **body}, status=400)
+    answer = await admin.call("PATCH", PATH, {"cavemanEnabled": True, **body}, status=400)
 
     assert answer["error"].startswith(error)
-    assert await office.core.stores.settings.document() == {}
+    assert await admin.core.stores.settings.document() == {}
 
 
 @pytest.mark.parametrize("name", ["claudeAutoPing", "codexAutoPing"])
-async def test_auto_ping_is_set_elsewhere(office: Office, name: str) -> None:
-    answer = await office.ask("PATCH", PATH, {name: True}, status=400)
+async def test_auto_ping_is_set_elsewhere(admin: AdminGateway, name: str) -> None:
+    answer = await admin.call("PATCH", PATH, {name: True}, status=400)
 
     assert "/api/providers/{id}/auto-ping" in answer["error"]
 
 
-async def test_media_routes_are_kept_in_order_and_once(office: Office) -> None:
+async def test_media_routes_are_kept_in_order_and_once(admin: AdminGateway) -> None:
     models = ["a/one", "b/two/three", "a/one"]
 
-    shown = await office.ask("PATCH", PATH, {"mediaRoutes": {"tts": models, "image": []}})
-    cleared = await office.ask("PATCH", PATH, {"mediaRoutes": None})
+    shown = await admin.call("PATCH", PATH, {"mediaRoutes": {"tts": models, "image": []}})
+    cleared = await admin.call("PATCH", PATH, {"mediaRoutes": None})
 
     assert shown["mediaRoutes"] == {"tts": ["a/one", "b/two/three"], "image": []}
     assert cleared["mediaRoutes"] == {}
 
 
-async def test_a_blank_secret_keeps_the_old_one(office: Office) -> None:
+async def test_a_blank_secret_keeps_the_old_one(admin: AdminGateway) -> None:
     oidc = {"oidcIssuerUrl": "https://id.example", "oidcClientId": "me"}
-    first = await office.ask("PATCH", PATH, {**oidc, "oidcClientSecret": "oidc-canary"})
+    first = await admin.call("PATCH", PATH, {**oidc, "oidcClientSecret": "oidc-canary"})
 
-    second = await office.ask("PATCH", PATH, {"oidcClientSecret": "", "oidcLoginLabel": "Go"})
+    second = await admin.call("PATCH", PATH, {"oidcClientSecret": "", "oidcLoginLabel": "Go"})
 
     assert (first["oidcConfigured"], second["oidcConfigured"]) == (True, True)
-    document = await office.core.stores.settings.document()
+    document = await admin.core.stores.settings.document()
     assert document["oidcClientSecret"] == "oidc-canary"
 
 
-async def test_an_operator_here_sees_proxies_as_they_are(office: Office) -> None:
+async def test_an_operator_here_sees_proxies_as_they_are(admin: AdminGateway) -> None:
     proxy = "http://me:word@127.0.0.1:3128"
 
-    shown = await office.ask("PATCH", PATH, {"outboundProxyUrl": proxy})
+    shown = await admin.call("PATCH", PATH, {"outboundProxyUrl": proxy})
 
     assert shown["outboundProxyUrl"] == proxy
 
 
-async def test_a_stored_value_that_makes_no_sense_is_shown_as_its_default(office: Office) -> None:
+async def test_a_stored_value_that_makes_no_sense_is_shown_as_its_default(
+    admin: AdminGateway,
+) -> None:
     document = '{"comboStrategy":"witchcraft","requireLogin":false}'
-    await office.core.stores.settings.patch({"requireLogin": False})
-    await office.core.stores.database.execute("UPDATE settings SET data = :data", data=document)
+    await admin.core.stores.settings.patch({"requireLogin": False})
+    await admin.core.stores.database.execute("UPDATE settings SET data = :data", data=document)
 
-    shown = await office.ask("GET", PATH)
+    shown = await admin.call("GET", PATH)
 
     assert (shown["comboStrategy"], shown["requireLogin"]) == ("fallback", False)
 
 
 @pytest.mark.parametrize("variables", [{"ENABLE_REQUEST_LOGS": "TRUE"}])
-async def test_switches_of_the_process_are_shown(office: Office) -> None:
-    shown = await office.ask("GET", PATH)
+async def test_switches_of_the_process_are_shown(admin: AdminGateway) -> None:
+    shown = await admin.call("GET", PATH)
 
     assert (shown["enableRequestLogs"], shown["enableTranslator"]) == (True, False)
 
 
-async def test_what_was_shown_can_be_sent_back(office: Office) -> None:
-    shown = await office.ask("PATCH", PATH, {"headroomUrl": "http://127.0.0.1:1", "own": 1})
+async def test_what_was_shown_can_be_sent_back(admin: AdminGateway) -> None:
+    shown = await admin.call("PATCH", PATH, {"headroomUrl": "http://127.0.0.1:1", "own": 1})
 
-    assert await office.ask("PATCH", PATH, shown) == shown
+    assert await admin.call("PATCH", PATH, shown) == shown
 
 
 HIDDEN = {
@@ -190,10 +192,10 @@ OURS = {
 }
 
 
-async def test_a_key_sees_neither_the_login_nor_passwords(office: Office) -> None:
-    await office.ask("PATCH", PATH, OURS)
-    async with by_key(office) as key:
-        shown = await key.ask("GET", PATH)
+async def test_a_key_sees_neither_the_login_nor_passwords(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, OURS)
+    async with by_key(admin) as key:
+        shown = await key.call("GET", PATH)
 
     assert HIDDEN.isdisjoint(shown)
     assert shown["headroomUrl"] == "http://***@127.0.0.1:8787"
@@ -203,14 +205,14 @@ async def test_a_key_sees_neither_the_login_nor_passwords(office: Office) -> Non
 
 @pytest.mark.parametrize("variables", [{"JWT_SECRET": SECRET}])
 @pytest.mark.parametrize("audience", ["session", "command line", "open dashboard"])
-async def test_an_operator_sees_everything_but_secrets(office: Office, audience: str) -> None:
-    await office.ask("PATCH", PATH, {**OURS, "requireLogin": audience != "open dashboard"})
+async def test_an_operator_sees_everything_but_secrets(admin: AdminGateway, audience: str) -> None:
+    await admin.call("PATCH", PATH, {**OURS, "requireLogin": audience != "open dashboard"})
     if audience == "command line":
-        shown = await office.ask("GET", PATH)
+        shown = await admin.call("GET", PATH)
     else:
-        opened = by_session(office) if audience == "session" else nobody(office)
+        opened = by_session(admin) if audience == "session" else nobody(admin)
         async with opened as here:
-            shown = await here.ask("GET", PATH)
+            shown = await here.call("GET", PATH)
 
     assert HIDDEN - set(shown) == {"oidcClientSecret"}
     assert shown["headroomUrl"] == OURS["headroomUrl"]
@@ -218,12 +220,12 @@ async def test_an_operator_sees_everything_but_secrets(office: Office, audience:
     assert shown["tool"] == {"proxyUrl": "http://me:word@h", "list": [{"a": 1}]}
 
 
-async def test_nobody_without_a_credential_sees_or_changes_anything(office: Office) -> None:
-    async with nobody(office) as here:
-        await here.ask("GET", PATH, status=401)
-        await here.ask("PATCH", PATH, {"cavemanEnabled": True}, status=401)
+async def test_nobody_without_a_credential_sees_or_changes_anything(admin: AdminGateway) -> None:
+    async with nobody(admin) as here:
+        await here.call("GET", PATH, status=401)
+        await here.call("PATCH", PATH, {"cavemanEnabled": True}, status=401)
 
-    assert await office.core.stores.settings.document() == {}
+    assert await admin.core.stores.settings.document() == {}
 
 
 @pytest.mark.parametrize(
@@ -237,42 +239,42 @@ async def test_nobody_without_a_credential_sees_or_changes_anything(office: Offi
     ],
 )
 async def test_a_key_may_not_change_who_is_let_in_where_calls_go_or_what_is_deleted(
-    office: Office, name: str
+    admin: AdminGateway, name: str
 ) -> None:
     value = "canary" if name == "oidcClientSecret" else traits()[name].default
-    async with by_key(office) as key:
-        answer = await key.ask("PATCH", PATH, {name: value, "cavemanEnabled": True}, status=403)
+    async with by_key(admin) as key:
+        answer = await key.call("PATCH", PATH, {name: value, "cavemanEnabled": True}, status=403)
 
     assert answer["error"] == f"An API key may not change {name}"
-    assert await office.core.stores.settings.document() == {}
+    assert await admin.core.stores.settings.document() == {}
 
 
-async def test_a_key_may_change_the_rest_and_a_restricted_one_nothing(office: Office) -> None:
-    async with by_key(office) as key:
-        shown = await key.ask("PATCH", PATH, {"comboStrategy": "round-robin"})
-    async with by_key(office, rpmLimit=5) as key:
-        await key.ask("PATCH", PATH, {"comboStrategy": "fallback"}, status=403)
+async def test_a_key_may_change_the_rest_and_a_restricted_one_nothing(admin: AdminGateway) -> None:
+    async with by_key(admin) as key:
+        shown = await key.call("PATCH", PATH, {"comboStrategy": "round-robin"})
+    async with by_key(admin, rpmLimit=5) as key:
+        await key.call("PATCH", PATH, {"comboStrategy": "fallback"}, status=403)
 
     assert HIDDEN.isdisjoint(shown)
-    assert office.core.snapshot.settings.combo_strategy == "round-robin"
+    assert admin.core.snapshot.settings.combo_strategy == "round-robin"
 
 
-async def test_changing_who_is_let_in_is_written_down(office: Office) -> None:
-    await office.ask("PATCH", PATH, {"cavemanEnabled": True})
-    await office.ask("PATCH", PATH, {"requireLogin": False, "oidcClientSecret": "canary"})
+async def test_changing_who_is_let_in_is_written_down(admin: AdminGateway) -> None:
+    await admin.call("PATCH", PATH, {"cavemanEnabled": True})
+    await admin.call("PATCH", PATH, {"requireLogin": False, "oidcClientSecret": "canary"})
 
-    rows, total = await office.core.stores.audit.page()
+    rows, total = await admin.core.stores.audit.page()
 
     assert total == 1
     assert (rows[0].action, rows[0].actor) == ("settings.change", "cli")
     assert rows[0].detail == {"keys": ["requireLogin", "oidcClientSecret"]}
 
 
-async def test_the_settings_do_not_grow_for_ever(office: Office) -> None:
+async def test_the_settings_do_not_grow_for_ever(admin: AdminGateway) -> None:
     half = "x" * 600_000
 
-    await office.ask("PATCH", "/api/settings", {"one": half})
-    told = await office.ask("PATCH", "/api/settings", {"two": half}, status=400)
+    await admin.call("PATCH", "/api/settings", {"one": half})
+    told = await admin.call("PATCH", "/api/settings", {"two": half}, status=400)
 
     assert "at most" in told["error"]
-    assert "two" not in await office.ask("GET", "/api/settings")
+    assert "two" not in await admin.call("GET", "/api/settings")

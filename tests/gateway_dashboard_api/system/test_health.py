@@ -1,8 +1,8 @@
 """Flags of the sign-in page, the audit trail, and how providers fare."""
 
 import pytest
+from admin_gateway import AdminGateway
 from audiences import by_key, nobody
-from office import Office
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.routing.cooldowns import EVERY_MODEL
@@ -12,10 +12,10 @@ pytestmark = pytest.mark.anyio
 HEALTH = "/api/health/providers"
 
 
-async def test_the_sign_in_page_knows_whether_to_ask(office: Office) -> None:
-    await office.ask("PATCH", "/api/settings", {"requireLogin": False, "tunnelUrl": "https://t"})
-    async with nobody(office, "192.0.2.1") as here:
-        flags = await here.ask("GET", "/api/settings/require-login")
+async def test_the_sign_in_page_knows_whether_to_ask(admin: AdminGateway) -> None:
+    await admin.call("PATCH", "/api/settings", {"requireLogin": False, "tunnelUrl": "https://t"})
+    async with nobody(admin, "192.0.2.1") as here:
+        flags = await here.call("GET", "/api/settings/require-login")
 
     assert flags == {
         "requireLogin": False,
@@ -25,14 +25,14 @@ async def test_the_sign_in_page_knows_whether_to_ask(office: Office) -> None:
     }
 
 
-async def test_the_audit_trail_is_shown_newest_first_page_by_page(office: Office) -> None:
+async def test_the_audit_trail_is_shown_newest_first_page_by_page(admin: AdminGateway) -> None:
     for number in range(5):
-        await office.core.stores.audit.write(
+        await admin.core.stores.audit.write(
             "cli", "127.0.0.1", "key.create" if number % 2 else "other", f"t{number}"
         )
 
-    first = await office.ask("GET", "/api/audit?limit=2&offset=1")
-    some = await office.ask("GET", "/api/audit?action=key.create")
+    first = await admin.call("GET", "/api/audit?limit=2&offset=1")
+    some = await admin.call("GET", "/api/audit?action=key.create")
 
     assert [row["target"] for row in first["rows"]] == ["t3", "t2"]
     assert (first["total"], first["limit"], first["offset"]) == (5, 2, 1)
@@ -42,51 +42,51 @@ async def test_the_audit_trail_is_shown_newest_first_page_by_page(office: Office
 @pytest.mark.parametrize(
     "query", ["limit=0", "limit=201", "limit=-1", "offset=-1", "offset=9223372036854775808"]
 )
-async def test_a_page_that_makes_no_sense_is_refused(office: Office, query: str) -> None:
-    answer = await office.ask("GET", f"/api/audit?{query}", status=400)
+async def test_a_page_that_makes_no_sense_is_refused(admin: AdminGateway, query: str) -> None:
+    answer = await admin.call("GET", f"/api/audit?{query}", status=400)
 
     assert answer["error"] == f"Invalid {query.partition('=')[0]}"
 
 
-async def test_the_audit_trail_is_for_operators(office: Office) -> None:
-    async with by_key(office) as key:
-        await key.ask("GET", "/api/audit", status=403)
-    async with nobody(office) as here:
-        await here.ask("GET", "/api/audit", status=401)
+async def test_the_audit_trail_is_for_operators(admin: AdminGateway) -> None:
+    async with by_key(admin) as key:
+        await key.call("GET", "/api/audit", status=403)
+    async with nobody(admin) as here:
+        await here.call("GET", "/api/audit", status=401)
 
 
-async def test_providers_fare_as_their_accounts_do(office: Office) -> None:
-    one, two = await office.connect(), await office.connect(name="other")
+async def test_providers_fare_as_their_accounts_do(admin: AdminGateway) -> None:
+    one, two = await admin.connect(), await admin.connect(name="other")
 
     async def status() -> tuple[str, int]:
-        page = await office.ask("GET", f"{HEALTH}?force=1")
+        page = await admin.call("GET", f"{HEALTH}?force=1")
         [row] = [row for row in page["providers"] if row["provider"] == "acme"]
         return row["status"], row["resting"]
 
     seen = [await status()]
-    _rest(office, one["id"], FailureClass(retry=True, cooldown=60))
+    _rest(admin, one["id"], FailureClass(retry=True, cooldown=60))
     seen.append(await status())
-    _rest(office, one["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
+    _rest(admin, one["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
     seen.append(await status())
-    _rest(office, two["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
+    _rest(admin, two["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
     seen.append(await status())
 
     assert seen == [("healthy", 0), ("degraded", 0), ("degraded", 1), ("unavailable", 2)]
 
 
-def _rest(office: Office, account: str, verdict: FailureClass) -> None:
-    office.core.cooldowns.record_failure(account, "large", UpstreamError("no", status=500), verdict)
+def _rest(admin: AdminGateway, account: str, verdict: FailureClass) -> None:
+    admin.core.cooldowns.record_failure(account, "large", UpstreamError("no", status=500), verdict)
 
 
-async def test_a_picture_of_health_is_kept_for_a_moment(office: Office) -> None:
-    row = await office.connect()
-    first = await office.ask("GET", HEALTH)
-    _rest(office, row["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
+async def test_a_picture_of_health_is_kept_for_a_moment(admin: AdminGateway) -> None:
+    row = await admin.connect()
+    first = await admin.call("GET", HEALTH)
+    _rest(admin, row["id"], FailureClass(retry=True, cooldown=60, whole_account=True))
 
-    kept = await office.ask("GET", HEALTH)
-    await office.ask("DELETE", HEALTH)
-    fresh = await office.ask("GET", HEALTH)
+    kept = await admin.call("GET", HEALTH)
+    await admin.call("DELETE", HEALTH)
+    fresh = await admin.call("GET", HEALTH)
 
     assert (first["cached"], kept["cached"], fresh["cached"]) == (False, True, False)
     assert kept["providers"] == first["providers"] != fresh["providers"]
-    assert office.core.cooldowns.find(row["id"], EVERY_MODEL) is not None
+    assert admin.core.cooldowns.find(row["id"], EVERY_MODEL) is not None

@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from admin_gateway import AdminGateway, client_of
 from msgspec import Struct
-from office import Office, client_of
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -60,15 +60,15 @@ async def test_routes_of_other_plugins_are_in_it(client: httpx2.AsyncClient) -> 
     assert "Weather" in document["components"]["schemas"]
 
 
-async def test_it_is_the_same_every_time(office: Office) -> None:
-    first, second = [await office.client.get(PATH) for _ in range(2)]
+async def test_it_is_the_same_every_time(admin: AdminGateway) -> None:
+    first, second = [await admin.client.get(PATH) for _ in range(2)]
 
     assert first.content == second.content
     assert first.headers["content-type"] == "application/json"
 
 
-async def test_formats_that_are_installed_have_their_paths(office: Office) -> None:
-    document = await office.ask("GET", PATH)
+async def test_formats_that_are_installed_have_their_paths(admin: AdminGateway) -> None:
+    document = await admin.call("GET", PATH)
 
     chat = document["paths"]["/v1/chat/completions"]["post"]
     assert chat["x-gateway-format"] == "openai"

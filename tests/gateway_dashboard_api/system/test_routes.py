@@ -5,8 +5,8 @@ import signal
 from collections.abc import AsyncIterator
 
 import pytest
+from admin_gateway import AdminGateway
 from audiences import SECRET, by_key, by_session, nobody
-from office import Office
 
 pytestmark = pytest.mark.anyio
 STOP = {"authorization": "Bearer stop-canary"}
@@ -28,11 +28,11 @@ async def stopped() -> AsyncIterator[asyncio.Event]:
     loop.remove_signal_handler(signal.SIGTERM)
 
 
-async def test_probes_need_no_credential(office: Office) -> None:
-    async with nobody(office, "192.0.2.1") as here:
-        assert await here.ask("GET", "/api/livez") == {"ok": True}
+async def test_probes_need_no_credential(admin: AdminGateway) -> None:
+    async with nobody(admin, "192.0.2.1") as here:
+        assert await here.call("GET", "/api/livez") == {"ok": True}
         begun = await here.client.get("/api/init")
-        told = await here.ask("GET", "/api/version")
+        told = await here.call("GET", "/api/version")
 
     assert (begun.status_code, begun.text) == (200, "Initialized")
     assert begun.headers["content-type"].startswith("text/plain")
@@ -40,8 +40,8 @@ async def test_probes_need_no_credential(office: Office) -> None:
     assert told["hasUpdate"] is False
 
 
-async def test_the_locale_is_kept_in_a_cookie(office: Office) -> None:
-    async with nobody(office, "192.0.2.1") as here:
+async def test_the_locale_is_kept_in_a_cookie(admin: AdminGateway) -> None:
+    async with nobody(admin, "192.0.2.1") as here:
         answer = await here.client.post("/api/locale", json={"locale": "pt-BR"})
 
     assert answer.json() == {"success": True, "locale": "pt-BR"}
@@ -52,52 +52,52 @@ async def test_the_locale_is_kept_in_a_cookie(office: Office) -> None:
 
 
 @pytest.mark.parametrize("locale", ["", "e", "en; HttpOnly", "en\r\nx: y", "x" * 50])
-async def test_a_locale_is_a_language(office: Office, locale: str) -> None:
-    answer = await office.ask("POST", "/api/locale", {"locale": locale}, status=400)
+async def test_a_locale_is_a_language(admin: AdminGateway, locale: str) -> None:
+    answer = await admin.call("POST", "/api/locale", {"locale": locale}, status=400)
 
     assert answer["error"] == "Invalid locale"
 
 
 async def test_whoever_knows_the_secret_stops_the_gateway(
-    office: Office, stopped: asyncio.Event
+    admin: AdminGateway, stopped: asyncio.Event
 ) -> None:
-    answer = await office.ask("POST", SHUTDOWN, headers=STOP)
+    answer = await admin.call("POST", SHUTDOWN, headers=STOP)
     async with asyncio.timeout(5):
         await stopped.wait()
 
-    rows, _ = await office.core.stores.audit.page(action="process.stop")
+    rows, _ = await admin.core.stores.audit.page(action="process.stop")
     assert answer == {"success": True, "message": "Shutting down"}
     assert len(rows) == 1
 
 
-async def test_a_program_that_only_has_a_gateway_in_it_is_not_stopped(office: Office) -> None:
-    first = await office.ask("POST", SHUTDOWN, headers=STOP, status=403)
-    second = await office.ask("POST", "/api/version/shutdown", status=403)
+async def test_a_program_that_only_has_a_gateway_in_it_is_not_stopped(admin: AdminGateway) -> None:
+    first = await admin.call("POST", SHUTDOWN, headers=STOP, status=403)
+    second = await admin.call("POST", "/api/version/shutdown", status=403)
 
     assert first == second
     assert first["success"] is False
 
 
-async def test_a_session_needs_the_secret_too(office: Office, stopped: asyncio.Event) -> None:
-    async with by_session(office) as here:
-        bare = await here.ask("POST", SHUTDOWN, status=401)
+async def test_a_session_needs_the_secret_too(admin: AdminGateway, stopped: asyncio.Event) -> None:
+    async with by_session(admin) as here:
+        bare = await here.call("POST", SHUTDOWN, status=401)
         wrong = {"authorization": "Bearer stop-canary2"}
-        other = await here.ask("POST", SHUTDOWN, headers=wrong, status=401)
+        other = await here.call("POST", SHUTDOWN, headers=wrong, status=401)
         basic = {"authorization": "Basic stop-canary"}
-        third = await here.ask("POST", SHUTDOWN, headers=basic, status=401)
+        third = await here.call("POST", SHUTDOWN, headers=basic, status=401)
 
     assert bare == other == third == {"success": False, "message": "Unauthorized"}
     assert not stopped.is_set()
 
 
-async def test_the_secret_alone_is_not_enough(office: Office, stopped: asyncio.Event) -> None:
-    async with nobody(office) as here:
-        await here.ask("POST", SHUTDOWN, headers=STOP, status=401)
-        await here.ask("POST", "/api/version/shutdown", status=401)
-    async with by_key(office) as key:
-        await key.ask("POST", SHUTDOWN, headers=STOP, status=403)
-        await key.ask("POST", "/api/version/shutdown", status=403)
-        await key.ask("POST", "/api/version/update", status=403)
+async def test_the_secret_alone_is_not_enough(admin: AdminGateway, stopped: asyncio.Event) -> None:
+    async with nobody(admin) as here:
+        await here.call("POST", SHUTDOWN, headers=STOP, status=401)
+        await here.call("POST", "/api/version/shutdown", status=401)
+    async with by_key(admin) as key:
+        await key.call("POST", SHUTDOWN, headers=STOP, status=403)
+        await key.call("POST", "/api/version/shutdown", status=403)
+        await key.call("POST", "/api/version/update", status=403)
 
     assert not stopped.is_set()
 
@@ -112,30 +112,32 @@ async def test_the_secret_alone_is_not_enough(office: Office, stopped: asyncio.E
     ids=["production", "container", "by the other name"],
 )
 async def test_a_gateway_in_production_is_not_stopped(
-    office: Office, stopped: asyncio.Event
+    admin: AdminGateway, stopped: asyncio.Event
 ) -> None:
-    answer = await office.ask("POST", SHUTDOWN, headers=STOP, status=403)
-    await office.ask("POST", "/api/version/shutdown", status=403)
+    answer = await admin.call("POST", SHUTDOWN, headers=STOP, status=403)
+    await admin.call("POST", "/api/version/shutdown", status=403)
 
     assert answer["success"] is False
     assert not stopped.is_set()
 
 
 @pytest.mark.parametrize("variables", [{}])
-async def test_without_a_secret_nobody_stops_it(office: Office, stopped: asyncio.Event) -> None:
+async def test_without_a_secret_nobody_stops_it(
+    admin: AdminGateway, stopped: asyncio.Event
+) -> None:
     empty = {"authorization": "Bearer "}
 
-    answer = await office.ask("POST", SHUTDOWN, headers=empty, status=403)
+    answer = await admin.call("POST", SHUTDOWN, headers=empty, status=403)
 
     assert answer == {"success": False, "message": "SHUTDOWN_SECRET is not set"}
     assert not stopped.is_set()
 
 
 async def test_it_stops_for_a_new_version_and_does_not_fetch_one(
-    office: Office, stopped: asyncio.Event
+    admin: AdminGateway, stopped: asyncio.Event
 ) -> None:
-    refused = await office.ask("POST", "/api/version/update", status=501)
-    answer = await office.ask("POST", "/api/version/shutdown")
+    refused = await admin.call("POST", "/api/version/update", status=501)
+    answer = await admin.call("POST", "/api/version/shutdown")
     async with asyncio.timeout(5):
         await stopped.wait()
 

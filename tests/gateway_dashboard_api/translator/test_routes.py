@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from admin_gateway import KEY, AdminGateway, opened, refused
 from audiences import by_key
-from office import KEY, Office, opened, refused
 
 from gateway_dashboard_api.admin_context import AdminContext
 from gateway_dashboard_api.translator.console import Console, console_of
@@ -27,8 +27,8 @@ def variables() -> dict[str, str]:
     return {"ENABLE_TRANSLATOR": "true"}
 
 
-async def test_the_formats_are_told(office: Office) -> None:
-    told = await office.ask("POST", f"{PATH}/translate", {"step": 1, **ASKED})
+async def test_the_formats_are_told(admin: AdminGateway) -> None:
+    told = await admin.call("POST", f"{PATH}/translate", {"step": 1, **ASKED})
 
     assert told == {
         "success": True,
@@ -41,7 +41,7 @@ async def test_the_formats_are_told(office: Office) -> None:
     }
 
 
-async def test_a_body_is_shown_as_the_vendor_would_get_it(office: Office) -> None:
+async def test_a_body_is_shown_as_the_vendor_would_get_it(admin: AdminGateway) -> None:
     messages = {
         "model": "acme/large",
         "max_tokens": 5,
@@ -50,20 +50,20 @@ async def test_a_body_is_shown_as_the_vendor_would_get_it(office: Office) -> Non
     }
     asked = {"step": 2, "sourceFormat": "claude", "body": messages}
 
-    told = await office.ask("POST", f"{PATH}/translate", asked)
+    told = await admin.call("POST", f"{PATH}/translate", asked)
 
     body = told["result"]["body"]
     assert body["model"] == "large"
     assert [each["role"] for each in body["messages"]] == ["system", "user"]
-    assert office.vendor.calls() == []
+    assert admin.vendor.calls() == []
 
 
-async def test_a_whole_request_is_shown_without_its_secret(office: Office) -> None:
-    await office.connect()
+async def test_a_whole_request_is_shown_without_its_secret(admin: AdminGateway) -> None:
+    await admin.connect()
 
-    told = (await office.ask("POST", f"{PATH}/translate", {"step": 3, **ASKED}))["result"]
+    told = (await admin.call("POST", f"{PATH}/translate", {"step": 3, **ASKED}))["result"]
 
-    assert told["url"] == f"{office.vendor.url}/v1/chat/completions"
+    assert told["url"] == f"{admin.vendor.url}/v1/chat/completions"
     assert told["headers"]["authorization"] == "Bearer ***"
     assert told["body"]["messages"] == BODY["messages"]
 
@@ -80,11 +80,11 @@ async def test_a_whole_request_is_shown_without_its_secret(office: Office) -> No
     ],
 )
 async def test_what_cannot_be_translated_is_told(
-    office: Office, change: dict[str, Any], error: str
+    admin: AdminGateway, change: dict[str, Any], error: str
 ) -> None:
-    _add_deaf_provider(office)
+    _add_deaf_provider(admin)
 
-    answer = await office.ask(
+    answer = await admin.call(
         "POST", f"{PATH}/translate", {"step": 1, **ASKED, **change}, status=400
     )
 
@@ -92,9 +92,9 @@ async def test_what_cannot_be_translated_is_told(
     assert answer["error"].startswith(error)
 
 
-def _add_deaf_provider(office: Office) -> None:
+def _add_deaf_provider(admin: AdminGateway) -> None:
     """A provider that has no chat models at all."""
-    snapshot = office.core.snapshot
+    snapshot = admin.core.snapshot
     registry = snapshot.registry
     acme = registry.providers["acme"]
     deaf = msgspec.structs.replace(
@@ -106,56 +106,56 @@ def _add_deaf_provider(office: Office) -> None:
         names={**registry.names, "deaf": "deaf"},
     )
     models = {**snapshot.models, "deaf": deaf.models}
-    office.core.state.snapshot = msgspec.structs.replace(snapshot, registry=wider, models=models)
+    admin.core.state.snapshot = msgspec.structs.replace(snapshot, registry=wider, models=models)
 
 
-async def test_a_request_is_sent_and_the_answer_comes_as_it_is(office: Office) -> None:
-    await office.connect()
+async def test_a_request_is_sent_and_the_answer_comes_as_it_is(admin: AdminGateway) -> None:
+    await admin.connect()
 
-    answer = await office.client.post(f"{PATH}/send", json=ASKED)
+    answer = await admin.client.post(f"{PATH}/send", json=ASKED)
 
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
     assert answer.json()["choices"][0]["message"]["content"] == "Hi"
-    assert office.vendor.calls()[-1].headers["authorization"] == f"Bearer {KEY}"
+    assert admin.vendor.calls()[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
-async def test_a_vendors_refusal_is_shown_without_the_key(office: Office) -> None:
-    await office.connect()
-    office.vendor.said = {"/chat/completions": refused(401, f"Bad key {KEY}")}
+async def test_a_vendors_refusal_is_shown_without_the_key(admin: AdminGateway) -> None:
+    await admin.connect()
+    admin.vendor.said = {"/chat/completions": refused(401, f"Bad key {KEY}")}
 
-    answer = await office.client.post(f"{PATH}/send", json=ASKED)
+    answer = await admin.client.post(f"{PATH}/send", json=ASKED)
 
     assert answer.status_code == 401
     assert answer.json()["error"]["message"] == "Bad key ***"
 
 
-async def test_nothing_is_sent_without_an_account(office: Office) -> None:
-    answer = await office.ask("POST", f"{PATH}/send", ASKED, status=404)
+async def test_nothing_is_sent_without_an_account(admin: AdminGateway) -> None:
+    answer = await admin.call("POST", f"{PATH}/send", ASKED, status=404)
 
     assert answer["success"] is False
-    assert office.vendor.calls() == []
+    assert admin.vendor.calls() == []
 
 
-async def test_the_log_is_shown_without_secrets_until_it_is_cleared(office: Office) -> None:
-    await office.connect()
+async def test_the_log_is_shown_without_secrets_until_it_is_cleared(admin: AdminGateway) -> None:
+    await admin.connect()
     LOG.warning("the vendor said %s", KEY)
     await asyncio.sleep(0)
 
-    shown = await office.ask("GET", LOGS)
-    cleared = await office.ask("DELETE", LOGS)
-    after = await office.ask("GET", LOGS)
+    shown = await admin.call("GET", LOGS)
+    cleared = await admin.call("DELETE", LOGS)
+    after = await admin.call("GET", LOGS)
 
     assert "WARNING gateway_core.test: the vendor said ***" in shown["logs"]
     assert cleared == after == {"success": True, "logs": []}
 
 
-async def test_the_log_can_be_followed(office: Office) -> None:
-    console = console_of(office.core)
+async def test_the_log_can_be_followed(admin: AdminGateway) -> None:
+    console = console_of(admin.core)
     assert console is not None
     LOG.warning("before")
     await asyncio.sleep(0)
-    following = events(AdminContext(office.core), console)
+    following = events(AdminContext(admin.core), console)
 
     begun = await anext(following)
     LOG.warning("after")
@@ -172,11 +172,11 @@ async def test_the_log_can_be_followed(office: Office) -> None:
     assert cleared == b'data: {"type":"clear"}\n\n'
 
 
-async def test_texts_are_kept_under_fixed_names(office: Office, tmp_path: Path) -> None:
+async def test_texts_are_kept_under_fixed_names(admin: AdminGateway, tmp_path: Path) -> None:
     body = {"file": "1_req_client.json", "content": '{"a": 1}'}
-    missing = await office.ask("GET", f"{PATH}/load?file=1_req_client.json", status=404)
-    saved = await office.ask("POST", f"{PATH}/save", body)
-    loaded = await office.ask("GET", f"{PATH}/load?file=1_req_client.json")
+    missing = await admin.call("GET", f"{PATH}/load?file=1_req_client.json", status=404)
+    saved = await admin.call("POST", f"{PATH}/save", body)
+    loaded = await admin.call("GET", f"{PATH}/load?file=1_req_client.json")
 
     assert missing["success"] is False
     assert saved == {"success": True}
@@ -187,9 +187,9 @@ async def test_texts_are_kept_under_fixed_names(office: Office, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["../master-key", "/etc/passwd", "", "1_req_client.json/.."])
-async def test_other_names_are_refused(office: Office, name: str) -> None:
-    loaded = await office.client.get(f"{PATH}/load", params={"file": name})
-    saved = await office.client.post(f"{PATH}/save", json={"file": name, "content": "x"})
+async def test_other_names_are_refused(admin: AdminGateway, name: str) -> None:
+    loaded = await admin.client.get(f"{PATH}/load", params={"file": name})
+    saved = await admin.client.post(f"{PATH}/save", json={"file": name, "content": "x"})
 
     assert (loaded.status_code, saved.status_code) == (400, 400)
 
@@ -206,16 +206,16 @@ ROUTES = [
 
 
 @pytest.mark.parametrize("variables", [{}, {"ENABLE_TRANSLATOR": "no"}, {"ENABLE_TRANSLATOR": "?"}])
-async def test_it_is_not_there_unless_it_is_switched_on(office: Office) -> None:
+async def test_it_is_not_there_unless_it_is_switched_on(admin: AdminGateway) -> None:
     for method, path in ROUTES:
-        answer = await office.ask(method, path, {} if method == "POST" else None, status=404)
+        answer = await admin.call(method, path, {} if method == "POST" else None, status=404)
         assert answer["error"] == "Not found"
 
 
-async def test_a_key_cannot_debug(office: Office) -> None:
-    async with by_key(office) as key:
+async def test_a_key_cannot_debug(admin: AdminGateway) -> None:
+    async with by_key(admin) as key:
         for method, path in ROUTES:
-            await key.ask(method, path, {} if method == "POST" else None, status=403)
+            await key.call(method, path, {} if method == "POST" else None, status=403)
 
 
 async def test_the_log_is_left_alone_afterwards(tmp_path: Path, variables: dict[str, str]) -> None:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from admin_gateway import AdminGateway
 from audiences import by_key
 from ledger_rows import keep, row
-from office import Office
 
 from gateway_core.storage.stores.request_details import RequestDetail
 
@@ -13,24 +13,24 @@ pytestmark = pytest.mark.anyio
 PATH = "/api/usage/request-details"
 
 
-async def kept(office: Office) -> str:
+async def kept(admin: AdminGateway) -> str:
     """A call whose words are kept; gives the end of its request's id."""
     call = row(input_tokens=3, ttft_ms=40)
-    await keep(office, call)
+    await keep(admin, call)
     detail = RequestDetail(
         request_id=call.request_id,
         finished_at=call.finished_at,
         request={"body": {"messages": []}},
         response={"body": "Hi"},
     )
-    await office.core.stores.request_details.insert_many([detail], keep=10)
+    await admin.core.stores.request_details.insert_many([detail], keep=10)
     return call.request_id[-6:]
 
 
-async def test_a_call_is_shown_with_what_was_said(office: Office) -> None:
-    end = await kept(office)
+async def test_a_call_is_shown_with_what_was_said(admin: AdminGateway) -> None:
+    end = await kept(admin)
 
-    answer = await office.ask("GET", PATH)
+    answer = await admin.call("GET", PATH)
 
     shown = answer["details"][0]
     assert shown["id"] == f"{shown['timestamp']}-{end}-large"
@@ -40,21 +40,21 @@ async def test_a_call_is_shown_with_what_was_said(office: Office) -> None:
     assert shown["providerRequest"] is None
 
 
-async def test_a_key_sees_the_figures_only(office: Office) -> None:
-    await kept(office)
+async def test_a_key_sees_the_figures_only(admin: AdminGateway) -> None:
+    await kept(admin)
 
-    async with by_key(office) as caller:
-        answer = await caller.ask("GET", PATH)
+    async with by_key(admin) as caller:
+        answer = await caller.call("GET", PATH)
 
     shown = answer["details"][0]
     assert shown["tokens"]["input"] == 3
     assert shown["request"] is shown["response"] is None
 
 
-async def test_pages_are_counted(office: Office) -> None:
-    await keep(office, *(row(number) for number in range(5)))
+async def test_pages_are_counted(admin: AdminGateway) -> None:
+    await keep(admin, *(row(number) for number in range(5)))
 
-    answer = await office.ask("GET", PATH, params={"page": 2, "pageSize": 2})
+    answer = await admin.call("GET", PATH, params={"page": 2, "pageSize": 2})
 
     assert len(answer["details"]) == 2
     assert answer["pagination"] == {
@@ -67,8 +67,8 @@ async def test_pages_are_counted(office: Office) -> None:
     }
 
 
-async def test_an_empty_ledger_has_no_page(office: Office) -> None:
-    answer = await office.ask("GET", PATH)
+async def test_an_empty_ledger_has_no_page(admin: AdminGateway) -> None:
+    answer = await admin.call("GET", PATH)
 
     assert answer["details"] == []
     assert (answer["pagination"]["totalPages"], answer["pagination"]["hasNext"]) == (0, False)
@@ -78,17 +78,19 @@ def is_on_disk(word: bytes, folder: Path) -> bool:
     return any(word in path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-async def test_by_default_nothing_that_was_said_is_written(office: Office, tmp_path: Path) -> None:
-    await office.connect()
+async def test_by_default_nothing_that_was_said_is_written(
+    admin: AdminGateway, tmp_path: Path
+) -> None:
+    await admin.connect()
     messages = [{"role": "user", "content": "a-word-to-look-for"}]
 
-    answer = await office.client.post(
+    answer = await admin.client.post(
         "/v1/chat/completions", json={"model": "acme/large", "messages": messages}
     )
-    await office.core.ledger.flush()
+    await admin.core.ledger.flush()
 
     assert answer.status_code == 200
     assert not is_on_disk(b"a-word-to-look-for", tmp_path)
-    shown = (await office.ask("GET", PATH))["details"][0]
+    shown = (await admin.call("GET", PATH))["details"][0]
     assert shown["tokens"]["input"] == 3
     assert shown["request"] is shown["response"] is None

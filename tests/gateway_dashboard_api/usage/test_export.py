@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import pytest
+from admin_gateway import AdminGateway
 from audiences import by_key, nobody
 from ledger_rows import HOUR, keep, row
-from office import Office
 
 from gateway_core.storage.errors import StorageUnavailable
 from gateway_core.storage.stores.usage import UsageRow
@@ -21,10 +21,10 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs_export, "AT_ONCE", 2)
 
 
-async def test_the_file_holds_the_last_day(office: Office) -> None:
-    await keep(office, *(row(number) for number in range(5)), row(25 * HOUR))
+async def test_the_file_holds_the_last_day(admin: AdminGateway) -> None:
+    await keep(admin, *(row(number) for number in range(5)), row(25 * HOUR))
 
-    answer = await office.client.get(PATH)
+    answer = await admin.client.get(PATH)
 
     assert answer.headers["content-disposition"] == (
         'attachment; filename="request-logs-2027-01-15.json"'
@@ -37,24 +37,24 @@ async def test_the_file_holds_the_last_day(office: Office) -> None:
     assert stamps == sorted(stamps, reverse=True)
 
 
-async def test_a_limit_says_how_much_there_is_before_the_rows(office: Office) -> None:
-    await keep(office, *(row(number) for number in range(5)))
+async def test_a_limit_says_how_much_there_is_before_the_rows(admin: AdminGateway) -> None:
+    await keep(admin, *(row(number) for number in range(5)))
 
-    document = await office.ask("GET", PATH, params={"limit": 3, "hours": 168})
+    document = await admin.call("GET", PATH, params={"limit": 3, "hours": 168})
 
     assert list(document)[:6] == ["count", "hours", "type", "capped", "limit", "totalAvailable"]
     assert (document["count"], document["limit"], document["totalAvailable"]) == (3, 3, 5)
     assert len(document["logs"]) == 3
 
 
-async def test_nothing_is_a_file_too(office: Office) -> None:
-    assert (await office.ask("GET", PATH))["logs"] == []
+async def test_nothing_is_a_file_too(admin: AdminGateway) -> None:
+    assert (await admin.call("GET", PATH))["logs"] == []
 
 
 async def test_a_failure_half_way_leaves_a_document_that_says_so(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await keep(office, *(row(number) for number in range(5)))
+    await keep(admin, *(row(number) for number in range(5)))
 
     async def broken(
         self: UsageReports, row: UsageRow, which: Which, *, limit: int
@@ -62,7 +62,7 @@ async def test_a_failure_half_way_leaves_a_document_that_says_so(
         raise StorageUnavailable
 
     monkeypatch.setattr(UsageReports, "after", broken)
-    document = await office.ask("GET", PATH)
+    document = await admin.call("GET", PATH)
 
     assert (document["count"], document["emitted"]) == (5, 2)
     assert document["error"] == "The export broke off"
@@ -74,19 +74,19 @@ async def test_a_failure_half_way_leaves_a_document_that_says_so(
     [{"hours": "0"}, {"hours": "169"}, {"limit": "50001"}, {"limit": "0"}, {"hours": "x"}],
     ids=str,
 )
-async def test_numbers_out_of_range_are_refused(office: Office, query: dict[str, str]) -> None:
-    await office.ask("GET", PATH, params=query, status=400)
+async def test_numbers_out_of_range_are_refused(admin: AdminGateway, query: dict[str, str]) -> None:
+    await admin.call("GET", PATH, params=query, status=400)
 
 
-async def test_an_export_is_written_down_first(office: Office) -> None:
-    await office.ask("GET", PATH, params={"limit": 7})
+async def test_an_export_is_written_down_first(admin: AdminGateway) -> None:
+    await admin.call("GET", PATH, params={"limit": 7})
 
-    rows, _ = await office.core.stores.audit.page(action="logs.export")
+    rows, _ = await admin.core.stores.audit.page(action="logs.export")
     assert [one.detail for one in rows] == [{"hours": 24, "limit": 7}]
 
 
-async def test_a_key_and_a_stranger_get_nothing(office: Office) -> None:
-    async with by_key(office) as caller:
-        await caller.ask("GET", PATH, status=403)
-    async with nobody(office, "192.0.2.9") as caller:
-        await caller.ask("GET", PATH, status=401)
+async def test_a_key_and_a_stranger_get_nothing(admin: AdminGateway) -> None:
+    async with by_key(admin) as caller:
+        await caller.call("GET", PATH, status=403)
+    async with nobody(admin, "192.0.2.9") as caller:
+        await caller.call("GET", PATH, status=401)

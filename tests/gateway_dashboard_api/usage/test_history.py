@@ -4,9 +4,9 @@ import time
 from typing import Any
 
 import pytest
+from admin_gateway import AdminGateway
 from audiences import by_key
 from ledger_rows import DAY, NOW, keep, row
-from office import Office
 
 from gateway_core.storage.moments import iso
 
@@ -15,10 +15,10 @@ PATH = "/api/usage/history"
 PATHS = (PATH, "/api/usage/request-details")
 
 
-async def test_a_row_tells_everything_but_the_key(office: Office) -> None:
-    account = await office.connect()
+async def test_a_row_tells_everything_but_the_key(admin: AdminGateway) -> None:
+    account = await admin.connect()
     await keep(
-        office,
+        admin,
         row(
             connection_id=account["id"],
             api_key_id="k-1",
@@ -34,7 +34,7 @@ async def test_a_row_tells_everything_but_the_key(office: Office) -> None:
         ),
     )
 
-    answer = await office.ask("GET", PATH)
+    answer = await admin.call("GET", PATH)
 
     shown = answer["rows"][0]
     assert (answer["total"], answer["limit"], answer["offset"]) == (1, 50, 0)
@@ -54,20 +54,20 @@ async def test_a_row_tells_everything_but_the_key(office: Office) -> None:
     }
 
 
-async def test_a_cost_that_is_not_known_is_marked(office: Office) -> None:
-    await keep(office, row())
+async def test_a_cost_that_is_not_known_is_marked(admin: AdminGateway) -> None:
+    await keep(admin, row())
 
-    shown = (await office.ask("GET", PATH))["rows"][0]
+    shown = (await admin.call("GET", PATH))["rows"][0]
 
     assert (shown["cost"], shown["costKnown"]) == (0, False)
 
 
-async def test_pages_follow_each_other(office: Office) -> None:
-    await keep(office, *(row(number) for number in range(5)))
+async def test_pages_follow_each_other(admin: AdminGateway) -> None:
+    await keep(admin, *(row(number) for number in range(5)))
 
-    first = await office.ask("GET", PATH, params={"limit": 2})
-    second = await office.ask("GET", PATH, params={"limit": 2, "offset": 2})
-    beyond = await office.ask("GET", PATH, params={"offset": 99})
+    first = await admin.call("GET", PATH, params={"limit": 2})
+    second = await admin.call("GET", PATH, params={"limit": 2, "offset": 2})
+    beyond = await admin.call("GET", PATH, params={"offset": 99})
 
     stamps = [one["timestamp"] for one in first["rows"] + second["rows"]]
     assert stamps == [iso(NOW - number) for number in range(4)]
@@ -97,17 +97,17 @@ async def test_pages_follow_each_other(office: Office) -> None:
 )
 @pytest.mark.parametrize("path", PATHS)
 async def test_filters_choose_rows_and_their_number(
-    office: Office, path: str, query: dict[str, str], count: int
+    admin: AdminGateway, path: str, query: dict[str, str], count: int
 ) -> None:
     await keep(
-        office,
+        admin,
         row(0, status="error"),
         row(1, provider="beta", model_sent="small"),
         row(DAY),
         row(2 * DAY, connection_id="c-2"),
     )
 
-    answer = await office.ask("GET", path, params=query)
+    answer = await admin.call("GET", path, params=query)
 
     rows = answer.get("rows", answer.get("details"))
     assert len(rows) == count
@@ -129,8 +129,10 @@ BAD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("query", BAD, ids=lambda query: str(query)[:50])
-async def test_what_cannot_be_is_refused_in_words(office: Office, query: dict[str, Any]) -> None:
-    answer = await office.ask("GET", PATH, params=query, status=400)
+async def test_what_cannot_be_is_refused_in_words(
+    admin: AdminGateway, query: dict[str, Any]
+) -> None:
+    answer = await admin.call("GET", PATH, params=query, status=400)
 
     assert answer["error"].startswith(("Invalid ", "startDate must not be after"))
 
@@ -140,25 +142,25 @@ async def test_what_cannot_be_is_refused_in_words(office: Office, query: dict[st
     [{"page": "0"}, {"page": str(2**63)}, {"pageSize": "101"}, {"pageSize": "-1"}, {"page": "x"}],
     ids=str,
 )
-async def test_a_page_that_cannot_be_is_refused(office: Office, query: dict[str, str]) -> None:
-    await office.ask("GET", PATHS[1], params=query, status=400)
+async def test_a_page_that_cannot_be_is_refused(admin: AdminGateway, query: dict[str, str]) -> None:
+    await admin.call("GET", PATHS[1], params=query, status=400)
 
 
-async def test_unknown_orders_and_repeated_parameters_change_nothing(office: Office) -> None:
-    await keep(office, row(0), row(1))
+async def test_unknown_orders_and_repeated_parameters_change_nothing(admin: AdminGateway) -> None:
+    await keep(admin, row(0), row(1))
 
-    plain = await office.ask("GET", PATH)
-    odd = await office.client.get(f"{PATH}?sort=id;drop&order=up&limit[]=1&status=ok&status=ok")
+    plain = await admin.call("GET", PATH)
+    odd = await admin.client.get(f"{PATH}?sort=id;drop&order=up&limit[]=1&status=ok&status=ok")
 
     assert odd.json() == plain
 
 
-async def test_a_large_ledger_is_paged_and_filtered_quickly(office: Office) -> None:
+async def test_a_large_ledger_is_paged_and_filtered_quickly(admin: AdminGateway) -> None:
     rows = [row(number) for number in range(400)]
     for _ in range(50):
-        await office.core.stores.usage.insert_many(rows)
-    await keep(office, row(5, status="error", model_sent="rare"))
-    await office.ask("GET", PATH)  # Adds up what is new.
+        await admin.core.stores.usage.insert_many(rows)
+    await keep(admin, row(5, status="error", model_sent="rare"))
+    await admin.call("GET", PATH)  # Adds up what is new.
 
     for query in (
         {},
@@ -168,15 +170,15 @@ async def test_a_large_ledger_is_paged_and_filtered_quickly(office: Office) -> N
         {"model": "%" * 200},
     ):
         began = time.perf_counter()
-        await office.ask("GET", PATH, params=query)
+        await admin.call("GET", PATH, params=query)
         assert time.perf_counter() - began < 1, query
-    assert (await office.ask("GET", PATH, params={"status": "error"}))["total"] == 1
+    assert (await admin.call("GET", PATH, params={"status": "error"}))["total"] == 1
 
 
-async def test_a_key_reads_the_rows_and_finds_no_key_in_them(office: Office) -> None:
-    await keep(office, row(api_key_id="k-1"))
+async def test_a_key_reads_the_rows_and_finds_no_key_in_them(admin: AdminGateway) -> None:
+    await keep(admin, row(api_key_id="k-1"))
 
-    async with by_key(office) as caller:
+    async with by_key(admin) as caller:
         answer = await caller.client.get(PATH)
 
     assert answer.status_code == 200

@@ -1,28 +1,28 @@
 """What a key's owner sees of it."""
 
 import pytest
-from key_ring import PATH, bearer, key_for, remote, status_of
-from office import Office, client_of
+from admin_gateway import AdminGateway, client_of
+from gateway_keys import PATH, bearer, key_for, remote, status_of
 
 pytestmark = pytest.mark.anyio
 ME = "/api/usage/me"
 SENTENCE = "A valid application API key is required."
 
 
-async def test_a_restricted_key_sees_itself_from_anywhere(office: Office) -> None:
-    account = await office.connect(name="work")
-    await office.connect(name="other")
+async def test_a_restricted_key_sees_itself_from_anywhere(admin: AdminGateway) -> None:
+    account = await admin.connect(name="work")
+    await admin.connect(name="other")
     key = await key_for(
-        office,
+        admin,
         "laptop",
         dailyLimitTokens=10,
         expiresAt="2131-01-01T00:00:00Z",
         allowedModels=["acme/large"],
         providerConnectionIds=[account["id"]],
     )
-    assert await status_of(office, key) == 200
+    assert await status_of(admin, key) == 200
 
-    async with remote(office) as client:
+    async with remote(admin) as client:
         answer = await client.get(f"{ME}?format=json", headers=bearer(key))
 
     body = answer.json()
@@ -45,36 +45,38 @@ async def test_a_restricted_key_sees_itself_from_anywhere(office: Office) -> Non
     }
 
 
-async def test_a_key_without_scope_sees_the_accounts_that_are_switched_on(office: Office) -> None:
-    first, second = await office.connect(), await office.connect(name="second")
-    await office.ask("PUT", f"/api/providers/{second['id']}", {"isActive": False})
-    key = await key_for(office)
+async def test_a_key_without_scope_sees_the_accounts_that_are_switched_on(
+    admin: AdminGateway,
+) -> None:
+    first, second = await admin.connect(), await admin.connect(name="second")
+    await admin.call("PUT", f"/api/providers/{second['id']}", {"isActive": False})
+    key = await key_for(admin)
 
-    body = await office.ask("GET", ME, headers=bearer(key))
+    body = await admin.call("GET", ME, headers=bearer(key))
 
     assert [row["id"] for row in body["connections"]] == [first["id"]]
     assert body["usage"]["daily"]["remaining"] is None
 
 
-async def test_whoever_shows_no_good_key_is_told_to(office: Office) -> None:
-    paused = await key_for(office, isActive=False)
-    gone = await key_for(office)
-    await office.ask("DELETE", f"{PATH}/{gone['id']}")
+async def test_whoever_shows_no_good_key_is_told_to(admin: AdminGateway) -> None:
+    paused = await key_for(admin, isActive=False)
+    gone = await key_for(admin)
+    await admin.call("DELETE", f"{PATH}/{gone['id']}")
 
-    by_operator = await office.ask("GET", ME, status=401)
-    by_paused = await office.ask("GET", ME, status=401, headers=bearer(paused))
-    by_gone = await office.ask("GET", ME, status=401, headers=bearer(gone))
-    async with client_of(office.gateway, "203.0.113.9", operator=False) as client:
+    by_operator = await admin.call("GET", ME, status=401)
+    by_paused = await admin.call("GET", ME, status=401, headers=bearer(paused))
+    by_gone = await admin.call("GET", ME, status=401, headers=bearer(gone))
+    async with client_of(admin.gateway, "203.0.113.9", operator=False) as client:
         anonymous = await client.get(ME)
 
     assert by_operator["error"] == by_paused["error"] == by_gone["error"] == SENTENCE
     assert anonymous.status_code == 401
 
 
-async def test_there_is_one_format(office: Office) -> None:
-    key = await key_for(office)
+async def test_there_is_one_format(admin: AdminGateway) -> None:
+    key = await key_for(admin)
 
     for text in ("xml", "JSON"):
-        answer = await office.ask("GET", f"{ME}?format={text}", status=400, headers=bearer(key))
+        answer = await admin.call("GET", f"{ME}?format={text}", status=400, headers=bearer(key))
         assert answer["error"].startswith("Invalid format")
-    await office.ask("GET", f"{ME}?format=", headers=bearer(key))
+    await admin.call("GET", f"{ME}?format=", headers=bearer(key))

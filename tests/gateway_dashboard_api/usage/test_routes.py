@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from admin_gateway import AdminGateway, opened
 from audiences import by_key
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from ledger_rows import DAY, HOUR, NOW, keep, row, total
-from office import Office, opened
 
 from gateway_core import Target
 from gateway_core.metering.in_flight import InFlight
@@ -32,8 +32,8 @@ FIGURES = {
 }
 
 
-async def test_an_empty_ledger_has_every_member(office: Office) -> None:
-    answer = await office.ask("GET", STATS)
+async def test_an_empty_ledger_has_every_member(admin: AdminGateway) -> None:
+    answer = await admin.call("GET", STATS)
 
     assert {name: answer[name] for name in FIGURES.values()} == dict.fromkeys(FIGURES.values(), 0)
     assert all(answer[name] == {} for name in PARTS)
@@ -43,10 +43,10 @@ async def test_an_empty_ledger_has_every_member(office: Office) -> None:
     assert answer["errorProvider"] == ""
 
 
-async def test_a_call_is_shown_in_every_part(office: Office) -> None:
-    account = await office.connect()
+async def test_a_call_is_shown_in_every_part(admin: AdminGateway) -> None:
+    account = await admin.connect()
     await keep(
-        office,
+        admin,
         row(
             5,
             connection_id=account["id"],
@@ -57,7 +57,7 @@ async def test_a_call_is_shown_in_every_part(office: Office) -> None:
         ),
     )
 
-    answer = await office.ask("GET", STATS)
+    answer = await admin.call("GET", STATS)
 
     used = {"requests": 1, "promptTokens": 100, "completionTokens": 20, "cachedTokens": 30}
     used |= {"cost": 1.5, "lastUsed": iso(NOW - 5)}
@@ -83,15 +83,15 @@ async def test_a_call_is_shown_in_every_part(office: Office) -> None:
     assert answer["recentRequests"][0]["model"] == "large"
 
 
-async def test_a_key_is_shown_by_its_name_and_a_mask(office: Office) -> None:
-    mint = office.core.identity.keys.mint
+async def test_a_key_is_shown_by_its_name_and_a_mask(admin: AdminGateway) -> None:
+    mint = admin.core.identity.keys.mint
     text = mint.new()
-    key = await office.core.stores.keys.create(
+    key = await admin.core.stores.keys.create(
         text, mint.digest(text).hex(), mint.machine_id, KeyChange(name="laptop")
     )
-    await keep(office, row(api_key_id=key.id), row(api_key_id="gone"), row())
+    await keep(admin, row(api_key_id=key.id), row(api_key_id="gone"), row())
 
-    answer = await office.client.get(STATS)
+    answer = await admin.client.get(STATS)
 
     shown = answer.json()["byApiKey"]
     assert shown[key.id]["keyName"] == "laptop"
@@ -112,21 +112,23 @@ async def test_a_key_is_shown_by_its_name_and_a_mask(office: Office) -> None:
         ("all", [0, 11 * HOUR, 23 * HOUR, 6 * DAY, 29 * DAY, 59 * DAY, 400 * DAY]),
     ],
 )
-async def test_a_period_holds_what_ended_in_it(office: Office, period: str, ago: list[int]) -> None:
+async def test_a_period_holds_what_ended_in_it(
+    admin: AdminGateway, period: str, ago: list[int]
+) -> None:
     every = (0, 11 * HOUR, 23 * HOUR, 6 * DAY, 29 * DAY, 59 * DAY, 400 * DAY)
-    await keep(office, *(row(seconds) for seconds in every))
+    await keep(admin, *(row(seconds) for seconds in every))
 
-    answer = await office.ask("GET", STATS, params={"period": period})
+    answer = await admin.call("GET", STATS, params={"period": period})
 
     assert answer["totalRequests"] == len(ago)
 
 
-async def test_dates_are_local_days_and_both_included(office: Office) -> None:
-    await keep(office, *(row(days * DAY) for days in range(5)))
+async def test_dates_are_local_days_and_both_included(admin: AdminGateway) -> None:
+    await keep(admin, *(row(days * DAY) for days in range(5)))
 
     dates = {"startDate": "2027-01-12", "endDate": "2027-01-14"}
 
-    assert (await office.ask("GET", STATS, params=dates))["totalRequests"] == 3
+    assert (await admin.call("GET", STATS, params=dates))["totalRequests"] == 3
 
 
 @pytest.mark.parametrize(
@@ -141,25 +143,25 @@ async def test_dates_are_local_days_and_both_included(office: Office) -> None:
     ids=["unknown", "quoted", "half", "no date", "order"],
 )
 async def test_a_period_that_makes_no_sense_is_refused(
-    office: Office, query: dict[str, str], error: str
+    admin: AdminGateway, query: dict[str, str], error: str
 ) -> None:
-    answer = await office.ask("GET", STATS, params=query, status=400)
+    answer = await admin.call("GET", STATS, params=query, status=400)
 
     assert answer["error"].startswith(error)
 
 
-async def test_requests_on_their_way_are_told(office: Office) -> None:
-    account = await office.connect()
+async def test_requests_on_their_way_are_told(admin: AdminGateway) -> None:
+    account = await admin.connect()
     # The pipeline counts the calls; here one stands still.
-    office.core.in_flight = InFlight()
+    admin.core.in_flight = InFlight()
     trace = RequestRecord("r", "/v1/chat/completions", "openai", NOW)
-    acme = office.core.snapshot.registry.providers["acme"]
+    acme = admin.core.snapshot.registry.providers["acme"]
     trace.target, trace.connection_id = Target(acme, acme.models[0]), account["id"]
-    office.core.in_flight.begin(trace)
+    admin.core.in_flight.begin(trace)
 
-    during = await office.ask("GET", STATS)
-    office.core.in_flight.end(trace)
-    after = await office.ask("GET", STATS)
+    during = await admin.call("GET", STATS)
+    admin.core.in_flight.end(trace)
+    after = await admin.call("GET", STATS)
 
     label = "large (acme)"
     assert during["pending"] == {"byModel": {label: 1}, "byAccount": {account["id"]: {label: 1}}}
@@ -169,33 +171,33 @@ async def test_requests_on_their_way_are_told(office: Office) -> None:
     assert after["activeRequests"] == []
 
 
-async def test_a_vendor_that_just_failed_is_named(office: Office) -> None:
-    await keep(office, row(100), row(5, status="error", error_code="bad_gateway"))
+async def test_a_vendor_that_just_failed_is_named(admin: AdminGateway) -> None:
+    await keep(admin, row(100), row(5, status="error", error_code="bad_gateway"))
 
-    assert (await office.ask("GET", STATS))["errorProvider"] == "acme"
-
-
-async def test_a_failure_of_long_ago_is_no_trouble(office: Office) -> None:
-    await keep(office, row(50, status="error"))
-
-    assert (await office.ask("GET", STATS))["errorProvider"] == ""
+    assert (await admin.call("GET", STATS))["errorProvider"] == "acme"
 
 
-async def test_a_served_call_is_counted(office: Office) -> None:
-    await office.connect()
-    await office.chat("acme/large")
-    await office.core.ledger.flush()
+async def test_a_failure_of_long_ago_is_no_trouble(admin: AdminGateway) -> None:
+    await keep(admin, row(50, status="error"))
 
-    answer = await office.ask("GET", STATS, params={"period": "today"})
+    assert (await admin.call("GET", STATS))["errorProvider"] == ""
+
+
+async def test_a_served_call_is_counted(admin: AdminGateway) -> None:
+    await admin.connect()
+    await admin.chat("acme/large")
+    await admin.core.ledger.flush()
+
+    answer = await admin.call("GET", STATS, params={"period": "today"})
 
     assert (answer["totalPromptTokens"], answer["totalCompletionTokens"]) == (3, 1)
 
 
-async def test_a_day_has_24_hours_and_a_month_30_days(office: Office) -> None:
-    await keep(office, row(0, input_tokens=3, output_tokens=4, cost=1_000_000), row(30 * HOUR))
+async def test_a_day_has_24_hours_and_a_month_30_days(admin: AdminGateway) -> None:
+    await keep(admin, row(0, input_tokens=3, output_tokens=4, cost=1_000_000), row(30 * HOUR))
 
-    hours = await office.ask("GET", CHART, params={"period": "today"})
-    days = await office.ask("GET", CHART, params={"period": "30d"})
+    hours = await admin.call("GET", CHART, params={"period": "today"})
+    days = await admin.call("GET", CHART, params={"period": "30d"})
 
     assert [one["label"] for one in hours][:2] == ["00:00", "01:00"]
     assert (len(hours), len(days)) == (24, 30)
@@ -205,21 +207,23 @@ async def test_a_day_has_24_hours_and_a_month_30_days(office: Office) -> None:
 
 
 @pytest.mark.parametrize(("period", "count"), [("24h", 24), ("7d", 7), ("90d", 90), ("365d", 365)])
-async def test_an_empty_chart_has_every_bucket(office: Office, period: str, count: int) -> None:
-    assert len(await office.ask("GET", CHART, params={"period": period})) == count
+async def test_an_empty_chart_has_every_bucket(
+    admin: AdminGateway, period: str, count: int
+) -> None:
+    assert len(await admin.call("GET", CHART, params={"period": period})) == count
 
 
-async def test_a_chart_of_an_unknown_period_is_refused(office: Office) -> None:
-    answer = await office.ask("GET", CHART, params={"period": "1y"}, status=400)
+async def test_a_chart_of_an_unknown_period_is_refused(admin: AdminGateway) -> None:
+    answer = await admin.call("GET", CHART, params={"period": "1y"}, status=400)
 
     assert answer["error"] == "Invalid period"
 
 
-async def test_combos_are_told_by_account(office: Office) -> None:
+async def test_combos_are_told_by_account(admin: AdminGateway) -> None:
     mine = {"combo_id": "b-1", "combo_name": "fast", "cost": 2_000_000, "input_tokens": 5}
-    await keep(office, row(9, **mine), row(9, **mine), row(9, cost=1_000_000), row(8 * DAY, **mine))
+    await keep(admin, row(9, **mine), row(9, **mine), row(9, cost=1_000_000), row(8 * DAY, **mine))
 
-    answer = await office.ask("GET", "/api/usage/combos")
+    answer = await admin.call("GET", "/api/usage/combos")
 
     assert answer["mode"] == "future-only"
     assert answer["boundary"] == iso(NOW - 8 * DAY)
@@ -238,10 +242,10 @@ async def test_combos_are_told_by_account(office: Office) -> None:
     assert (answer["unattributed"]["requests"], answer["unattributed"]["cost"]) == (1, 1.0)
 
 
-async def test_providers_are_those_that_were_used(office: Office) -> None:
-    await keep(office, row(), row(provider="was-removed"), row(provider=None))
+async def test_providers_are_those_that_were_used(admin: AdminGateway) -> None:
+    await keep(admin, row(), row(provider="was-removed"), row(provider=None))
 
-    answer = await office.ask("GET", "/api/usage/providers")
+    answer = await admin.call("GET", "/api/usage/providers")
 
     assert answer == {
         "providers": [
@@ -252,52 +256,52 @@ async def test_providers_are_those_that_were_used(office: Office) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/usage/logs", "/api/usage/request-logs"])
-async def test_logs_are_the_newest_calls_a_line_each(office: Office, path: str) -> None:
-    await keep(office, *(row(number) for number in range(1, 205)))
-    await keep(office, row(0, model_sent="two\nlines\x1b[31m", status="error", error_code="x"))
+async def test_logs_are_the_newest_calls_a_line_each(admin: AdminGateway, path: str) -> None:
+    await keep(admin, *(row(number) for number in range(1, 205)))
+    await keep(admin, row(0, model_sent="two\nlines\x1b[31m", status="error", error_code="x"))
 
-    lines = await office.ask("GET", path)
+    lines = await admin.call("GET", path)
 
     assert len(lines) == 200
     assert lines[0] == f"{iso(NOW)} | two?lines?[31m | acme | c-1 | 0 | 0 | error x"
 
 
-async def test_a_reset_deletes_the_period_and_leaves_the_rest(office: Office) -> None:
-    await keep(office, row(0), row(11 * HOUR), row(13 * HOUR), row(9 * DAY))
+async def test_a_reset_deletes_the_period_and_leaves_the_rest(admin: AdminGateway) -> None:
+    await keep(admin, row(0), row(11 * HOUR), row(13 * HOUR), row(9 * DAY))
 
-    answer = await office.ask("POST", "/api/usage/reset", {"period": "today"})
+    answer = await admin.call("POST", "/api/usage/reset", {"period": "today"})
 
     assert answer == {"success": True, "deleted": 2, "deletedDetails": 0}
-    assert (await office.ask("GET", STATS, params={"period": "all"}))["totalRequests"] == 2
-    audited, _ = await office.core.stores.audit.page(action="usage.reset")
+    assert (await admin.call("GET", STATS, params={"period": "all"}))["totalRequests"] == 2
+    audited, _ = await admin.core.stores.audit.page(action="usage.reset")
     assert [one.target for one in audited] == ["today"]
 
 
-async def test_a_reset_of_24_hours_goes_by_the_clock(office: Office) -> None:
-    await keep(office, row(0), row(23 * HOUR), row(25 * HOUR))
+async def test_a_reset_of_24_hours_goes_by_the_clock(admin: AdminGateway) -> None:
+    await keep(admin, row(0), row(23 * HOUR), row(25 * HOUR))
 
-    await office.ask("POST", "/api/usage/reset", {"period": "24h"})
+    await admin.call("POST", "/api/usage/reset", {"period": "24h"})
 
-    assert (await office.ask("GET", STATS, params={"period": "all"}))["totalRequests"] == 1
+    assert (await admin.call("GET", STATS, params={"period": "all"}))["totalRequests"] == 1
 
 
 @pytest.mark.parametrize("period", ["", "3d", None, 7, ["all"]], ids=str)
-async def test_a_reset_of_no_known_period_deletes_nothing(office: Office, period: Any) -> None:
-    await keep(office, row(0))
+async def test_a_reset_of_no_known_period_deletes_nothing(admin: AdminGateway, period: Any) -> None:
+    await keep(admin, row(0))
 
-    answer = await office.ask("POST", "/api/usage/reset", {"period": period}, status=400)
+    answer = await admin.call("POST", "/api/usage/reset", {"period": period}, status=400)
 
     assert answer["error"] == "Invalid period"
-    assert (await office.ask("GET", STATS))["totalRequests"] == 1
+    assert (await admin.call("GET", STATS))["totalRequests"] == 1
 
 
-async def test_a_restricted_key_deletes_nothing(office: Office) -> None:
-    await keep(office, row(0))
+async def test_a_restricted_key_deletes_nothing(admin: AdminGateway) -> None:
+    await keep(admin, row(0))
 
-    async with by_key(office, rpmLimit=5) as caller:
-        await caller.ask("POST", "/api/usage/reset", {"period": "all"}, status=403)
+    async with by_key(admin, rpmLimit=5) as caller:
+        await caller.call("POST", "/api/usage/reset", {"period": "all"}, status=403)
 
-    assert (await office.ask("GET", STATS))["totalRequests"] == 1
+    assert (await admin.call("GET", STATS))["totalRequests"] == 1
 
 
 ROWS = some.lists(
@@ -325,17 +329,17 @@ def test_parts_and_buckets_add_up_to_the_totals(
     tmp_path_factory: pytest.TempPathFactory, rows: list[UsageRecord]
 ) -> None:
     async def work(folder: Path) -> None:
-        async with opened(folder, {}) as office:
-            await keep(office, *rows)
+        async with opened(folder, {}) as admin:
+            await keep(admin, *rows)
             for period in PERIODS:
-                await adds_up(office, period)
+                await adds_up(admin, period)
 
     asyncio.run(work(tmp_path_factory.mktemp("ledger")))
 
 
-async def adds_up(office: Office, period: str) -> None:
-    stats = await office.ask("GET", STATS, params={"period": period})
-    chart = await office.ask("GET", CHART, params={"period": period})
+async def adds_up(admin: AdminGateway, period: str) -> None:
+    stats = await admin.call("GET", STATS, params={"period": period})
+    chart = await admin.call("GET", CHART, params={"period": period})
     tokens = stats["totalPromptTokens"] + stats["totalCompletionTokens"]
 
     for name in PARTS:

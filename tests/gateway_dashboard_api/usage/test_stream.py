@@ -10,8 +10,8 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
+from admin_gateway import AdminGateway
 from ledger_rows import DAY, NOW, keep, row
-from office import Office
 from served import served
 
 from gateway_core.identity.credentials import CLI_HEADER
@@ -28,12 +28,12 @@ NEVER = 3600.0
 
 
 @pytest.fixture
-def desk(office: Office) -> AdminContext:
-    return AdminContext(office.core)
+def context(admin: AdminGateway) -> AdminContext:
+    return AdminContext(admin.core)
 
 
-def feeds_of(desk: AdminContext, *, every: float = OFTEN, ping: float = NEVER) -> Feeds:
-    return Feeds(desk, every=every, ping=ping, monotonic=lambda: 0.0)
+def feeds_of(context: AdminContext, *, every: float = OFTEN, ping: float = NEVER) -> Feeds:
+    return Feeds(context, every=every, ping=ping, monotonic=lambda: 0.0)
 
 
 async def is_looking() -> bool:
@@ -49,48 +49,56 @@ async def shown(frames: AsyncGenerator[bytes, None]) -> dict[str, Any]:
     return picture
 
 
-async def test_the_whole_picture_comes_first(office: Office, desk: AdminContext) -> None:
-    await keep(office, row(input_tokens=3))
+async def test_the_whole_picture_comes_first(admin: AdminGateway, context: AdminContext) -> None:
+    await keep(admin, row(input_tokens=3))
 
-    async with aclosing(feeds_of(desk, every=NEVER).watch("7d")) as frames:
+    async with aclosing(feeds_of(context, every=NEVER).watch("7d")) as frames:
         first = await shown(frames)
 
-    assert first == await office.ask("GET", "/api/usage/stats")
+    assert first == await admin.call("GET", "/api/usage/stats")
 
 
-async def test_it_comes_again_when_a_call_has_ended(office: Office, desk: AdminContext) -> None:
-    await keep(office)
+async def test_it_comes_again_when_a_call_has_ended(
+    admin: AdminGateway, context: AdminContext
+) -> None:
+    await keep(admin)
 
-    async with aclosing(feeds_of(desk).watch("today")) as frames:
+    async with aclosing(feeds_of(context).watch("today")) as frames:
         before = await shown(frames)
-        await keep(office, row())
+        await keep(admin, row())
         after = await shown(frames)
 
     assert (before["totalRequests"], after["totalRequests"]) == (0, 1)
 
 
-async def test_it_comes_again_when_a_call_begins(office: Office, desk: AdminContext) -> None:
-    office.core.in_flight = InFlight()
+async def test_it_comes_again_when_a_call_begins(
+    admin: AdminGateway, context: AdminContext
+) -> None:
+    admin.core.in_flight = InFlight()
 
-    async with aclosing(feeds_of(desk).watch("all")) as frames:
+    async with aclosing(feeds_of(context).watch("all")) as frames:
         await shown(frames)
-        office.core.in_flight.begin(RequestRecord("r", "/v1/messages", "claude", NOW))
+        admin.core.in_flight.begin(RequestRecord("r", "/v1/messages", "claude", NOW))
         await asyncio.wait_for(shown(frames), 10)
 
 
-async def test_it_comes_again_when_a_new_day_begins(office: Office, desk: AdminContext) -> None:
-    await keep(office, row())
+async def test_it_comes_again_when_a_new_day_begins(
+    admin: AdminGateway, context: AdminContext
+) -> None:
+    await keep(admin, row())
 
-    async with aclosing(feeds_of(desk).watch("today")) as frames:
+    async with aclosing(feeds_of(context).watch("today")) as frames:
         before = await shown(frames)
-        office.core.clock = lambda: NOW + DAY
+        admin.core.clock = lambda: NOW + DAY
         after = await shown(frames)
 
     assert (before["totalRequests"], after["totalRequests"]) == (1, 0)
 
 
-async def test_while_nothing_happens_there_are_pings_and_no_new_picture(desk: AdminContext) -> None:
-    feeds = feeds_of(desk, ping=OFTEN)
+async def test_while_nothing_happens_there_are_pings_and_no_new_picture(
+    context: AdminContext,
+) -> None:
+    feeds = feeds_of(context, ping=OFTEN)
 
     async with aclosing(feeds.watch("7d")) as frames:
         await shown(frames)
@@ -99,14 +107,16 @@ async def test_while_nothing_happens_there_are_pings_and_no_new_picture(desk: Ad
     assert feeds.computed == 1
 
 
-async def test_one_picture_is_enough_for_everybody(office: Office, desk: AdminContext) -> None:
-    await keep(office)
-    feeds = feeds_of(desk)
+async def test_one_picture_is_enough_for_everybody(
+    admin: AdminGateway, context: AdminContext
+) -> None:
+    await keep(admin)
+    feeds = feeds_of(context)
     watchers = [feeds.watch("7d") for _ in range(20)]
     await asyncio.gather(*map(shown, watchers))
     computed = feeds.computed
 
-    await keep(office, row())
+    await keep(admin, row())
     pictures = await asyncio.gather(*map(shown, watchers))
     for each in watchers:
         await each.aclose()
@@ -116,7 +126,7 @@ async def test_one_picture_is_enough_for_everybody(office: Office, desk: AdminCo
 
 
 async def test_a_picture_that_takes_long_is_not_made_all_the_time(
-    office: Office, desk: AdminContext
+    admin: AdminGateway, context: AdminContext
 ) -> None:
     moment = 0.0
 
@@ -126,20 +136,20 @@ async def test_a_picture_that_takes_long_is_not_made_all_the_time(
         moment += 1
         return moment
 
-    await keep(office)
-    feeds = Feeds(desk, every=OFTEN, ping=NEVER, monotonic=monotonic)
+    await keep(admin)
+    feeds = Feeds(context, every=OFTEN, ping=NEVER, monotonic=monotonic)
 
     async with aclosing(feeds.watch("7d")) as frames:
         await shown(frames)
         first = moment
-        await keep(office, row())
+        await keep(admin, row())
         await shown(frames)
 
     assert moment - first >= 10
 
 
-async def test_nobody_looks_when_nobody_watches(desk: AdminContext) -> None:
-    feeds = feeds_of(desk)
+async def test_nobody_looks_when_nobody_watches(context: AdminContext) -> None:
+    feeds = feeds_of(context)
     frames = feeds.watch("7d")
     await shown(frames)
 
@@ -150,29 +160,31 @@ async def test_nobody_looks_when_nobody_watches(desk: AdminContext) -> None:
 
 
 async def test_a_database_that_is_away_for_a_while_ends_no_stream(
-    office: Office, desk: AdminContext, monkeypatch: pytest.MonkeyPatch
+    admin: AdminGateway, context: AdminContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await keep(office)
+    await keep(admin)
     failed = asyncio.Event()
 
     async def broken(self: UsageReports) -> int:
         failed.set()
         raise StorageUnavailable
 
-    async with aclosing(feeds_of(desk).watch("all")) as frames:
+    async with aclosing(feeds_of(context).watch("all")) as frames:
         await shown(frames)
         with monkeypatch.context() as patch:
             patch.setattr(UsageReports, "last_id", broken)
             await failed.wait()
-        await keep(office, row())
+        await keep(admin, row())
 
         assert (await shown(frames))["totalRequests"] == 1
 
 
-async def test_a_gateway_that_stops_ends_the_streams(office: Office, desk: AdminContext) -> None:
-    async with aclosing(feeds_of(desk).watch("all")) as frames:
+async def test_a_gateway_that_stops_ends_the_streams(
+    admin: AdminGateway, context: AdminContext
+) -> None:
+    async with aclosing(feeds_of(context).watch("all")) as frames:
         await shown(frames)
-        office.core.state.is_stopping = True
+        admin.core.state.is_stopping = True
 
         with pytest.raises(StopAsyncIteration):
             await anext(frames)
@@ -193,7 +205,9 @@ def test_a_client_may_leave(tmp_path: Path) -> None:
         assert not here.do(is_looking())
 
 
-async def test_an_unknown_period_is_refused_before_anything_is_streamed(office: Office) -> None:
-    answer = await office.ask("GET", "/api/usage/stream", params={"period": "1y"}, status=400)
+async def test_an_unknown_period_is_refused_before_anything_is_streamed(
+    admin: AdminGateway,
+) -> None:
+    answer = await admin.call("GET", "/api/usage/stream", params={"period": "1y"}, status=400)
 
     assert answer["error"] == "Invalid period"

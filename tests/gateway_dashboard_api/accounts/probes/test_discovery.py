@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from admin_gateway import KEY, AdminGateway, refused
 from corpus import Item, answer, items, named
 from fake_vendor import Asked, Said
-from office import KEY, Office, refused
 
 from gateway_dashboard_api.accounts.probes import discovery
 from gateway_dashboard_api.accounts.probes.model_list import NotAList, read_page
@@ -84,19 +84,19 @@ def test_sizes_are_read_where_a_vendor_tells_them() -> None:
     assert (second.owned_by, second.context_length, second.max_output_tokens) == ("us", None, None)
 
 
-async def test_the_list_is_asked_with_the_accounts_key(office: Office) -> None:
-    row = await office.connect()
+async def test_the_list_is_asked_with_the_accounts_key(admin: AdminGateway) -> None:
+    row = await admin.connect()
 
-    answer = await office.ask("GET", f"/api/providers/{row['id']}/models")
+    answer = await admin.call("GET", f"/api/providers/{row['id']}/models")
 
     assert answer == {
         "provider": "acme",
         "connectionId": row["id"],
         "models": [{"id": "large", "name": "large"}, {"id": "new", "name": "new"}],
     }
-    assert [(a.method, a.target) for a in office.vendor.asked] == [("GET", "/v1/models")]
-    assert office.vendor.asked[0].headers["authorization"] == f"Bearer {KEY}"
-    assert "content-type" not in office.vendor.asked[0].headers
+    assert [(a.method, a.target) for a in admin.vendor.asked] == [("GET", "/v1/models")]
+    assert admin.vendor.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert "content-type" not in admin.vendor.asked[0].headers
 
 
 @pytest.mark.parametrize(
@@ -108,24 +108,24 @@ async def test_the_list_is_asked_with_the_accounts_key(office: Office) -> None:
     ],
 )
 async def test_an_account_with_its_own_address_is_asked_there(
-    office: Office, provider: str, target: str
+    admin: AdminGateway, provider: str, target: str
 ) -> None:
-    office.other.key = KEY
-    data = {"baseUrl": f"{office.other.url}/proxy/v1/"}
-    row = await office.connect(provider, providerSpecificData=data)
+    admin.other.key = KEY
+    data = {"baseUrl": f"{admin.other.url}/proxy/v1/"}
+    row = await admin.connect(provider, providerSpecificData=data)
 
-    await office.ask("GET", f"/api/providers/{row['id']}/models")
+    await admin.call("GET", f"/api/providers/{row['id']}/models")
 
-    assert office.vendor.asked == []
-    assert office.other.asked[0].target == target
+    assert admin.vendor.asked == []
+    assert admin.other.asked[0].target == target
 
 
-async def test_a_list_that_is_kept_apart_is_asked_there(office: Office) -> None:
-    row = await office.connect("apart")
+async def test_a_list_that_is_kept_apart_is_asked_there(admin: AdminGateway) -> None:
+    row = await admin.connect("apart")
 
-    await office.ask("GET", f"/api/providers/{row['id']}/models")
+    await admin.call("GET", f"/api/providers/{row['id']}/models")
 
-    assert [asked.target for asked in office.vendor.asked] == ["/catalog/models?all=1"]
+    assert [asked.target for asked in admin.vendor.asked] == ["/catalog/models?all=1"]
 
 
 @pytest.mark.parametrize(
@@ -156,40 +156,42 @@ async def test_a_list_that_is_kept_apart_is_asked_there(office: Office) -> None:
     ids=["cursor", "token", "other token"],
 )
 async def test_all_pages_are_read(
-    office: Office, pages: dict[str, bytes], targets: list[str]
+    admin: AdminGateway, pages: dict[str, bytes], targets: list[str]
 ) -> None:
-    office.vendor.script = lambda asked: Said((pages[asked.target],))
-    row = await office.connect()
+    admin.vendor.script = lambda asked: Said((pages[asked.target],))
+    row = await admin.connect()
 
-    answer = await office.ask("GET", f"/api/providers/{row['id']}/models")
+    answer = await admin.call("GET", f"/api/providers/{row['id']}/models")
 
     assert [model["id"] for model in answer["models"]] == ["a", "b"]
-    assert [asked.target for asked in office.vendor.asked] == targets
+    assert [asked.target for asked in admin.vendor.asked] == targets
 
 
-async def test_a_vendor_that_gives_the_same_page_for_ever_is_left(office: Office) -> None:
+async def test_a_vendor_that_gives_the_same_page_for_ever_is_left(admin: AdminGateway) -> None:
     body = b'{"data":[{"id":"a"}],"has_more":true,"last_id":"a"}'
-    office.vendor.script = lambda asked: Said((body,))
-    row = await office.connect()
+    admin.vendor.script = lambda asked: Said((body,))
+    row = await admin.connect()
 
-    answer = await office.ask("GET", f"/api/providers/{row['id']}/models")
+    answer = await admin.call("GET", f"/api/providers/{row['id']}/models")
 
     assert [model["id"] for model in answer["models"]] == ["a"]
-    assert len(office.vendor.asked) == 2
+    assert len(admin.vendor.asked) == 2
 
 
-async def test_a_list_without_end_is_cut(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_list_without_end_is_cut(
+    admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(discovery, "MOST_PAGES", 5)
 
     def endless(asked: Asked) -> Said:
-        number = len(office.vendor.asked)
+        number = len(admin.vendor.asked)
         row = {"data": [{"id": str(number)}], "next_page_token": str(number)}
         return Said((msgspec.json.encode(row),))
 
-    office.vendor.script = endless
-    row = await office.connect()
+    admin.vendor.script = endless
+    row = await admin.connect()
 
-    answer = await office.ask("GET", f"/api/providers/{row['id']}/models")
+    answer = await admin.call("GET", f"/api/providers/{row['id']}/models")
 
     assert len(answer["models"]) == 5
 
@@ -203,49 +205,51 @@ async def test_a_list_without_end_is_cut(office: Office, monkeypatch: pytest.Mon
         (Said((b'{"ok":true}',)), "The provider's answer is not a list of models"),
     ],
 )
-async def test_a_refusal_is_told_as_the_vendors(office: Office, said: Said, error: str) -> None:
-    office.vendor.said["/models"] = said
-    row = await office.connect()
+async def test_a_refusal_is_told_as_the_vendors(
+    admin: AdminGateway, said: Said, error: str
+) -> None:
+    admin.vendor.said["/models"] = said
+    row = await admin.connect()
 
-    answer = await office.ask("GET", f"/api/providers/{row['id']}/models", status=502)
+    answer = await admin.call("GET", f"/api/providers/{row['id']}/models", status=502)
 
     assert answer["error"].startswith(error)
 
 
 async def test_a_vendor_that_is_too_slow_is_given_up(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(discovery, "LIMIT", 0.05)
-    office.vendor.said["/models"] = Said((b"[]",), delay=5)
-    row = await office.connect()
+    admin.vendor.said["/models"] = Said((b"[]",), delay=5)
+    row = await admin.connect()
 
-    await office.ask("GET", f"/api/providers/{row['id']}/models", status=504)
+    await admin.call("GET", f"/api/providers/{row['id']}/models", status=504)
 
 
-async def test_a_vendor_without_a_list_is_told_beforehand(office: Office) -> None:
-    row = await office.connect("built", providerSpecificData={"port": 1})
+async def test_a_vendor_without_a_list_is_told_beforehand(admin: AdminGateway) -> None:
+    row = await admin.connect("built", providerSpecificData={"port": 1})
 
-    answer = await office.ask("GET", f"/api/providers/{row['id']}/models", status=400)
+    answer = await admin.call("GET", f"/api/providers/{row['id']}/models", status=400)
 
     assert row["canDiscoverModels"] is False
     assert answer["error"] == "Provider built does not support listing its models"
 
 
-async def test_a_local_servers_list_is_where_it_keeps_it(office: Office) -> None:
+async def test_a_local_servers_list_is_where_it_keeps_it(admin: AdminGateway) -> None:
     node = {
         "name": "Mine",
         "prefix": "mine",
         "type": "ollama-compatible",
-        "baseUrl": office.vendor.url,
+        "baseUrl": admin.vendor.url,
     }
-    made = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
-    office.vendor.said["/api/tags"] = Said((b'{"models":[{"name":"llama3:8b"}]}',))
-    row = await office.connect(made["id"], apiKey="")
+    made = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
+    admin.vendor.said["/api/tags"] = Said((b'{"models":[{"name":"llama3:8b"}]}',))
+    row = await admin.connect(made["id"], apiKey="")
 
-    answer = await office.ask("GET", f"/api/providers/{row['id']}/models")
+    answer = await admin.call("GET", f"/api/providers/{row['id']}/models")
 
     assert answer["models"] == [{"id": "llama3:8b", "name": "llama3:8b"}]
 
 
-async def test_nobody_is_not_found(office: Office) -> None:
-    await office.ask("GET", "/api/providers/x/models", status=404)
+async def test_nobody_is_not_found(admin: AdminGateway) -> None:
+    await admin.call("GET", "/api/providers/x/models", status=404)

@@ -5,9 +5,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from admin_gateway import AdminGateway, opened
 from audiences import SECRET
 from fake_vendor import FakeVendor, Said
-from office import Office, opened
 from pictures import Clock
 from web_logins import ORIGIN, browser
 
@@ -47,7 +47,7 @@ async def vendor() -> AsyncIterator[FakeVendor]:
 
 
 @pytest.fixture
-async def office(tmp_path: Path, vendor: FakeVendor) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path, vendor: FakeVendor) -> AsyncIterator[AdminGateway]:
     spec = ProviderSpec(
         id="pages",
         name="Pages",
@@ -63,11 +63,11 @@ async def office(tmp_path: Path, vendor: FakeVendor) -> AsyncIterator[Office]:
 
 
 async def test_a_page_reaches_no_address_that_is_not_public(
-    office: Office, vendor: FakeVendor
+    admin: AdminGateway, vendor: FakeVendor
 ) -> None:
     path = "/api/providers/web-login/start"
-    login = await office.ask("POST", path, {"provider": "pages"})
-    async with browser(office) as visitor:
+    login = await admin.call("POST", path, {"provider": "pages"})
+    async with browser(admin) as visitor:
         await visitor.get(login["url"])
 
         answer = await visitor.get("/__web_login/pages/")

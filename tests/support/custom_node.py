@@ -30,7 +30,7 @@ def operator(here: Running, data_dir: Path) -> httpx2.Client:
     )
 
 
-def add_lab(here: Running, data_dir: Path, vendor: FakeVendor) -> None:
+def add_node(here: Running, data_dir: Path, vendor: FakeVendor) -> None:
     """Add the vendor as ``lab``."""
     node = {
         "name": "Lab",

@@ -53,7 +53,7 @@ class Browser(httpx2.AsyncClient):
             headers={"origin": base} if headers is None else headers,
         )
 
-    async def ask(
+    async def call(
         self, method: str, path: str, body: Any = None, *, status: int = 200, **more: Any
     ) -> Any:
         """Ask, insist on a status, and give the answer's JSON."""
@@ -65,19 +65,21 @@ class Browser(httpx2.AsyncClient):
 
     async def enter(self, password: str, *, status: int = 200) -> Any:
         """Sign in with a password."""
-        return await self.ask("POST", LOGIN, {"password": password}, status=status)
+        return await self.call("POST", LOGIN, {"password": password}, status=status)
 
     async def is_in(self) -> bool:
         """Whether a protected route takes this browser for somebody who has signed in."""
         return (await self.get("/api/settings")).status_code == 200
 
 
-class House:
+class LoginGateway:
     """The gateway, and what a test may look at behind the door."""
 
-    def __init__(self, gateway: Gateway, desk: AdminContext, wall: Clock, monotonic: Clock) -> None:
+    def __init__(
+        self, gateway: Gateway, context: AdminContext, wall: Clock, monotonic: Clock
+    ) -> None:
         self.gateway = gateway
-        self.admin = desk
+        self.admin = context
         self.wall = wall
         self.monotonic = monotonic
         self.stack: AsyncExitStack
@@ -132,15 +134,15 @@ class House:
 @asynccontextmanager
 async def opened(
     data_dir: Path, variables: dict[str, str], *, shares_data: bool = False
-) -> AsyncIterator[House]:
+) -> AsyncIterator[LoginGateway]:
     """A gateway with nothing but its login and its settings; one that shares its data is a worker
     beside another."""
     wall, monotonic = Clock(WALL), Clock(1000.0)
-    desks: list[AdminContext] = []
+    contexts: list[AdminContext] = []
 
     def register_routes(host: Host) -> list[Guarded]:
-        desks.append(AdminContext(host.core, monotonic))
-        return [route for module in MODULES for route in module.routes(desks[0])]
+        contexts.append(AdminContext(host.core, monotonic))
+        return [route for module in MODULES for route in module.routes(contexts[0])]
 
     plugin = SimpleNamespace(register_routes=hookimpl(register_routes))
     given = {"JWT_SECRET": SECRET, "INITIAL_PASSWORD": PASSWORD, **variables}
@@ -155,6 +157,6 @@ async def opened(
                 shares_data=shares_data,
             )
         )
-        house = House(gateway, desks[0], wall, monotonic)
-        house.stack = stack
-        yield house
+        server = LoginGateway(gateway, contexts[0], wall, monotonic)
+        server.stack = stack
+        yield server

@@ -3,16 +3,16 @@
 from typing import Any
 
 import httpx2
-from office import Office, client_of
+from admin_gateway import AdminGateway, client_of
 
 REMOTE = "203.0.113.9"
 PATH = "/api/keys"
 
 
-async def key_for(office: Office, name: str = "one", **more: Any) -> dict[str, Any]:
+async def key_for(admin: AdminGateway, name: str = "one", **more: Any) -> dict[str, Any]:
     """A new key, with its text."""
     body = {"name": name, "machineId": "any", **more}
-    made: dict[str, Any] = await office.ask("POST", PATH, body, status=201)
+    made: dict[str, Any] = await admin.call("POST", PATH, body, status=201)
     return made
 
 
@@ -28,12 +28,12 @@ async def chat(
     return await client.post("/v1/chat/completions", json=body, headers=headers)
 
 
-def remote(office: Office) -> httpx2.AsyncClient:
+def remote(admin: AdminGateway) -> httpx2.AsyncClient:
     """A client from elsewhere, without any credential."""
-    return client_of(office.gateway, REMOTE, operator=False)
+    return client_of(admin.gateway, REMOTE, operator=False)
 
 
-async def status_of(office: Office, key: dict[str, Any], model: str = "acme/large") -> int:
+async def status_of(admin: AdminGateway, key: dict[str, Any], model: str = "acme/large") -> int:
     """What a caller from elsewhere gets with a key."""
-    async with remote(office) as client:
+    async with remote(admin) as client:
         return (await chat(client, key, model)).status_code

@@ -80,7 +80,7 @@ def refused(status: int, message: str) -> Said:
     return Said((body.encode(),), status)
 
 
-class Office:
+class AdminGateway:
     """A gateway's management side, as an operator on this machine reaches it."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Office:
     def core(self) -> Core:
         return self.gateway.core
 
-    async def ask(
+    async def call(
         self, method: str, path: str, body: Any = None, *, status: int = 200, **more: Any
     ) -> Any:
         """Ask, insist on a status, and give the answer's JSON."""
@@ -109,7 +109,7 @@ class Office:
     async def connect(self, provider: str = "acme", **more: Any) -> dict[str, Any]:
         """Save an account with the right key and give its row."""
         body = {"provider": provider, "name": "main", "apiKey": KEY, **more}
-        made = await self.ask("POST", "/api/providers", body, status=201)
+        made = await self.call("POST", "/api/providers", body, status=201)
         row: dict[str, Any] = made["connection"]
         return row
 
@@ -195,7 +195,7 @@ async def opened(
     variables: dict[str, str],
     clock: Callable[[], float] = time.time,
     more: Mapping[str, object] = {},
-) -> AsyncIterator[Office]:
+) -> AsyncIterator[AdminGateway]:
     """A gateway with two vendors, and with ``more`` plugins, until the block ends."""
     async with AsyncExitStack() as stack:
         vendor, other = Vendor(), Vendor()
@@ -209,4 +209,4 @@ async def opened(
             Gateway.open(environment, extra_plugins=plugins, installed_plugins=False, clock=clock)
         )
         client = await stack.enter_async_context(client_of(gateway))
-        yield Office(gateway, client, vendor, other)
+        yield AdminGateway(gateway, client, vendor, other)

@@ -8,10 +8,10 @@ from types import ModuleType
 from urllib.parse import quote
 
 import pyotp
+from admin_gateway import KEY, AdminGateway, opened, refused
 from audiences import by_session
-from front_door import PASSWORD, SECRET
+from login_gateway import PASSWORD, SECRET
 from msgspec import Struct
-from office import KEY, Office, opened, refused
 from web_logins import COOKIES, ORIGIN, Demonstration, browser, plugin
 
 from gateway_core import hookimpl
@@ -61,7 +61,7 @@ def settled() -> ModuleType:
 
 
 @asynccontextmanager
-async def hoarding(data_dir: Path) -> AsyncIterator[Office]:
+async def open_with_secrets(data_dir: Path) -> AsyncIterator[AdminGateway]:
     """A gateway at which every kind of secret can be saved."""
     more = {"pages": plugin(Demonstration()), "settled": settled()}
     async with opened(data_dir, VARIABLES, more=more) as here:
@@ -82,68 +82,68 @@ def every_byte(root: Path) -> bytes:
     return b"\n".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
 
 
-def found(texts: tuple[str, ...], within: bytes) -> set[str]:
+def find_texts(texts: tuple[str, ...], within: bytes) -> set[str]:
     return {text for text in texts for spelt in spellings(text) if spelt in within}
 
 
-async def enrol(office: Office) -> tuple[str, ...]:
+async def enrol(admin: AdminGateway) -> tuple[str, ...]:
     """Switch the second factor on; gives its secret and the backup codes."""
-    async with by_session(office) as here:
+    async with by_session(admin) as here:
         known = {"password": PASSWORD}
-        secret = (await here.ask("POST", "/api/auth/mfa/setup", known))["secret"]
+        secret = (await here.call("POST", "/api/auth/mfa/setup", known))["secret"]
         body = {**known, "secret": secret, "code": pyotp.TOTP(secret).now()}
-        codes = (await here.ask("POST", "/api/auth/mfa/enable", body))["backupCodes"]
+        codes = (await here.call("POST", "/api/auth/mfa/enable", body))["backupCodes"]
         changed = {"currentPassword": PASSWORD, "newPassword": NEW_PASSWORD}
-        await here.ask("PATCH", "/api/settings", changed)
+        await here.call("PATCH", "/api/settings", changed)
     return (secret, *codes, *(code.replace("-", "") for code in codes))
 
 
-async def sign_in(office: Office) -> None:
+async def save_captured_account(admin: AdminGateway) -> None:
     """Save an account whose cookie was captured by an assisted login."""
     path = "/api/providers/web-login"
-    login = await office.ask("POST", f"{path}/start", {"provider": "pages"})
-    async with browser(office) as visitor:
+    login = await admin.call("POST", f"{path}/start", {"provider": "pages"})
+    async with browser(admin) as visitor:
         await visitor.get(login["url"])
         await visitor.post("/__web_login/pages/", data={"pass": "word"})
         await visitor.get("/__web_login/pages/done")
-    await office.ask("POST", f"{path}/finish", {"id": login["id"], "name": "main"}, status=201)
+    await admin.call("POST", f"{path}/finish", {"id": login["id"], "name": "main"}, status=201)
 
 
-async def told(office: Office, name: str) -> str:
+async def create_key(admin: AdminGateway, name: str) -> str:
     """The text of a new gateway key, which must not be stored either."""
-    made = await office.ask("POST", "/api/keys", {"name": name, "machineId": "any"}, status=201)
+    made = await admin.call("POST", "/api/keys", {"name": name, "machineId": "any"}, status=201)
     text: str = made["key"]
     return text
 
 
-async def work(office: Office, key: str) -> None:
+async def make_calls(admin: AdminGateway, key: str) -> None:
     """Calls that succeed, and one whose refusal repeats the credential, all of them noted."""
-    await office.ask("PATCH", "/api/settings", {"enableObservability": True})
-    await office.chat("acme/large", authorization=f"Bearer {key}")
-    await office.client.post(f"/v1/chat/completions?key={key}", json={"model": "acme/large"})
-    office.vendor.said["/chat/completions"] = refused(401, f"Bad key {KEY}, no such key")
-    await office.chat("acme/large", **{"x-api-key": key})
-    await office.core.ledger.flush()
-    await office.core.request_log.flush()
+    await admin.call("PATCH", "/api/settings", {"enableObservability": True})
+    await admin.chat("acme/large", authorization=f"Bearer {key}")
+    await admin.client.post(f"/v1/chat/completions?key={key}", json={"model": "acme/large"})
+    admin.vendor.said["/chat/completions"] = refused(401, f"Bad key {KEY}, no such key")
+    await admin.chat("acme/large", **{"x-api-key": key})
+    await admin.core.ledger.flush()
+    await admin.core.request_log.flush()
 
 
-async def filled(office: Office) -> tuple[str, ...]:
+async def store_every_secret(admin: AdminGateway) -> tuple[str, ...]:
     """Store every kind of secret there is, and give their texts."""
     account = ACCOUNT | {"providerSpecificData": dict(ACCOUNT["providerSpecificData"])}
-    await office.connect(**account)
-    await office.ask("PATCH", "/api/settings", SETTINGS)
-    await office.ask("POST", "/api/proxy-pools", POOL, status=201)
-    await office.ask("PATCH", PLUGIN, {"api_key": "plugin-canary-0013"})
-    await sign_in(office)
-    factor = await enrol(office)
-    key = await told(office, "one")
-    await work(office, key)
-    ticket = await held(office)
-    return (*STORED, *factor, *ticket, key, office.core.sessions.issue())
+    await admin.connect(**account)
+    await admin.call("PATCH", "/api/settings", SETTINGS)
+    await admin.call("POST", "/api/proxy-pools", POOL, status=201)
+    await admin.call("PATCH", PLUGIN, {"api_key": "plugin-canary-0013"})
+    await save_captured_account(admin)
+    factor = await enrol(admin)
+    key = await create_key(admin, "one")
+    await make_calls(admin, key)
+    ticket = await add_ticket(admin)
+    return (*STORED, *factor, *ticket, key, admin.core.sessions.issue())
 
 
-async def held(office: Office) -> tuple[str, str]:
+async def add_ticket(admin: AdminGateway) -> tuple[str, str]:
     """A ticket of somebody who is half-way in, and what it stands for."""
     text, value = "ticket-canary-0014", "value-canary-0015"
-    await office.core.stores.tickets.add(PENDING, text, value, "")
+    await admin.core.stores.tickets.add(PENDING, text, value, "")
     return text, value

@@ -5,8 +5,8 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from custom_node import END, EVENT, STREAM
 from fake_vendor import Asked, Said
-from lab import END, EVENT, STREAM
 from process import Running
 from raw import call, hear, sized, tell
 
@@ -22,7 +22,7 @@ def endless(asked: Asked) -> Said:
     return Said.stream(EVENT % b"a", hang=True)
 
 
-class Crowd:
+class StreamingClients:
     """Clients with a stream each, of which the first words have come."""
 
     def __init__(self, here: Running, stack: ExitStack) -> None:
