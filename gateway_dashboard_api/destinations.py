@@ -73,7 +73,7 @@ def clean_base_url(text: str, endings: Iterable[str] = ()) -> str:
 def urls_in(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the members of ``providerSpecificData`` that are or should be addresses."""
     for name, value in data.items():
-        # Vendors overlook the space around an address, so it hides none here.
+        # Vendors strip the space around an address, so it must not hide one from this check.
         if isinstance(value, str) and (url := value.strip()):
             is_meant = name in (BASE_URL, PROXY_URL)
             if is_meant or url.lower().startswith(("http://", "https://")):
@@ -96,7 +96,7 @@ def _called(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str
         path = vendor_side(wire).path(_ANY_MODEL.id, False)
         return endpoints.url(Target(spec, _ANY_MODEL), credential, wire, path)
     except (Exception, SystemExit, KeyboardInterrupt):
-        return ""  # A vendor's own code may insist on data that is not there yet, or be broken.
+        return ""  # The plugin's code may need data that is not set yet, or be broken.
 
 
 def origin(url: str) -> str:

@@ -78,6 +78,6 @@ async def _answer(
         return flat_error(error.message, error.status, request_id, code=error.code)
     except ClientGone:
         return Response(status_code=CLIENT_GONE)
-    except (Exception, SystemExit, KeyboardInterrupt):  # what ends a process may be a plugin's
+    except (Exception, SystemExit, KeyboardInterrupt):  # a plugin's code may raise any of them
         log.exception("request %s failed", request_id)
         return flat_error(f"Failed to {purpose}", 500, request_id)

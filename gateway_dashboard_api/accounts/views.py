@@ -112,7 +112,7 @@ class UpstreamModels(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 Row = dict[str, Any]
-BROKEN = "The stored secret cannot be opened; delete this connection and make it anew"
+BROKEN = "The stored secret cannot be opened; delete this connection and create it again"
 
 
 def connection_row(admin: AdminContext, connection: Connection) -> Row:

@@ -124,7 +124,7 @@ def _policy(body: KeyBody) -> dict[str, Any]:
     inside: Mapping[str, Any] = {} if body.policy is UNSET else body.policy
     beside = {name: getattr(body, field) for name, field in _BESIDE.items()}
     set_beside = {name: value for name, value in beside.items() if value is not UNSET}
-    # Names like __proto__ mean something to scripts that read a policy.
+    # Names like __proto__ are special to JavaScript clients that read a policy.
     return {n: v for n, v in {**inside, **set_beside}.items() if not n.startswith("__")}
 
 

@@ -111,7 +111,7 @@ async def _create_with_new_text(
         except UniqueViolation:
             continue
         return text, key
-    raise Unavailable("No new key could be made; try again")
+    raise Unavailable("No new key could be created; try again")
 
 
 async def show_key(admin: AdminContext, request: Request) -> Response:
@@ -163,7 +163,7 @@ async def _permit_labels(admin: AdminContext, request: Request, change: KeyChang
         return
     known = {group.name for group in await admin.stores.key_groups.list()}
     if not known.issuperset(change.groups):
-        raise Forbidden("An API key cannot make key groups")
+        raise Forbidden("An API key cannot create key groups")
 
 
 async def show_usage(admin: AdminContext, request: Request) -> Response:

@@ -26,6 +26,7 @@ def set_cookie(
         path="/",
         secure=is_secure(admin, request),
         httponly=True,
+        # Not "strict": the redirect from an OpenID provider must carry the cookie.
         samesite="lax",
     )
 

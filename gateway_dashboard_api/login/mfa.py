@@ -121,7 +121,7 @@ async def setup(admin: AdminContext, request: Request) -> Response:
 async def enable(admin: AdminContext, request: Request) -> Response:
     body = await read_json(request, EnableBody)
     if not is_secret(body.secret):
-        raise BadRequest("The secret is missing: ask for one with /api/auth/mfa/setup")
+        raise BadRequest("The secret is missing: request one with /api/auth/mfa/setup")
     _check_off(admin.snapshot.settings)
     attempt = await check_password(admin, request, body.password)
     step = accepted_step(body.secret, body.code, admin.core.clock(), None)
@@ -191,4 +191,4 @@ async def reset(admin: AdminContext, request: Request) -> Response:
 def _check_off(settings: Settings) -> None:
     """Raises Conflict."""
     if settings.mfa_enabled:
-        raise Conflict("The second factor is switched on already")
+        raise Conflict("The second factor is already switched on")

@@ -77,7 +77,11 @@ async def probe(
         return Probe(tested=True, valid=False, message="The provider refuses the client secret")
     if error == "invalid_grant":
         return Probe(tested=True, valid=True, message="The provider accepts the client secret")
-    return Probe(tested=True, valid=None, message="The provider did not tell about the secret")
+    return Probe(
+        tested=True,
+        valid=None,
+        message="The provider's response does not show whether the secret is valid",
+    )
 
 
 async def _get(admin: AdminContext, url: str) -> bytes:

@@ -88,7 +88,7 @@ async def change_password(
 
     def decide(now: Settings) -> Mapping[str, Any]:
         if now.password != stored:
-            raise Conflict("The password has been changed by somebody else just now")
+            raise Conflict("The password was changed by another request just now")
         return {**others, "password": hashed, "passwordSessionEpoch": new_epoch()}
 
     await admin.audit(request, CHANGED, None, {"keys": guarded(others)} if others else {})

@@ -94,7 +94,9 @@ def check_readable(settings: Settings) -> None:
     Their defaults would mean that no password and no second factor is set.
     """
     if not _NEEDED.isdisjoint(settings.invalid):
-        raise Unavailable("What is stored about the login cannot be read", code="login_unreadable")
+        raise Unavailable(
+            "The stored settings of the login cannot be read", code="login_unreadable"
+        )
 
 
 async def begin_attempt(admin: AdminContext, request: Request) -> LoginAttempt:
@@ -107,6 +109,7 @@ def client_address(admin: AdminContext, request: Request) -> str:
     peer = admin.caller(request).peer
     if not (admin.core.environment.trust_proxy and peer.via_proxy):
         return peer.address
+    # The last address is the one that the trusted proxy itself has added.
     forwarded = headers_of(request.scope).get("x-forwarded-for", "").rpartition(",")[2]
     client = plain_address(forwarded)
     return peer.address if client == UNKNOWN else client
@@ -138,7 +141,7 @@ def start_session(
     Raises Conflict when the password has changed since, NoSecret.
     """
     if epoch != admin.snapshot.settings.password_session_epoch:
-        raise Conflict("The password has been changed just now: sign in again")
+        raise Conflict("The password was changed just now: sign in again")
     answer = json_answer(body)
     token = admin.core.sessions.issue()
     set_cookie(admin, request, answer, COOKIE, token, LIFETIME)

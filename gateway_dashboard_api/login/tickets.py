@@ -66,6 +66,7 @@ class SealedTickets(Generic[T]):
         encoded = await tickets.look_carried(self._purpose, text, sealed)
         return None if encoded is None else self._decoder.decode(encoded)
 
+    # Separate from ``find``, so that a failed exchange does not use the ticket up.
     async def spend(self, text: str) -> bool:
         """Invalidate a ticket; ``False`` when it was used before."""
         return await self._core.stores.tickets.spend(self._purpose, text)

@@ -45,7 +45,7 @@ async def list_all(admin: AdminContext, request: Request) -> Response:
     active = admin.core.cooldowns.all_active()
     rows = []
     for account, model, cooldown in active:
-        # The account of a provider that needs none has no row; its id is built of the provider's.
+        # A provider without keys has an account without a row; its id derives from the provider's.
         provider = account.removesuffix(f":{PUBLIC}")
         connection, spec = stored.get(account), admin.spec(provider)
         row = RestRow(

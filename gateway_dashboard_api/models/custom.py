@@ -135,7 +135,7 @@ async def _read_identity(admin: AdminContext, body: ModelBody) -> tuple[str, str
     if not body.provider_alias or not identity:
         raise BadRequest("providerAlias and id required")
     if len(identity) > MAX_NAME or not identity.isprintable():
-        raise BadRequest("Invalid id: it cannot be written in a request")
+        raise BadRequest("Invalid id: it is too long or not printable")
     kind = kind_of(body.type or body.kind)
     return await provider_of(admin, body.provider_alias), identity, kind
 
@@ -149,7 +149,7 @@ def _apply_body(row: Row, body: ModelBody) -> Row:
             raise BadRequest(f"Invalid capabilities: {error}") from None
     values = {"name": body.name or None, "capabilities": body.capabilities}
     changes = {name: values[name] for name in values if getattr(body, name) is not UNSET}
-    # A row that came from a vendor's list is the operator's own once it was changed.
+    # A row that a sync added is the operator's own once it was changed.
     after = {**row, **changes, "source": None}
     return {name: value for name, value in after.items() if value is not None}
 

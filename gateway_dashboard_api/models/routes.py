@@ -97,12 +97,12 @@ def check_alias(snapshot: ConfigSnapshot, alias: str, model: str) -> None:
     """Raises BadRequest for a combo's name, or for a model that does not resolve."""
     if alias in snapshot.combos:
         raise BadRequest(f"A combo named {alias} already exists")
-    # An alias never means another alias.
+    # An alias never refers to another alias.
     plain = msgspec.structs.replace(snapshot, aliases={})
     try:
         resolve(plain, model)
     except NotAChatModel:
-        pass  # A model for other work may have a short name too.
+        pass  # Models of other kinds may have aliases too.
     except GatewayError as error:
         raise BadRequest(f"Invalid model: {error.message}") from None
     check_circles(msgspec.structs.replace(snapshot, aliases={**snapshot.aliases, alias: model}))

@@ -21,7 +21,7 @@ from gateway_core.routing.model_resolver import resolve
 from gateway_core.routing.plan import plan_resolved
 from gateway_core.upstream.redaction import redact, secrets_of
 
-from ..accounts.probes.greeting import build_greeting, greet, intercept
+from ..accounts.probes.minimal_call import build_minimal_call, call_members, intercept
 from ..accounts.routes import connection_of
 from ..admin_context import AdminContext
 from ..endpoint import endpoint
@@ -177,16 +177,16 @@ async def _run_test(
     """Raises GatewayError when the test fails."""
     if kind is not Kind.LLM:
         raise BadRequest(f"Models of kind {kind.value} cannot be tested; only chat models can")
-    core, tables = admin.core, admin.snapshot
-    translation = await intercept(core, build_greeting(tables.registry.formats, record.model))
-    resolved = resolve(tables, translation.call.model)
-    plan = plan_resolved(tables, resolved, kind, core.environment.combo_model_timeout_ms)
+    core, snapshot = admin.core, admin.snapshot
+    translation = await intercept(core, build_minimal_call(snapshot.registry.formats, record.model))
+    resolved = resolve(snapshot, translation.call.model)
+    plan = plan_resolved(snapshot, resolved, kind, core.environment.combo_model_timeout_ms)
     allowed: tuple[str, ...] = ()
     if plan.combo is not None:
         record.combo_id, record.combo_name = plan.combo.id, plan.combo.name
         allowed = plan.combo.allowed_connection_ids
     constraints = AccountConstraints(pinned=pinned, allowed=frozenset(allowed))
-    members = core.order.members(plan, tables, None, translation.conversation)
-    await greet(
-        core, tables, translation, members, record, constraints=constraints, timeout=plan.timeout
+    members = core.order.members(plan, snapshot, None, translation.conversation)
+    await call_members(
+        core, snapshot, translation, members, record, constraints=constraints, timeout=plan.timeout
     )

@@ -27,7 +27,7 @@ from .views import BROKEN, PoolAnswer, PoolList, PoolTest, ProxyTest, pool_row
 PATH = "/api/proxy-pools"
 LONGEST_NAME = 200
 SOCKS = ("socks5://", "socks5h://")
-NO_TARGET = "No deploy target is bundled: make the relay yourself and add its address as a pool"
+NO_TARGET = "No deploy target is bundled: deploy the relay yourself and add its address as a pool"
 SHOWN = {*ProxyPool.__struct_encode_fields__, "boundConnectionCount"}
 EXAMPLE = {"name": "Office", "proxyUrl": "http://127.0.0.1:3128"}
 

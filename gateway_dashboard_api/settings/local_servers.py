@@ -59,11 +59,15 @@ async def _look(admin: AdminContext, spec: ProviderSpec) -> LocalServer:
         async with asyncio.timeout(LIMIT):
             listed = await discover(admin.core, spec, admin.wire(spec), account)
     except TimeoutError:
-        return LocalServer(provider=spec.id, url=url, reachable=False, error="No answer in time")
+        return LocalServer(
+            provider=spec.id, url=url, reachable=False, error="The server did not answer in time"
+        )
     except UpstreamError as error:
         return LocalServer(provider=spec.id, url=url, reachable=False, error=redact(error.message))
     if listed is None:
-        return LocalServer(provider=spec.id, url=url, reachable=False, error="It has no list")
+        return LocalServer(
+            provider=spec.id, url=url, reachable=False, error="The server has no list of models"
+        )
     return LocalServer(provider=spec.id, url=url, reachable=True, models=len(listed))
 
 

@@ -42,7 +42,7 @@ class HealthPage(Struct, frozen=True, kw_only=True, rename="camel"):
     cached: bool
 
 
-class _Picture:
+class _Cache:
     """A cache of the last result."""
 
     def __init__(self) -> None:
@@ -67,13 +67,13 @@ class _Picture:
 
 
 def routes(admin: AdminContext) -> list[Guarded]:
-    picture = _Picture()
+    cache = _Cache()
     return [
         endpoint(
             admin,
             "GET",
             PATH,
-            picture.show,
+            cache.show,
             "read the providers' health",
             query=HealthQuery,
             answer=HealthPage,
@@ -82,7 +82,7 @@ def routes(admin: AdminContext) -> list[Guarded]:
             admin,
             "DELETE",
             PATH,
-            picture.forget,
+            cache.forget,
             "forget the providers' health",
             answer=dict[str, Any],
         ),

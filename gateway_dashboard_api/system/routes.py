@@ -29,7 +29,7 @@ from ..requests import read_json, read_query, strip
 DISTRIBUTION = "model-gateway"
 YEAR = 365 * 24 * 3600
 LOCALE_COOKIE = "locale"
-NOT_HERE = "This gateway is stopped by whoever runs it, not over the network"
+NOT_HERE = "This gateway is not stopped over the network; stop its process"
 NO_UPDATE = "This gateway does not update itself: install the new version and start it again"
 BEARER = {"authorization": "Bearer and the text of SHUTDOWN_SECRET"}
 _LOCALE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")

@@ -85,7 +85,7 @@ async def write_export(
             yield (b"," if emitted else b"") + b",".join(parts)
             emitted += len(rows)
     except Exception:
-        log.exception("an export broke off after %d rows", emitted)
+        log.exception("an export failed after %d rows", emitted)
         broken = msgspec.json.encode({"emitted": emitted, "error": BROKEN})
         yield b"]," + broken[1:]
     else:

@@ -43,7 +43,7 @@ def named_period(name: str, now: float, known: tuple[str, ...] = STATS) -> Perio
     if name == ALL:
         return Period()
     if name == LAST_DAY_HOURS:
-        # The running minute is in it, so that it ends on a whole one too.
+        # The running minute is included, so that the period ends on a whole minute too.
         return Period(since=(now // MINUTE + 1) * MINUTE - 24 * HOUR)
     return Period(first=local_day(now) - (DAYS[name] - 1) * DAY)
 

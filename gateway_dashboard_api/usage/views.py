@@ -205,7 +205,7 @@ def log_line(row: UsageRow, names: Names) -> str:
         str(row.output_tokens),
         row.status if row.error_code is None else f"{row.status} {row.error_code}",
     )
-    # Names and models come from outside; one call is one line whatever is in them.
+    # Names come from clients and vendors; a line break in one must not forge another line.
     return " | ".join("".join(c if c.isprintable() else "?" for c in word) for word in words)
 
 

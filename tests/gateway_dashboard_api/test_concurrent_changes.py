@@ -65,7 +65,7 @@ async def test_models_added_to_one_provider_at_once_are_all_kept(admin: AdminGat
     assert shown.isdisjoint(f"m{n}" for n in range(0, 50, 2))
 
 
-async def test_one_of_many_gets_a_name_and_the_others_are_told(admin: AdminGateway) -> None:
+async def test_one_of_many_gets_a_name_and_the_others_a_conflict(admin: AdminGateway) -> None:
     node = {"name": "Mine", "prefix": "mine", "baseUrl": admin.vendor.url}
     account = {"provider": "acme", "name": "main", "apiKey": KEY}
 

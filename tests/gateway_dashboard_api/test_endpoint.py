@@ -127,7 +127,7 @@ async def test_methods_that_are_not_there_are_refused(admin: AdminGateway, path:
     assert "OPTIONS" in options.headers["allow"]
 
 
-async def test_what_nobody_foresaw_is_told_without_details(
+async def test_an_unexpected_error_is_reported_without_details(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: object) -> None:

@@ -41,7 +41,7 @@ def test_a_probe_has_a_head_and_no_body(client: httpx2.Client) -> None:
     assert whole.json() == {"combos": []}
 
 
-def test_a_batch_tells_each_outcome_as_it_comes(client: httpx2.Client) -> None:
+def test_a_batch_streams_each_outcome_when_it_is_known(client: httpx2.Client) -> None:
     body = {"models": [{"model": "v-openai/m"}, {"model": "v-openai/slow"}]}
 
     with client.stream("POST", "/api/models/test/batch", json=body) as told:

@@ -25,7 +25,7 @@ from gateway_core.upstream.redaction import secrets_of
 
 from .discovery import Fetched, fetch, list_request, read_refusal
 from .findings import Finding, build_finding, shows_admission
-from .greeting import greet_account
+from .minimal_call import call_account
 from .model_list import NotAList, read_page
 
 LIMIT = 15.0
@@ -95,7 +95,7 @@ async def _prove(core: Core, subject: Subject, path: str) -> Proof:
         if fetched is not None:
             raise read_refusal(subject.wire, fetched)
         raise BadRequest("There is no model to test with: give one, or set a default model")
-    await _greet(core, subject, model, path)
+    await _call_model(core, subject, model, path)
     return Proof("chat")
 
 
@@ -121,14 +121,14 @@ async def _list(core: Core, subject: Subject) -> tuple[Fetched | None, bool]:
     return fetched, not keyless_answer.is_good
 
 
-async def _greet(core: Core, subject: Subject, model: str, path: str) -> None:
+async def _call_model(core: Core, subject: Subject, model: str, path: str) -> None:
     spec, account = subject.spec, subject.account
     rows = core.snapshot.models.get(spec.id, spec.models)
     row = next((row for row in rows if row.id == model and row.kind is Kind.LLM), Model(model))
     record = RequestRecord(core.new_id(), path, spec.format, core.clock())
     record.model = model
     try:
-        await greet_account(core, account, Member(Target(spec, row), model), record)
+        await call_account(core, account, Member(Target(spec, row), model), record)
     except GatewayError as error:
         record.failed(error)
         if not shows_admission(error):

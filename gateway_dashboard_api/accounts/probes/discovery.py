@@ -53,7 +53,7 @@ def can_list(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> bo
     try:
         return list_request(spec, wire, credential) is not None
     except (Exception, SystemExit, KeyboardInterrupt):
-        return False  # A format's own code is broken; its accounts are listed all the same.
+        return False  # A plugin's broken code must not prevent listing its accounts.
 
 
 def list_request(

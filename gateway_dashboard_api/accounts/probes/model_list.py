@@ -92,7 +92,7 @@ def _listed(row: Any) -> Listed | None:
     key = next((key for key in _IDS if isinstance(row.get(key), str) and row[key]), None)
     if key is None:
         return None
-    # A resource's name has its collection in front; an id is sent as it stands.
+    # A resource name starts with its collection, which calls leave out; an id is used as it is.
     identity = row[key].removeprefix(_RESOURCE) if key == "name" else row[key]
     owner = row.get("owned_by")
     return Listed(

@@ -76,11 +76,11 @@ class DoneAnswer(Struct, frozen=True):
 
 def routes(admin: AdminContext) -> list[Guarded]:
     sign_ins = SignIns(lambda: admin.core.clock())
-    steering = Steering(sign_ins)
-    return [*steering.routes(admin), *page_routes(admin, sign_ins)]
+    dashboard_side = DashboardSide(sign_ins)
+    return [*dashboard_side.routes(admin), *page_routes(admin, sign_ins)]
 
 
-class Steering:
+class DashboardSide:
     """The dashboard's requests while a browser signs in on the other host."""
 
     def __init__(self, sign_ins: SignIns) -> None:
@@ -157,7 +157,7 @@ class Steering:
         grant = read_query(request, GrantQuery).grant
         origin = require_login_origin(admin)
         if not self._sign_ins.is_granted(grant):
-            raise NotFound("There is no such grant, or it is over")
+            raise NotFound("There is no such grant, or it has expired")
         return RedirectResponse(f"{origin}{BOOTSTRAP}?grant={grant}", 303, NO_STORE)
 
     async def finish(self, admin: AdminContext, request: Request) -> Response:
@@ -166,7 +166,7 @@ class Steering:
         async with admin.writing():
             sign_in = self._sign_in(body.id)
             if sign_in.captured is None:
-                raise Conflict("The sign-in has not come to its end", code="web_login_pending")
+                raise Conflict("The sign-in is not complete", code="web_login_pending")
             saved = await _save(admin, body, sign_in.provider, sign_in.captured)
             self._sign_ins.end(sign_in)
         return json_answer({"connection": connection_row_for(admin, request, saved)}, 201)
@@ -174,7 +174,7 @@ class Steering:
     def _sign_in(self, identity: str) -> SignIn:
         sign_in = self._sign_ins.by_id(identity)
         if sign_in is None:
-            raise NotFound("There is no such assisted login, or it is over")
+            raise NotFound("There is no such assisted login, or it has ended")
         return sign_in
 
 

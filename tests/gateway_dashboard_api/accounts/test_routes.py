@@ -145,7 +145,7 @@ async def test_a_key_is_not_insisted_on_where_none_is_needed(
         (True, "PROVIDER_CONNECTION_NAME_CONFLICT"),
     ],
 )
-async def test_a_name_is_given_once(admin: AdminGateway, create_only: bool, code: str) -> None:
+async def test_a_name_is_unique(admin: AdminGateway, create_only: bool, code: str) -> None:
     await admin.connect()
     body = {"provider": "acme", "name": "main", "apiKey": "canary", "createOnly": create_only}
 

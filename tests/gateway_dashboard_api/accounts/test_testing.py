@@ -63,11 +63,11 @@ async def test_a_list_that_is_open_to_everybody_proves_nothing(admin: AdminGatew
     assert (await outcome(admin, wrong))["valid"] is False
 
     assert right["valid"] is True
-    greetings = [asked.json() for asked in admin.vendor.calls("/chat/completions")]
-    assert [(each["model"], each["max_tokens"]) for each in greetings] == [("large", 1)] * 2
+    calls = [asked.json() for asked in admin.vendor.calls("/chat/completions")]
+    assert [(each["model"], each["max_tokens"]) for each in calls] == [("large", 1)] * 2
 
 
-async def test_a_greeting_is_in_the_ledger(admin: AdminGateway) -> None:
+async def test_a_test_call_is_in_the_ledger(admin: AdminGateway) -> None:
     admin.vendor.open_list = True
     row = await admin.connect()
 
@@ -80,7 +80,7 @@ async def test_a_greeting_is_in_the_ledger(admin: AdminGateway) -> None:
     ]
 
 
-async def test_the_default_model_is_greeted_where_there_is_one(admin: AdminGateway) -> None:
+async def test_the_default_model_is_called_where_there_is_one(admin: AdminGateway) -> None:
     admin.vendor.open_list = True
     row = await admin.connect(defaultModel="small")
 
@@ -89,7 +89,7 @@ async def test_the_default_model_is_greeted_where_there_is_one(admin: AdminGatew
     assert admin.vendor.calls("/chat/completions")[0].json()["model"] == "small"
 
 
-async def test_a_vendor_without_a_list_is_greeted(admin: AdminGateway) -> None:
+async def test_a_vendor_without_a_list_is_called(admin: AdminGateway) -> None:
     admin.vendor.said["/models"] = refused(404, "No such path")
     row = await admin.connect()
 
@@ -172,7 +172,7 @@ async def test_a_resting_or_inactive_account_is_tried_and_rests_no_more(
     assert admin.core.cooldowns.all_active() == []
 
 
-async def test_a_vendor_in_this_process_is_greeted(admin: AdminGateway) -> None:
+async def test_a_vendor_in_this_process_is_called(admin: AdminGateway) -> None:
     made = await admin.call("POST", "/api/providers", {"provider": "echo", "name": "a"}, status=201)
 
     assert (await outcome(admin, made["connection"]))["valid"] is True

@@ -100,7 +100,7 @@ async def test_what_cannot_be_a_combo_is_refused(
     assert (await admin.call("GET", PATH)) == {"combos": []}
 
 
-async def test_a_name_is_given_once(admin: AdminGateway) -> None:
+async def test_a_name_is_unique(admin: AdminGateway) -> None:
     await made(admin, "one")
     other = await made(admin, "two")
 
@@ -189,7 +189,7 @@ async def test_an_update_changes_what_it_names_and_nothing_else(admin: AdminGate
     assert (cleared["capabilities"], cleared["members"], cleared["kind"]) == (None, None, "llm")
 
 
-async def test_a_member_that_means_nothing_any_more_does_not_stop_a_change(
+async def test_a_member_that_no_longer_resolves_does_not_stop_a_change(
     admin: AdminGateway,
 ) -> None:
     node = {"name": "Mine", "prefix": "mine", "baseUrl": admin.vendor.url}

@@ -62,7 +62,7 @@ async def bad_keys(admin: AdminGateway) -> dict[str, str]:
     }
 
 
-async def test_every_key_that_is_not_good_is_refused_in_the_same_words(admin: AdminGateway) -> None:
+async def test_every_invalid_key_is_refused_alike(admin: AdminGateway) -> None:
     told = {}
     async with remote(admin) as client:
         for name, text in (await bad_keys(admin)).items():
@@ -108,7 +108,7 @@ async def test_a_stream_outlives_its_key(admin: AdminGateway, clock: Clock) -> N
     assert answer.text.endswith("data: [DONE]\n\n")
 
 
-async def test_the_first_good_key_counts_wherever_it_stands(admin: AdminGateway) -> None:
+async def test_the_first_valid_key_counts_wherever_it_is(admin: AdminGateway) -> None:
     key = await key_for(admin)
     body = {"model": "acme/large", "messages": [{"role": "user", "content": "Hello"}]}
     path = "/v1/chat/completions"
@@ -140,7 +140,7 @@ RESTRICTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("restriction", RESTRICTIONS, ids=str)
-async def test_a_restricted_key_looks_and_does_not_write(
+async def test_a_restricted_key_reads_and_does_not_write(
     admin: AdminGateway, restriction: dict[str, Any]
 ) -> None:
     key = await key_for(admin, **restriction)
@@ -187,7 +187,7 @@ def signed_in(admin: AdminGateway, client: httpx2.AsyncClient) -> None:
     client.cookies.set("auth_token", admin.core.sessions.issue())
 
 
-async def test_a_text_is_told_to_a_person_who_signed_in_and_to_nobody_else(
+async def test_a_keys_text_is_revealed_only_to_a_signed_in_person(
     admin: AdminGateway,
 ) -> None:
     key = await key_for(admin)
@@ -234,7 +234,7 @@ async def test_making_and_deleting_keys_leaves_a_trail(admin: AdminGateway) -> N
     assert key["key"] not in str(rows)
 
 
-async def test_nothing_is_done_that_cannot_be_noted(admin: AdminGateway) -> None:
+async def test_nothing_is_done_that_cannot_be_audited(admin: AdminGateway) -> None:
     key = await key_for(admin)
     await admin.core.stores.database.execute("ALTER TABLE audit RENAME TO elsewhere")
 

@@ -66,7 +66,7 @@ async def test_what_cannot_be_a_group_is_refused(
     assert await admin.call("GET", PATH) == {"groups": []}
 
 
-async def test_a_name_is_given_once(admin: AdminGateway) -> None:
+async def test_a_name_is_unique(admin: AdminGateway) -> None:
     await made(admin, "team")
     other = await made(admin, "crew")
 

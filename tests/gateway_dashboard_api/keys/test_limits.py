@@ -113,7 +113,7 @@ async def test_one_after_the_other_passes_a_cap_by_one_call_at_most(admin: Admin
     assert statuses == [200, 200, 429, 429]
 
 
-async def test_a_cap_that_is_raised_lets_in_at_once(admin: AdminGateway) -> None:
+async def test_a_raised_cap_applies_at_once(admin: AdminGateway) -> None:
     key = await key_for(admin, maxTokens=4, policy={"rpmLimit": 2})
     before = [await status_of(admin, key) for _ in range(2)]
 
@@ -123,7 +123,7 @@ async def test_a_cap_that_is_raised_lets_in_at_once(admin: AdminGateway) -> None
     assert (before, after) == ([200, 429], [200, 429])
 
 
-async def test_a_refusal_of_a_key_rests_no_account_and_no_member(admin: AdminGateway) -> None:
+async def test_a_refusal_of_a_key_starts_no_cooldown(admin: AdminGateway) -> None:
     spare = await admin.connect(name="spare")
     await admin.call(
         "POST", "/api/combos", {"name": "best", "models": ["acme/large", "acme/small"]}, status=201
@@ -161,7 +161,9 @@ async def test_a_combo_counts_once_however_many_members_are_tried(admin: AdminGa
     assert statuses == [200, 200, 429]
 
 
-async def test_who_waits_as_long_as_told_is_let_in(admin: AdminGateway, clock: Clock) -> None:
+async def test_a_caller_that_waits_for_retry_after_is_admitted(
+    admin: AdminGateway, clock: Clock
+) -> None:
     key = await key_for(admin, dailyLimitTokens=4)
     clock.now = next_midnight(clock.now) - 20.4
     before = await many(admin, key, 1)

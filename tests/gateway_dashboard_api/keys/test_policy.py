@@ -44,7 +44,7 @@ def access(mode: str, *patterns: str) -> dict[str, Any]:
     ],
     ids=str,
 )
-async def test_a_model_is_looked_at_under_all_its_names(
+async def test_a_model_is_checked_under_all_its_names(
     admin: AdminGateway, rules: dict[str, Any], model: str, is_allowed: bool
 ) -> None:
     await admin.connect()

@@ -26,7 +26,7 @@ def contents(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
 
 
-async def test_a_new_key_tells_its_text_once_and_works_at_once(admin: AdminGateway) -> None:
+async def test_a_new_key_shows_its_text_once_and_works_at_once(admin: AdminGateway) -> None:
     account = await admin.connect()
 
     made = await key_for(
@@ -360,7 +360,7 @@ async def test_what_is_not_there_is_not_found(admin: AdminGateway) -> None:
         assert answer["error"] == "API key not found"
 
 
-async def test_a_text_that_chance_gives_twice_is_made_anew(admin: AdminGateway) -> None:
+async def test_a_text_that_is_generated_twice_is_generated_again(admin: AdminGateway) -> None:
     letters = iter("aaaaaaaaaaaabbbbbb")
     table = admin.core.identity.keys
     table.mint = Mint("s", "m", admin.core.stores.keys.index_key, lambda _: next(letters))

@@ -93,7 +93,7 @@ async def test_a_node_goes_only_when_its_keys_have_other_accounts(admin: AdminGa
     assert not set(own) & {row["id"] for row in left}
 
 
-async def test_an_account_may_rest_or_get_another_key_while_keys_are_bound_to_it(
+async def test_a_bound_account_may_be_disabled_or_get_another_key(
     admin: AdminGateway,
 ) -> None:
     account = await admin.connect()

@@ -83,7 +83,7 @@ async def test_all_keys_are_shown_by_id(admin: AdminGateway) -> None:
     assert found == (await admin.call("GET", f"{USAGE}?apiKeyId="))["usage"]
 
 
-async def test_a_day_and_a_month_begin_anew(admin: AdminGateway, clock: Clock) -> None:
+async def test_daily_and_monthly_limits_reset(admin: AdminGateway, clock: Clock) -> None:
     key = await key_for(admin, dailyLimitTokens=4, monthlyTokenLimit=8)
 
     async def sums() -> tuple[int, int, int]:
@@ -105,7 +105,7 @@ async def test_a_day_and_a_month_begin_anew(admin: AdminGateway, clock: Clock) -
     assert (first, second, third) == ((4, 4, 4), (4, 8, 8), (0, 0, 8))
 
 
-async def test_the_use_of_nobody_is_not_found(admin: AdminGateway) -> None:
+async def test_the_usage_of_an_unknown_key_is_not_found(admin: AdminGateway) -> None:
     answer = await admin.call("GET", f"{USAGE}?apiKeyId=x", status=404)
 
     assert answer["error"] == "API key not found"

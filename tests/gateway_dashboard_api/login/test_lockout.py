@@ -17,7 +17,7 @@ async def wrong(browser: Browser, times: int) -> list[int]:
     return [each["remainingBeforeLock"] for each in said]
 
 
-async def test_five_failures_lock_everybody_out_at_that_address(server: LoginGateway) -> None:
+async def test_five_failures_lock_the_address_out(server: LoginGateway) -> None:
     browser, other = await server.browser(REMOTE), await server.browser("203.0.113.8")
     assert await wrong(browser, 5) == [4, 3, 2, 1, 0]
 
@@ -94,7 +94,7 @@ async def test_a_trusted_proxy_names_who_failed(
 
 
 @pytest.mark.parametrize("variables", [{"TRUST_PROXY": "true"}])
-async def test_nobody_escapes_by_a_forwarding_header_without_an_address(
+async def test_a_forwarding_header_without_an_address_does_not_evade_the_lockout(
     server: LoginGateway,
 ) -> None:
     addresses = ["", "nonsense", "1.2.3.4, nonsense"]

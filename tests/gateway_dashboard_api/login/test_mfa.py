@@ -67,7 +67,7 @@ async def test_the_second_step_may_reach_another_worker_and_counts_once(
     await verify(browser, code(server, drift=1), status=401)
 
 
-async def test_signing_out_half_way_ends_the_login(server: LoginGateway) -> None:
+async def test_signing_out_ends_a_pending_login(server: LoginGateway) -> None:
     await enrolled(server)
     browser = await half_way(server)
     ticket = browser.cookies["mfa_pending"]
@@ -79,7 +79,7 @@ async def test_signing_out_half_way_ends_the_login(server: LoginGateway) -> None
     assert refused["code"] == "mfa_not_pending"
 
 
-async def test_the_code_of_the_enrolment_signs_nobody_in(server: LoginGateway) -> None:
+async def test_the_code_of_the_enrolment_does_not_sign_in(server: LoginGateway) -> None:
     browser = await server.browser()
     await browser.enter(PASSWORD)
     body = {"password": PASSWORD, "secret": SECRET, "code": code(server)}
@@ -122,7 +122,7 @@ async def test_of_two_parallel_uses_of_one_pending_login_one_fails(server: Login
     assert sorted(statuses) == [200, 401]
 
 
-async def test_half_way_in_is_not_in(server: LoginGateway) -> None:
+async def test_a_pending_login_is_no_session(server: LoginGateway) -> None:
     await enrolled(server)
     browser = await half_way(server)
     ticket = browser.cookies["mfa_pending"]
@@ -155,7 +155,7 @@ async def test_the_pending_cookie_is_short_lived_and_out_of_reach(server: LoginG
     assert len(browser.cookies["mfa_pending"]) >= 22
 
 
-async def test_half_way_lasts_five_minutes(server: LoginGateway) -> None:
+async def test_a_pending_login_lasts_five_minutes(server: LoginGateway) -> None:
     await enrolled(server)
     browser = await half_way(server)
 
@@ -164,7 +164,7 @@ async def test_half_way_lasts_five_minutes(server: LoginGateway) -> None:
     await verify(browser, code(server), status=401)
 
 
-async def test_half_way_leads_in_once(server: LoginGateway) -> None:
+async def test_a_pending_login_completes_once(server: LoginGateway) -> None:
     await enrolled(server)
     browser = await half_way(server)
     ticket = browser.cookies["mfa_pending"]
@@ -188,7 +188,7 @@ async def test_a_typing_mistake_may_be_corrected(server: LoginGateway) -> None:
     await verify(browser, code(server))
 
 
-async def test_a_new_password_ends_what_is_half_way(server: LoginGateway) -> None:
+async def test_a_new_password_ends_pending_logins(server: LoginGateway) -> None:
     await enrolled(server)
     browser = await half_way(server)
     hashed = await server.admin.login.passwords.hash("second-canary-word")
@@ -251,7 +251,7 @@ async def test_of_two_parallel_uses_of_an_apps_code_one_fails(server: LoginGatew
     assert sorted(statuses) == [200, 401, 401]
 
 
-async def test_settings_that_cannot_be_read_let_nobody_in_half_way_either(
+async def test_unreadable_settings_complete_no_pending_login(
     server: LoginGateway,
 ) -> None:
     await enrolled(server)
@@ -262,7 +262,7 @@ async def test_settings_that_cannot_be_read_let_nobody_in_half_way_either(
     assert (await verify(browser, code(server), status=503))["code"] == "login_unreadable"
 
 
-async def test_a_tunnel_that_is_closed_is_closed_half_way_too(server: LoginGateway) -> None:
+async def test_a_closed_tunnel_completes_no_pending_login(server: LoginGateway) -> None:
     await enrolled(server)
     await server.store(tunnelUrl="https://mine.tunnel.example", tunnelDashboardAccess=True)
     tunnel = await server.browser(base="https://mine.tunnel.example")

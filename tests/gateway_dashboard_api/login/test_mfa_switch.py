@@ -93,7 +93,9 @@ async def test_of_two_workers_one_switches_it_on(
     assert server.settings.mfa_secret == SECRET
 
 
-async def test_switching_it_off_wants_the_password_and_a_live_code(server: LoginGateway) -> None:
+async def test_switching_it_off_requires_the_password_and_a_current_code(
+    server: LoginGateway,
+) -> None:
     await enrolled(server, ["abcd-efgh-ijkm"])
     browser = await half_way(server)
     used = code(server)
@@ -134,7 +136,7 @@ async def test_the_command_line_takes_a_lost_factor_away_without_a_code(
     assert (await waiting.enter(PASSWORD))["success"] is True
 
 
-async def test_nobody_else_takes_the_factor_away_without_a_code(server: LoginGateway) -> None:
+async def test_no_other_caller_resets_the_factor_without_a_code(server: LoginGateway) -> None:
     await enrolled(server)
     signed_in = await half_way(server)
     await verify(signed_in, code(server))

@@ -99,7 +99,7 @@ async def test_the_cookies_of_the_way_are_out_of_reach(browser: Browser) -> None
     assert set(browser.cookies) == set(COOKIES)
 
 
-async def test_what_the_browser_carries_tells_nothing_and_cannot_be_altered(
+async def test_the_browsers_cookies_reveal_nothing_and_cannot_be_altered(
     browser: Browser, provider: IdentityProvider
 ) -> None:
     url = provider.sign_in(await sent(browser, returnTo="/dashboard/canary"))
@@ -148,7 +148,7 @@ async def test_another_browser_cannot_finish_what_one_began(
     assert not await browser.is_in()
 
 
-async def test_a_browser_without_cookies_ends_nobodys_way(
+async def test_a_browser_without_cookies_ends_no_other_login(
     server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     url = provider.sign_in(await sent(browser))
@@ -218,7 +218,7 @@ async def test_a_return_that_is_not_right_leads_to_the_login_page(
     assert not await browser.is_in()
 
 
-async def test_a_wrong_client_secret_signs_nobody_in(
+async def test_a_wrong_client_secret_does_not_sign_in(
     server: LoginGateway,
     browser: Browser,
     provider: IdentityProvider,
@@ -237,7 +237,7 @@ async def test_a_wrong_client_secret_signs_nobody_in(
     [{"oidcIssuerUrl": "http://127.0.0.1:9"}, {"oidcClientId": "another"}],
     ids=["issuer", "client"],
 )
-async def test_who_set_out_for_another_provider_is_not_signed_in_and_nobody_gets_the_secret(
+async def test_a_login_at_another_provider_fails_and_gets_no_secret(
     server: LoginGateway, browser: Browser, provider: IdentityProvider, change: dict[str, str]
 ) -> None:
     url = provider.sign_in(await sent(browser))
@@ -247,7 +247,7 @@ async def test_who_set_out_for_another_provider_is_not_signed_in_and_nobody_gets
     assert not await browser.is_in()
 
 
-async def test_a_token_from_another_time_signs_nobody_in(
+async def test_a_token_from_another_time_does_not_sign_in(
     server: LoginGateway,
     browser: Browser,
     provider: IdentityProvider,
@@ -267,7 +267,7 @@ async def test_a_token_from_another_time_signs_nobody_in(
         *("dashboard", "/a\\b", "/a\r\nset-cookie: x=y", "/ä", "/" + "a" * 600, ""),
     ],
 )
-async def test_nobody_is_sent_elsewhere_afterwards(
+async def test_the_login_redirects_to_no_other_site(
     browser: Browser, provider: IdentityProvider, target: str
 ) -> None:
     url = provider.sign_in(await sent(browser, returnTo=target))
@@ -288,7 +288,7 @@ async def test_a_new_password_ends_these_sessions_too(
     assert not await browser.is_in()
 
 
-async def test_who_came_by_oidc_stays_known_by_name_after_a_change_of_password(
+async def test_an_oidc_session_keeps_its_name_after_a_change_of_password(
     browser: Browser, provider: IdentityProvider
 ) -> None:
     await back(browser, provider.sign_in(await sent(browser)))
@@ -313,7 +313,7 @@ async def test_it_is_shut_unless_it_is_set_up(
         assert (await browser.call("GET", path, status=403))["code"] == "oidc_off"
 
 
-async def test_a_provider_that_is_gone_leads_to_the_login_page(
+async def test_an_unreachable_provider_redirects_to_the_login_page(
     server: LoginGateway, browser: Browser
 ) -> None:
     await server.store(oidcIssuerUrl="http://127.0.0.1:9")
@@ -321,7 +321,7 @@ async def test_a_provider_that_is_gone_leads_to_the_login_page(
     assert await sent(browser) == f"{FAILED}oidc_unreachable"
 
 
-async def test_discovery_is_asked_for_every_few_minutes_only(
+async def test_discovery_is_cached_for_a_few_minutes(
     server: LoginGateway, browser: Browser, provider: IdentityProvider
 ) -> None:
     await sent(browser)

@@ -39,7 +39,7 @@ async def change(browser: Browser, proof: str, new: str = NEW, *, status: int = 
     [(FRESH, DEFAULT), ({"INITIAL_PASSWORD": "Change-Me"}, "Change-Me")],
     ids=["built in", "placeholder"],
 )
-async def test_nobody_signs_in_from_afar_with_what_everybody_knows(
+async def test_the_published_password_does_not_sign_in_from_elsewhere(
     server: LoginGateway, known: str
 ) -> None:
     browser = await server.browser(REMOTE)
@@ -51,7 +51,7 @@ async def test_nobody_signs_in_from_afar_with_what_everybody_knows(
     assert (await browser.call("GET", "/api/auth/status"))["usingDefaultPassword"] is True
 
 
-async def test_a_stored_hash_of_the_known_password_opens_nothing_either(
+async def test_a_stored_hash_of_the_published_password_does_not_sign_in(
     server: LoginGateway,
 ) -> None:
     await server.store(password=await server.admin.login.passwords.hash(DEFAULT))
@@ -132,7 +132,7 @@ async def test_a_proof_opens_nothing_while_the_settings_cannot_be_read(
 
 
 @on_a_fresh_gateway
-async def test_a_proof_is_good_for_nothing_else(server: LoginGateway) -> None:
+async def test_a_proof_serves_no_other_purpose(server: LoginGateway) -> None:
     browser = await server.browser()
     proof = await proof_of(browser)
 
@@ -322,7 +322,7 @@ async def test_a_change_that_cannot_be_audited_is_not_made(server: LoginGateway)
     assert server.settings.password is None
 
 
-async def test_the_command_line_takes_the_password_away_and_leaves_the_second_factor(
+async def test_the_command_line_removes_the_password_and_leaves_the_second_factor(
     server: LoginGateway,
 ) -> None:
     hashed = await server.admin.login.passwords.hash(NEW)
@@ -341,7 +341,7 @@ async def test_the_command_line_takes_the_password_away_and_leaves_the_second_fa
     assert (await (await server.browser()).enter(PASSWORD))["mfaRequired"] is True
 
 
-async def test_nobody_else_takes_the_password_away(server: LoginGateway) -> None:
+async def test_no_other_caller_removes_the_password(server: LoginGateway) -> None:
     hashed = await server.admin.login.passwords.hash(NEW)
     await server.store(password=hashed)
     remote = await server.browser(REMOTE)
@@ -366,7 +366,7 @@ async def test_a_reset_is_no_way_around_the_second_factor(server: LoginGateway) 
     assert "mfa_pending" in browser.cookies
 
 
-async def test_whoever_has_no_session_gets_none_past_the_second_factor(
+async def test_a_caller_without_a_session_gets_none_past_the_second_factor(
     server: LoginGateway,
 ) -> None:
     await server.store(mfaEnabled=True, mfaSecret="JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")

@@ -12,7 +12,7 @@ STATUS = "/api/auth/status"
 SETTINGS = "/api/settings"
 
 
-async def test_the_right_password_opens_and_the_wrong_one_does_not(server: LoginGateway) -> None:
+async def test_the_right_password_signs_in_and_a_wrong_one_does_not(server: LoginGateway) -> None:
     browser = await server.browser()
     refused = await browser.enter("wrong canary", status=401)
     assert not await browser.is_in()
@@ -71,7 +71,7 @@ async def test_the_cookie_is_for_https_only_where_there_is_https(
         "http://localhost",
     ],
 )
-async def test_a_foreign_page_signs_nobody_in_and_changes_nothing(
+async def test_a_foreign_page_cannot_sign_in_or_change_anything(
     server: LoginGateway, origin: str
 ) -> None:
     browser = await server.browser()
@@ -130,7 +130,7 @@ async def test_nothing_is_changed_by_looking(server: LoginGateway) -> None:
 
 
 @pytest.mark.parametrize("variables", [{"JWT_SECRET": "too short"}, {"JWT_SECRET": ""}])
-async def test_without_a_secret_nobody_signs_in_and_is_told_why(server: LoginGateway) -> None:
+async def test_without_a_secret_the_login_responds_with_the_reason(server: LoginGateway) -> None:
     browser = await server.browser()
 
     for path in ("login", "change-password", "mfa/verify"):
@@ -151,7 +151,7 @@ async def test_an_older_hash_is_replaced_by_the_next_login(server: LoginGateway)
     await browser.enter("older canary")
 
 
-async def test_a_stored_password_makes_the_initial_one_worthless(server: LoginGateway) -> None:
+async def test_a_stored_password_replaces_the_initial_one(server: LoginGateway) -> None:
     hashed = await server.admin.login.passwords.hash("stored canary")
     await server.store(password=hashed)
     browser = await server.browser()
@@ -161,14 +161,14 @@ async def test_a_stored_password_makes_the_initial_one_worthless(server: LoginGa
     await browser.enter("stored canary")
 
 
-async def test_what_cannot_be_read_lets_nobody_in(server: LoginGateway) -> None:
+async def test_unreadable_settings_permit_no_login(server: LoginGateway) -> None:
     for data in ('{"password": 7}', '{"mfaEnabled": "yes"}', '{"passwordSessionEpoch": []}'):
         await server.damage("data", data)
 
         await (await server.browser()).enter(PASSWORD, status=503)
 
 
-async def test_a_password_is_never_cut(server: LoginGateway) -> None:
+async def test_a_password_is_never_truncated(server: LoginGateway) -> None:
     await (await server.browser()).enter("x" * 1025, status=400)
 
 
@@ -194,7 +194,7 @@ async def test_the_tunnel_may_be_closed_to_the_dashboard(server: LoginGateway) -
     await tunnel.enter(PASSWORD)
 
 
-async def test_the_password_is_no_way_in_where_only_oidc_is(server: LoginGateway) -> None:
+async def test_the_password_is_refused_where_only_oidc_is_allowed(server: LoginGateway) -> None:
     await server.store(authMode="oidc")
     browser = await server.browser()
 
@@ -240,7 +240,7 @@ async def test_settings_that_make_no_sense_show_a_closed_door(server: LoginGatew
     )
 
 
-async def test_no_log_holds_a_password_or_a_token(
+async def test_no_log_contains_a_password_or_a_token(
     server: LoginGateway, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

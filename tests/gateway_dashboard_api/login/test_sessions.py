@@ -20,7 +20,7 @@ async def test_a_session_ends_after_a_day(server: LoginGateway) -> None:
     assert not await browser.is_in()
 
 
-async def test_whoever_signs_out_is_out(server: LoginGateway) -> None:
+async def test_signing_out_ends_the_session(server: LoginGateway) -> None:
     browser = await server.browser()
     await browser.enter(PASSWORD)
 
@@ -29,7 +29,7 @@ async def test_whoever_signs_out_is_out(server: LoginGateway) -> None:
     assert not await browser.is_in()
 
 
-async def test_a_copy_of_a_session_that_was_signed_out_of_is_worth_nothing(
+async def test_a_copy_of_an_ended_session_is_invalid(
     server: LoginGateway,
 ) -> None:
     browser, other = await server.browser(), await server.browser()
@@ -45,7 +45,7 @@ async def test_a_copy_of_a_session_that_was_signed_out_of_is_worth_nothing(
     assert await other.is_in()
 
 
-async def test_whoever_signed_out_is_out_at_every_worker_and_after_a_restart(
+async def test_an_ended_session_is_ended_at_every_worker_and_after_a_restart(
     server: LoginGateway,
 ) -> None:
     browser = await server.browser()
@@ -81,7 +81,7 @@ async def test_signing_out_again_or_with_a_forged_session_changes_nothing(
     assert len(ended) == 1
 
 
-async def test_another_sites_page_signs_nobody_out(server: LoginGateway) -> None:
+async def test_another_sites_page_cannot_sign_out(server: LoginGateway) -> None:
     browser = await server.browser()
     await browser.enter(PASSWORD)
 

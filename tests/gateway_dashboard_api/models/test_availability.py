@@ -10,13 +10,13 @@ PATH = "/api/models/availability"
 CLEAR = {"action": "clearCooldown", "provider": "ac", "model": "large"}
 
 
-async def test_everybody_is_there_at_first(admin: AdminGateway) -> None:
+async def test_no_account_is_in_cooldown_at_first(admin: AdminGateway) -> None:
     await admin.connect()
 
     assert await admin.call("GET", PATH) == {"models": [], "unavailableCount": 0}
 
 
-async def test_an_account_that_rests_is_told_with_the_reason(admin: AdminGateway) -> None:
+async def test_an_account_in_cooldown_is_shown_with_the_reason(admin: AdminGateway) -> None:
     row = await admin.connect()
     admin.vendor.said["/chat/completions"] = refused(429, f"Too many requests for {KEY}")
     await admin.chat("acme/large")
@@ -40,7 +40,7 @@ async def test_an_account_that_rests_is_told_with_the_reason(admin: AdminGateway
     }
 
 
-async def test_a_whole_account_rests_under_a_name_of_its_own(admin: AdminGateway) -> None:
+async def test_a_cooldown_of_a_whole_account_has_a_name_of_its_own(admin: AdminGateway) -> None:
     await admin.connect(apiKey="wrong-canary")
     await admin.chat("acme/large")
 
@@ -49,7 +49,7 @@ async def test_a_whole_account_rests_under_a_name_of_its_own(admin: AdminGateway
     assert [row["model"] for row in answer["models"]] == ["__all"]
 
 
-async def test_a_stand_in_account_is_told_too(admin: AdminGateway) -> None:
+async def test_an_account_without_a_row_is_shown_too(admin: AdminGateway) -> None:
     admin.vendor.said["/chat/completions"] = refused(503, "Overloaded")
     await admin.chat("open/large")
 
@@ -61,9 +61,7 @@ async def test_a_stand_in_account_is_told_too(admin: AdminGateway) -> None:
 
 
 @pytest.mark.parametrize("model", ["large", "__all"])
-async def test_a_rest_that_is_ended_by_hand_is_over_at_once(
-    admin: AdminGateway, model: str
-) -> None:
+async def test_a_cooldown_that_is_cleared_is_over_at_once(admin: AdminGateway, model: str) -> None:
     row = await admin.connect()
     admin.vendor.said["/chat/completions"] = refused(429, "Too many requests")
     await admin.chat("acme/large")
@@ -79,7 +77,7 @@ async def test_a_rest_that_is_ended_by_hand_is_over_at_once(
     assert not any(name.startswith("modelLock_") for name in shown)
 
 
-async def test_only_the_named_models_rest_is_ended(admin: AdminGateway) -> None:
+async def test_only_the_named_models_cooldown_is_cleared(admin: AdminGateway) -> None:
     await admin.connect()
     admin.vendor.said["/chat/completions"] = refused(429, "Too many requests")
     await admin.chat("acme/large")
@@ -91,7 +89,9 @@ async def test_only_the_named_models_rest_is_ended(admin: AdminGateway) -> None:
     assert [row["model"] for row in answer["models"]] == ["small"]
 
 
-async def test_an_account_that_has_not_answered_since_its_rest_is_told(admin: AdminGateway) -> None:
+async def test_an_account_that_has_not_answered_since_its_cooldown_is_shown(
+    admin: AdminGateway,
+) -> None:
     row = await admin.connect()
     state = {"testStatus": "unavailable", "lastError": f"Bad key {KEY}"}
     await admin.core.stores.connections.note({row["id"]: state})

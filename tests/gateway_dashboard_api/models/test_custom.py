@@ -89,7 +89,7 @@ async def test_a_change_sets_what_it_names(admin: AdminGateway) -> None:
     assert (second["name"], second["capabilities"]) == ("mine", None)
 
 
-async def test_a_deleted_model_is_gone_at_once(admin: AdminGateway) -> None:
+async def test_a_deleted_model_disappears_at_once(admin: AdminGateway) -> None:
     await admin.connect()
     await admin.call("POST", PATH, MINE)
     await admin.call("POST", PATH, {**MINE, "id": "other"})
@@ -135,5 +135,5 @@ async def test_a_model_that_is_not_there_cannot_be_changed(admin: AdminGateway) 
 
 
 @pytest.mark.parametrize("query", ["", "?providerAlias=ac", "?id=mine"])
-async def test_which_model_is_to_go_must_be_said(admin: AdminGateway, query: str) -> None:
+async def test_deleting_a_model_requires_its_id(admin: AdminGateway, query: str) -> None:
     await admin.call("DELETE", PATH + query, status=400)

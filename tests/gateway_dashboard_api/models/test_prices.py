@@ -29,7 +29,7 @@ async def test_the_operators_price_counts_at_once(admin: AdminGateway) -> None:
     assert await cost_of_a_chat(admin) == 0.000016
 
 
-async def test_any_name_of_a_provider_means_the_same_row(admin: AdminGateway) -> None:
+async def test_every_name_of_a_provider_selects_the_same_row(admin: AdminGateway) -> None:
     await admin.call("PATCH", PATH, OWN)
 
     answer = await admin.call("PATCH", PATH, {"acme": {"large": {"cached": 1}}})

@@ -96,7 +96,7 @@ async def test_a_short_name_may_stand_for_anything_that_can_be_called(
     await admin.call("PUT", ALIAS, {"model": model, "alias": "short"})
 
 
-async def test_which_short_name_is_to_go_must_be_said(admin: AdminGateway) -> None:
+async def test_deleting_an_alias_requires_its_name(admin: AdminGateway) -> None:
     answer = await admin.call("DELETE", ALIAS, status=400)
 
     assert answer["error"] == "Missing query parameter: alias"

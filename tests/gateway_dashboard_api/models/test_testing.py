@@ -12,7 +12,7 @@ from fake_vendor import Asked, Said
 from gateway_core.contracts.errors import Forbidden, Unavailable
 from gateway_core.contracts.provider import Call
 from gateway_core.pipeline.interceptors import Interceptors
-from gateway_dashboard_api.accounts.probes.greeting import build_greeting
+from gateway_dashboard_api.accounts.probes.minimal_call import build_minimal_call
 from gateway_dashboard_api.models import testing as model_tests
 
 pytestmark = pytest.mark.anyio
@@ -35,7 +35,7 @@ async def events(admin: AdminGateway, body: Any, status: int = 200) -> list[Any]
     return [msgspec.json.decode(frame.removeprefix("data: ")) for frame in frames]
 
 
-async def test_a_model_is_really_asked(admin: AdminGateway) -> None:
+async def test_a_test_calls_the_model(admin: AdminGateway) -> None:
     row = await admin.connect()
 
     answer = await admin.call("POST", PATH, {"model": "ac/large"})
@@ -119,7 +119,7 @@ async def test_an_interceptor_sees_a_test_before_it_is_resolved(admin: AdminGate
     assert (refused["ok"], refused["error"], refused["status"]) == (False, "Not this one", 403)
 
 
-async def test_a_refusal_is_told_without_secrets(admin: AdminGateway) -> None:
+async def test_a_refusal_is_reported_without_secrets(admin: AdminGateway) -> None:
     await admin.connect(apiKey="wrong-canary")
 
     answer = await admin.call("POST", PATH, {"model": "ac/large"})
@@ -138,7 +138,7 @@ async def test_a_refusal_is_told_without_secrets(admin: AdminGateway) -> None:
         ({"model": "ac/vectors", "kind": "embedding"}, 400),
     ],
 )
-async def test_what_cannot_be_asked_is_told_as_an_outcome(
+async def test_a_model_that_cannot_be_called_gives_an_outcome(
     admin: AdminGateway, body: dict[str, Any], status: int
 ) -> None:
     answer = await admin.call("POST", PATH, body)
@@ -147,7 +147,7 @@ async def test_what_cannot_be_asked_is_told_as_an_outcome(
     assert answer["error"]
 
 
-async def test_a_model_that_does_not_answer_is_given_up(
+async def test_a_model_that_does_not_answer_times_out(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_tests, "LIMIT", 0.05)
@@ -159,13 +159,13 @@ async def test_a_model_that_does_not_answer_is_given_up(
     assert (answer["ok"], answer["status"]) == (False, 504)
 
 
-async def test_what_nobody_foresaw_is_an_outcome_too(
+async def test_an_unexpected_error_gives_an_outcome(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: object) -> None:
         raise RuntimeError(KEY)
 
-    monkeypatch.setattr(model_tests, "greet", broken)
+    monkeypatch.setattr(model_tests, "call_members", broken)
     await admin.connect()
 
     answer = await admin.call("POST", PATH, {"model": "ac/large"})
@@ -197,7 +197,7 @@ async def test_a_pin_must_be_an_account_in_use(admin: AdminGateway, path: str) -
     assert off["error"] == "Connection is not active"
 
 
-async def test_a_pin_to_another_providers_account_finds_nobody(admin: AdminGateway) -> None:
+async def test_a_pin_to_another_providers_account_finds_no_account(admin: AdminGateway) -> None:
     row = await admin.connect()
 
     answer = await admin.call("POST", PATH, {"model": "open/large", "connectionId": row["id"]})
@@ -214,7 +214,7 @@ async def test_a_pin_to_another_providers_account_finds_nobody(admin: AdminGatew
         ({"model": 5}, "Invalid request body"),
     ],
 )
-async def test_an_odd_test_is_refused(
+async def test_an_invalid_test_is_refused(
     admin: AdminGateway, body: dict[str, Any], error: str
 ) -> None:
     answer = await admin.call("POST", PATH, body, status=400)
@@ -222,7 +222,7 @@ async def test_an_odd_test_is_refused(
     assert answer["error"].startswith(error)
 
 
-async def test_many_models_are_told_one_by_one(admin: AdminGateway) -> None:
+async def test_many_models_are_reported_one_by_one(admin: AdminGateway) -> None:
     await admin.connect()
     models = [{"model": "ac/large"}, {"model": "ac/small", "kind": "llm"}, {"model": "x/y"}]
 
@@ -239,7 +239,7 @@ async def test_many_models_are_told_one_by_one(admin: AdminGateway) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_the_rest_is_skipped_when_the_first_is_turned_away(
+async def test_the_others_are_skipped_when_the_first_is_refused(
     admin: AdminGateway, status: int
 ) -> None:
     await admin.connect()
@@ -256,7 +256,7 @@ async def test_the_rest_is_skipped_when_the_first_is_turned_away(
     assert len(admin.vendor.asked) == 1
 
 
-async def test_the_rest_is_skipped_when_nobody_is_there(admin: AdminGateway) -> None:
+async def test_the_others_are_skipped_when_the_vendor_is_unreachable(admin: AdminGateway) -> None:
     await admin.connect()
     await admin.vendor.aclose()
 
@@ -265,7 +265,7 @@ async def test_the_rest_is_skipped_when_nobody_is_there(admin: AdminGateway) -> 
     assert found[1]["error"] == "Skipped: provider unavailable"
 
 
-async def test_the_rest_is_skipped_when_the_first_takes_too_long(
+async def test_the_others_are_skipped_when_the_first_times_out(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_tests, "LIMIT", 0.05)
@@ -278,7 +278,7 @@ async def test_the_rest_is_skipped_when_the_first_takes_too_long(
     assert found[1]["error"] == "Skipped: provider unavailable"
 
 
-async def test_the_rest_goes_on_when_only_the_first_model_is_bad(admin: AdminGateway) -> None:
+async def test_the_others_are_tested_when_only_the_first_model_is_bad(admin: AdminGateway) -> None:
     await admin.connect()
 
     def one_is_bad(asked: Asked) -> Said:
@@ -292,7 +292,7 @@ async def test_the_rest_goes_on_when_only_the_first_model_is_bad(admin: AdminGat
     assert [row["ok"] for row in found[:2]] == [False, True]
 
 
-async def test_ten_models_are_asked_at_a_time_and_the_first_alone(admin: AdminGateway) -> None:
+async def test_ten_models_are_tested_at_a_time_and_the_first_alone(admin: AdminGateway) -> None:
     admin.vendor.key = None
     admin.vendor.said["/chat/completions"] = Said((REPLY,), delay=0.02)
     models = [{"model": f"local/{number}"} for number in range(31)]
@@ -316,7 +316,7 @@ async def test_ten_models_are_asked_at_a_time_and_the_first_alone(admin: AdminGa
         {"models": ["ac/large"]},
     ],
 )
-async def test_an_odd_batch_is_refused_before_it_begins(
+async def test_an_invalid_batch_is_refused_before_it_begins(
     admin: AdminGateway, body: dict[str, Any]
 ) -> None:
     await admin.call("POST", BATCH, body, status=400)
@@ -363,6 +363,6 @@ async def test_a_client_that_leaves_takes_its_batch_along(admin: AdminGateway) -
     assert not any(name.startswith("_side_by_side") for name in names)
 
 
-def test_the_greeting_needs_a_format_that_understands_it() -> None:
+def test_a_test_call_needs_a_format_that_can_read_it() -> None:
     with pytest.raises(Unavailable):
-        build_greeting({}, "m")
+        build_minimal_call({}, "m")

@@ -15,7 +15,7 @@ async def listed(admin: AdminGateway) -> set[str]:
     return {row["id"] for row in rows if row["id"].startswith("ac/")}
 
 
-async def test_a_disabled_model_is_gone_at_once_and_comes_back(admin: AdminGateway) -> None:
+async def test_a_disabled_model_disappears_at_once_and_can_return(admin: AdminGateway) -> None:
     await admin.connect()
 
     await admin.call("POST", DISABLED, {"providerAlias": "ac", "ids": ["small"]})
@@ -75,7 +75,7 @@ async def test_an_empty_list_shows_all(admin: AdminGateway, way: str) -> None:
     ],
 )
 @pytest.mark.parametrize(("method", "path"), [("POST", DISABLED), ("PUT", ENABLED)])
-async def test_odd_lists_are_refused(
+async def test_invalid_lists_are_refused(
     admin: AdminGateway, method: str, path: str, body: dict[str, Any], error: str
 ) -> None:
     answer = await admin.call(method, path, body, status=400)
@@ -84,7 +84,7 @@ async def test_odd_lists_are_refused(
 
 
 @pytest.mark.parametrize("path", [DISABLED, ENABLED])
-async def test_whose_list_is_to_go_must_be_said(admin: AdminGateway, path: str) -> None:
+async def test_deleting_a_list_requires_a_provider(admin: AdminGateway, path: str) -> None:
     answer = await admin.call("DELETE", path, status=400)
 
     assert answer["error"] == "Missing query parameter: providerAlias"

@@ -130,7 +130,7 @@ async def test_a_node_is_not_moved_to_what_is_never_called(admin: AdminGateway, 
     assert (await admin.call("GET", f"{PATH}/{node['id']}"))["node"] == node
 
 
-async def test_a_small_picture_may_be_the_icon(admin: AdminGateway) -> None:
+async def test_a_small_image_may_be_the_icon(admin: AdminGateway) -> None:
     picture = "data:image/png;base64,iVBORw0KGgo="
 
     assert (await made(admin, iconUrl=picture))["iconUrl"] == picture
@@ -146,7 +146,7 @@ async def test_the_names_of_providers_are_reserved(admin: AdminGateway, prefix: 
 
 
 @pytest.mark.parametrize("type_", ["openai-compatible", "custom-embedding"])
-async def test_a_prefix_is_given_once(admin: AdminGateway, type_: str) -> None:
+async def test_a_prefix_is_unique(admin: AdminGateway, type_: str) -> None:
     first = await made(admin, type=type_)
     other = await made(admin, prefix="other")
 
@@ -214,7 +214,7 @@ async def test_what_a_change_leaves_out_stays(admin: AdminGateway) -> None:
     assert node["modelId"] == "jev"
 
 
-async def test_the_prefix_of_a_decision_node_stays_while_models_go_by_it(
+async def test_the_prefix_of_a_decision_node_with_models_cannot_change(
     admin: AdminGateway,
 ) -> None:
     node = await made(admin, type="custom-systemone")

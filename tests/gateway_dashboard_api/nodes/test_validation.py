@@ -33,7 +33,7 @@ async def test_an_open_list_is_enough_where_no_model_is_named(admin: AdminGatewa
     }
 
 
-async def test_a_named_model_is_greeted_where_the_list_proves_nothing(admin: AdminGateway) -> None:
+async def test_a_named_model_is_called_where_the_list_proves_nothing(admin: AdminGateway) -> None:
     admin.vendor.open_list = True
 
     good = await validated(admin, modelId="large")
@@ -43,7 +43,7 @@ async def test_a_named_model_is_greeted_where_the_list_proves_nothing(admin: Adm
     assert (wrong["valid"], "method" in wrong) == (False, False)
 
 
-async def test_an_endpoint_without_a_list_wants_a_model(admin: AdminGateway) -> None:
+async def test_an_endpoint_without_a_list_requires_a_model(admin: AdminGateway) -> None:
     admin.vendor.said["/models"] = refused(404, "No such path")
 
     without = await validated(admin)
@@ -53,13 +53,13 @@ async def test_an_endpoint_without_a_list_wants_a_model(admin: AdminGateway) -> 
     assert (named["valid"], named["method"]) == (True, "chat")
 
 
-async def test_a_wrong_key_is_told_without_being_repeated(admin: AdminGateway) -> None:
+async def test_a_wrong_key_is_reported_without_being_repeated(admin: AdminGateway) -> None:
     answer = await validated(admin, apiKey="wrong-canary")
 
     assert answer == {"valid": False, "error": "Incorrect API key provided: Bearer ***"}
 
 
-async def test_a_messages_style_endpoint_is_asked_in_its_own_words(admin: AdminGateway) -> None:
+async def test_a_messages_style_endpoint_is_called_in_its_own_format(admin: AdminGateway) -> None:
     admin.vendor.said["/models"] = Said((b'{"data":[{"id":"a"}]}',))
 
     answer = await validated(
@@ -72,7 +72,7 @@ async def test_a_messages_style_endpoint_is_asked_in_its_own_words(admin: AdminG
     assert "anthropic-version" in asked.headers
 
 
-async def test_an_embedding_endpoint_tells_its_dimensions(admin: AdminGateway) -> None:
+async def test_an_embedding_endpoint_reports_its_dimensions(admin: AdminGateway) -> None:
     admin.vendor.said["/embeddings"] = Said((VECTOR,))
 
     answer = await validated(admin, type="custom-embedding", modelId="e")
@@ -91,7 +91,7 @@ async def test_an_embedding_endpoint_tells_its_dimensions(admin: AdminGateway) -
         (Said((b"[]",)), "The provider's answer holds no embedding"),
     ],
 )
-async def test_an_embedding_endpoint_that_gives_none_is_told(
+async def test_an_embedding_endpoint_without_an_embedding_is_invalid(
     admin: AdminGateway, said: Said, error: str
 ) -> None:
     admin.vendor.said["/embeddings"] = said
@@ -101,7 +101,7 @@ async def test_an_embedding_endpoint_that_gives_none_is_told(
     assert answer == {"valid": False, "error": error}
 
 
-async def test_an_embedding_endpoint_wants_a_model(admin: AdminGateway) -> None:
+async def test_an_embedding_endpoint_requires_a_model(admin: AdminGateway) -> None:
     answer = await validated(admin, type="custom-embedding")
 
     assert (answer["valid"], admin.vendor.asked) == (False, [])
@@ -117,7 +117,7 @@ async def test_an_embedding_endpoint_wants_a_model(admin: AdminGateway) -> None:
     ],
 )
 @pytest.mark.parametrize("base", ["/v1", "/v1/systemone"])
-async def test_a_decision_endpoint_is_asked_a_question(
+async def test_a_decision_endpoint_gets_a_question(
     admin: AdminGateway, said: Said, valid: bool, base: str
 ) -> None:
     admin.vendor.said["/v1/systemone"] = said
@@ -137,7 +137,7 @@ async def test_a_local_server_is_tried_without_a_key(admin: AdminGateway) -> Non
     assert (answer["valid"], answer["method"]) == (True, "models")
 
 
-async def test_an_endpoint_that_does_not_answer_is_given_up(
+async def test_an_endpoint_that_does_not_answer_times_out(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nodes, "LIMIT", 0.05)

@@ -93,7 +93,7 @@ async def test_a_pool_that_makes_no_sense_is_refused(
     assert await admin.core.stores.proxy_pools.list() == ()
 
 
-async def test_the_type_is_told_by_the_address(admin: AdminGateway) -> None:
+async def test_the_type_is_derived_from_the_address(admin: AdminGateway) -> None:
     pool = await new_pool(admin, proxyUrl="socks5://127.0.0.1:1080")
     relay = await new_pool(admin, proxyUrl="https://127.0.0.1/relay", type="vercel")
 
@@ -192,7 +192,7 @@ async def test_a_key_sees_no_password_and_sets_no_proxy(admin: AdminGateway) -> 
     assert len(await admin.core.stores.proxy_pools.list()) == 2
 
 
-async def test_nobody_without_a_credential_sees_pools(admin: AdminGateway) -> None:
+async def test_pools_require_a_credential(admin: AdminGateway) -> None:
     async with nobody(admin) as here:
         await here.call("GET", PATH, status=401)
 
@@ -297,7 +297,7 @@ async def test_a_relay_is_not_tested(admin: AdminGateway) -> None:
     )
 
 
-async def test_a_pool_whose_address_cannot_be_opened_says_so(admin: AdminGateway) -> None:
+async def test_a_pool_whose_address_cannot_be_decrypted_shows_an_error(admin: AdminGateway) -> None:
     pool = await new_pool(admin, strictProxy=False)
     await account(admin, proxyPoolId=pool["id"])
     await admin.core.stores.database.execute("UPDATE proxy_pools SET proxy_url = 'v1.AAAA'")

@@ -98,7 +98,9 @@ async def test_a_server_that_is_not_there_changes_nothing(session: AdminGateway)
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", CONFIGURE), ("POST", CONFIGURE), ("POST", DETECT)]
 )
-async def test_looking_around_wants_a_person(admin: AdminGateway, method: str, path: str) -> None:
+async def test_looking_for_servers_requires_a_session(
+    admin: AdminGateway, method: str, path: str
+) -> None:
     body: dict[str, Any] | None = {} if method == "POST" else None
     await admin.call(method, path, body, status=401)
     async with by_key(admin) as key:
@@ -125,7 +127,7 @@ async def test_a_crawler_is_found_where_the_settings_say(session: AdminGateway) 
     }
 
 
-async def test_a_crawler_is_not_looked_for_where_nobody_may_go(session: AdminGateway) -> None:
+async def test_a_crawler_is_not_looked_for_at_forbidden_addresses(session: AdminGateway) -> None:
     body = {"baseUrl": "http://169.254.169.254"}
 
     answer = await session.call("POST", DETECT, body, status=400)
@@ -161,7 +163,7 @@ async def test_a_proxy_is_tried_before_it_is_saved(admin: AdminGateway) -> None:
         assert proxy.reached == [f"page.test:{admin.vendor.port}"]
 
 
-async def test_the_stored_proxy_is_tried_when_none_is_given(admin: AdminGateway) -> None:
+async def test_the_stored_proxy_is_tested_by_default(admin: AdminGateway) -> None:
     serve_page(admin)
     async with real_proxy("http", "me:word") as proxy:
         await admin.call("PATCH", "/api/settings", {"outboundProxyUrl": proxy.url})

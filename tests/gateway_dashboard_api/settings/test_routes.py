@@ -40,7 +40,7 @@ async def test_a_fresh_gateway_shows_the_defaults(admin: AdminGateway) -> None:
     }
 
 
-async def test_nobody_is_shown_what_is_nobodys_business(admin: AdminGateway) -> None:
+async def test_secret_settings_are_never_shown(admin: AdminGateway) -> None:
     await admin.core.stores.settings.patch({**SECRETS, "oidcClientSecret": "oidc-canary"})
     await admin.core.stores.settings.patch({"upstreamProxyConfig": {"a": "http://u:canary@h"}})
 
@@ -61,7 +61,7 @@ async def test_a_patch_drops_what_only_other_routes_may_change(admin: AdminGatew
     assert await admin.core.stores.settings.document() == before
 
 
-async def test_a_patch_is_in_force_at_once_and_leaves_the_rest(admin: AdminGateway) -> None:
+async def test_a_patch_applies_at_once_and_changes_nothing_else(admin: AdminGateway) -> None:
     await admin.call("PATCH", PATH, {"comboStrategy": "round-robin", "stickyRoundRobinLimit": 5})
 
     shown = await admin.call("PATCH", PATH, {"stickyRoundRobinLimit": None, "requireLogin": False})
@@ -71,7 +71,7 @@ async def test_a_patch_is_in_force_at_once_and_leaves_the_rest(admin: AdminGatew
     assert admin.core.snapshot.settings.require_login is False
 
 
-async def test_keys_are_asked_for_from_the_next_call_on(admin: AdminGateway) -> None:
+async def test_keys_are_required_from_the_next_call_on(admin: AdminGateway) -> None:
     async with nobody(admin) as here:
         assert (await here.chat("echo/echo")).status_code == 200
 
@@ -220,7 +220,7 @@ async def test_an_operator_sees_everything_but_secrets(admin: AdminGateway, audi
     assert shown["tool"] == {"proxyUrl": "http://me:word@h", "list": [{"a": 1}]}
 
 
-async def test_nobody_without_a_credential_sees_or_changes_anything(admin: AdminGateway) -> None:
+async def test_settings_require_a_credential(admin: AdminGateway) -> None:
     async with nobody(admin) as here:
         await here.call("GET", PATH, status=401)
         await here.call("PATCH", PATH, {"cavemanEnabled": True}, status=401)
@@ -238,7 +238,7 @@ async def test_nobody_without_a_credential_sees_or_changes_anything(admin: Admin
         *("dataRetentionEnabled", "dataRetentionDays"),
     ],
 )
-async def test_a_key_may_not_change_who_is_let_in_where_calls_go_or_what_is_deleted(
+async def test_a_key_may_not_change_access_addresses_or_retention(
     admin: AdminGateway, name: str
 ) -> None:
     value = "canary" if name == "oidcClientSecret" else traits()[name].default
@@ -249,7 +249,9 @@ async def test_a_key_may_not_change_who_is_let_in_where_calls_go_or_what_is_dele
     assert await admin.core.stores.settings.document() == {}
 
 
-async def test_a_key_may_change_the_rest_and_a_restricted_one_nothing(admin: AdminGateway) -> None:
+async def test_a_key_may_change_other_settings_and_a_restricted_one_none(
+    admin: AdminGateway,
+) -> None:
     async with by_key(admin) as key:
         shown = await key.call("PATCH", PATH, {"comboStrategy": "round-robin"})
     async with by_key(admin, rpmLimit=5) as key:
@@ -259,7 +261,7 @@ async def test_a_key_may_change_the_rest_and_a_restricted_one_nothing(admin: Adm
     assert admin.core.snapshot.settings.combo_strategy == "round-robin"
 
 
-async def test_changing_who_is_let_in_is_written_down(admin: AdminGateway) -> None:
+async def test_changing_access_is_audited(admin: AdminGateway) -> None:
     await admin.call("PATCH", PATH, {"cavemanEnabled": True})
     await admin.call("PATCH", PATH, {"requireLogin": False, "oidcClientSecret": "canary"})
 

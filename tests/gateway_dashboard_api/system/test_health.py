@@ -55,7 +55,7 @@ async def test_the_audit_trail_is_for_operators(admin: AdminGateway) -> None:
         await here.call("GET", "/api/audit", status=401)
 
 
-async def test_providers_fare_as_their_accounts_do(admin: AdminGateway) -> None:
+async def test_a_providers_health_follows_its_accounts(admin: AdminGateway) -> None:
     one, two = await admin.connect(), await admin.connect(name="other")
 
     async def status() -> tuple[str, int]:
@@ -78,7 +78,7 @@ def _rest(admin: AdminGateway, account: str, verdict: FailureClass) -> None:
     admin.core.cooldowns.record_failure(account, "large", UpstreamError("no", status=500), verdict)
 
 
-async def test_a_picture_of_health_is_kept_for_a_moment(admin: AdminGateway) -> None:
+async def test_health_is_cached_for_a_moment(admin: AdminGateway) -> None:
     row = await admin.connect()
     first = await admin.call("GET", HEALTH)
     _rest(admin, row["id"], FailureClass(retry=True, cooldown=60, whole_account=True))

@@ -58,7 +58,7 @@ async def test_a_locale_is_a_language(admin: AdminGateway, locale: str) -> None:
     assert answer["error"] == "Invalid locale"
 
 
-async def test_whoever_knows_the_secret_stops_the_gateway(
+async def test_the_secret_permits_stopping_the_gateway(
     admin: AdminGateway, stopped: asyncio.Event
 ) -> None:
     answer = await admin.call("POST", SHUTDOWN, headers=STOP)
@@ -122,7 +122,7 @@ async def test_a_gateway_in_production_is_not_stopped(
 
 
 @pytest.mark.parametrize("variables", [{}])
-async def test_without_a_secret_nobody_stops_it(
+async def test_without_a_secret_it_cannot_be_stopped(
     admin: AdminGateway, stopped: asyncio.Event
 ) -> None:
     empty = {"authorization": "Bearer "}

@@ -27,7 +27,7 @@ def variables() -> dict[str, str]:
     return {"ENABLE_TRANSLATOR": "true"}
 
 
-async def test_the_formats_are_told(admin: AdminGateway) -> None:
+async def test_the_formats_are_shown(admin: AdminGateway) -> None:
     told = await admin.call("POST", f"{PATH}/translate", {"step": 1, **ASKED})
 
     assert told == {
@@ -79,7 +79,7 @@ async def test_a_whole_request_is_shown_without_its_secret(admin: AdminGateway) 
         ({"provider": "deaf", "model": "m"}, "Provider deaf does not serve chat requests"),
     ],
 )
-async def test_what_cannot_be_translated_is_told(
+async def test_an_untranslatable_request_is_refused(
     admin: AdminGateway, change: dict[str, Any], error: str
 ) -> None:
     _add_deaf_provider(admin)

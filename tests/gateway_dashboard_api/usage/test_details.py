@@ -27,7 +27,7 @@ async def kept(admin: AdminGateway) -> str:
     return call.request_id[-6:]
 
 
-async def test_a_call_is_shown_with_what_was_said(admin: AdminGateway) -> None:
+async def test_a_call_is_shown_with_its_recorded_bodies(admin: AdminGateway) -> None:
     end = await kept(admin)
 
     answer = await admin.call("GET", PATH)
@@ -78,9 +78,7 @@ def is_on_disk(word: bytes, folder: Path) -> bool:
     return any(word in path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-async def test_by_default_nothing_that_was_said_is_written(
-    admin: AdminGateway, tmp_path: Path
-) -> None:
+async def test_no_body_is_recorded_by_default(admin: AdminGateway, tmp_path: Path) -> None:
     await admin.connect()
     messages = [{"role": "user", "content": "a-word-to-look-for"}]
 

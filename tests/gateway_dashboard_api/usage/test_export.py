@@ -37,7 +37,7 @@ async def test_the_file_holds_the_last_day(admin: AdminGateway) -> None:
     assert stamps == sorted(stamps, reverse=True)
 
 
-async def test_a_limit_says_how_much_there_is_before_the_rows(admin: AdminGateway) -> None:
+async def test_a_limited_export_starts_with_the_total(admin: AdminGateway) -> None:
     await keep(admin, *(row(number) for number in range(5)))
 
     document = await admin.call("GET", PATH, params={"limit": 3, "hours": 168})
@@ -51,7 +51,7 @@ async def test_nothing_is_a_file_too(admin: AdminGateway) -> None:
     assert (await admin.call("GET", PATH))["logs"] == []
 
 
-async def test_a_failure_half_way_leaves_a_document_that_says_so(
+async def test_a_failure_midway_is_reported_at_the_end_of_the_document(
     admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await keep(admin, *(row(number) for number in range(5)))
@@ -85,7 +85,7 @@ async def test_an_export_is_written_down_first(admin: AdminGateway) -> None:
     assert [one.detail for one in rows] == [{"hours": 24, "limit": 7}]
 
 
-async def test_a_key_and_a_stranger_get_nothing(admin: AdminGateway) -> None:
+async def test_a_key_and_an_unauthenticated_caller_are_refused(admin: AdminGateway) -> None:
     async with by_key(admin) as caller:
         await caller.call("GET", PATH, status=403)
     async with nobody(admin, "192.0.2.9") as caller:

@@ -15,7 +15,7 @@ PATH = "/api/usage/history"
 PATHS = (PATH, "/api/usage/request-details")
 
 
-async def test_a_row_tells_everything_but_the_key(admin: AdminGateway) -> None:
+async def test_a_row_shows_everything_except_the_keys_text(admin: AdminGateway) -> None:
     account = await admin.connect()
     await keep(
         admin,
@@ -129,7 +129,7 @@ BAD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("query", BAD, ids=lambda query: str(query)[:50])
-async def test_what_cannot_be_is_refused_in_words(
+async def test_an_invalid_query_is_refused_with_a_message(
     admin: AdminGateway, query: dict[str, Any]
 ) -> None:
     answer = await admin.call("GET", PATH, params=query, status=400)

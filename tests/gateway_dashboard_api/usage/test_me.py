@@ -58,7 +58,7 @@ async def test_a_key_without_scope_sees_the_accounts_that_are_switched_on(
     assert body["usage"]["daily"]["remaining"] is None
 
 
-async def test_whoever_shows_no_good_key_is_told_to(admin: AdminGateway) -> None:
+async def test_a_caller_without_a_valid_key_is_refused(admin: AdminGateway) -> None:
     paused = await key_for(admin, isActive=False)
     gone = await key_for(admin)
     await admin.call("DELETE", f"{PATH}/{gone['id']}")

@@ -7,9 +7,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("query", ["", "?force=1"])
-async def test_an_account_whose_vendor_tells_nothing_says_so(
-    admin: AdminGateway, query: str
-) -> None:
+async def test_an_account_without_a_quota_says_so(admin: AdminGateway, query: str) -> None:
     account = await admin.connect()
 
     answer = await admin.call("GET", f"/api/usage/{account['id']}{query}")

@@ -100,7 +100,7 @@ async def test_a_clock_that_was_set_back_does_not_stop_it(admin: AdminGateway) -
     assert await run_if_due(admin.core) is not None
 
 
-async def test_what_was_deleted_is_gone_from_the_disk(admin: AdminGateway, tmp_path: Path) -> None:
+async def test_deleted_rows_are_gone_from_the_disk(admin: AdminGateway, tmp_path: Path) -> None:
     detail = RequestDetail(
         request_id="old", finished_at=iso(NOW - 8 * DAY), request={"body": "a-word-to-look-for"}
     )

@@ -150,7 +150,7 @@ async def test_a_period_that_makes_no_sense_is_refused(
     assert answer["error"].startswith(error)
 
 
-async def test_requests_on_their_way_are_told(admin: AdminGateway) -> None:
+async def test_requests_in_flight_are_shown(admin: AdminGateway) -> None:
     account = await admin.connect()
     # The pipeline counts the calls; here one stands still.
     admin.core.in_flight = InFlight()
@@ -219,7 +219,7 @@ async def test_a_chart_of_an_unknown_period_is_refused(admin: AdminGateway) -> N
     assert answer["error"] == "Invalid period"
 
 
-async def test_combos_are_told_by_account(admin: AdminGateway) -> None:
+async def test_combos_are_shown_by_account(admin: AdminGateway) -> None:
     mine = {"combo_id": "b-1", "combo_name": "fast", "cost": 2_000_000, "input_tokens": 5}
     await keep(admin, row(9, **mine), row(9, **mine), row(9, cost=1_000_000), row(8 * DAY, **mine))
 
@@ -266,7 +266,7 @@ async def test_logs_are_the_newest_calls_a_line_each(admin: AdminGateway, path: 
     assert lines[0] == f"{iso(NOW)} | two?lines?[31m | acme | c-1 | 0 | 0 | error x"
 
 
-async def test_a_reset_deletes_the_period_and_leaves_the_rest(admin: AdminGateway) -> None:
+async def test_a_reset_deletes_only_the_period(admin: AdminGateway) -> None:
     await keep(admin, row(0), row(11 * HOUR), row(13 * HOUR), row(9 * DAY))
 
     answer = await admin.call("POST", "/api/usage/reset", {"period": "today"})

@@ -49,7 +49,7 @@ async def shown(frames: AsyncGenerator[bytes, None]) -> dict[str, Any]:
     return picture
 
 
-async def test_the_whole_picture_comes_first(admin: AdminGateway, context: AdminContext) -> None:
+async def test_the_whole_overview_comes_first(admin: AdminGateway, context: AdminContext) -> None:
     await keep(admin, row(input_tokens=3))
 
     async with aclosing(feeds_of(context, every=NEVER).watch("7d")) as frames:
@@ -95,7 +95,7 @@ async def test_it_comes_again_when_a_new_day_begins(
     assert (before["totalRequests"], after["totalRequests"]) == (1, 0)
 
 
-async def test_while_nothing_happens_there_are_pings_and_no_new_picture(
+async def test_without_changes_there_are_pings_and_no_new_overview(
     context: AdminContext,
 ) -> None:
     feeds = feeds_of(context, ping=OFTEN)
@@ -107,9 +107,7 @@ async def test_while_nothing_happens_there_are_pings_and_no_new_picture(
     assert feeds.computed == 1
 
 
-async def test_one_picture_is_enough_for_everybody(
-    admin: AdminGateway, context: AdminContext
-) -> None:
+async def test_one_overview_serves_all_watchers(admin: AdminGateway, context: AdminContext) -> None:
     await keep(admin)
     feeds = feeds_of(context)
     watchers = [feeds.watch("7d") for _ in range(20)]
@@ -125,7 +123,7 @@ async def test_one_picture_is_enough_for_everybody(
     assert (computed, feeds.computed) == (1, 2)
 
 
-async def test_a_picture_that_takes_long_is_not_made_all_the_time(
+async def test_a_slow_overview_is_not_computed_all_the_time(
     admin: AdminGateway, context: AdminContext
 ) -> None:
     moment = 0.0
@@ -148,7 +146,7 @@ async def test_a_picture_that_takes_long_is_not_made_all_the_time(
     assert moment - first >= 10
 
 
-async def test_nobody_looks_when_nobody_watches(context: AdminContext) -> None:
+async def test_nothing_is_computed_without_watchers(context: AdminContext) -> None:
     feeds = feeds_of(context)
     frames = feeds.watch("7d")
     await shown(frames)

@@ -23,7 +23,7 @@ CHAT = "/v1/chat/completions"
 ANY_ACCOUNT = AccountConstraints()
 
 
-def build_greeting(formats: Mapping[str, WireFormat], model: str) -> Translation:
+def build_minimal_call(formats: Mapping[str, WireFormat], model: str) -> Translation:
     """Build the shortest chat call, in the first client format that can read it.
 
     Raises Unavailable when none does.
@@ -51,7 +51,7 @@ def build_greeting(formats: Mapping[str, WireFormat], model: str) -> Translation
         translation = Translation(call, formats)
         if wire.client is not None and _is_understood(translation):
             return translation
-    raise Unavailable("No wire format is installed that can ask a model for a word")
+    raise Unavailable("No installed wire format can write a test request")
 
 
 def _is_understood(translation: Translation) -> bool:
@@ -69,7 +69,7 @@ async def intercept(core: Core, translation: Translation) -> Translation:
     return Translation(await core.interceptors.before(translation.call), translation.formats)
 
 
-async def greet(
+async def call_members(
     core: Core,
     snapshot: ConfigSnapshot,
     translation: Translation,
@@ -87,17 +87,15 @@ async def greet(
     record.add_usage(answer.exchange.usage)
 
 
-async def greet_account(
-    core: Core, account: Account, member: Member, record: RequestRecord
-) -> None:
+async def call_account(core: Core, account: Account, member: Member, record: RequestRecord) -> None:
     """Send the call to exactly this account, also in cooldown. Raises GatewayError.
 
-    What is learnt stays here: the account's standing with real calls does not change.
+    Its cooldowns and rotation are its own, so real calls are not affected.
     """
     isolated = msgspec.structs.replace(
         core, cooldowns=Cooldowns(core.environment, core.clock), round_robin=RoundRobin()
     )
     accounts = {member.target.provider.id: (account,)}
     snapshot = msgspec.structs.replace(core.snapshot, accounts=accounts)
-    translation = build_greeting(snapshot.registry.formats, record.model)
-    await greet(isolated, snapshot, translation, (member,), record)
+    translation = build_minimal_call(snapshot.registry.formats, record.model)
+    await call_members(isolated, snapshot, translation, (member,), record)
