@@ -1,7 +1,7 @@
-"""A whole gateway with the management routes, and vendors on loopback behind it.
+"""A whole gateway with the admin API, and vendors on loopback behind it.
 
-Every secret that a test stores or sends has the word ``canary`` in it, and
-every answer under ``/api`` is searched for that word.
+Every secret that a test stores or sends contains the word ``canary``, and
+every response under ``/api`` is searched for it.
 """
 
 import time
@@ -42,16 +42,16 @@ LIST = b'{"object":"list","data":[{"id":"large","object":"model"},{"id":"new"}]}
 
 
 class Vendor(FakeVendor):
-    """A chat vendor that knows one key and repeats the wrong ones it is shown."""
+    """A chat vendor that accepts one key and repeats wrong ones in its errors."""
 
     def __init__(self) -> None:
         super().__init__(self.answer)
         self.key: str | None = KEY
-        """``None`` lets everybody in."""
+        """``None`` accepts every request."""
         self.open_list = False
-        """Whether the list of models is open to everybody."""
+        """Whether the list of models needs no key."""
         self.said: dict[str, Said] = {}
-        """Other answers, by the end of the path."""
+        """Other responses, by the end of the path."""
 
     def answer(self, asked: Asked) -> Said:
         path = asked.target.partition("?")[0]
@@ -81,7 +81,7 @@ def refused(status: int, message: str) -> Said:
 
 
 class AdminGateway:
-    """A gateway's management side, as an operator on this machine reaches it."""
+    """A gateway's admin API, as an operator on this machine calls it."""
 
     def __init__(
         self, gateway: Gateway, client: httpx2.AsyncClient, vendor: Vendor, other: Vendor
@@ -99,7 +99,7 @@ class AdminGateway:
     async def call(
         self, method: str, path: str, body: Any = None, *, status: int = 200, **more: Any
     ) -> Any:
-        """Ask, insist on a status, and give the answer's JSON."""
+        """Send a request, check the status, and return the response's JSON."""
         if body is not None:
             more["json"] = body
         answer = await self.client.request(method, path, **more)
@@ -107,7 +107,7 @@ class AdminGateway:
         return answer.json()
 
     async def connect(self, provider: str = "acme", **more: Any) -> dict[str, Any]:
-        """Save an account with the right key and give its row."""
+        """Save an account with the right key and return its row."""
         body = {"provider": provider, "name": "main", "apiKey": KEY, **more}
         made = await self.call("POST", "/api/providers", body, status=201)
         row: dict[str, Any] = made["connection"]
@@ -125,7 +125,7 @@ class AdminGateway:
 
 
 def built(target: Target, credential: Credential, path: str) -> str:
-    """Where the provider ``built`` is called: an account's data names the port."""
+    """Build the URL of the provider ``built`` from the port in an account's data."""
     return f"http://127.0.0.1:{credential.data['port']}/v1{path}"
 
 
@@ -171,7 +171,7 @@ FORMATS = {
 def client_of(
     gateway: Gateway, host: str = "127.0.0.1", *, operator: bool = True
 ) -> httpx2.AsyncClient:
-    """A client with the command line's token, or with no credential at all."""
+    """Return a client with the command line's token, or without any credential."""
     token = gateway.core.identity.cli_token
     return httpx2.AsyncClient(
         headers={CLI_HEADER: token} if operator else {},
@@ -182,7 +182,7 @@ def client_of(
 
 
 async def tells_no_secret(response: httpx2.Response) -> None:
-    """Looks at the answers of management routes."""
+    """Check that a response of the admin API contains no secret."""
     if not response.request.url.path.startswith("/api/"):
         return
     assert CANARY not in str(response.headers)
@@ -196,7 +196,7 @@ async def opened(
     clock: Callable[[], float] = time.time,
     more: Mapping[str, object] = {},
 ) -> AsyncIterator[AdminGateway]:
-    """A gateway with two vendors, and with ``more`` plugins, until the block ends."""
+    """Run a gateway with two vendors, and with ``more`` plugins, until the block ends."""
     async with AsyncExitStack() as stack:
         vendor, other = Vendor(), Vendor()
         for each in (vendor, other):

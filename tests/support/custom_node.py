@@ -1,4 +1,4 @@
-"""A vendor behind a gateway in a process of its own, added the way an operator adds it."""
+"""A node for a vendor, added to a gateway in another process as an operator adds it."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ STREAM = b'{"model":"lab/m","stream":true,"messages":[{"role":"user","content":"
 
 
 def operator(here: Running, data_dir: Path) -> httpx2.Client:
-    """A client with the command line's token."""
+    """Return a client with the command line's token."""
     owned = DataDir(data_dir)
     token = cli_token(owned.raw_machine_id(), owned.cli_secret())
     return httpx2.Client(
@@ -31,7 +31,7 @@ def operator(here: Running, data_dir: Path) -> httpx2.Client:
 
 
 def add_node(here: Running, data_dir: Path, vendor: FakeVendor) -> None:
-    """Add the vendor as ``lab``."""
+    """Add the vendor as a node with the prefix ``lab``."""
     node = {
         "name": "Lab",
         "prefix": "lab",

@@ -1,4 +1,4 @@
-"""Gateway keys for tests: made over REST, shown by clients that have no other credential."""
+"""Gateway keys: created over REST, used by clients without any other credential."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ PATH = "/api/keys"
 
 
 async def key_for(admin: AdminGateway, name: str = "one", **more: Any) -> dict[str, Any]:
-    """A new key, with its text."""
+    """Create a key; the result has its text."""
     body = {"name": name, "machineId": "any", **more}
     made: dict[str, Any] = await admin.call("POST", PATH, body, status=201)
     return made
@@ -29,11 +29,11 @@ async def chat(
 
 
 def remote(admin: AdminGateway) -> httpx2.AsyncClient:
-    """A client from elsewhere, without any credential."""
+    """Return a client at another address, without any credential."""
     return client_of(admin.gateway, REMOTE, operator=False)
 
 
 async def status_of(admin: AdminGateway, key: dict[str, Any], model: str = "acme/large") -> int:
-    """What a caller from elsewhere gets with a key."""
+    """Return the status of a call with a key from another address."""
     async with remote(admin) as client:
         return (await chat(client, key, model)).status_code

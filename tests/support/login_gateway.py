@@ -1,4 +1,4 @@
-"""A gateway with its login, its clocks in the test's hand, and browsers before it."""
+"""A gateway with its login, clocks that the test sets, and browsers."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -42,7 +42,7 @@ class Clock:
 
 
 class Browser(httpx2.AsyncClient):
-    """A browser that shows a page of the gateway, with a jar for its cookies."""
+    """A browser on a page of the gateway, with cookies."""
 
     def __init__(
         self, gateway: Gateway, host: str, base: str, headers: dict[str, str] | None = None
@@ -56,7 +56,7 @@ class Browser(httpx2.AsyncClient):
     async def call(
         self, method: str, path: str, body: Any = None, *, status: int = 200, **more: Any
     ) -> Any:
-        """Ask, insist on a status, and give the answer's JSON."""
+        """Send a request, check the status, and return the response's JSON."""
         if body is not None:
             more["json"] = body
         answer = await self.request(method, path, **more)
@@ -68,12 +68,12 @@ class Browser(httpx2.AsyncClient):
         return await self.call("POST", LOGIN, {"password": password}, status=status)
 
     async def is_in(self) -> bool:
-        """Whether a protected route takes this browser for somebody who has signed in."""
+        """Whether a protected route accepts this browser's session."""
         return (await self.get("/api/settings")).status_code == 200
 
 
 class LoginGateway:
-    """The gateway, and what a test may look at behind the door."""
+    """The gateway, its clocks and its stored settings."""
 
     def __init__(
         self, gateway: Gateway, context: AdminContext, wall: Clock, monotonic: Clock
@@ -95,7 +95,7 @@ class LoginGateway:
     async def browser(
         self, host: str = "127.0.0.1", base: str = "http://127.0.0.1", **headers: str
     ) -> Browser:
-        """A browser at an address, which reaches the gateway by a name."""
+        """Return a browser at an address that calls the gateway by a host name."""
         given = {"origin": base, **headers}
         return await self.stack.enter_async_context(Browser(self.gateway, host, base, given))
 
@@ -106,7 +106,7 @@ class LoginGateway:
         )
 
     def pass_time(self, seconds: float) -> None:
-        """Let both clocks run."""
+        """Advance both clocks."""
         self.wall.now += seconds
         self.monotonic.now += seconds
 
@@ -115,7 +115,7 @@ class LoginGateway:
         await self.core.refresh()
 
     async def damage(self, column: str, text: str) -> None:
-        """Write rubbish into the row of settings, past the store."""
+        """Write invalid data into the row of settings, past the store."""
         await self.store(cavemanEnabled=False)
         async with self.core.stores.database.transaction() as transaction:
             await transaction.execute(f"UPDATE settings SET {column} = :text", text=text)
@@ -123,7 +123,7 @@ class LoginGateway:
         await self.core.refresh()
 
     async def audited(self) -> list[str]:
-        """The acts of the audit trail, oldest first."""
+        """Return the actions of the audit trail, oldest first."""
         rows, _ = await self.core.stores.audit.page()
         return [row.action for row in reversed(rows)]
 

@@ -1,7 +1,7 @@
-"""A naive reading of answers: what a person would take from the JSON, by the plainest means.
+"""Plain readers of vendors' responses: text and tool calls straight from the JSON.
 
-Independent of the gateway's own readers on purpose; it knows nothing of hubs,
-events or rare cases, only where each dialect keeps text and tool calls.
+Independent of the gateway's own readers on purpose: they know no canonical form,
+events or rare cases, only where each format keeps text and tool calls.
 """
 
 import json
@@ -21,7 +21,7 @@ class Outcome:
 
 
 def frames(stream: bytes) -> Iterator[Any]:
-    """The JSON of every SSE data line; lines that are not JSON are left out."""
+    """Yield the JSON of every SSE data line; other lines are skipped."""
     for line in stream.decode().replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         if line.startswith("data:") and line[5:].strip() not in ("", "[DONE]"):
             try:
@@ -241,5 +241,5 @@ STREAM: dict[str, Read] = {
 
 
 def read(wire: str, body: bytes, *, stream: bool) -> Outcome:
-    """What an answer in this wire format says."""
+    """Read a response in this wire format."""
     return (STREAM if stream else WHOLE)[wire](body)

@@ -1,4 +1,4 @@
-"""A gateway that holds a secret of every kind, and the search for them in bytes."""
+"""A gateway that stores a secret of every kind, and searching bytes for them."""
 
 import base64
 from collections.abc import AsyncIterator, Iterator
@@ -54,7 +54,7 @@ class PluginSettings(Struct, frozen=True):
 
 
 def settled() -> ModuleType:
-    """A plugin that has settings and nothing else."""
+    """A plugin with settings only."""
     module = ModuleType("settled")
     module.register_settings = hookimpl(lambda: PluginSettings)  # type: ignore[attr-defined]
     return module
@@ -62,19 +62,19 @@ def settled() -> ModuleType:
 
 @asynccontextmanager
 async def open_with_secrets(data_dir: Path) -> AsyncIterator[AdminGateway]:
-    """A gateway at which every kind of secret can be saved."""
+    """Run a gateway that can store every kind of secret."""
     more = {"pages": plugin(Demonstration()), "settled": settled()}
     async with opened(data_dir, VARIABLES, more=more) as here:
         yield here
 
 
 def spellings(text: str) -> Iterator[bytes]:
-    """The bytes of a text, and what base64, hex and a URL make of them."""
+    """Yield the bytes of a text, plain and as base64, hex and in a URL."""
     plain = text.encode()
     yield from (plain, plain.hex().encode(), quote(text, safe="").encode())
     for offset in range(3):
         coded = base64.b64encode(b"\0" * offset + plain)
-        inner = coded[4 if offset else 0 : -4]  # What is around it changes only the ends.
+        inner = coded[4 if offset else 0 : -4]  # Surrounding text changes only the ends.
         yield from (inner, inner.replace(b"+", b"-").replace(b"/", b"_"))
 
 
@@ -87,7 +87,7 @@ def find_texts(texts: tuple[str, ...], within: bytes) -> set[str]:
 
 
 async def enrol(admin: AdminGateway) -> tuple[str, ...]:
-    """Switch the second factor on; gives its secret and the backup codes."""
+    """Switch the second factor on; returns its secret and the backup codes."""
     async with by_session(admin) as here:
         known = {"password": PASSWORD}
         secret = (await here.call("POST", "/api/auth/mfa/setup", known))["secret"]
@@ -110,14 +110,14 @@ async def save_captured_account(admin: AdminGateway) -> None:
 
 
 async def create_key(admin: AdminGateway, name: str) -> str:
-    """The text of a new gateway key, which must not be stored either."""
+    """Create a gateway key; returns its text, which must not be stored either."""
     made = await admin.call("POST", "/api/keys", {"name": name, "machineId": "any"}, status=201)
     text: str = made["key"]
     return text
 
 
 async def make_calls(admin: AdminGateway, key: str) -> None:
-    """Calls that succeed, and one whose refusal repeats the credential, all of them noted."""
+    """Make recorded calls that succeed, and one whose error repeats the credential."""
     await admin.call("PATCH", "/api/settings", {"enableObservability": True})
     await admin.chat("acme/large", authorization=f"Bearer {key}")
     await admin.client.post(f"/v1/chat/completions?key={key}", json={"model": "acme/large"})
@@ -128,7 +128,7 @@ async def make_calls(admin: AdminGateway, key: str) -> None:
 
 
 async def store_every_secret(admin: AdminGateway) -> tuple[str, ...]:
-    """Store every kind of secret there is, and give their texts."""
+    """Store every kind of secret; returns their texts."""
     account = ACCOUNT | {"providerSpecificData": dict(ACCOUNT["providerSpecificData"])}
     await admin.connect(**account)
     await admin.call("PATCH", "/api/settings", SETTINGS)
@@ -143,7 +143,7 @@ async def store_every_secret(admin: AdminGateway) -> tuple[str, ...]:
 
 
 async def add_ticket(admin: AdminGateway) -> tuple[str, str]:
-    """A ticket of somebody who is half-way in, and what it stands for."""
+    """Add the ticket of a pending login; returns its text and its value."""
     text, value = "ticket-canary-0014", "value-canary-0015"
     await admin.core.stores.tickets.add(PENDING, text, value, "")
     return text, value
