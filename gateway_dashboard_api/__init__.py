@@ -1,1 +1,1 @@
-"""The operator's desk: everything under ``/api``."""
+"""The admin API: everything under ``/api``."""

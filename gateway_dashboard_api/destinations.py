@@ -1,4 +1,4 @@
-"""Where a stored credential would go, and which addresses an operator may name.
+"""Where stored credentials are sent, and which addresses may be configured.
 
 A credential is bound to the origins it was saved for. Whoever changes where an
 account's calls go has to bring its key again.
@@ -19,7 +19,7 @@ from gateway_core.upstream.transport import AddressForbidden, AddressPolicy, Mal
 from gateway_core.upstream.transport.urls import parse
 
 LOOK_UP = 5.0
-"""Seconds a name may take to be looked up before it is taken on trust."""
+"""Seconds for a DNS lookup; a name that takes longer is accepted."""
 LONGEST = 2048
 BASE_URL = "baseUrl"
 PROXY_URL = "connectionProxyUrl"
@@ -28,10 +28,10 @@ _ANY_MODEL = Model("model")
 
 
 async def permit(network: Network, url: str) -> None:
-    """Refuse an address the gateway never calls. Raises BadRequest.
+    """Refuse an address that the gateway never calls. Raises BadRequest.
 
-    A name that nobody knows passes: it may be known tomorrow, and every
-    address is tested again when it is dialled.
+    A name that does not resolve passes: it may resolve later, and every
+    address is checked again when it is dialled.
     """
     try:
         async with asyncio.timeout(LOOK_UP):
@@ -57,7 +57,7 @@ async def permit_proxy(network: Network, url: str) -> None:
 
 
 def clean_base_url(text: str, endings: Iterable[str] = ()) -> str:
-    """A base URL without the slash, or the path of a call, that may have been pasted with it.
+    """Remove a trailing slash and a pasted endpoint path from a base URL.
 
     Raises BadRequest for one that no path can follow.
     """
@@ -71,9 +71,9 @@ def clean_base_url(text: str, endings: Iterable[str] = ()) -> str:
 
 
 def urls_in(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The members of ``providerSpecificData`` that are addresses, or are meant to be."""
+    """Yield the members of ``providerSpecificData`` that are or should be addresses."""
     for name, value in data.items():
-        # Vendors overlook the space around an address, so it hides none here.
+        # Vendors strip the space around an address, so it must not hide one from this check.
         if isinstance(value, str) and (url := value.strip()):
             is_meant = name in (BASE_URL, PROXY_URL)
             if is_meant or url.lower().startswith(("http://", "https://")):
@@ -83,24 +83,24 @@ def urls_in(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def destinations(
     spec: ProviderSpec | None, wire: WireFormat | None, credential: Credential
 ) -> frozenset[str]:
-    """The origins that an account sends its secret to."""
-    named = {url for name, url in urls_in(credential.data) if name != PROXY_URL}
+    """Return the origins that an account sends its secret to."""
+    urls = {url for name, url in urls_in(credential.data) if name != PROXY_URL}
     if spec is not None and wire is not None:
-        named.add(_called(spec, wire, credential))
-    return frozenset(filter(None, map(origin, named)))
+        urls.add(_called(spec, wire, credential))
+    return frozenset(filter(None, map(origin, urls)))
 
 
 def _called(spec: ProviderSpec, wire: WireFormat, credential: Credential) -> str:
-    """The address of a call; empty while the account's data is not enough to tell it."""
+    """Return the address of a call; empty while the account's data is incomplete."""
     try:
         path = vendor_side(wire).path(_ANY_MODEL.id, False)
         return endpoints.url(Target(spec, _ANY_MODEL), credential, wire, path)
     except (Exception, SystemExit, KeyboardInterrupt):
-        return ""  # A vendor's own code may insist on data that is not there yet, or be broken.
+        return ""  # The plugin's code may need data that is not set yet, or be broken.
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port as one word; empty for what is no address."""
+    """Return scheme, host and port; empty for an invalid address."""
     try:
         return parse(url).origin
     except MalformedUrl:

@@ -1,4 +1,4 @@
-"""From a function to a route: one place where what goes wrong becomes a flat answer."""
+"""Turns handlers into routes, and every error into a flat JSON response."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,11 +16,10 @@ from gateway_core.http.responses import flat_error
 from gateway_core.identity.access import Access
 from gateway_core.pipeline.client_response import ClientGone
 
-from .desk import AdminContext
+from .admin_context import AdminContext
 
 Handler = Callable[[AdminContext, Request], Awaitable[Response]]
 CLIENT_GONE = 499
-
 log = logging.getLogger(__name__)
 
 
@@ -40,7 +39,7 @@ def endpoint(
     example: Any = None,
     headers: Mapping[str, str] = {},
 ) -> Guarded:
-    """A route. ``purpose`` completes "Failed to …" for what nobody foresaw.
+    """Build a route. ``purpose`` completes "Failed to …" for unforeseen errors.
 
     ``query``, ``body`` and ``answer`` are the types that the handler reads and
     gives; the OpenAPI document shows them, with ``example`` as a body that works.
@@ -58,13 +57,7 @@ def endpoint(
         example=example,
         headers=headers,
     )
-    route = Route(path, _responder(admin, handler, purpose), methods=[method])
-    return Guarded(route, access, (operation,))
 
-
-def _responder(
-    admin: AdminContext, handler: Handler, purpose: str
-) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         response = await _answer(admin, handler, purpose, request)
         response.headers["x-request-id"] = request_id_of(request)
@@ -72,7 +65,7 @@ def _responder(
             response.body = b""
         return response
 
-    return respond
+    return Guarded(Route(path, respond, methods=[method]), access, (operation,))
 
 
 async def _answer(
@@ -85,6 +78,6 @@ async def _answer(
         return flat_error(error.message, error.status, request_id, code=error.code)
     except ClientGone:
         return Response(status_code=CLIENT_GONE)
-    except (Exception, SystemExit, KeyboardInterrupt):  # what ends a process may be a plugin's
+    except (Exception, SystemExit, KeyboardInterrupt):  # a plugin's code may raise any of them
         log.exception("request %s failed", request_id)
         return flat_error(f"Failed to {purpose}", 500, request_id)

@@ -1,4 +1,4 @@
-"""Puts the management routes beside the gateway's own."""
+"""Registers the admin API's routes and its background tasks."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -8,72 +8,50 @@ from gateway_core.http.operations import Guarded
 from gateway_core.pipeline.context import Core
 from gateway_core.pipeline.plugin_host import Host
 
-from . import console, retention_runs
-from .desk import AdminContext
-from .routes import (
-    audit,
-    auth,
-    auto_configure,
-    auto_sync,
-    availability,
-    combo_presets,
-    combos,
-    connection_groups,
-    connection_tests,
-    connections,
-    custom_models,
-    firecrawl,
-    key_groups,
-    key_usage,
-    keys,
-    logs_export,
-    media_routes,
-    mfa,
-    model_tests,
-    models,
-    node_tests,
-    nodes,
-    oidc,
-    openapi,
-    passwords,
-    plugin_settings,
-    plugins,
-    pricing,
-    process,
-    provider_extras,
-    provider_health,
-    proxy_pools,
-    proxy_test,
-    quota,
-    request_details,
-    require_login,
-    retention,
-    settings,
-    translator,
-    translator_console,
-    upstream_models,
-    usage,
-    usage_history,
-    usage_me,
-    usage_stream,
-    visibility,
-    web_login,
-)
+from .accounts import groups as account_groups
+from .accounts import routes as accounts
+from .accounts import testing as account_tests
+from .accounts.web_login import routes as web_login
+from .admin_context import AdminContext
+from .combos import presets as combo_presets
+from .combos import routes as combos
+from .keys import groups as key_groups
+from .keys import routes as keys
+from .login import mfa, oidc
+from .login import routes as login
+from .models import availability, prices, visibility
+from .models import custom as custom_models
+from .models import media as media_routes
+from .models import routes as models
+from .models import sync as model_sync
+from .models import testing as model_tests
+from .nodes import routes as nodes
+from .plugins import routes as plugins
+from .plugins import settings as plugin_settings
+from .proxies import routes as proxies
+from .settings import firecrawl, local_servers
+from .settings import routes as settings
+from .system import health
+from .system import routes as system
+from .translator import console
+from .translator import logs as translator_logs
+from .translator import routes as translator
+from .usage import details, export, quota, retention, retention_runs
+from .usage import me as key_owner
+from .usage import routes as usage
 
 GATEWAY_PROTOCOL = 1
-
-_MODULES = (
-    *(combo_presets, provider_extras, web_login),  # Their paths come before those with an id.
-    *(connection_tests, upstream_models, connections, node_tests, nodes, combos),
-    *(models, availability, custom_models, visibility, model_tests, settings),
-    *(proxy_pools, connection_groups, media_routes, auto_sync, provider_health, audit),
-    *(proxy_test, require_login, auto_configure, firecrawl, process, openapi, plugins),
-    *(translator, translator_console),
-    *(auth, passwords, mfa, oidc),
-    *(key_usage, keys, key_groups, usage_me),
-    *(usage, usage_history, usage_stream, request_details, logs_export, pricing, retention),
-    plugin_settings,
-    quota,  # The last of them: its path has room for any word after /api/usage.
+_ROUTES = (
+    *(web_login.routes, account_tests.routes, accounts.routes, account_groups.routes),
+    *(nodes.routes, combo_presets.routes, combos.routes),  # Presets before combos by their id.
+    *(models.routes, availability.routes, custom_models.routes, visibility.routes),
+    *(model_tests.routes, media_routes.routes, model_sync.routes, prices.routes),
+    *(login.routes, mfa.routes, oidc.routes),
+    *(settings.routes, local_servers.routes, firecrawl.routes),
+    *(proxies.routes, plugins.routes, plugin_settings.routes, system.routes, health.routes),
+    *(translator.routes, translator_logs.routes, keys.routes, key_groups.routes),
+    *(key_owner.routes, usage.routes, details.routes, export.routes, retention.routes),
+    quota.routes,  # Last, because its path matches any word after /api/usage.
 )
 
 
@@ -83,17 +61,16 @@ def register_routes(host: Host) -> list[Guarded]:
 
 
 def routes_of(core: Core) -> list[Guarded]:
-    """Every management route. Making them asks nothing of the gateway."""
+    """Every route of the admin API. Building them reads nothing from ``core``."""
     admin = AdminContext(core)
-    return [route for module in _MODULES for route in module.routes(admin)]
+    return [route for routes in _ROUTES for route in routes(admin)]
 
 
 @hookimpl
 def lifespan(host: Host) -> AbstractAsyncContextManager[None]:
-    return _running(host.core)
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        async with retention_runs.daily(host.core), console.capture_log(host.core):
+            yield
 
-
-@asynccontextmanager
-async def _running(core: Core) -> AsyncIterator[None]:
-    async with retention_runs.daily(core), console.listening(core):
-        yield
+    return running()

@@ -1,10 +1,10 @@
-"""Reading what a management route was asked: a JSON body of one shape, and numbers in the query."""
+"""Reading requests to the admin API: JSON bodies and query parameters."""
 
 from collections.abc import Collection
 from typing import TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, UnsetType
 from starlette.requests import Request
 
 from gateway_core.contracts.errors import BadRequest, UnsupportedMedia
@@ -15,23 +15,22 @@ LIMIT = 1024 * 1024
 """The largest body, bytes."""
 JSON = "application/json"
 LONGEST_SHOWN = 128
-"""Characters of a member's name that a refusal repeats."""
-
+"""Characters of a member's name that an error message repeats."""
 T = TypeVar("T")
 _members = msgspec.json.Decoder(dict[str, Raw])
 
 
-async def read(
+async def read_json(
     request: Request,
-    decoder: msgspec.json.Decoder[T],
+    kind: type[T],
     limit: int = LIMIT,
     *,
-    shown: Collection[str] = (),
+    ignored: Collection[str] = (),
 ) -> T:
-    """The body, of at most so many bytes.
+    """Read a JSON body of at most ``limit`` bytes as a value of this type.
 
-    ``shown`` are members that the row's answer has and no body sets, such as its id: they
-    are left out, so that a row may be sent back as it was read.
+    ``ignored`` are members that the row has and no body sets, such as its id, so that a row
+    may be sent back as it was read.
     Raises UnsupportedMedia, BodyTooLarge, BadRequest, ClientGone.
     """
     headers = headers_of(request.scope)
@@ -41,45 +40,32 @@ async def read(
         raise UnsupportedMedia("The body must not be compressed")
     body = await read_body(request.receive, headers, limit)
     try:
-        found = decoder.decode(body)
+        value = msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         raise BadRequest(f"Invalid request body: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BadRequest("The request body is not valid JSON") from None
-    if isinstance(found, Struct) and found.__struct_defaults__:
-        known = found.__struct_encode_fields__
-        check_members(_members.decode(body), known, shown)
-    return found
-
-
-def check_members(
-    given: Collection[str], known: Collection[str], shown: Collection[str] = ()
-) -> None:
-    """Refuse what nobody knows: a mistyped limit would be no limit.
-
-    Where every member is needed, a mistyped one is missed by itself. Raises BadRequest.
-    """
-    strange = next((name for name in given if name not in known and name not in shown), None)
-    if strange is not None:
-        name, names = strange[:LONGEST_SHOWN], ", ".join(known)
-        raise BadRequest(f'Unknown member "{name}": possible are {names}')
-
-
-def number(request: Request, name: str, default: int, *, least: int, most: int) -> int:
-    """A whole number of the query. Raises BadRequest for anything else, or one out of range."""
-    text = request.query_params.get(name)
-    if not text:
-        return default
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise BadRequest(f"Invalid {name}")
-    value = int(text)
-    if not least <= value <= most:
-        raise BadRequest(f"Invalid {name}: {least} to {most} is possible")
+    if isinstance(value, Struct) and value.__struct_defaults__:
+        known = value.__struct_encode_fields__
+        check_members(_members.decode(body), known, ignored)
     return value
 
 
-def required(request: Request, name: str) -> str:
-    """A parameter of the query. Raises BadRequest when it is missing."""
+def check_members(
+    members: Collection[str], known: Collection[str], ignored: Collection[str] = ()
+) -> None:
+    """Refuse unknown members: a mistyped limit would otherwise be no limit.
+
+    Raises BadRequest. Bodies whose members are all required need no check.
+    """
+    unknown = next((name for name in members if name not in known and name not in ignored), None)
+    if unknown is not None:
+        name, names = unknown[:LONGEST_SHOWN], ", ".join(known)
+        raise BadRequest(f'Unknown member "{name}": possible are {names}')
+
+
+def require_parameter(request: Request, name: str) -> str:
+    """Return a query parameter. Raises BadRequest when it is missing."""
     value = request.query_params.get(name, "").strip()
     if not value:
         raise BadRequest(f"Missing query parameter: {name}")
@@ -89,15 +75,23 @@ def required(request: Request, name: str) -> str:
 Q = TypeVar("Q", bound=msgspec.Struct)
 
 
-def query(request: Request, kind: type[Q]) -> Q:
-    """The whole query as a struct of text, numbers, booleans and choices.
+def read_query(request: Request, kind: type[Q]) -> Q:
+    """Read the query as a struct of text, numbers, booleans and choices.
 
     An empty parameter counts as one that is not there. Raises BadRequest with
     the name of what cannot be read.
     """
-    given = {name: value for name, value in request.query_params.items() if value}
+    parameters = {name: value for name, value in request.query_params.items() if value}
     try:
-        return msgspec.convert(given, kind, strict=False)
+        return msgspec.convert(parameters, kind, strict=False)
     except msgspec.ValidationError as error:
-        _, _, place = str(error).partition("`$.")
-        raise BadRequest(f"Invalid {place.rstrip('`') or 'query'}") from None
+        _, _, path = str(error).partition("`$.")
+        raise BadRequest(f"Invalid {path.rstrip('`') or 'query'}") from None
+
+
+Text = str | UnsetType | None
+
+
+def strip(text: Text) -> str:
+    """Remove the space around a text; empty when there is no text."""
+    return text.strip() if isinstance(text, str) else ""

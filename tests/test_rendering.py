@@ -7,15 +7,15 @@ In process and by pure functions; tests/interface/test_sdks.py does the same ove
 from collections.abc import Callable
 from typing import Any
 
-import naive
+import plain_readers
 import pytest
 from anthropic.types.beta import BetaMessage, BetaRawMessageStreamEvent
 from corpus import Item, answer, items
 from google.genai.types import GenerateContentResponse
-from naive import Outcome, arguments, frames
 from ollama import ChatResponse
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
+from plain_readers import Outcome, arguments, frames
 from pydantic import TypeAdapter
 
 from gateway_core import (
@@ -161,7 +161,9 @@ def test_whole_answers(vendor: str, client: str) -> None:
         if not same or is_accepted(WHOLE[client], answer(item)):
             WHOLE[client](body)
         says_the_same(
-            naive.read(client, body, stream=False), neutral(reply, shows_refusals=as_text), losses
+            plain_readers.read(client, body, stream=False),
+            neutral(reply, shows_refusals=as_text),
+            losses,
         )
         rendered += 1
     assert rendered > 10
@@ -202,7 +204,9 @@ def test_streams(vendor: str, client: str) -> None:
         except UpstreamError:
             continue
         says_the_same(
-            naive.read(client, stream, stream=True), neutral(reply, shows_refusals=as_text), losses
+            plain_readers.read(client, stream, stream=True),
+            neutral(reply, shows_refusals=as_text),
+            losses,
         )
         rendered += 1
     assert rendered > 5

@@ -1,10 +1,10 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import front_door
+import login_gateway
 import pytest
-from front_door import House
-from office import Office, opened
+from admin_gateway import AdminGateway, opened
+from login_gateway import LoginGateway
 
 
 @pytest.fixture
@@ -19,12 +19,12 @@ def variables() -> dict[str, str]:
 
 
 @pytest.fixture
-async def office(tmp_path: Path, variables: dict[str, str]) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path, variables: dict[str, str]) -> AsyncIterator[AdminGateway]:
     async with opened(tmp_path, variables) as here:
         yield here
 
 
 @pytest.fixture
-async def house(tmp_path: Path, variables: dict[str, str]) -> AsyncIterator[House]:
-    async with front_door.opened(tmp_path, variables) as here:
+async def server(tmp_path: Path, variables: dict[str, str]) -> AsyncIterator[LoginGateway]:
+    async with login_gateway.opened(tmp_path, variables) as here:
         yield here

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from admin_gateway import KEY, AdminGateway
 from fake_vendor import Asked
-from office import KEY, Office
 
 from gateway_core.contracts.errors import BadRequest
 from gateway_core.upstream.transport import Network
@@ -19,39 +19,39 @@ def shown(asked: list[Asked]) -> set[str]:
 
 
 async def test_another_origin_never_sees_the_key_that_was_saved_for_this_one(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
-    row = await office.connect(sessionToken="canary", providerSpecificData={"cookie": "canary"})
-    office.other.key = None
-    moved = {"providerSpecificData": {"baseUrl": f"{office.other.url}/v1"}}
+    row = await admin.connect(sessionToken="canary", providerSpecificData={"cookie": "canary"})
+    admin.other.key = None
+    moved = {"providerSpecificData": {"baseUrl": f"{admin.other.url}/v1"}}
 
-    after = (await office.ask("PUT", f"/api/providers/{row['id']}", moved))["connection"]
-    await office.chat("acme/large")
-    await office.ask("POST", f"/api/providers/{row['id']}/test")
-    await office.ask("GET", f"/api/providers/{row['id']}/models")
+    after = (await admin.call("PUT", f"/api/providers/{row['id']}", moved))["connection"]
+    await admin.chat("acme/large")
+    await admin.call("POST", f"/api/providers/{row['id']}/test")
+    await admin.call("GET", f"/api/providers/{row['id']}/models")
 
-    assert office.other.asked
-    assert shown(office.other.asked) == set()
-    assert await office.stored(row["id"]) == {}
+    assert admin.other.asked
+    assert shown(admin.other.asked) == set()
+    assert await admin.stored(row["id"]) == {}
     assert after["testStatus"] == "reauth_required"
     assert after["lastError"].startswith("The base URL changed")
 
 
-async def test_a_move_that_brings_a_key_keeps_only_that_key(office: Office) -> None:
-    row = await office.connect(sessionToken="session-canary")
-    office.other.key = "new-canary"
+async def test_a_move_that_brings_a_key_keeps_only_that_key(admin: AdminGateway) -> None:
+    row = await admin.connect(sessionToken="session-canary")
+    admin.other.key = "new-canary"
     moved = {
         "apiKey": "new-canary",
-        "providerSpecificData": {"baseUrl": f"{office.other.url}/v1/chat/completions/"},
+        "providerSpecificData": {"baseUrl": f"{admin.other.url}/v1/chat/completions/"},
     }
 
-    after = (await office.ask("PUT", f"/api/providers/{row['id']}", moved))["connection"]
+    after = (await admin.call("PUT", f"/api/providers/{row['id']}", moved))["connection"]
 
-    assert await office.stored(row["id"]) == {"apiKey": "new-canary"}
-    assert after["providerSpecificData"]["baseUrl"] == f"{office.other.url}/v1"
+    assert await admin.stored(row["id"]) == {"apiKey": "new-canary"}
+    assert after["providerSpecificData"]["baseUrl"] == f"{admin.other.url}/v1"
     assert after["testStatus"] == "unknown"
-    assert (await office.chat("acme/large")).status_code == 200
-    assert shown(office.other.asked) == {"Bearer new-canary"}
+    assert (await admin.chat("acme/large")).status_code == 200
+    assert shown(admin.other.asked) == {"Bearer new-canary"}
 
 
 @pytest.mark.parametrize(
@@ -64,39 +64,39 @@ async def test_a_move_that_brings_a_key_keeps_only_that_key(office: Office) -> N
     ],
 )
 async def test_a_change_that_stays_at_the_origin_keeps_the_key(
-    office: Office, data: dict[str, Any]
+    admin: AdminGateway, data: dict[str, Any]
 ) -> None:
-    row = await office.connect()
+    row = await admin.connect()
     filled = {
-        name: value and value.replace("{vendor}", office.vendor.url) for name, value in data.items()
+        name: value and value.replace("{vendor}", admin.vendor.url) for name, value in data.items()
     }
 
-    await office.ask("PUT", f"/api/providers/{row['id']}", {"providerSpecificData": filled})
+    await admin.call("PUT", f"/api/providers/{row['id']}", {"providerSpecificData": filled})
 
-    assert await office.stored(row["id"]) == {"apiKey": KEY}
+    assert await admin.stored(row["id"]) == {"apiKey": KEY}
 
 
-async def test_going_back_to_the_usual_address_is_a_move_too(office: Office) -> None:
-    row = await office.connect(providerSpecificData={"baseUrl": f"{office.other.url}/v1"})
+async def test_going_back_to_the_usual_address_is_a_move_too(admin: AdminGateway) -> None:
+    row = await admin.connect(providerSpecificData={"baseUrl": f"{admin.other.url}/v1"})
 
-    await office.ask(
+    await admin.call(
         "PUT", f"/api/providers/{row['id']}", {"providerSpecificData": {"baseUrl": ""}}
     )
 
-    assert await office.stored(row["id"]) == {}
+    assert await admin.stored(row["id"]) == {}
 
 
-async def test_any_member_that_is_an_address_counts(office: Office) -> None:
-    row = await office.connect(providerSpecificData={"tokenEndpoint": "http://127.0.0.1:1/a"})
+async def test_any_member_that_is_an_address_counts(admin: AdminGateway) -> None:
+    row = await admin.connect(providerSpecificData={"tokenEndpoint": "http://127.0.0.1:1/a"})
     path = f"/api/providers/{row['id']}"
 
     same = {"providerSpecificData": {"tokenEndpoint": "http://127.0.0.1:1/b"}}
-    await office.ask("PUT", path, same)
-    kept = await office.stored(row["id"])
-    await office.ask("PUT", path, {"providerSpecificData": {"tokenEndpoint": "http://127.0.0.1:2"}})
+    await admin.call("PUT", path, same)
+    kept = await admin.stored(row["id"])
+    await admin.call("PUT", path, {"providerSpecificData": {"tokenEndpoint": "http://127.0.0.1:2"}})
 
     assert kept == {"apiKey": KEY}
-    assert await office.stored(row["id"]) == {}
+    assert await admin.stored(row["id"]) == {}
 
 
 @pytest.mark.parametrize("before", ["", " ", "\n\t"])
@@ -106,67 +106,67 @@ def test_the_space_around_an_address_hides_none(before: str) -> None:
     assert list(urls_in(data)) == [("endpoint", "HTTPS://vendor.example")]
 
 
-async def test_an_address_that_a_vendor_builds_from_the_account_counts(office: Office) -> None:
-    data = {"port": office.vendor.port}
-    row = await office.connect("built", providerSpecificData=data)
+async def test_an_address_that_a_vendor_builds_from_the_account_counts(admin: AdminGateway) -> None:
+    data = {"port": admin.vendor.port}
+    row = await admin.connect("built", providerSpecificData=data)
     path = f"/api/providers/{row['id']}"
-    assert (await office.chat("built/large")).status_code == 200
+    assert (await admin.chat("built/large")).status_code == 200
 
-    await office.ask("PUT", path, {"providerSpecificData": {"port": office.other.port}})
+    await admin.call("PUT", path, {"providerSpecificData": {"port": admin.other.port}})
 
-    assert await office.stored(row["id"]) == {}
-    await office.chat("built/large")
-    assert shown(office.other.asked) == set()
-
-
-async def test_an_account_whose_address_cannot_be_built_can_be_mended(office: Office) -> None:
-    row = await office.connect("built")
-    mended = {"apiKey": KEY, "providerSpecificData": {"port": office.vendor.port}}
-
-    await office.ask("PUT", f"/api/providers/{row['id']}", mended)
-
-    assert (await office.chat("built/large")).status_code == 200
+    assert await admin.stored(row["id"]) == {}
+    await admin.chat("built/large")
+    assert shown(admin.other.asked) == set()
 
 
-async def test_a_secret_nobody_can_read_does_not_move(office: Office) -> None:
-    row = await office.connect()
-    await office.core.stores.database.execute("UPDATE connections SET secrets = 'rubbish'")
-    moved = {"providerSpecificData": {"baseUrl": office.other.url}}
+async def test_an_account_whose_address_cannot_be_built_can_be_mended(admin: AdminGateway) -> None:
+    row = await admin.connect("built")
+    mended = {"apiKey": KEY, "providerSpecificData": {"port": admin.vendor.port}}
 
-    answer = await office.ask("PUT", f"/api/providers/{row['id']}", moved, status=500)
+    await admin.call("PUT", f"/api/providers/{row['id']}", mended)
+
+    assert (await admin.chat("built/large")).status_code == 200
+
+
+async def test_a_secret_nobody_can_read_does_not_move(admin: AdminGateway) -> None:
+    row = await admin.connect()
+    await admin.core.stores.database.execute("UPDATE connections SET secrets = 'rubbish'")
+    moved = {"providerSpecificData": {"baseUrl": admin.other.url}}
+
+    answer = await admin.call("PUT", f"/api/providers/{row['id']}", moved, status=500)
 
     assert answer["code"] == "seal_broken"
 
 
-async def test_a_nodes_new_origin_clears_the_keys_of_its_accounts(office: Office) -> None:
-    node = {"name": "Mine", "prefix": "mine", "baseUrl": f"{office.vendor.url}/v1"}
-    made = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
-    rows = [await office.connect(made["id"], name=name) for name in "ab"]
-    office.other.key = None
+async def test_a_nodes_new_origin_clears_the_keys_of_its_accounts(admin: AdminGateway) -> None:
+    node = {"name": "Mine", "prefix": "mine", "baseUrl": f"{admin.vendor.url}/v1"}
+    made = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
+    rows = [await admin.connect(made["id"], name=name) for name in "ab"]
+    admin.other.key = None
     path = f"/api/provider-nodes/{made['id']}"
 
-    await office.ask("PUT", path, {"baseUrl": f"{office.vendor.url}/v2", "name": "Still mine"})
-    kept = [await office.stored(row["id"]) for row in rows]
-    await office.ask("PUT", path, {"baseUrl": f"{office.other.url}/v1"})
-    await office.chat("mine/large")
+    await admin.call("PUT", path, {"baseUrl": f"{admin.vendor.url}/v2", "name": "Still mine"})
+    kept = [await admin.stored(row["id"]) for row in rows]
+    await admin.call("PUT", path, {"baseUrl": f"{admin.other.url}/v1"})
+    await admin.chat("mine/large")
 
     assert kept == [{"apiKey": KEY}] * 2
-    assert [await office.stored(row["id"]) for row in rows] == [{}, {}]
-    assert office.other.asked
-    assert shown(office.other.asked) == set()
+    assert [await admin.stored(row["id"]) for row in rows] == [{}, {}]
+    assert admin.other.asked
+    assert shown(admin.other.asked) == set()
 
 
-async def test_a_node_does_not_move_under_a_secret_nobody_can_read(office: Office) -> None:
-    node = {"name": "Mine", "prefix": "mine", "baseUrl": f"{office.vendor.url}/v1"}
-    made = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
-    await office.connect(made["id"])
-    await office.core.stores.database.execute("UPDATE connections SET secrets = 'rubbish'")
-    path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{office.other.url}/v1"}
+async def test_a_node_does_not_move_under_a_secret_nobody_can_read(admin: AdminGateway) -> None:
+    node = {"name": "Mine", "prefix": "mine", "baseUrl": f"{admin.vendor.url}/v1"}
+    made = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
+    await admin.connect(made["id"])
+    await admin.core.stores.database.execute("UPDATE connections SET secrets = 'rubbish'")
+    path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{admin.other.url}/v1"}
 
-    answer = await office.ask("PUT", path, moved, status=500)
+    answer = await admin.call("PUT", path, moved, status=500)
 
     assert answer["code"] == "seal_broken"
-    assert (await office.ask("GET", path))["node"]["baseUrl"] == node["baseUrl"]
+    assert (await admin.call("GET", path))["node"]["baseUrl"] == node["baseUrl"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import httpx2
 import pytest
-from office import KEY, Office, client_of
+from admin_gateway import KEY, AdminGateway, client_of
 
 from gateway_core.storage.stores.connections import ConnectionStore
 
@@ -46,8 +46,8 @@ READ = [
 JSON = {"content-type": "application/json"}
 
 
-async def send(office: Office, method: str, path: str, **more: Any) -> httpx2.Response:
-    answer = await office.client.request(method, path, **more)
+async def send(admin: AdminGateway, method: str, path: str, **more: Any) -> httpx2.Response:
+    answer = await admin.client.request(method, path, **more)
     assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert UUID(answer.headers["x-request-id"])
@@ -59,7 +59,9 @@ async def send(office: Office, method: str, path: str, **more: Any) -> httpx2.Re
 
 
 @pytest.mark.parametrize(("method", "path"), BODIED)
-async def test_a_body_is_json_small_and_an_object(office: Office, method: str, path: str) -> None:
+async def test_a_body_is_json_small_and_an_object(
+    admin: AdminGateway, method: str, path: str
+) -> None:
     deep = b'{"a":' * 100_000
     expected = {
         (b"{}", "text/plain"): 415,
@@ -76,7 +78,7 @@ async def test_a_body_is_json_small_and_an_object(office: Office, method: str, p
 
     statuses = {
         (body, kind): (
-            await send(office, method, path, content=body, headers={"content-type": kind})
+            await send(admin, method, path, content=body, headers={"content-type": kind})
         ).status_code
         for body, kind in expected
     }
@@ -84,28 +86,28 @@ async def test_a_body_is_json_small_and_an_object(office: Office, method: str, p
     assert statuses == expected
 
 
-async def test_a_body_without_a_type_or_with_a_coding_is_refused(office: Office) -> None:
-    bare = await send(office, "POST", "/api/combos", content=b"{}")
+async def test_a_body_without_a_type_or_with_a_coding_is_refused(admin: AdminGateway) -> None:
+    bare = await send(admin, "POST", "/api/combos", content=b"{}")
     coded = await send(
-        office, "POST", "/api/combos", content=b"{}", headers={**JSON, "content-encoding": "gzip"}
+        admin, "POST", "/api/combos", content=b"{}", headers={**JSON, "content-encoding": "gzip"}
     )
 
     assert (bare.status_code, coded.status_code) == (415, 415)
 
 
-async def test_a_body_that_announces_too_much_is_not_read(office: Office) -> None:
+async def test_a_body_that_announces_too_much_is_not_read(admin: AdminGateway) -> None:
     headers = {**JSON, "content-length": str(10 << 30)}
 
-    answer = await send(office, "POST", "/api/combos", content=b"{}", headers=headers)
+    answer = await send(admin, "POST", "/api/combos", content=b"{}", headers=headers)
 
     assert answer.status_code == 413
 
 
 @pytest.mark.parametrize("path", READ)
-async def test_lists_are_answered_for_the_operator(office: Office, path: str) -> None:
-    here = await send(office, "GET", path)
-    probe = await office.client.head(path)
-    async with client_of(office.gateway, operator=False) as nobody:
+async def test_lists_are_answered_for_the_operator(admin: AdminGateway, path: str) -> None:
+    here = await send(admin, "GET", path)
+    probe = await admin.client.head(path)
+    async with client_of(admin.gateway, operator=False) as nobody:
         refused = await nobody.get(path)
 
     assert here.status_code == 200
@@ -116,32 +118,32 @@ async def test_lists_are_answered_for_the_operator(office: Office, path: str) ->
 @pytest.mark.parametrize(
     "path", ["/api/combos", "/api/combos/x", "/api/providers/x/test", "/api/settings"]
 )
-async def test_methods_that_are_not_there_are_refused(office: Office, path: str) -> None:
-    refused = await office.client.request("PROPFIND", path)
-    options = await office.client.options(path)
+async def test_methods_that_are_not_there_are_refused(admin: AdminGateway, path: str) -> None:
+    refused = await admin.client.request("PROPFIND", path)
+    options = await admin.client.options(path)
 
     assert refused.status_code == 405
     assert options.status_code == 204
     assert "OPTIONS" in options.headers["allow"]
 
 
-async def test_what_nobody_foresaw_is_told_without_details(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+async def test_an_unexpected_error_is_reported_without_details(
+    admin: AdminGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(*_: object) -> None:
         raise RuntimeError(f"{KEY} at /home/somebody")
 
     monkeypatch.setattr(ConnectionStore, "list", broken)
 
-    answer = await send(office, "GET", "/api/providers")
+    answer = await send(admin, "GET", "/api/providers")
 
     assert answer.status_code == 500
     assert answer.json()["error"] == "Failed to list connections"
 
 
-async def test_a_clients_own_request_id_is_not_taken(office: Office) -> None:
+async def test_a_clients_own_request_id_is_not_taken(admin: AdminGateway) -> None:
     theirs = "11111111-2222-4333-8444-555555555555"
 
-    answer = await send(office, "GET", "/api/combos", headers={"x-request-id": theirs})
+    answer = await send(admin, "GET", "/api/combos", headers={"x-request-id": theirs})
 
     assert answer.headers["x-request-id"] != theirs

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import naive
+import plain_readers
 import pytest
 from corpus import Item, answer, items, named
 from gateway_kit.mock_vendor.answer import MockAnswer
@@ -108,7 +108,7 @@ def replay(suite: ProviderSuite, wire: str, item: Item) -> Case:
     stream = bool(item["stream"])
 
     async def run(bench: ProviderHarness) -> None:
-        wanted = naive.read(wire, answer(item), stream=stream)
+        wanted = plain_readers.read(wire, answer(item), stream=stream)
         for route in two_ways(subject):
             asked = build_request(subject, route, stream=stream, tools=bool(wanted.calls))
             scene = MockAnswer(dialect=route.dialect, stream=stream)

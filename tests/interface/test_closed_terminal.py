@@ -12,9 +12,9 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from crowd import STREAMS, Crowd, slow, statuses
-from lab import add_lab
+from custom_node import add_node
 from process import COMMAND, Running, vendor
+from streaming_clients import STREAMS, StreamingClients, slow, statuses
 
 IN_TERMINAL = """
 import fcntl, os, signal, sys, termios
@@ -75,11 +75,11 @@ def test_a_closed_terminal_lets_streams_finish_and_loses_no_row(
     tmp_path: Path, workers: str
 ) -> None:
     with vendor(slow) as lab, terminal(tmp_path, workers) as shown, ExitStack() as stack:
-        add_lab(shown.here, tmp_path, lab)
-        crowd = Crowd(shown.here, stack)
+        add_node(shown.here, tmp_path, lab)
+        clients = StreamingClients(shown.here, stack)
 
         shown.close()
-        rest = crowd.rest()
+        rest = clients.rest()
         code = shown.here.process.wait(15)
 
     assert all(b"[DONE]" in each for each in rest)

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx2
 import psutil
 import pytest
+from custom_node import EVENT, STREAM, add_node
 from fake_vendor import Asked, Said
-from lab import EVENT, STREAM, add_lab
 from process import Running, running, vendor
 from raw import Heard, ask, call, chat, hear, request, sized, tell
 
@@ -170,7 +170,7 @@ def flood(asked: Asked) -> Said:
 def test_a_slow_reader_holds_little_memory(tmp_path: Path, server: str) -> None:
     started = running(tmp_path, "--loop", server, variables={"GATEWAY_DRAIN_MS": "0"})
     with vendor(flood) as lab, started as here, ExitStack() as stack:
-        add_lab(here, tmp_path, lab)
+        add_node(here, tmp_path, lab)
         memory = psutil.Process(here.process.pid)
         # The first ones also pay for what all share.
         first = [stack.enter_context(slow_reader(here)) for _ in range(10)]

@@ -11,11 +11,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from crowd import STREAMS, Crowd, endless, slow, statuses, wait_until_refused
-from lab import add_lab
+from custom_node import add_node
 from other_servers import until
 from process import COMMAND, Running, running, vendor
 from raw import call, hear, request, tell
+from streaming_clients import STREAMS, StreamingClients, endless, slow, statuses, wait_until_refused
 
 from gateway_core.cli.event_loop import LOOPS
 
@@ -31,18 +31,18 @@ def stopping(here: Running) -> Iterator[None]:
 @pytest.mark.parametrize("server", LOOPS)
 def test_streams_may_finish_and_newcomers_are_refused(tmp_path: Path, server: str) -> None:
     with vendor(slow) as lab, running(tmp_path, "--loop", server) as here, ExitStack() as stack:
-        add_lab(here, tmp_path, lab)
+        add_node(here, tmp_path, lab)
         idle, half = (stack.enter_context(call(here.url)) for _ in range(2))
         talk(idle)
         half_said(half)
-        crowd = Crowd(here, stack)
+        clients = StreamingClients(here, stack)
 
         with stopping(here):
             wait_until_refused(here)
             quiet = hear(idle, 5)
             tell(half, b"\r\n")
             late = hear(half, 5)
-            rest = crowd.rest()
+            rest = clients.rest()
 
     assert quiet.closed
     assert quiet.data == b""
@@ -58,11 +58,11 @@ def test_streams_are_told_when_their_time_is_up(tmp_path: Path, server: str) -> 
     short = {"GATEWAY_DRAIN_MS": "300"}
     started = running(tmp_path, "--loop", server, variables=short)
     with vendor(endless) as lab, started as here, ExitStack() as stack:
-        add_lab(here, tmp_path, lab)
-        crowd = Crowd(here, stack)
+        add_node(here, tmp_path, lab)
+        clients = StreamingClients(here, stack)
 
         with stopping(here):
-            rest = crowd.rest()
+            rest = clients.rest()
 
     assert all(b"The gateway is stopping" in each for each in rest)
     assert not any(b"[DONE]" in each for each in rest)
@@ -76,14 +76,14 @@ def test_a_second_signal_shortens_the_wait(tmp_path: Path, server: str) -> None:
         running(tmp_path, "--loop", server) as here,
         ExitStack() as stack,
     ):
-        add_lab(here, tmp_path, lab)
-        crowd = Crowd(here, stack)
+        add_node(here, tmp_path, lab)
+        clients = StreamingClients(here, stack)
         begun = time.monotonic()
 
         with stopping(here):
             wait_until_refused(here)
             here.process.send_signal(signal.SIGTERM)
-            rest = crowd.rest()
+            rest = clients.rest()
 
     assert 1.5 < time.monotonic() - begun < 12
     assert all(b"The gateway is stopping" in each for each in rest)

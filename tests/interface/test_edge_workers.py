@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import psutil
 import pytest
-from lab import operator
+from custom_node import operator
 from process import Running, running
 
 from gateway_core.cli.event_loop import LOOPS

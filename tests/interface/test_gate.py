@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import httpx2
 import pytest
+from admin_gateway import AdminGateway, client_of, opened
 from audiences import SECRET
 from credentials import (
     AWAY,
@@ -19,7 +20,6 @@ from credentials import (
     operations,
     passes,
 )
-from office import Office, client_of, opened
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -56,40 +56,40 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     more = {"probes": plugin(*probes())}
     async with opened(tmp_path, {"JWT_SECRET": SECRET}, more=more) as here:
         yield here
 
 
 async def knock(
-    office: Office, credential: Credential, method: str, path: str, **more: Any
+    admin: AdminGateway, credential: Credential, method: str, path: str, **more: Any
 ) -> httpx2.Response:
-    async with client_of(office.gateway, credential.host, operator=False) as client:
+    async with client_of(admin.gateway, credential.host, operator=False) as client:
         return await client.request(method, path, headers=credential.headers, **more)
 
 
-async def unlock(office: Office) -> None:
-    await office.core.stores.settings.patch({"requireLogin": False})
-    await office.core.refresh()
+async def unlock(admin: AdminGateway) -> None:
+    await admin.core.stores.settings.patch({"requireLogin": False})
+    await admin.core.refresh()
 
 
-async def all_credentials(office: Office, *, is_open: bool) -> dict[str, Credential]:
+async def all_credentials(admin: AdminGateway, *, is_open: bool) -> dict[str, Credential]:
     if not is_open:
-        return await credentials(office)
-    await unlock(office)
+        return await credentials(admin)
+    await unlock(admin)
     return open_credentials()
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["login", "open"])
-async def test_each_class_lets_in_whom_its_rule_names(office: Office, is_open: bool) -> None:
+async def test_each_class_lets_in_whom_its_rule_names(admin: AdminGateway, is_open: bool) -> None:
     wanted, found = {}, {}
-    for name, credential in (await all_credentials(office, is_open=is_open)).items():
+    for name, credential in (await all_credentials(admin, is_open=is_open)).items():
         for access in ON_THIS_HOST:
             for method in ("GET", "POST"):
                 row = (name, str(access), method)
                 wanted[row] = passes(access, credential, method)
-                answer = await knock(office, credential, method, f"/api/probe/{access}")
+                answer = await knock(admin, credential, method, f"/api/probe/{access}")
                 found[row] = answer.status_code
 
     assert found == wanted
@@ -97,10 +97,12 @@ async def test_each_class_lets_in_whom_its_rule_names(office: Office, is_open: b
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["login", "open"])
-async def test_every_route_refuses_whom_its_class_refuses(office: Office, is_open: bool) -> None:
+async def test_every_route_refuses_whom_its_class_refuses(
+    admin: AdminGateway, is_open: bool
+) -> None:
     wanted, found = {}, {}
-    for name, credential in (await all_credentials(office, is_open=is_open)).items():
-        for operation in operations(office):
+    for name, credential in (await all_credentials(admin, is_open=is_open)).items():
+        for operation in operations(admin):
             if operation.access is Access.ISOLATED:
                 continue
             status = passes(operation.access, credential, operation.method)
@@ -108,18 +110,18 @@ async def test_every_route_refuses_whom_its_class_refuses(office: Office, is_ope
                 continue
             row = (name, operation.method, operation.path)
             wanted[row] = status
-            answer = await knock(office, credential, operation.method, address(operation.path))
+            answer = await knock(admin, credential, operation.method, address(operation.path))
             found[row] = answer.status_code
 
     assert found == wanted
     assert len(wanted) > 500
 
 
-async def test_a_stranger_is_refused_everywhere_but_on_public_routes(office: Office) -> None:
+async def test_a_stranger_is_refused_everywhere_but_on_public_routes(admin: AdminGateway) -> None:
     stranger = Credential(host=AWAY)
     let_in = set()
-    for operation in operations(office):
-        answer = await knock(office, stranger, operation.method, address(operation.path), json={})
+    for operation in operations(admin):
+        answer = await knock(admin, stranger, operation.method, address(operation.path), json={})
         if answer.status_code not in (401, 403):
             let_in.add((operation.method, operation.path))
         else:
@@ -127,13 +129,13 @@ async def test_a_stranger_is_refused_everywhere_but_on_public_routes(office: Off
             assert answer.headers["cache-control"] == "no-store"
             assert "set-cookie" not in answer.headers
 
-    public = {(o.method, o.path) for o in operations(office) if o.access is Access.PUBLIC}
+    public = {(o.method, o.path) for o in operations(admin) if o.access is Access.PUBLIC}
     assert let_in <= public
     assert {("GET", "/api/health"), ("GET", "/v1/provider-plugin-manifest")} <= let_in
 
 
-async def test_every_route_says_what_it_is_for_and_who_may_use_it(office: Office) -> None:
-    for each in office.gateway.app.routes:
+async def test_every_route_says_what_it_is_for_and_who_may_use_it(admin: AdminGateway) -> None:
+    for each in admin.gateway.app.routes:
         assert isinstance(each.access, Access)
         assert isinstance(each.route, Route)
         told = {operation.method for operation in each.operations}
@@ -144,8 +146,8 @@ async def test_every_route_says_what_it_is_for_and_who_may_use_it(office: Office
             assert not operation.purpose.endswith(".")
 
 
-async def test_no_two_operations_have_the_same_address(office: Office) -> None:
-    told = [(operation.method, operation.path) for operation in operations(office)]
+async def test_no_two_operations_have_the_same_address(admin: AdminGateway) -> None:
+    told = [(operation.method, operation.path) for operation in operations(admin)]
 
     assert sorted(set(told)) == sorted(told)
 
@@ -159,37 +161,39 @@ SHUT_TO_KEYS = (
 """What an API key may never do (5.2 rule 3)."""
 
 
-async def test_no_class_of_a_protected_family_takes_a_key(office: Office) -> None:
-    for operation in operations(office):
+async def test_no_class_of_a_protected_family_takes_a_key(admin: AdminGateway) -> None:
+    for operation in operations(admin):
         is_shut = operation.path.startswith(SHUT_TO_KEYS) or operation.path.endswith("/reveal")
         if is_shut and operation.access is not Access.PUBLIC:
             assert not RULES[operation.access].key, operation.path
 
 
 @pytest.mark.parametrize("path", ["/api/probe/management", "/v1/chat/completions", "/v1/models"])
-async def test_a_stranger_with_many_parameters_is_a_stranger(office: Office, path: str) -> None:
+async def test_a_stranger_with_many_parameters_is_a_stranger(
+    admin: AdminGateway, path: str
+) -> None:
     query = "&".join(["key=no"] * 1000)
-    async with client_of(office.gateway, "192.0.2.9", operator=False) as stranger:
+    async with client_of(admin.gateway, "192.0.2.9", operator=False) as stranger:
         answer = await stranger.post(f"{path}?{query}", json={})
 
     assert answer.status_code == 401
 
 
 @pytest.mark.parametrize("name", ["key here", "key away", "restricted"])
-async def test_a_key_never_reveals_a_secret(office: Office, name: str) -> None:
-    credential = (await credentials(office))[name]
+async def test_a_key_never_reveals_a_secret(admin: AdminGateway, name: str) -> None:
+    credential = (await credentials(admin))[name]
     for path in (
         "/api/keys/x/reveal",
         "/api/keys/x/reveal/",
         "/api/x/reveal",
         "/api/keys?reveal=1",
     ):
-        assert (await knock(office, credential, "GET", path)).status_code == 403
+        assert (await knock(admin, credential, "GET", path)).status_code == 403
     for query in ("reveal=true", "%72eveal=1", "a=b&reveal=1", "reveal", "reveal=0&reveal=1"):
-        answer = await knock(office, credential, "GET", f"/api/probe/management?{query}")
+        answer = await knock(admin, credential, "GET", f"/api/probe/management?{query}")
         assert answer.status_code == 403
     for query in ("reveal=0", "reveal=false", "revealed=1", ""):
-        answer = await knock(office, credential, "GET", f"/api/probe/management?{query}")
+        answer = await knock(admin, credential, "GET", f"/api/probe/management?{query}")
         assert answer.status_code == 200
 
 
@@ -201,9 +205,9 @@ async def test_a_route_without_a_class_is_not_served(
     good = guarded("/api/good", welcome, Access.PUBLIC, "knock")
     more = {"careless": plugin(bare, odd, good)}
     with caplog.at_level(logging.WARNING):
-        async with opened(tmp_path, {}, more=more) as office:
+        async with opened(tmp_path, {}, more=more) as admin:
             statuses = [
-                (await office.client.get(path)).status_code
+                (await admin.client.get(path)).status_code
                 for path in ("/api/bare", "/api/odd", "/api/good")
             ]
 
@@ -223,8 +227,8 @@ async def test_a_plugin_cannot_leave_the_class_out(
 
     more = {"careless": SimpleNamespace(register_routes=hookimpl(register_routes))}
     with caplog.at_level(logging.WARNING):
-        async with opened(tmp_path, {}, more=more) as office:
-            answer = await office.client.get("/api/bare")
+        async with opened(tmp_path, {}, more=more) as admin:
+            answer = await admin.client.get("/api/bare")
 
     assert answer.status_code == 404
     assert "access" in caplog.text
@@ -232,73 +236,73 @@ async def test_a_plugin_cannot_leave_the_class_out(
 
 async def test_the_gateways_own_routes_win_a_conflict(tmp_path: Path) -> None:
     more = {"greedy": plugin(guarded("/api/health", welcome, Access.MANAGEMENT, "knock"))}
-    async with opened(tmp_path, {}, more=more) as office:
-        answer = await knock(office, Credential(host=AWAY), "GET", "/api/health")
+    async with opened(tmp_path, {}, more=more) as admin:
+        answer = await knock(admin, Credential(host=AWAY), "GET", "/api/health")
 
     assert answer.json() == {"ok": True}
 
 
-async def test_a_mutation_by_a_rebound_name_changes_nothing(office: Office) -> None:
-    await unlock(office)
-    before = await office.core.stores.settings.document()
+async def test_a_mutation_by_a_rebound_name_changes_nothing(admin: AdminGateway) -> None:
+    await unlock(admin)
+    before = await admin.core.stores.settings.document()
     headers = {"host": "rebind.example:20128", "origin": "http://rebind.example:20128"}
     rebound = Credential(host=HERE, headers=headers)
 
     for method, path in (("PATCH", "/api/settings"), ("POST", "/api/keys"), ("POST", "/api/mcp")):
-        answer = await knock(office, rebound, method, path, json={"requireApiKey": True})
+        answer = await knock(admin, rebound, method, path, json={"requireApiKey": True})
         assert answer.status_code in (401, 403)
 
-    assert await office.core.stores.settings.document() == before
+    assert await admin.core.stores.settings.document() == before
 
 
-def wrong_tokens(office: Office) -> list[str]:
-    token = office.core.identity.cli_token
+def wrong_tokens(admin: AdminGateway) -> list[str]:
+    token = admin.core.identity.cli_token
     other = cli_token("another machine", "another secret")
     return ["", token[:-1], token.upper() + "A", token * 2, "0" * len(token), other, f"{token}, x"]
 
 
-async def test_a_wrong_token_of_the_command_line_is_worth_nothing(office: Office) -> None:
+async def test_a_wrong_token_of_the_command_line_is_worth_nothing(admin: AdminGateway) -> None:
     for host in (HERE, AWAY):
-        for token in wrong_tokens(office):
+        for token in wrong_tokens(admin):
             shown = Credential(host=host, headers={CLI_HEADER: token})
-            local = await knock(office, shown, "POST", "/api/probe/local")
-            protected = await knock(office, shown, "POST", "/api/probe/protected")
-            reset = await knock(office, shown, "POST", "/api/auth/reset-password")
+            local = await knock(admin, shown, "POST", "/api/probe/local")
+            protected = await knock(admin, shown, "POST", "/api/probe/protected")
+            reset = await knock(admin, shown, "POST", "/api/auth/reset-password")
             assert local.status_code == reset.status_code == 403
             assert local.json()["error"] == "Local only: CLI token required"
             assert (protected.status_code, protected.json()["error"]) == (401, "Unauthorized")
 
 
 async def test_the_token_of_another_data_directory_is_worth_nothing(
-    office: Office, tmp_path: Path
+    admin: AdminGateway, tmp_path: Path
 ) -> None:
     async with opened(tmp_path / "other", {}) as other:
         token = other.core.identity.cli_token
         shown = Credential(host=HERE, headers={CLI_HEADER: token})
-        answer = await knock(office, shown, "POST", "/api/probe/local")
+        answer = await knock(admin, shown, "POST", "/api/probe/local")
 
-    assert token != office.core.identity.cli_token
+    assert token != admin.core.identity.cli_token
     assert answer.status_code == 403
 
 
 CHAT = {"model": "acme/large", "messages": [{"role": "user", "content": "Hello"}]}
 
 
-async def refusals(office: Office, host: str) -> list[tuple[int, str]]:
+async def refusals(admin: AdminGateway, host: str) -> list[tuple[int, str]]:
     """What each bad key is told on a chat route, without the request's id."""
-    mint = office.core.identity.keys.mint
+    mint = admin.core.identity.keys.mint
     texts = [mint.new(), mint.new()[:-1] + "!", "sk-unknown0", "sk-", "nonsense", "sk-" + "x" * 400]
-    deleted = (await credentials(office))["key away"].headers["x-api-key"]
-    for row in await office.core.stores.keys.list():
+    deleted = (await credentials(admin))["key away"].headers["x-api-key"]
+    for row in await admin.core.stores.keys.list():
         if row.is_active and not row.policy and not row.expires_at and not row.allowed_combos:
-            await office.core.stores.keys.delete(row.id)
-    await office.core.refresh()
-    bad = await credentials(office)
+            await admin.core.stores.keys.delete(row.id)
+    await admin.core.refresh()
+    bad = await credentials(admin)
     texts += [bad[name].headers["x-api-key"] for name in ("paused away", "expired away")]
     found = []
     for text in (*texts, deleted):
         shown = Credential(host=host, headers={"authorization": f"Bearer {text}"})
-        answer = await knock(office, shown, "POST", "/v1/chat/completions", json=CHAT)
+        answer = await knock(admin, shown, "POST", "/v1/chat/completions", json=CHAT)
         request_id = answer.headers["x-request-id"]
         assert request_id in answer.text
         found.append((answer.status_code, answer.text.replace(request_id, "")))
@@ -306,10 +310,10 @@ async def refusals(office: Office, host: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("host", [HERE, AWAY])
-async def test_every_bad_key_is_told_the_same(office: Office, host: str) -> None:
-    await office.core.stores.settings.patch({"requireApiKey": True})
+async def test_every_bad_key_is_told_the_same(admin: AdminGateway, host: str) -> None:
+    await admin.core.stores.settings.patch({"requireApiKey": True})
 
-    told = await refusals(office, host)
+    told = await refusals(admin, host)
 
     assert len(told) == 9
     assert len(set(told)) == 1
@@ -317,13 +321,13 @@ async def test_every_bad_key_is_told_the_same(office: Office, host: str) -> None
     assert '"Invalid API key"' in told[0][1]
 
 
-async def test_whoever_shows_no_key_is_told_that_one_is_needed(office: Office) -> None:
-    await office.core.stores.settings.patch({"requireApiKey": True})
-    await office.core.refresh()
+async def test_whoever_shows_no_key_is_told_that_one_is_needed(admin: AdminGateway) -> None:
+    await admin.core.stores.settings.patch({"requireApiKey": True})
+    await admin.core.refresh()
     path = "/v1/chat/completions"
 
-    here = await knock(office, Credential(host=HERE), "POST", path, json=CHAT)
-    away = await knock(office, Credential(host=AWAY), "POST", path, json=CHAT)
+    here = await knock(admin, Credential(host=HERE), "POST", path, json=CHAT)
+    away = await knock(admin, Credential(host=AWAY), "POST", path, json=CHAT)
 
     assert here.status_code == away.status_code == 401
     assert here.json()["error"]["message"] == "Missing API key"
@@ -333,31 +337,31 @@ async def test_whoever_shows_no_key_is_told_that_one_is_needed(office: Office) -
 @pytest.mark.parametrize("name", ["paused here", "expired here"])
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v1/models"])
 async def test_a_saved_key_that_is_no_longer_good_is_refused_on_this_machine_too(
-    office: Office, name: str, path: str
+    admin: AdminGateway, name: str, path: str
 ) -> None:
-    credential = (await credentials(office))[name]
+    credential = (await credentials(admin))[name]
     method = "GET" if path == "/v1/models" else "POST"
 
-    answer = await knock(office, credential, method, path, json=CHAT)
+    answer = await knock(admin, credential, method, path, json=CHAT)
 
     assert answer.status_code == 401
     assert "Invalid API key" in answer.text
 
 
-async def test_an_unknown_placeholder_does_no_harm_on_this_machine(office: Office) -> None:
+async def test_an_unknown_placeholder_does_no_harm_on_this_machine(admin: AdminGateway) -> None:
     credential = Credential(host=HERE, headers={"authorization": "Bearer sk_placeholder"})
 
-    assert (await knock(office, credential, "GET", "/v1/models")).status_code == 200
+    assert (await knock(admin, credential, "GET", "/v1/models")).status_code == 200
 
 
-async def test_what_only_one_caller_may_see_is_kept_nowhere(office: Office) -> None:
-    known = await credentials(office)
-    for operation in operations(office):
+async def test_what_only_one_caller_may_see_is_kept_nowhere(admin: AdminGateway) -> None:
+    known = await credentials(admin)
+    for operation in operations(admin):
         if operation.method != "GET" or "stream" in operation.path or "{" in operation.path:
             continue
         if operation.access in (Access.PUBLIC, Access.ISOLATED):
             continue
-        answer = await knock(office, known["session away"], "GET", operation.path)
+        answer = await knock(admin, known["session away"], "GET", operation.path)
         told = answer.headers.get("cache-control", "")
         assert "no-store" in told or "private" in told, operation.path
         assert answer.headers["x-content-type-options"] == "nosniff", operation.path

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from admin_gateway import AdminGateway, opened
 from as_written import handed
 from audiences import SECRET
-from office import Office, opened
 
 pytestmark = pytest.mark.anyio
 NASTY = ("a\r\nERROR forged", "\x1b[31mred", "b" * 65536, "c\x00d", "e\u2028f")
@@ -19,7 +19,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     async with opened(tmp_path, {"JWT_SECRET": SECRET}) as here:
         yield here
 
@@ -34,38 +34,38 @@ def check(records: list[logging.LogRecord]) -> None:
 
 
 async def test_nothing_a_caller_sends_breaks_a_log_line(
-    office: Office, caplog: pytest.LogCaptureFixture
+    admin: AdminGateway, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await office.connect()
+    await admin.connect()
     caplog.clear()
     with caplog.at_level(logging.DEBUG):
         for nasty in NASTY:
-            await office.chat(nasty)
-            await office.chat(f"acme/{nasty}")
-            await office.client.patch("/api/settings", json={"comboStrategy": nasty})
-            await office.client.post("/api/combos", json={"name": nasty, "models": [nasty]})
+            await admin.chat(nasty)
+            await admin.chat(f"acme/{nasty}")
+            await admin.client.patch("/api/settings", json={"comboStrategy": nasty})
+            await admin.client.post("/api/combos", json={"name": nasty, "models": [nasty]})
 
     check(caplog.records)
 
 
 async def test_no_target_or_header_breaks_a_log_line(
-    office: Office, caplog: pytest.LogCaptureFixture
+    admin: AdminGateway, caplog: pytest.LogCaptureFixture
 ) -> None:
-    token = dict(office.client.headers)
+    token = dict(admin.client.headers)
     caplog.clear()
     with caplog.at_level(logging.DEBUG):
         for nasty in NASTY:
             safe = nasty.encode().hex("%")
             for path in (f"/v1/models/%{safe}", f"/api/combos/%{safe}", f"/%{safe}"):
-                await handed(office.gateway.app, path, headers=token)
+                await handed(admin.gateway.app, path, headers=token)
             agent = {"user-agent": nasty.encode("ascii", "replace").decode(), "x-request-id": "x"}
-            await handed(office.gateway.app, "/v1/models", headers={**token, **agent})
+            await handed(admin.gateway.app, "/v1/models", headers={**token, **agent})
 
     check(caplog.records)
 
 
 async def test_no_credential_of_a_caller_is_logged(
-    office: Office, caplog: pytest.LogCaptureFixture
+    admin: AdminGateway, caplog: pytest.LogCaptureFixture
 ) -> None:
     secret = "sk-canary00"
     with caplog.at_level(logging.DEBUG):
@@ -76,6 +76,6 @@ async def test_no_credential_of_a_caller_is_logged(
             {"x-gateway-cli-token": secret},
         ):
             for path in ("/v1/models", "/api/settings", f"/v1/models?key={secret}"):
-                await handed(office.gateway.app, path, client="192.0.2.7", headers=headers)
+                await handed(admin.gateway.app, path, client="192.0.2.7", headers=headers)
 
     check(caplog.records)

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from admin_gateway import REPLY, AdminGateway, opened
 from as_written import Answer, handed, request, sent
 from audiences import SECRET
 from credentials import AWAY, FORGED, address, credentials, operations
 from fake_vendor import Asked, Said
-from office import REPLY, Office, opened
 from served import Served, served
 from starlette.applications import Starlette
 from starlette.routing import Mount
@@ -28,7 +28,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     async with opened(tmp_path, {"JWT_SECRET": SECRET}) as here:
         yield here
 
@@ -46,13 +46,15 @@ def aliases(path: str) -> list[str]:
     ]
 
 
-async def test_no_other_spelling_of_a_protected_path_lets_a_stranger_in(office: Office) -> None:
+async def test_no_other_spelling_of_a_protected_path_lets_a_stranger_in(
+    admin: AdminGateway,
+) -> None:
     let_in = []
-    for operation in operations(office):
+    for operation in operations(admin):
         if operation.access in (Access.PUBLIC, Access.ISOLATED):
             continue
         for target in aliases(address(operation.path)):
-            answer = await handed(office.gateway.app, target, method=operation.method, client=AWAY)
+            answer = await handed(admin.gateway.app, target, method=operation.method, client=AWAY)
             if answer.status not in REFUSED:
                 let_in.append((operation.method, target, answer.status))
 
@@ -60,16 +62,16 @@ async def test_no_other_spelling_of_a_protected_path_lets_a_stranger_in(office: 
 
 
 async def test_no_other_spelling_of_a_path_lets_a_key_in_where_keys_are_refused(
-    office: Office,
+    admin: AdminGateway,
 ) -> None:
-    key = (await credentials(office))["key away"]
+    key = (await credentials(admin))["key away"]
     let_in = []
-    for operation in operations(office):
+    for operation in operations(admin):
         if RULES[operation.access].key or operation.access in (Access.PUBLIC, Access.ISOLATED):
             continue
         for target in (operation.path, *aliases(address(operation.path))):
             answer = await handed(
-                *(office.gateway.app, target),
+                *(admin.gateway.app, target),
                 method=operation.method,
                 client=key.host,
                 headers=key.headers,
@@ -80,26 +82,26 @@ async def test_no_other_spelling_of_a_path_lets_a_key_in_where_keys_are_refused(
     assert let_in == []
 
 
-async def test_a_slash_at_the_end_means_the_same_as_none(office: Office) -> None:
-    headers = dict(office.client.headers)
+async def test_a_slash_at_the_end_means_the_same_as_none(admin: AdminGateway) -> None:
+    headers = dict(admin.client.headers)
 
     for path in ("/api/settings", "/v1/models", "/api/v1/models", "/v1/v1/models", "/api/health"):
-        plain = await handed(office.gateway.app, path, headers=headers)
-        slashed = await handed(office.gateway.app, f"{path}/", headers=headers)
+        plain = await handed(admin.gateway.app, path, headers=headers)
+        slashed = await handed(admin.gateway.app, f"{path}/", headers=headers)
         assert (plain.status, plain.body) == (slashed.status, slashed.body)
         assert plain.status == 200
 
 
-async def test_upper_and_lower_case_differ(office: Office) -> None:
-    headers = dict(office.client.headers)
+async def test_upper_and_lower_case_differ(admin: AdminGateway) -> None:
+    headers = dict(admin.client.headers)
 
     for path in ("/API/settings", "/api/Settings", "/V1/models", "/api/HEALTH"):
-        assert (await handed(office.gateway.app, path, headers=headers)).status == 404
+        assert (await handed(admin.gateway.app, path, headers=headers)).status == 404
 
 
-async def test_a_mounted_gateway_keeps_its_gate(office: Office) -> None:
-    app = Starlette(routes=[Mount("/gate", app=office.gateway.app)])
-    token = dict(office.client.headers)
+async def test_a_mounted_gateway_keeps_its_gate(admin: AdminGateway) -> None:
+    app = Starlette(routes=[Mount("/gate", app=admin.gateway.app)])
+    token = dict(admin.client.headers)
 
     assert (await handed(app, "/gate/api/health", client=AWAY)).status == 200
     assert (await handed(app, "/gate/api/settings", client=AWAY)).status == 401
@@ -111,9 +113,9 @@ async def test_a_mounted_gateway_keeps_its_gate(office: Office) -> None:
         assert (await handed(app, target, headers=token)).status == 400
 
 
-async def test_forged_headers_help_nobody_in_a_mounted_gateway(office: Office) -> None:
-    mounted = Starlette(routes=[Mount("/gate", app=office.gateway.app)])
-    for app, prefix in ((office.gateway.app, ""), (mounted, "/gate")):
+async def test_forged_headers_help_nobody_in_a_mounted_gateway(admin: AdminGateway) -> None:
+    mounted = Starlette(routes=[Mount("/gate", app=admin.gateway.app)])
+    for app, prefix in ((admin.gateway.app, ""), (mounted, "/gate")):
         for path in ("/v1/models", "/api/settings", "/api/providers"):
             for headers in (FORGED, {**FORGED, "x_gateway_real_ip": "::1"}):
                 far = await handed(app, prefix + path, client=AWAY, headers=headers)
@@ -123,34 +125,34 @@ async def test_forged_headers_help_nobody_in_a_mounted_gateway(office: Office) -
                 assert (far.status, near.status) == (401, 401)
 
 
-async def test_head_has_no_body_whoever_serves_it(office: Office) -> None:
-    token = dict(office.client.headers)
+async def test_head_has_no_body_whoever_serves_it(admin: AdminGateway) -> None:
+    token = dict(admin.client.headers)
 
     for path in ("/api/settings", "/v1/models", "/api/health", "/api/none", "/v1/none", "/v1//x"):
-        answer = await handed(office.gateway.app, path, method="HEAD", headers=token)
+        answer = await handed(admin.gateway.app, path, method="HEAD", headers=token)
         assert answer.body == b""
 
 
-async def test_the_gate_wants_one_host_whoever_serves_it(office: Office) -> None:
-    token = dict(office.client.headers)
+async def test_the_gate_wants_one_host_whoever_serves_it(admin: AdminGateway) -> None:
+    token = dict(admin.client.headers)
 
     for path in ("/api/health", "/api/settings", "/v1/models", "/v1/chat/completions"):
         for value in ("", "a b", "127.0.0.1/x"):
-            answer = await handed(office.gateway.app, path, headers={**token, "host": value})
+            answer = await handed(admin.gateway.app, path, headers={**token, "host": value})
             assert answer.status == 400
         for value in ("127.0.0.1", "evil.example"):
             answer = await handed(
-                office.gateway.app, path, headers=token, repeated=(("host", value),)
+                admin.gateway.app, path, headers=token, repeated=(("host", value),)
             )
             assert answer.status == 400
 
 
-async def test_nobody_answers_trace(office: Office) -> None:
-    token = dict(office.client.headers)
+async def test_nobody_answers_trace(admin: AdminGateway) -> None:
+    token = dict(admin.client.headers)
 
     for method in ("TRACE", "CONNECT"):
         for path in ("/", "/api/settings", "/v1/models", "/v1/chat/completions", "/api/health"):
-            answer = await handed(office.gateway.app, path, method=method, headers=token)
+            answer = await handed(admin.gateway.app, path, method=method, headers=token)
             assert answer.status == 405
             assert b"gateway-cli" not in answer.body
 

@@ -16,10 +16,10 @@ import httpx2
 import pytest
 import requests
 import schemathesis
+from admin_gateway import KEY, AdminGateway, client_of, opened
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, Phase, given, settings
 from jsonschema_rs import Draft202012Validator
-from office import KEY, Office, client_of, opened
 from schemathesis import Case, GenerationMode
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -104,23 +104,23 @@ class Here(NamedTuple):
     """A gateway that is open in another thread, and the document it shows."""
 
     portal: BlockingPortal
-    office: Office
+    admin: AdminGateway
     document: dict[str, Any]
     schema: OpenApiSchema
 
-    def ask(
+    def call(
         self, method: str, path: str, headers: dict[str, str] | None = None, **more: Any
     ) -> httpx2.Response:
         """Ask as somebody who has logged in and has the command line's token."""
         cookie = f"{COOKIE}={self.office.core.sessions.issue()}"
         headers = {**(headers or {}), "cookie": cookie}
-        ask = partial(self.office.client.request, method, path, headers=headers, **more)
-        return self.portal.call(ask)
+        call = partial(self.admin.client.request, method, path, headers=headers, **more)
+        return self.portal.call(call)
 
 
-def vendor_of_examples(office: Office) -> dict[str, str]:
+def vendor_of_examples(admin: AdminGateway) -> dict[str, str]:
     """A node by the name that the examples have for a provider."""
-    return {"name": "Vendor", "prefix": "openai", "baseUrl": f"{office.vendor.url}/v1"}
+    return {"name": "Vendor", "prefix": "openai", "baseUrl": f"{admin.vendor.url}/v1"}
 
 
 @pytest.fixture(scope="module")
@@ -128,15 +128,13 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Here]:
     folder = tmp_path_factory.mktemp("data")
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(opened(folder, VARIABLES)) as office,
+        portal.wrap_async_context_manager(opened(folder, VARIABLES)) as admin,
     ):
-        portal.call(partial(office.ask, "POST", NODES, vendor_of_examples(office), status=201))
-        document = portal.call(office.ask, "GET", PATH)
+        portal.call(partial(admin.call, "POST", NODES, vendor_of_examples(admin), status=201))
+        document = portal.call(admin.call, "GET", PATH)
         config = schemathesis.Config()
         config.projects.default.generation.update(with_security_parameters=False)
-        yield Here(
-            portal, office, document, schemathesis.openapi.from_dict(document, config=config)
-        )
+        yield Here(portal, admin, document, schemathesis.openapi.from_dict(document, config=config))
 
 
 def test_the_document_is_a_valid_one(here: Here) -> None:
@@ -144,7 +142,7 @@ def test_the_document_is_a_valid_one(here: Here) -> None:
 
 
 def test_the_document_lists_every_operation_there_is(here: Here) -> None:
-    formats = here.office.core.snapshot.registry.formats.values()
+    formats = here.admin.core.snapshot.registry.formats.values()
     endpoints = {("post", point.path) for wire in formats for point in wire.endpoints}
 
     listed = {(method, path) for path, item in here.document["paths"].items() for method in item}
@@ -153,7 +151,7 @@ def test_the_document_lists_every_operation_there_is(here: Here) -> None:
 
 
 def test_every_route_is_an_operation(here: Here) -> None:
-    assert [each.route for each in here.office.gateway.app.routes if not each.operations] == []
+    assert [each.route for each in here.admin.gateway.app.routes if not each.operations] == []
 
 
 def test_operations_have_names_of_their_own(here: Here) -> None:
@@ -188,7 +186,7 @@ def test_a_body_has_an_example_that_it_would_take(here: Here, operation: RouteOp
 
 def test_a_program_reads_it_with_a_key_and_a_stranger_does_not(here: Here) -> None:
     key = _row(here, "/api/keys")["key"]
-    far = partial(client_of, here.office.gateway, "203.0.113.5", operator=False)
+    far = partial(client_of, here.admin.gateway, "203.0.113.5", operator=False)
 
     async def read(**headers: str) -> int:
         async with far() as client:
@@ -254,7 +252,7 @@ def _row(here: Here, home: str) -> dict[str, Any]:
     """A new row of a list."""
     name = f"n{next(COUNT)}"
     names = {"name": name, "prefix": name} if home == NODES else {"name": name}
-    answer = here.ask("POST", home, json={**ROWS[home], **names})
+    answer = here.call("POST", home, json={**ROWS[home], **names})
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()
     return made if "id" in made else next(iter(made.values()))
@@ -265,13 +263,13 @@ def _try(here: Here, status: int, strategy: Any) -> None:
 
     @CALM
     @given(case=strategy)
-    def ask(case: Case) -> None:
+    def call(case: Case) -> None:
         wanted = requests.Request(**case.as_transport_kwargs(base_url=BASE)).prepare()
-        answer = here.ask(
+        answer = here.call(
             wanted.method, wanted.url, headers=dict(wanted.headers), content=wanted.body
         )
 
         assert answer.status_code != 500, f"{case.as_curl_command()}\n{answer.text}"
         case.validate_response(answer, checks=CHECKS)
 
-    ask()
+    call()

@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any
 
 import httpx2
-import naive
+import plain_readers
 import pytest
 from corpus import Item, answer, items
+from custom_node import END, EVENT
 from fake_vendor import Asked, Said
-from lab import END, EVENT
 from other_servers import (
     OVER_HTTP_1,
     OVER_HTTP_2,
@@ -49,7 +49,7 @@ def recorded(wire: str, is_stream: bool, most: int) -> dict[str, Item]:
         if each["response_status"] == 200
         and each["stream"] is is_stream
         and not any("error" in feature for feature in each["features"])
-        and naive.read("openai", answer(each), stream=is_stream).input_tokens
+        and plain_readers.read("openai", answer(each), stream=is_stream).input_tokens
     )
     return {each["id"]: each for each in islice(good, most)}
 
@@ -133,7 +133,7 @@ def test_an_answer_arrives_byte_for_byte(guest: Guest, http: httpx2.Client, name
     assert told.content == answer(WHOLE[name])
     row = guest.here.rows()[0]
     assert (row.status, row.request_id) == ("ok", told.headers["x-request-id"])
-    assert row.input_tokens == naive.read("openai", told.content, stream=False).input_tokens
+    assert row.input_tokens == plain_readers.read("openai", told.content, stream=False).input_tokens
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -145,17 +145,19 @@ def test_a_stream_arrives_byte_for_byte(guest: Guest, http: httpx2.Client, name:
     assert told.content == answer(STREAMS[name])
     row = guest.here.rows()[0]
     assert (row.status, row.request_id) == ("ok", told.headers["x-request-id"])
-    assert row.output_tokens == naive.read("openai", told.content, stream=True).output_tokens
+    assert (
+        row.output_tokens == plain_readers.read("openai", told.content, stream=True).output_tokens
+    )
 
 
 @pytest.mark.parametrize("name", [next(iter(WHOLE)), next(iter(STREAMS))], ids=["whole", "stream"])
 def test_an_answer_may_be_asked_for_in_another_format(http: httpx2.Client, name: str) -> None:
     is_stream = name in STREAMS
-    source = naive.read("openai", answer((STREAMS | WHOLE)[name]), stream=is_stream)
+    source = plain_readers.read("openai", answer((STREAMS | WHOLE)[name]), stream=is_stream)
 
     told = http.post(MESSAGES, json=body_of(name, stream=is_stream))
 
-    heard = naive.read("claude", told.content, stream=is_stream)
+    heard = plain_readers.read("claude", told.content, stream=is_stream)
     assert told.status_code == 200
     assert heard.text == source.text
     assert (heard.input_tokens, heard.output_tokens) == (source.input_tokens, source.output_tokens)
@@ -295,7 +297,7 @@ def test_a_late_stream_opens_early_and_is_kept_alive(http: httpx2.Client) -> Non
     assert told.status_code == 200
     assert told.content.startswith(b"event: ping\n")
     assert told.content.count(b"event: ping\n") >= 3
-    assert naive.read("claude", told.content, stream=True).text == "word"
+    assert plain_readers.read("claude", told.content, stream=True).text == "word"
 
 
 def test_a_refusal_after_a_stream_opened_is_an_event(http: httpx2.Client) -> None:

@@ -12,8 +12,8 @@ import httpx2
 import openai
 import pytest
 from chat_endpoints import BODIES, GPT, PATHS, UUID, gpt_stream
+from custom_node import END, EVENT
 from fake_vendor import Asked, Said
-from lab import END, EVENT
 from other_servers import OVER_HTTP_1, SERVERS, Guest, Lockstep, embedded, until
 from starlette.applications import Starlette
 from starlette.middleware import Middleware

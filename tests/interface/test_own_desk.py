@@ -10,9 +10,9 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
-from crowd import Crowd, endless, wait_until_refused
-from lab import add_lab
+from custom_node import add_node
 from process import COMMAND, running, vendor
+from streaming_clients import StreamingClients, endless, wait_until_refused
 
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER
@@ -99,8 +99,8 @@ def test_whoever_has_the_port_of_a_gateway_that_was_killed_is_told_nothing(
 
 def test_a_gateway_that_stops_is_not_found_while_its_last_streams_end(tmp_path: Path) -> None:
     with vendor(endless) as lab, running(tmp_path) as here, ExitStack() as stack:
-        add_lab(here, tmp_path, lab)
-        Crowd(here, stack)
+        add_node(here, tmp_path, lab)
+        StreamingClients(here, stack)
         here.process.send_signal(signal.SIGTERM)
         wait_until_refused(here)
         told = command(tmp_path, ASK)

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
-import naive
 import ollama
 import openai
+import plain_readers
 import pytest
 from corpus import Item, answer, items
 from fake_vendor import Asked, Said
 from google import genai
 from google.genai import errors as genai_errors
 from google.genai import types as genai_types
-from naive import Outcome
+from plain_readers import Outcome
 from served import Served, served
 
 FOLDERS = {
@@ -49,7 +49,7 @@ def pick(wire: str, scenario: str, stream: bool) -> Item:
             continue
         if wire == "ollama" and not item["endpoint"].endswith("/api/chat"):
             continue
-        said = naive.read(wire, answer(item), stream=stream)
+        said = plain_readers.read(wire, answer(item), stream=stream)
         shown = said.calls or (scenario == "text" and "tool_call" not in features)
         if features >= SCENARIOS[scenario] and shown and said.input_tokens:
             return item
@@ -90,11 +90,11 @@ def ask_openai(here: Served, model: str, stream: bool) -> Outcome:
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         if not stream:
             whole = client.chat.completions.create(**asked, tools=[tool])
-            return naive.openai(whole.model_dump_json().encode())
+            return plain_readers.openai(whole.model_dump_json().encode())
         wanted = {"include_usage": True}
         with client.chat.completions.stream(**asked, stream_options=wanted) as events:
             final = events.until_done().get_final_completion()
-    return naive.openai(final.model_dump_json().encode())
+    return plain_readers.openai(final.model_dump_json().encode())
 
 
 def ask_responses(here: Served, model: str, stream: bool) -> Outcome:
@@ -106,10 +106,10 @@ def ask_responses(here: Served, model: str, stream: bool) -> Outcome:
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         if not stream:
             whole = client.responses.create(**asked)
-            return naive.responses(whole.model_dump_json().encode())
+            return plain_readers.responses(whole.model_dump_json().encode())
         with client.responses.stream(**asked) as events:
             final = events.until_done().get_final_response()
-    return naive.responses(final.model_dump_json().encode())
+    return plain_readers.responses(final.model_dump_json().encode())
 
 
 def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
@@ -122,10 +122,10 @@ def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
     with anthropic.Anthropic(base_url=here.url, api_key="none", max_retries=0) as client:
         if not stream:
             whole = client.messages.create(**asked)
-            return naive.claude(whole.model_dump_json().encode())
+            return plain_readers.claude(whole.model_dump_json().encode())
         with client.messages.stream(**asked) as events:
             final = events.get_final_message()
-    return naive.claude(final.model_dump_json().encode())
+    return plain_readers.claude(final.model_dump_json().encode())
 
 
 def ask_gemini(here: Served, model: str, stream: bool) -> Outcome:
@@ -133,10 +133,10 @@ def ask_gemini(here: Served, model: str, stream: bool) -> Outcome:
     with closing(genai.Client(api_key="none", http_options=options)) as client:
         if not stream:
             whole = client.models.generate_content(model=model, contents="hi")
-            return naive.gemini(as_json(whole))
+            return plain_readers.gemini(as_json(whole))
         found = Outcome()
         for chunk in client.models.generate_content_stream(model=model, contents="hi"):
-            told = naive.gemini(as_json(chunk))
+            told = plain_readers.gemini(as_json(chunk))
             found.text += told.text
             found.calls += told.calls
             found.input_tokens = told.input_tokens or found.input_tokens
@@ -154,7 +154,7 @@ def ask_ollama(here: Served, model: str, stream: bool) -> Outcome:
     with closing(client._client):
         told = client.chat(**asked, stream=stream)
         rows = list(told) if stream else [told]
-    return naive.ollama(b"\n".join(row.model_dump_json().encode() for row in rows))
+    return plain_readers.ollama(b"\n".join(row.model_dump_json().encode() for row in rows))
 
 
 CLIENTS: dict[str, Callable[[Served, str, bool], Outcome]] = {
@@ -174,7 +174,7 @@ def test_an_sdk_gets_what_the_vendor_said(
     here: Served, client: str, vendor: str, scenario: str, stream: bool
 ) -> None:
     item = pick(vendor, scenario, stream)
-    expected = naive.read(vendor, answer(item), stream=stream)
+    expected = plain_readers.read(vendor, answer(item), stream=stream)
 
     told = CLIENTS[client](here, f"v-{vendor}/{item['id']}", stream)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import gateway_format_gemini
 import pytest
+from admin_gateway import REPLY, AdminGateway, opened
 from audiences import SECRET, by_key, by_session, new_key, nobody
 from credentials import address, operations
 from fake_vendor import Said
-from office import REPLY, Office, opened
 
 from gateway_core.identity.access import Access
 
@@ -32,7 +32,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     more = {"format-gemini": gateway_format_gemini}
     async with opened(tmp_path, {"JWT_SECRET": SECRET}, more=more) as here:
         yield here
@@ -42,7 +42,7 @@ def is_private(told: str) -> bool:
     return "no-store" in told or "private" in told
 
 
-async def walk(here: Office, headers: dict[str, str]) -> dict[str, int]:
+async def walk(here: AdminGateway, headers: dict[str, str]) -> dict[str, int]:
     """Ask for everything; gives the status of each answer that may be kept."""
     kept = {}
     for each in operations(here):
@@ -58,18 +58,18 @@ async def walk(here: Office, headers: dict[str, str]) -> dict[str, int]:
     return kept
 
 
-async def test_no_answer_to_anybody_known_may_be_kept(office: Office) -> None:
-    async with by_key(office) as key, by_session(office) as session:
-        for here in (office, key, session):
+async def test_no_answer_to_anybody_known_may_be_kept(admin: AdminGateway) -> None:
+    async with by_key(admin) as key, by_session(admin) as session:
+        for here in (admin, key, session):
             assert await walk(here, {}) == {}
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-async def test_no_answer_may_be_read_by_another_site(office: Office, origin: str) -> None:
-    async with by_key(office) as key, by_session(office) as session:
-        for here in (office, key, session):
+async def test_no_answer_may_be_read_by_another_site(admin: AdminGateway, origin: str) -> None:
+    async with by_key(admin) as key, by_session(admin) as session:
+        for here in (admin, key, session):
             assert await walk(here, {"origin": origin}) == {}
-    async with nobody(office) as here:
+    async with nobody(admin) as here:
         manifest = await here.client.get("/v1/provider-plugin-manifest", headers={"origin": origin})
     assert manifest.headers["access-control-allow-origin"] == "*"
     assert "access-control-allow-credentials" not in manifest.headers
@@ -77,10 +77,12 @@ async def test_no_answer_may_be_read_by_another_site(office: Office, origin: str
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("call", CALLS)
-async def test_a_vendors_answer_may_not_be_kept(office: Office, call: str, stream: bool) -> None:
-    await office.connect()
+async def test_a_vendors_answer_may_not_be_kept(
+    admin: AdminGateway, call: str, stream: bool
+) -> None:
+    await admin.connect()
     if stream:
-        office.vendor.said["/chat/completions"] = Said(
+        admin.vendor.said["/chat/completions"] = Said(
             (
                 b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m",'
                 b'"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n',
@@ -90,20 +92,20 @@ async def test_a_vendors_answer_may_not_be_kept(office: Office, call: str, strea
         )
     path, body = CALLS[call]
 
-    answer = await office.client.post(path, json={"model": "acme/large", **body, "stream": stream})
+    answer = await admin.client.post(path, json={"model": "acme/large", **body, "stream": stream})
 
     assert answer.status_code == 200
     assert is_private(answer.headers.get("cache-control", ""))
 
 
-async def test_the_same_question_is_asked_anew_for_everybody(office: Office) -> None:
-    await office.connect()
-    keys = [await new_key(office) for _ in range(2)]
+async def test_the_same_question_is_asked_anew_for_everybody(admin: AdminGateway) -> None:
+    await admin.connect()
+    keys = [await new_key(admin) for _ in range(2)]
     replies = []
     for number, key in enumerate(keys * 2):
         said = Said((REPLY.replace(b'"Hi"', b'"Hi %d"' % number),))
-        office.vendor.said["/chat/completions"] = said
-        replies.append((await office.chat("acme/large", authorization=f"Bearer {key}")).text)
+        admin.vendor.said["/chat/completions"] = said
+        replies.append((await admin.chat("acme/large", authorization=f"Bearer {key}")).text)
 
     assert len(set(replies)) == 4
-    assert len(office.vendor.calls("/chat/completions")) == 4
+    assert len(admin.vendor.calls("/chat/completions")) == 4

@@ -11,10 +11,10 @@ import gateway_format_gemini
 import gateway_provider_azure_openai
 import gateway_provider_bedrock
 import pytest
+from admin_gateway import KEY, AdminGateway, opened
 from as_written import request, sent
 from audiences import by_key
 from fake_vendor import Said
-from office import KEY, Office, opened
 from served import served
 
 pytestmark = pytest.mark.anyio
@@ -72,7 +72,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     more = {
         "format-gemini": gateway_format_gemini,
         "azure": gateway_provider_azure_openai,
@@ -99,21 +99,23 @@ def temptations(url: str) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
 
 
 @pytest.mark.parametrize("call", CALLS)
-async def test_no_member_and_no_header_leads_a_call_elsewhere(office: Office, call: str) -> None:
-    await office.connect()
+async def test_no_member_and_no_header_leads_a_call_elsewhere(
+    admin: AdminGateway, call: str
+) -> None:
+    await admin.connect()
     path, body = CALLS[call]
     async with listening() as (canary, url):
         answered = 0
         for members, headers in temptations(url):
             wanted = {"model": "acme/large", **body, **members}
-            answer = await office.client.post(path, json=wanted, headers=headers)
+            answer = await admin.client.post(path, json=wanted, headers=headers)
             answered += answer.status_code == 200
             assert answer.status_code < 500 or "http" in str(wanted["model"])
 
         assert canary.visits == 0
     assert answered > 40
-    assert {asked.headers["host"] for asked in office.vendor.asked} <= {office.vendor.url[7:]}
-    assert not office.other.asked
+    assert {asked.headers["host"] for asked in admin.vendor.asked} <= {admin.vendor.url[7:]}
+    assert not admin.other.asked
 
 
 def linked(url: str) -> dict[str, dict[str, Any]]:
@@ -132,12 +134,12 @@ def linked(url: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("call", ["chat", "messages", "responses", "gemini"])
-async def test_an_address_in_the_content_is_not_fetched(office: Office, call: str) -> None:
-    await office.connect()
+async def test_an_address_in_the_content_is_not_fetched(admin: AdminGateway, call: str) -> None:
+    await admin.connect()
     path, _ = CALLS[call]
     async with listening() as (canary, url):
         body = {"model": "acme/large", **linked(url)[call]}
-        await office.client.post(path, json=body)
+        await admin.client.post(path, json=body)
         assert canary.visits == 0
 
 
@@ -172,9 +174,9 @@ def moves(url: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("move", moves("http://x"))
-async def test_a_key_says_not_where_an_account_leads(office: Office, move: str) -> None:
-    row = await office.connect()
-    async with listening() as (canary, url), by_key(office) as here:
+async def test_a_key_says_not_where_an_account_leads(admin: AdminGateway, move: str) -> None:
+    row = await admin.connect()
+    async with listening() as (canary, url), by_key(admin) as here:
         change = moves(url)[move]
         for given in (change, {**change, "apiKey": "mine"}):
             for method in ("PUT", "PATCH"):
@@ -184,70 +186,72 @@ async def test_a_key_says_not_where_an_account_leads(office: Office, move: str) 
             assert (await here.client.post(OWN, json=made)).status_code == 403
         await here.chat("acme/large")
         assert canary.visits == 0
-    assert (await office.stored(row["id"])) == {"apiKey": KEY}
+    assert (await admin.stored(row["id"])) == {"apiKey": KEY}
 
 
 @pytest.mark.parametrize("region", ["127.0.0.1/#", "x.evil.example", "a@b", "us-east-1.evil/"])
-async def test_no_part_of_a_host_becomes_another_host(office: Office, region: str) -> None:
+async def test_no_part_of_a_host_becomes_another_host(admin: AdminGateway, region: str) -> None:
     data = {"region": region}
-    await office.connect("bedrock", providerSpecificData=data)
+    await admin.connect("bedrock", providerSpecificData=data)
 
-    answer = await office.chat("bedrock/m")
+    answer = await admin.chat("bedrock/m")
 
     assert answer.status_code == 400
     assert "region" in answer.text
 
 
 @pytest.mark.parametrize("move", ["base", "spaced", "azure", "azure spaced", "azure tab"])
-async def test_an_operators_move_leaves_the_old_key_behind(office: Office, move: str) -> None:
+async def test_an_operators_move_leaves_the_old_key_behind(admin: AdminGateway, move: str) -> None:
     provider = "azure-openai" if "azure" in move else "acme"
-    usual = {"azureEndpoint": office.vendor.url} if provider == "azure-openai" else {}
-    row = await office.connect(provider, providerSpecificData=usual)
-    office.other.key = None
+    usual = {"azureEndpoint": admin.vendor.url} if provider == "azure-openai" else {}
+    row = await admin.connect(provider, providerSpecificData=usual)
+    admin.other.key = None
 
-    await office.ask("PUT", f"{OWN}/{row['id']}", moves(office.other.url)[move])
-    await office.chat(f"{provider}/large")
-    await office.ask("POST", f"{OWN}/{row['id']}/test")
+    await admin.call("PUT", f"{OWN}/{row['id']}", moves(admin.other.url)[move])
+    await admin.chat(f"{provider}/large")
+    await admin.call("POST", f"{OWN}/{row['id']}/test")
 
-    assert office.other.asked
-    assert await office.stored(row["id"]) == {}
-    assert KEY not in str([(asked.headers, asked.body) for asked in office.other.asked])
+    assert admin.other.asked
+    assert await admin.stored(row["id"]) == {}
+    assert KEY not in str([(asked.headers, asked.body) for asked in admin.other.asked])
 
 
-async def test_a_nodes_address_is_set_by_no_key_and_moves_no_credential(office: Office) -> None:
-    node = {"name": "Node", "prefix": "no", "baseUrl": f"{office.vendor.url}/v1"}
-    made = (await office.ask("POST", "/api/provider-nodes", node, status=201))["node"]
-    row = await office.connect(made["id"])
-    path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{office.other.url}/v1"}
+async def test_a_nodes_address_is_set_by_no_key_and_moves_no_credential(
+    admin: AdminGateway,
+) -> None:
+    node = {"name": "Node", "prefix": "no", "baseUrl": f"{admin.vendor.url}/v1"}
+    made = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
+    row = await admin.connect(made["id"])
+    path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{admin.other.url}/v1"}
 
-    async with by_key(office) as here:
+    async with by_key(admin) as here:
         for change in (moved, {**node, **moved}):
             assert (await here.client.put(path, json=change)).status_code == 403
         created = await here.client.post(
             "/api/provider-nodes", json={**node, "prefix": "mine", **moved}
         )
     assert created.status_code == 403
-    assert await office.stored(row["id"]) == {"apiKey": KEY}
-    await office.ask("PUT", path, moved)
-    await office.chat("no/large")
+    assert await admin.stored(row["id"]) == {"apiKey": KEY}
+    await admin.call("PUT", path, moved)
+    await admin.chat("no/large")
 
-    assert await office.stored(row["id"]) == {}
-    assert KEY not in str([asked.headers for asked in office.other.asked])
+    assert await admin.stored(row["id"]) == {}
+    assert KEY not in str([asked.headers for asked in admin.other.asked])
 
 
-async def test_a_looked_at_address_gets_no_stored_key(office: Office) -> None:
-    await office.connect()
-    moved = {"provider": "acme", "providerSpecificData": {"baseUrl": f"{office.other.url}/v1"}}
+async def test_a_looked_at_address_gets_no_stored_key(admin: AdminGateway) -> None:
+    await admin.connect()
+    moved = {"provider": "acme", "providerSpecificData": {"baseUrl": f"{admin.other.url}/v1"}}
     for body in (moved, {**moved, "apiKey": ""}, {**moved, "apiKey": None}):
-        await office.client.post(f"{OWN}/validate", json=body)
-    await office.client.post(
-        "/api/provider-nodes/validate", json={"baseUrl": f"{office.other.url}/v1"}
+        await admin.client.post(f"{OWN}/validate", json=body)
+    await admin.client.post(
+        "/api/provider-nodes/validate", json={"baseUrl": f"{admin.other.url}/v1"}
     )
-    await office.client.post(
-        "/api/translator/send", json={"provider": "acme", "baseUrl": office.other.url, "body": {}}
+    await admin.client.post(
+        "/api/translator/send", json={"provider": "acme", "baseUrl": admin.other.url, "body": {}}
     )
 
-    assert KEY not in str([(asked.headers, asked.body) for asked in office.other.asked])
+    assert KEY not in str([(asked.headers, asked.body) for asked in admin.other.asked])
 
 
 def looks(url: str, connection: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
@@ -274,9 +278,9 @@ def looks(url: str, connection: str) -> dict[str, tuple[str, str, dict[str, Any]
 
 
 @pytest.mark.parametrize("look", [name for name in looks("", "") if name != "models"])
-async def test_a_key_makes_the_gateway_look_nowhere(office: Office, look: str) -> None:
-    row = await office.connect()
-    async with listening() as (canary, url), by_key(office) as here:
+async def test_a_key_makes_the_gateway_look_nowhere(admin: AdminGateway, look: str) -> None:
+    row = await admin.connect()
+    async with listening() as (canary, url), by_key(admin) as here:
         method, path, body = looks(url, row["id"])[look]
         answer = await here.client.request(method, path, json=body)
         assert canary.visits == 0
@@ -284,9 +288,9 @@ async def test_a_key_makes_the_gateway_look_nowhere(office: Office, look: str) -
     assert answer.status_code in ((400,) if look == "proxy target" else (401, 403))
 
 
-async def test_a_test_of_an_account_goes_where_the_account_goes(office: Office) -> None:
-    row = await office.connect()
-    async with listening() as (canary, url), by_key(office) as here:
+async def test_a_test_of_an_account_goes_where_the_account_goes(admin: AdminGateway) -> None:
+    row = await admin.connect()
+    async with listening() as (canary, url), by_key(admin) as here:
         method, path, body = looks(url, row["id"])["models"]
         await here.client.request(method, path, json=body)
         assert canary.visits == 0
@@ -301,8 +305,10 @@ METADATA = (
 )
 
 
-async def test_not_even_an_operator_saves_an_address_that_is_never_called(office: Office) -> None:
-    row = await office.connect()
+async def test_not_even_an_operator_saves_an_address_that_is_never_called(
+    admin: AdminGateway,
+) -> None:
+    row = await admin.connect()
     for url in METADATA:
         writes: list[tuple[str, str, dict[str, Any]]] = [
             ("PUT", f"{OWN}/{row['id']}", {"providerSpecificData": {"baseUrl": url}}),
@@ -311,6 +317,6 @@ async def test_not_even_an_operator_saves_an_address_that_is_never_called(office
             ("POST", f"{OWN}/validate", {"provider": "acme", "apiKey": "k", "baseUrl": url}),
         ]
         for method, path, body in writes:
-            answer = await office.client.request(method, path, json=body)
+            answer = await admin.client.request(method, path, json=body)
             refused = answer.status_code == 400 or answer.json().get("valid") is False
             assert refused, (path, url, answer.text)

@@ -9,13 +9,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from admin_gateway import KEY, AdminGateway
 from as_written import handed, request, sent
 from audiences import by_session
-from front_door import PASSWORD, Browser
-from hoard import NEW_PASSWORD, filled, found, hoarding
-from office import KEY, Office
+from login_gateway import PASSWORD, Browser
 from process import running
 from real_proxy import VENDOR, real_proxy
+from stored_secrets import NEW_PASSWORD, find_texts, open_with_secrets, store_every_secret
 
 pytestmark = pytest.mark.anyio
 NASTY = ("a\r\nERROR forged", "\x1b[31mred\x1b]0;title\x07", "b" * 65536, "c\u2028\u0085d")
@@ -27,8 +27,8 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    async with hoarding(tmp_path) as here:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
+    async with open_with_secrets(tmp_path) as here:
         yield here
 
 
@@ -53,65 +53,65 @@ def printed() -> Iterator[io.StringIO]:
         root.setLevel(before)
 
 
-async def test_no_secret_of_a_whole_day_is_logged(office: Office) -> None:
+async def test_no_secret_of_a_whole_day_is_logged(admin: AdminGateway) -> None:
     with printed() as text:
-        secrets = await filled(office)
-        browser = Browser(office.gateway, "127.0.0.1", "http://127.0.0.1")
+        secrets = await store_every_secret(admin)
+        browser = Browser(admin.gateway, "127.0.0.1", "http://127.0.0.1")
         async with browser:
             await browser.post("/api/auth/login", json={"password": "wrong-canary-word"})
             await browser.post("/api/auth/login", json={"password": NEW_PASSWORD})
-        async with by_session(office) as here:
-            for row in (await office.ask("GET", "/api/keys"))["keys"]:
-                await here.ask("GET", f"/api/keys/{row['id']}/reveal")
-        for row in (await office.ask("GET", "/api/providers"))["connections"]:
+        async with by_session(admin) as here:
+            for row in (await admin.call("GET", "/api/keys"))["keys"]:
+                await here.call("GET", f"/api/keys/{row['id']}/reveal")
+        for row in (await admin.call("GET", "/api/providers"))["connections"]:
             if row["provider"] == "acme":
-                await office.client.post(f"/api/providers/{row['id']}/test")
-                await office.client.get(f"/api/providers/{row['id']}/models")
-        await office.core.stores.database.execute("ALTER TABLE combos RENAME TO gone")
-        await office.client.post("/api/combos", json={"name": secrets[0], "models": []})
-        await office.client.get("/api/combos")
+                await admin.client.post(f"/api/providers/{row['id']}/test")
+                await admin.client.get(f"/api/providers/{row['id']}/models")
+        await admin.core.stores.database.execute("ALTER TABLE combos RENAME TO gone")
+        await admin.client.post("/api/combos", json={"name": secrets[0], "models": []})
+        await admin.client.get("/api/combos")
     logged = text.getvalue()
 
     assert "no such table" in logged
     assert "Traceback" in logged
-    assert found((*secrets, PASSWORD, "wrong-canary-word"), logged.encode()) == set()
+    assert find_texts((*secrets, PASSWORD, "wrong-canary-word"), logged.encode()) == set()
 
 
-async def test_the_console_shows_no_secret_either(office: Office) -> None:
-    secrets = await filled(office)
+async def test_the_console_shows_no_secret_either(admin: AdminGateway) -> None:
+    secrets = await store_every_secret(admin)
     logging.getLogger("gateway_core").warning("the vendor says %s", secrets[0])
     logging.getLogger("gateway_dashboard_api").warning("Bearer %s", secrets[-1])
 
     await asyncio.sleep(0)
-    shown = await office.client.get("/api/translator/console-logs")
+    shown = await admin.client.get("/api/translator/console-logs")
 
     assert "the vendor says" in shown.text
-    assert found(secrets, shown.content) == set()
+    assert find_texts(secrets, shown.content) == set()
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
 async def test_a_way_through_a_proxy_logs_no_password_and_no_key(
-    office: Office, scheme: str
+    admin: AdminGateway, scheme: str
 ) -> None:
     async with real_proxy(scheme, "me:first-proxied-word") as proxy:
-        data = {"baseUrl": f"http://{VENDOR}:{office.vendor.port}/v1"}
+        data = {"baseUrl": f"http://{VENDOR}:{admin.vendor.port}/v1"}
         for number, user in enumerate((proxy.user, "me:second-proxied-word")):
             pool = {"name": f"p{number}", "proxyUrl": proxy.url_for(user), "strictProxy": True}
-            made = (await office.ask("POST", "/api/proxy-pools", pool, status=201))["proxyPool"]
-            await office.connect(
+            made = (await admin.call("POST", "/api/proxy-pools", pool, status=201))["proxyPool"]
+            await admin.connect(
                 name=f"n{number}", proxyPoolId=made["id"], providerSpecificData=data
             )
         with printed() as text:
             logging.getLogger("control").debug("listening")
-            statuses = [(await office.chat("acme/large")).status_code]
-            first = (await office.ask("GET", "/api/providers"))["connections"][0]
-            await office.ask("PUT", f"/api/providers/{first['id']}", {"isActive": False})
-            statuses.append((await office.chat("acme/large")).status_code)
+            statuses = [(await admin.chat("acme/large")).status_code]
+            first = (await admin.call("GET", "/api/providers"))["connections"][0]
+            await admin.call("PUT", f"/api/providers/{first['id']}", {"isActive": False})
+            statuses.append((await admin.chat("acme/large")).status_code)
 
     assert statuses == [200, 502]
     assert "listening" in text.getvalue()
     canaries = (KEY, "first-proxied-word", "second-proxied-word")
-    assert found(canaries, text.getvalue().encode()) == set()
+    assert find_texts(canaries, text.getvalue().encode()) == set()
 
 
 def check(output: str) -> None:
@@ -122,19 +122,19 @@ def check(output: str) -> None:
         assert not line.startswith("ERROR forged")
 
 
-async def test_nothing_a_caller_sends_makes_another_line(office: Office) -> None:
-    await office.connect()
+async def test_nothing_a_caller_sends_makes_another_line(admin: AdminGateway) -> None:
+    await admin.connect()
     with printed() as text:
         for nasty in NASTY:
-            await office.chat(nasty)
-            await office.chat(f"acme/{nasty}")
+            await admin.chat(nasty)
+            await admin.chat(f"acme/{nasty}")
             for path in (f"/v1/models/{quote(nasty[:2000])}", f"/api/{quote(nasty[:2000])}"):
-                await office.client.get(path)
+                await admin.client.get(path)
             shown = nasty.encode("ascii", "replace").decode().replace("\r", "").replace("\n", "")
             agent = {"user-agent": shown, "x-request-id": shown, "referer": shown}
-            await handed(office.gateway.app, "/v1/models", headers=agent)
-        office.vendor.key = "other"
-        await office.chat("acme/large")
+            await handed(admin.gateway.app, "/v1/models", headers=agent)
+        admin.vendor.key = "other"
+        await admin.chat("acme/large")
 
     check(text.getvalue())
 
@@ -148,9 +148,13 @@ def test_a_process_prints_no_key_of_a_query(
         for path in ("/v1/chat/completions", "/v1/nowhere", "/api/keys", "/%zz"):
             for name in ("key", "api_key", "access_token"):
                 target = f"{path}?{name}=sk-queried-canary".encode()
-                for told in (lines, lines[:2], (*lines[:2], "Authorization: Bearer sk-canary-01")):
-                    sent(here.url, request(target, *told, method="POST", body=body))
-                    sent(here.url, request(target, *told))
+                for headers in (
+                    lines,
+                    lines[:2],
+                    (*lines[:2], "Authorization: Bearer sk-canary-01"),
+                ):
+                    sent(here.url, request(target, *headers, method="POST", body=body))
+                    sent(here.url, request(target, *headers))
     out, err = capfd.readouterr()
 
     assert "canary" not in here.printed + out + err

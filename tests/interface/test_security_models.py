@@ -8,8 +8,8 @@ from urllib.parse import quote
 import gateway_format_gemini
 import msgspec
 import pytest
+from admin_gateway import AdminGateway, client_of, opened
 from audiences import by_key
-from office import Office, client_of, opened
 
 pytestmark = pytest.mark.anyio
 ASKED = {"role": "user", "content": "Hello"}
@@ -39,12 +39,12 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     async with opened(tmp_path, {}, more={"format-gemini": gateway_format_gemini}) as here:
         await here.connect()
-        await here.ask("PUT", "/api/models/alias", {"model": "acme/large", "alias": "parrot"})
+        await here.call("PUT", "/api/models/alias", {"model": "acme/large", "alias": "parrot"})
         team = {"name": "team", "models": ["acme/small", "acme/large"]}
-        await here.ask("POST", "/api/combos", team, status=201)
+        await here.call("POST", "/api/combos", team, status=201)
         yield here
 
 
@@ -55,9 +55,9 @@ POLICIES: dict[str, dict[str, Any]] = {
 }
 
 
-def reached(office: Office) -> set[str]:
+def reached(admin: AdminGateway) -> set[str]:
     """Every model that the vendor was asked for, under any spelling of the member."""
-    bodies = [msgspec.json.decode(asked.body) for asked in office.vendor.asked if asked.body]
+    bodies = [msgspec.json.decode(asked.body) for asked in admin.vendor.asked if asked.body]
     return {
         str(value).lower()
         for body in bodies
@@ -67,8 +67,8 @@ def reached(office: Office) -> set[str]:
 
 
 @pytest.mark.parametrize("policy", ["allowed", "rules"])
-async def test_no_spelling_leads_to_another_model(office: Office, policy: str) -> None:
-    async with by_key(office, **POLICIES[policy]) as here:
+async def test_no_spelling_leads_to_another_model(admin: AdminGateway, policy: str) -> None:
+    async with by_key(admin, **POLICIES[policy]) as here:
         assert (await here.chat("acme/small")).status_code == 200
         for spelling in SPELLINGS:
             for path in PATHS:
@@ -81,20 +81,20 @@ async def test_no_spelling_leads_to_another_model(office: Office, policy: str) -
                     json={"model": "acme/small", "contents": [{"parts": [{"text": "Hello"}]}]},
                 )
 
-    assert reached(office) == {"small"}
+    assert reached(admin) == {"small"}
 
 
-async def test_a_denied_model_is_reached_by_no_name_of_it(office: Office) -> None:
-    async with by_key(office, **POLICIES["denied"]) as here:
+async def test_a_denied_model_is_reached_by_no_name_of_it(admin: AdminGateway) -> None:
+    async with by_key(admin, **POLICIES["denied"]) as here:
         for spelling in ("acme/large", "ac/large", "large", "parrot", " acme/large"):
             assert (await here.chat(spelling)).status_code in (400, 403, 404), spelling
 
-    assert "large" not in reached(office)
+    assert "large" not in reached(admin)
 
 
 @pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
-async def test_no_second_member_names_another_model(office: Office, body: bytes) -> None:
-    async with by_key(office, allowedModels=["acme/small"]) as here:
+async def test_no_second_member_names_another_model(admin: AdminGateway, body: bytes) -> None:
+    async with by_key(admin, allowedModels=["acme/small"]) as here:
         for path in PATHS:
             await here.client.post(
                 path,
@@ -102,21 +102,23 @@ async def test_no_second_member_names_another_model(office: Office, body: bytes)
                 headers={"content-type": "application/json"},
             )
 
-    assert reached(office) <= {"small"}
+    assert reached(admin) <= {"small"}
 
 
 @pytest.mark.parametrize(
     "member", ["models", "fallbacks", "Models", "fallbac\u212as", "model\u017f"]
 )
-async def test_a_key_with_rules_may_not_name_models_to_turn_to(office: Office, member: str) -> None:
+async def test_a_key_with_rules_may_not_name_models_to_turn_to(
+    admin: AdminGateway, member: str
+) -> None:
     body = {"model": "acme/small", member: ["acme/large"], "messages": [ASKED]}
     bound, free = {}, {}
     for policy, found in ((POLICIES["rules"], bound), ({}, free)):
         made = {"name": "k", "machineId": "m", "policy": policy}
-        text = (await office.ask("POST", "/api/keys", made, status=201))["key"]
-        async with client_of(office.gateway, operator=False) as caller:
+        text = (await admin.call("POST", "/api/keys", made, status=201))["key"]
+        async with client_of(admin.gateway, operator=False) as caller:
             said = await caller.post("/v1/chat/completions", json=body, headers={"x-api-key": text})
         found["status"] = said.status_code
 
     assert (bound["status"], free["status"]) == (403, 200)
-    assert len(office.vendor.calls("/chat/completions")) == 1
+    assert len(admin.vendor.calls("/chat/completions")) == 1

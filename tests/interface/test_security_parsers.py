@@ -11,10 +11,10 @@ from urllib.parse import quote
 import gateway_format_gemini
 import msgspec
 import pytest
+from admin_gateway import REPLY, AdminGateway, opened
 from audiences import SECRET
 from credentials import operations
 from fake_vendor import Said
-from office import REPLY, Office, opened
 
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import Access
@@ -59,15 +59,15 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     more = {"format-gemini": gateway_format_gemini}
     async with opened(tmp_path, {"JWT_SECRET": SECRET}, more=more) as here:
         yield here
 
 
-def writing(office: Office) -> Iterator[RouteOperation]:
+def writing(admin: AdminGateway) -> Iterator[RouteOperation]:
     """Every operation that reads a document."""
-    for each in operations(office):
+    for each in operations(admin):
         if each.access in STEADY or each.method not in ("POST", "PUT", "PATCH"):
             continue
         if each.body is not None or each.access is Access.INFERENCE:
@@ -80,10 +80,10 @@ def filled(path: str) -> str:
     return "/".join("x" if part.startswith("{") else part for part in path.split("/"))
 
 
-async def told(office: Office, method: str, path: str, body: bytes) -> int:
+async def told(admin: AdminGateway, method: str, path: str, body: bytes) -> int:
     """The status of an answer that came quickly, in JSON."""
     begun = time.process_time()
-    answer = await office.client.request(method, path, content=body, headers=JSON)
+    answer = await admin.client.request(method, path, content=body, headers=JSON)
     spent = time.process_time() - begun
     assert spent < QUICK, (path, spent)
     msgspec.json.decode(answer.content)
@@ -91,35 +91,35 @@ async def told(office: Office, method: str, path: str, body: bytes) -> int:
 
 
 @pytest.mark.parametrize("name", RUBBISH)
-async def test_no_route_reads_rubbish(office: Office, name: str) -> None:
-    await office.connect()
+async def test_no_route_reads_rubbish(admin: AdminGateway, name: str) -> None:
+    await admin.connect()
     process = os.getpid()
-    for each in writing(office):
-        status = await told(office, each.method, filled(each.path), RUBBISH[name])
+    for each in writing(admin):
+        status = await told(admin, each.method, filled(each.path), RUBBISH[name])
         # What only estimates the size of a request, does not read it.
         reads = each.access is Access.INFERENCE and not each.path.endswith("count_tokens")
         is_dropped = name in DROPPED and not reads
         assert 400 <= status < 500 or (is_dropped and status < 300), (each.path, status)
 
     assert os.getpid() == process
-    assert name in DROPPED or not office.vendor.asked
-    assert (await office.chat("acme/large")).status_code == 200
+    assert name in DROPPED or not admin.vendor.asked
+    assert (await admin.chat("acme/large")).status_code == 200
 
 
-async def test_a_legal_document_of_great_depth_breaks_nothing(office: Office) -> None:
-    await office.connect()
+async def test_a_legal_document_of_great_depth_breaks_nothing(admin: AdminGateway) -> None:
+    await admin.connect()
     deep = b'{"model":"acme/large","messages":%b,"contents":[],"x":%b}' % (MESSAGES, LEGAL)
-    for each in writing(office):
-        status = await told(office, each.method, filled(each.path), deep)
+    for each in writing(admin):
+        status = await told(admin, each.method, filled(each.path), deep)
         assert status < 500, (each.method, each.path, status)
     for member in (b"messages", b"tools", b"input", b"metadata", b"system", b"contents"):
         body = b'{"model":"acme/large","max_tokens":9,"%b":%b}' % (member, LEGAL)
-        for each in writing(office):
+        for each in writing(admin):
             if each.access is Access.INFERENCE:
-                status = await told(office, each.method, filled(each.path), body)
+                status = await told(admin, each.method, filled(each.path), body)
                 assert 400 <= status < 500 or status == 200, (each.path, member, status)
 
-    assert (await office.chat("acme/large")).status_code == 200
+    assert (await admin.chat("acme/large")).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -127,22 +127,22 @@ async def test_a_legal_document_of_great_depth_breaks_nothing(office: Office) ->
     ["/api/settings", "/api/keys", "/api/combos", "/api/providers", "/api/provider-nodes"],
 )
 async def test_a_stored_document_is_not_too_deep_to_be_shown_again(
-    office: Office, path: str
+    admin: AdminGateway, path: str
 ) -> None:
     depths = (10, 100, 900, 5000)
     given: dict[str, Any] = {"name": "n", "machineId": "any", "provider": "acme", "apiKey": "k"}
-    given |= {"prefix": "nn", "baseUrl": f"{office.vendor.url}/v1", "models": ["acme/large"]}
+    given |= {"prefix": "nn", "baseUrl": f"{admin.vendor.url}/v1", "models": ["acme/large"]}
     rest = msgspec.json.encode(given)[:-1]
     method = "PATCH" if path == "/api/settings" else "POST"
     for depth in depths:
         deep = b'{"a":' * depth + b"1" + b"}" * depth
         for member in (b"custom", b"policy", b"capabilities", b"providerSpecificData"):
-            status = await told(office, method, path, b'%b,"%b":%b}' % (rest, member, deep))
+            status = await told(admin, method, path, b'%b,"%b":%b}' % (rest, member, deep))
             assert status < 500, (depth, member, status)
 
-        assert (await office.client.get(path)).status_code == 200
-    await office.core.refresh()
-    assert (await office.client.get("/v1/models")).status_code == 200
+        assert (await admin.client.get(path)).status_code == 200
+    await admin.core.refresh()
+    assert (await admin.client.get("/v1/models")).status_code == 200
 
 
 ANSWERS = {
@@ -163,30 +163,32 @@ CALLS = {
 
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("call", CALLS)
-async def test_a_vendors_rubbish_is_a_bad_gateway(office: Office, call: str, answer: str) -> None:
-    await office.connect()
-    office.vendor.script = lambda asked: Said((ANSWERS[answer],))
+async def test_a_vendors_rubbish_is_a_bad_gateway(
+    admin: AdminGateway, call: str, answer: str
+) -> None:
+    await admin.connect()
+    admin.vendor.script = lambda asked: Said((ANSWERS[answer],))
     path, body = CALLS[call]
 
-    assert await told(office, "POST", path, body) == 502
+    assert await told(admin, "POST", path, body) == 502
 
-    office.vendor.script = office.vendor.answer
-    office.core.cooldowns.clear([a.id for a in office.core.snapshot.accounts["acme"]], "__all")
-    assert (await office.chat("acme/large")).status_code == 200
+    admin.vendor.script = admin.vendor.answer
+    admin.core.cooldowns.clear([a.id for a in admin.core.snapshot.accounts["acme"]], "__all")
+    assert (await admin.chat("acme/large")).status_code == 200
 
 
 @pytest.mark.parametrize("rubbish", [name for name in ANSWERS if name != "nothing"])
 @pytest.mark.parametrize("call", CALLS)
 async def test_a_vendors_rubbish_in_a_stream_ends_in_an_error(
-    office: Office, call: str, rubbish: str
+    admin: AdminGateway, call: str, rubbish: str
 ) -> None:
-    await office.connect()
+    await admin.connect()
     event = b"data: %b\n\n" % ANSWERS[rubbish]
-    office.vendor.script = lambda asked: Said((event,), content_type="text/event-stream")
+    admin.vendor.script = lambda asked: Said((event,), content_type="text/event-stream")
     path, body = CALLS[call]
     begun = time.process_time()
 
-    answer = await office.client.post(
+    answer = await admin.client.post(
         path, content=body[:-1] + b',"stream":true}', headers=JSON, timeout=20
     )
 
@@ -196,12 +198,12 @@ async def test_a_vendors_rubbish_in_a_stream_ends_in_an_error(
     assert b'"stop_reason":"end_turn"' not in answer.content
 
 
-async def test_of_a_name_without_end_only_the_beginning_is_kept(office: Office) -> None:
+async def test_of_a_name_without_end_only_the_beginning_is_kept(admin: AdminGateway) -> None:
     for name in ("m" * 1_000_000, "acme/" + "m" * 1_000_000, "acme/large"):
-        await office.chat(name)
-    await office.core.ledger.flush()
+        await admin.chat(name)
+    await admin.core.ledger.flush()
 
-    rows = (await office.core.stores.usage.page(limit=9)).rows
+    rows = (await admin.core.stores.usage.page(limit=9)).rows
     assert [len(row.model_asked) for row in rows] == [len("acme/large"), 512, 512]
 
 
@@ -211,9 +213,9 @@ NASTY = (
 )
 
 
-def questions(office: Office) -> Iterator[tuple[RouteOperation, str]]:
+def questions(admin: AdminGateway) -> Iterator[tuple[RouteOperation, str]]:
     """Every operation that looks, with each name that its query has."""
-    for each in operations(office):
+    for each in operations(admin):
         if each.method != "GET" or each.access in STEADY or each.path.endswith("stream"):
             continue
         names = each.query.__struct_encode_fields__ if each.query is not None else ("limit",)
@@ -221,18 +223,18 @@ def questions(office: Office) -> Iterator[tuple[RouteOperation, str]]:
             yield each, name
 
 
-async def test_no_query_is_too_odd(office: Office) -> None:
-    await office.connect()
-    await office.chat("acme/large")
-    await office.core.ledger.flush()
-    for each, name in questions(office):
+async def test_no_query_is_too_odd(admin: AdminGateway) -> None:
+    await admin.connect()
+    await admin.chat("acme/large")
+    await admin.core.ledger.flush()
+    for each, name in questions(admin):
         for value in NASTY:
             begun = time.process_time()
             told = f"{filled(each.path)}?{name}={quote(value)}"
-            answer = await office.client.get(told)
+            answer = await admin.client.get(told)
             assert answer.status_code < 500, (told, answer.text)
             assert time.process_time() - begun < QUICK, told
-    for each, name in questions(office):
+    for each, name in questions(admin):
         path = filled(each.path)
         for query in (
             f"{name}=1&{name}=2",
@@ -241,15 +243,15 @@ async def test_no_query_is_too_odd(office: Office) -> None:
             f"{name}",
             f"{name}=%zz",
         ):
-            assert (await office.client.get(f"{path}?{query}")).status_code < 500, (path, query)
+            assert (await admin.client.get(f"{path}?{query}")).status_code < 500, (path, query)
 
 
-async def test_no_word_in_a_path_is_too_odd(office: Office) -> None:
-    for each in operations(office):
+async def test_no_word_in_a_path_is_too_odd(admin: AdminGateway) -> None:
+    for each in operations(admin):
         if "{" not in each.path or each.access in STEADY:
             continue
         for value in NASTY:
             parts = each.path.split("/")
             path = "/".join(quote(value, safe="") if p.startswith("{") else p for p in parts)
-            answer = await office.client.request(each.method, path, json=each.example or {})
+            answer = await admin.client.request(each.method, path, json=each.example or {})
             assert answer.status_code < 500 or answer.status_code in (501, 507), (path, answer.text)

@@ -8,11 +8,18 @@ from typing import Any
 
 import msgspec
 import pytest
+from admin_gateway import KEY, AdminGateway, opened
 from audiences import by_key, by_session
-from hoard import SETTINGS, every_byte, filled, found, hoarding, told
 from hypothesis import given
 from hypothesis import strategies as st
-from office import KEY, Office, opened
+from stored_secrets import (
+    SETTINGS,
+    create_key,
+    every_byte,
+    find_texts,
+    open_with_secrets,
+    store_every_secret,
+)
 
 from gateway_core.config.errors import SecretLost, WrongMasterKey
 from gateway_core.storage.opening import SEALED
@@ -26,28 +33,28 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    async with hoarding(tmp_path) as here:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
+    async with open_with_secrets(tmp_path) as here:
         yield here
 
 
 async def test_no_secret_of_any_kind_is_in_a_byte_of_the_data_directory(
-    office: Office, tmp_path: Path
+    admin: AdminGateway, tmp_path: Path
 ) -> None:
-    texts = await filled(office)
+    texts = await store_every_secret(admin)
 
-    assert found(texts, every_byte(tmp_path)) == set()
+    assert find_texts(texts, every_byte(tmp_path)) == set()
 
 
 def modes_of(root: Path) -> dict[str, int]:
     """The permissions of everything below a directory, and its own."""
-    found = (root, *root.rglob("*"))
-    return {str(each.relative_to(root)): stat.S_IMODE(each.stat().st_mode) for each in found}
+    find_texts = (root, *root.rglob("*"))
+    return {str(each.relative_to(root)): stat.S_IMODE(each.stat().st_mode) for each in find_texts}
 
 
-async def test_every_file_is_private(office: Office, tmp_path: Path) -> None:
-    await filled(office)
-    await office.ask("POST", "/api/translator/save", {"file": "1_req_client.json", "content": "{}"})
+async def test_every_file_is_private(admin: AdminGateway, tmp_path: Path) -> None:
+    await store_every_secret(admin)
+    await admin.call("POST", "/api/translator/save", {"file": "1_req_client.json", "content": "{}"})
 
     modes = modes_of(tmp_path)
     wide = {
@@ -70,7 +77,7 @@ def test_the_search_finds_a_text_however_it_is_written(texts: str, before: bytes
     )
 
     for each in written:
-        assert found((texts,), each) == {texts}
+        assert find_texts((texts,), each) == {texts}
 
 
 COLUMNS = {
@@ -79,7 +86,7 @@ COLUMNS = {
 }
 
 
-async def three(office: Office, table: str) -> list[str]:
+async def three(admin: AdminGateway, table: str) -> list[str]:
     """The ids of three rows with a secret each."""
     _, path, member = COLUMNS[table]
     ids = []
@@ -87,19 +94,19 @@ async def three(office: Office, table: str) -> list[str]:
         body: dict[str, Any] = {"provider": "acme", "name": f"n{number}", "apiKey": KEY}
         if table == "proxy_pools":
             body = {"name": f"n{number}", "proxyUrl": f"http://me:word-{number}@127.0.0.1:9"}
-        ids.append((await office.ask("POST", path, body, status=201))[member]["id"])
+        ids.append((await admin.call("POST", path, body, status=201))[member]["id"])
     return ids
 
 
-async def sealed(office: Office, table: str, column: str) -> dict[str, str]:
-    rows = await office.core.stores.database.fetch(f"SELECT id, {column} AS it FROM {table}")
+async def sealed(admin: AdminGateway, table: str, column: str) -> dict[str, str]:
+    rows = await admin.core.stores.database.fetch(f"SELECT id, {column} AS it FROM {table}")
     return {row["id"]: row["it"] for row in rows}
 
 
-async def put(office: Office, table: str, column: str, texts: dict[str, str]) -> None:
+async def put(admin: AdminGateway, table: str, column: str, texts: dict[str, str]) -> None:
     """Write past the store, as somebody would who has the file."""
     for identity, text in texts.items():
-        await office.core.stores.database.execute(
+        await admin.core.stores.database.execute(
             f"UPDATE {table} SET {column} = :text WHERE id = :id", text=text, id=identity
         )
 
@@ -119,48 +126,50 @@ def damaged(ids: list[str], texts: dict[str, str], manner: str) -> dict[str, str
 @pytest.mark.parametrize("manner", ["flipped", "swapped"])
 @pytest.mark.parametrize("table", COLUMNS)
 async def test_a_damaged_secret_is_told_on_its_row_and_left_alone(
-    office: Office, table: str, manner: str
+    admin: AdminGateway, table: str, manner: str
 ) -> None:
     column, path, member = COLUMNS[table]
-    ids = await three(office, table)
-    bad = damaged(ids, await sealed(office, table, column), manner)
-    await put(office, table, column, bad)
-    await office.core.refresh()
+    ids = await three(admin, table)
+    bad = damaged(ids, await sealed(admin, table, column), manner)
+    await put(admin, table, column, bad)
+    await admin.core.refresh()
 
     for identity in ids:
-        row = (await office.ask("GET", f"{path}/{identity}"))[member]
+        row = (await admin.call("GET", f"{path}/{identity}"))[member]
         assert (row["testStatus"] == "error") is (identity in bad)
         assert "word-" not in str(row) or identity not in bad
         if "lastError" in row and identity in bad:
             assert "cannot be opened" in row["lastError"]
-    await office.client.put(f"{path}/{ids[0]}", json={"name": "renamed"})
-    await office.ask("PUT", f"{path}/{ids[2]}", {"name": "also renamed"})
-    after = await sealed(office, table, column)
+    await admin.client.put(f"{path}/{ids[0]}", json={"name": "renamed"})
+    await admin.call("PUT", f"{path}/{ids[2]}", {"name": "also renamed"})
+    after = await sealed(admin, table, column)
     assert {identity: after[identity] for identity in bad} == bad
-    await office.ask("DELETE", f"{path}/{ids[0]}")
+    await admin.call("DELETE", f"{path}/{ids[0]}")
 
 
-async def test_a_call_goes_by_the_account_whose_secret_still_opens(office: Office) -> None:
-    ids = await three(office, "connections")
-    texts = await sealed(office, "connections", "secrets")
-    await put(office, "connections", "secrets", damaged(ids, texts, "swapped"))
-    await office.ask("PATCH", "/api/settings", {"cavemanEnabled": False})
-    await office.ask("PUT", f"/api/providers/{ids[2]}", {"name": "the good one"})
+async def test_a_call_goes_by_the_account_whose_secret_still_opens(admin: AdminGateway) -> None:
+    ids = await three(admin, "connections")
+    texts = await sealed(admin, "connections", "secrets")
+    await put(admin, "connections", "secrets", damaged(ids, texts, "swapped"))
+    await admin.call("PATCH", "/api/settings", {"cavemanEnabled": False})
+    await admin.call("PUT", f"/api/providers/{ids[2]}", {"name": "the good one"})
 
-    answer = await office.chat("acme/large")
+    answer = await admin.chat("acme/large")
 
     assert answer.status_code == 200
-    assert [asked.headers["authorization"] for asked in office.vendor.asked] == [f"Bearer {KEY}"]
+    assert [asked.headers["authorization"] for asked in admin.vendor.asked] == [f"Bearer {KEY}"]
 
 
-async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_counts(office: Office) -> None:
-    one, two = await told(office, "one"), await told(office, "two")
-    texts = await sealed(office, "api_keys", "secret")
+async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_counts(
+    admin: AdminGateway,
+) -> None:
+    one, two = await create_key(admin, "one"), await create_key(admin, "two")
+    texts = await sealed(admin, "api_keys", "secret")
     ids = list(texts)
     moved = {ids[0]: texts[ids[1]], ids[1]: flipped(texts[ids[1]])}
-    await put(office, "api_keys", "secret", moved)
+    await put(admin, "api_keys", "secret", moved)
 
-    async with by_session(office) as here:
+    async with by_session(admin) as here:
         for identity in ids:
             answer = await here.client.get(f"/api/keys/{identity}/reveal")
             assert answer.status_code >= 400
@@ -168,21 +177,21 @@ async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_counts(offic
             assert one not in answer.text
             assert two not in answer.text
 
-    assert await sealed(office, "api_keys", "secret") == moved
-    assert (await office.chat("acme/large", authorization=f"Bearer {one}")).status_code != 401
+    assert await sealed(admin, "api_keys", "secret") == moved
+    assert (await admin.chat("acme/large", authorization=f"Bearer {one}")).status_code != 401
 
 
-async def test_a_damaged_setting_harms_no_other(office: Office) -> None:
-    await office.ask("PATCH", "/api/settings", SETTINGS)
-    database = office.core.stores.database
+async def test_a_damaged_setting_harms_no_other(admin: AdminGateway) -> None:
+    await admin.call("PATCH", "/api/settings", SETTINGS)
+    database = admin.core.stores.database
     before = (await database.fetch("SELECT secrets FROM settings"))[0]["secrets"]
     texts = msgspec.json.decode(before)
     texts["oidcClientSecret"] = texts["outboundProxyUrl"]
     after = msgspec.json.encode(texts).decode()
     await database.execute("UPDATE settings SET secrets = :text", text=after)
 
-    shown = await office.ask("GET", "/api/settings")
-    await office.ask("PATCH", "/api/settings", {"comboStrategy": "round-robin"})
+    shown = await admin.call("GET", "/api/settings")
+    await admin.call("PATCH", "/api/settings", {"comboStrategy": "round-robin"})
 
     assert shown["outboundProxyUrl"] == SETTINGS["outboundProxyUrl"]
     assert shown["oidcConfigured"] is False
@@ -193,8 +202,8 @@ async def test_a_damaged_setting_harms_no_other(office: Office) -> None:
 async def test_without_its_master_key_a_gateway_does_not_start_and_makes_no_other(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path, {}) as office:
-        await office.connect()
+    async with opened(tmp_path, {}) as admin:
+        await admin.connect()
     path, database = tmp_path / "master-key", tmp_path / "db" / "data.sqlite"
     key, stored = path.read_bytes(), database.read_bytes()
 
@@ -212,14 +221,14 @@ async def test_without_its_master_key_a_gateway_does_not_start_and_makes_no_othe
     assert database.read_bytes() == stored
 
     path.write_bytes(key)
-    async with opened(tmp_path, {}) as office:
-        office.vendor.key = None
-        assert (await office.ask("GET", "/api/providers"))["connections"][0]["name"] == "main"
+    async with opened(tmp_path, {}) as admin:
+        admin.vendor.key = None
+        assert (await admin.call("GET", "/api/providers"))["connections"][0]["name"] == "main"
 
 
-async def test_every_sealed_column_there_is_is_known(office: Office) -> None:
-    await filled(office)
-    database, holds = office.core.stores.database, set()
+async def test_every_sealed_column_there_is_is_known(admin: AdminGateway) -> None:
+    await store_every_secret(admin)
+    database, holds = admin.core.stores.database, set()
     for table in await database.fetch("SELECT name FROM sqlite_master WHERE type = 'table'"):
         for row in await database.fetch(f"SELECT * FROM {table['name']}"):
             for column, value in row.items():
@@ -240,27 +249,29 @@ PROXIED: dict[str, Any] = {
 }
 
 
-async def test_a_secret_in_a_list_is_sealed_and_not_shown(office: Office, tmp_path: Path) -> None:
-    made = await office.connect(providerSpecificData={**HIDDEN_AWAY, "region": "eu"})
+async def test_a_secret_in_a_list_is_sealed_and_not_shown(
+    admin: AdminGateway, tmp_path: Path
+) -> None:
+    made = await admin.connect(providerSpecificData={**HIDDEN_AWAY, "region": "eu"})
     texts = tuple(f"in-a-list-000{number}" for number in range(1, 5))
 
-    shown = await office.client.get(f"/api/providers/{made['id']}")
+    shown = await admin.client.get(f"/api/providers/{made['id']}")
 
-    assert found(texts, every_byte(tmp_path)) == set()
-    assert found(texts[:3], shown.content) == set()
+    assert find_texts(texts, every_byte(tmp_path)) == set()
+    assert find_texts(texts[:3], shown.content) == set()
     assert made["providerSpecificData"]["region"] == "eu"
-    stored = await office.core.stores.connections.get(made["id"])
+    stored = await admin.core.stores.connections.get(made["id"])
     assert stored is not None
     assert stored.provider_data == {**HIDDEN_AWAY, "region": "eu"}
 
 
-async def test_a_key_sees_no_proxys_password_wherever_it_stands(office: Office) -> None:
-    made = await office.connect(providerSpecificData=PROXIED)
+async def test_a_key_sees_no_proxys_password_wherever_it_stands(admin: AdminGateway) -> None:
+    made = await admin.connect(providerSpecificData=PROXIED)
     texts = ("word-0005", "word-0006")
 
-    async with by_key(office) as here:
+    async with by_key(admin) as here:
         for path in ("", "/client", f"/{made['id']}"):
             shown = await here.client.get(f"/api/providers{path}")
             assert shown.status_code == 200
             assert "h.test" in shown.text
-            assert found(texts, shown.content) == set()
+            assert find_texts(texts, shown.content) == set()

@@ -7,10 +7,10 @@ from typing import Any
 
 import gateway_format_gemini
 import pytest
+from admin_gateway import KEY, AdminGateway, opened
 from audiences import SECRET
 from credentials import address, operations
 from fake_vendor import Asked, Said
-from office import KEY, Office, opened
 
 from gateway_core.identity.access import Access
 
@@ -44,15 +44,15 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     more = {"format-gemini": gateway_format_gemini}
     async with opened(tmp_path, {"JWT_SECRET": SECRET}, more=more) as here:
         yield here
 
 
-async def said(office: Office, wire: str) -> str:
+async def said(admin: AdminGateway, wire: str) -> str:
     path, body = CALLS[wire]
-    answer = await office.client.post(path, json={"model": "acme/large", "stream": True, **body})
+    answer = await admin.client.post(path, json={"model": "acme/large", "stream": True, **body})
     return answer.text
 
 
@@ -60,10 +60,10 @@ def every_byte(root: Path) -> bytes:
     return b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
 
 
-async def written(office: Office) -> None:
+async def written(admin: AdminGateway) -> None:
     """Everything that waits to be written is on disk."""
-    await office.core.ledger.flush()
-    await office.core.stores.connections.note(office.core.cooldowns.take_changes())
+    await admin.core.ledger.flush()
+    await admin.core.stores.connections.note(admin.core.cooldowns.take_changes())
 
 
 def breaking_off(message: str) -> Said:
@@ -77,18 +77,18 @@ def repeated(asked: Asked) -> Said:
 
 @pytest.mark.parametrize("wire", CALLS)
 async def test_a_credential_that_a_stream_repeats_is_told_to_nobody(
-    office: Office, tmp_path: Path, wire: str, caplog: pytest.LogCaptureFixture
+    admin: AdminGateway, tmp_path: Path, wire: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await office.connect()
-    office.vendor.script = repeated
+    await admin.connect()
+    admin.vendor.script = repeated
     with caplog.at_level(logging.DEBUG):
-        first = await said(office, wire)
-        second = await said(office, wire)
-    await written(office)
-    row = (await office.ask("GET", "/api/providers"))["connections"][0]
+        first = await said(admin, wire)
+        second = await said(admin, wire)
+    await written(admin)
+    row = (await admin.call("GET", "/api/providers"))["connections"][0]
 
     assert "No quota for" in first
-    for text in (first, second, str(row), caplog.text, str(office.core.cooldowns.all_active())):
+    for text in (first, second, str(row), caplog.text, str(admin.core.cooldowns.all_active())):
         assert KEY not in text
     assert row["lastError"].startswith("No quota for")
     assert KEY.encode() not in every_byte(tmp_path)
@@ -97,31 +97,31 @@ async def test_a_credential_that_a_stream_repeats_is_told_to_nobody(
 @pytest.mark.parametrize("status", [400, 401, 500])
 @pytest.mark.parametrize("wire", CALLS)
 async def test_a_credential_that_a_refusal_repeats_is_told_to_nobody(
-    office: Office, tmp_path: Path, wire: str, status: int
+    admin: AdminGateway, tmp_path: Path, wire: str, status: int
 ) -> None:
-    await office.connect(providerSpecificData={"clientSecret": "other-canary-9"})
+    await admin.connect(providerSpecificData={"clientSecret": "other-canary-9"})
     words = f'{{"error":{{"message":"No {KEY} or other-canary-9","type":"x","code":null}}}}'
-    office.vendor.script = lambda asked: Said((words.encode(),), status)
+    admin.vendor.script = lambda asked: Said((words.encode(),), status)
 
-    told = [await said(office, wire) for _ in range(2)]
+    told = [await said(admin, wire) for _ in range(2)]
 
     assert "canary" not in "".join(told)
-    await written(office)
+    await written(admin)
     assert b"canary" not in every_byte(tmp_path)
 
 
 async def test_what_nobody_foresaw_is_told_without_insides(
-    office: Office, caplog: pytest.LogCaptureFixture
+    admin: AdminGateway, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await office.connect()
-    database = office.core.stores.database
+    await admin.connect()
+    database = admin.core.stores.database
     for table in await database.fetch("SELECT name FROM sqlite_master WHERE type = 'table'"):
         await database.execute(f"ALTER TABLE {table['name']} RENAME TO gone_{table['name']}")
     failed = set()
-    for operation in operations(office):
+    for operation in operations(admin):
         if operation.access in SKIPPED or operation.path.endswith(("stream", "oidc/test")):
             continue
-        answer = await office.client.request(
+        answer = await admin.client.request(
             operation.method, address(operation.path), json=operation.example or {}
         )
         if answer.status_code != 500:
@@ -134,12 +134,12 @@ async def test_what_nobody_foresaw_is_told_without_insides(
 
 
 async def test_a_request_that_fails_is_logged_once(
-    office: Office, caplog: pytest.LogCaptureFixture
+    admin: AdminGateway, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await office.core.stores.database.execute("ALTER TABLE combos RENAME TO gone")
+    await admin.core.stores.database.execute("ALTER TABLE combos RENAME TO gone")
     caplog.clear()
 
-    answer = await office.client.get("/api/combos")
+    answer = await admin.client.get("/api/combos")
 
     assert answer.status_code >= 500
     about = [r for r in caplog.records if answer.headers["x-request-id"] in r.getMessage()]

@@ -5,18 +5,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from admin_gateway import KEY, AdminGateway, opened
 from audiences import SECRET, by_key
 from msgspec import Struct
-from office import KEY, Office, opened
 
 from gateway_core.config.settings import traits
-from gateway_dashboard_api.bodies import ChangedConnectionBody, NewConnectionBody, NodeBody
-from gateway_dashboard_api.key_bodies import KeyBody, NewKeyBody
-from gateway_dashboard_api.routes.combos import ComboBody
-from gateway_dashboard_api.routes.connection_groups import GroupBody
-from gateway_dashboard_api.routes.key_groups import KeyGroupBody
-from gateway_dashboard_api.routes.proxy_pools import PoolBody
-from gateway_dashboard_api.settings_document import BLANK_KEEPS
+from gateway_dashboard_api.accounts.bodies import (
+    ChangedConnectionBody,
+    GroupBody,
+    NewConnectionBody,
+)
+from gateway_dashboard_api.combos.bodies import ComboBody
+from gateway_dashboard_api.keys.bodies import KeyBody, KeyGroupBody, NewKeyBody
+from gateway_dashboard_api.nodes.bodies import NodeBody
+from gateway_dashboard_api.proxies.bodies import PoolBody
+from gateway_dashboard_api.settings.document import BLANK_KEEPS
 
 pytestmark = pytest.mark.anyio
 HIDDEN = {
@@ -125,7 +128,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     async with opened(tmp_path, {"JWT_SECRET": SECRET}) as here:
         yield here
 
@@ -147,10 +150,10 @@ def unwritable(row: Mapping[str, Any], body: type[Struct]) -> Iterator[tuple[str
             yield name, value
 
 
-async def stored(office: Office, kind: Kind) -> list[dict[str, Any]]:
+async def stored(admin: AdminGateway, kind: Kind) -> list[dict[str, Any]]:
     """The rows, without what every write moves on."""
     moved = ("updated_at", "version")
-    rows = await office.core.stores.database.fetch(f"SELECT * FROM {kind.table} ORDER BY id")
+    rows = await admin.core.stores.database.fetch(f"SELECT * FROM {kind.table} ORDER BY id")
     return [{name: row[name] for name in row if name not in moved} for row in rows]
 
 
@@ -168,40 +171,40 @@ def test_no_body_names_what_is_not_for_writing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-async def test_what_a_row_shows_besides_is_not_written(office: Office, name: str) -> None:
+async def test_what_a_row_shows_besides_is_not_written(admin: AdminGateway, name: str) -> None:
     kind = KINDS[name]
-    made = row_of(kind, await office.ask("POST", kind.path, kind.new, status=201))
+    made = row_of(kind, await admin.call("POST", kind.path, kind.new, status=201))
     path = f"{kind.path}/{made['id']}"
-    before, shown = await stored(office, kind), await office.ask("GET", path)
+    before, shown = await stored(admin, kind), await admin.call("GET", path)
     given = dict(unwritable(row_of(kind, shown), kind.changed_by))
     assert len(given) > 10
 
     for body in (*({member: value} for member, value in given.items()), given):
-        answer = await office.client.put(path, json={**body})
+        answer = await admin.client.put(path, json={**body})
         assert answer.status_code in (200, 400)
-    after = await office.ask("GET", path)
+    after = await admin.call("GET", path)
 
-    assert await stored(office, kind) == before
+    assert await stored(admin, kind) == before
     row_of(kind, after)["updatedAt"] = row_of(kind, shown)["updatedAt"]
     assert after == shown
 
 
 @pytest.mark.parametrize("name", KINDS)
 async def test_what_a_row_shows_besides_is_not_given_to_a_new_one(
-    office: Office, name: str
+    admin: AdminGateway, name: str
 ) -> None:
     kind = KINDS[name]
-    first = row_of(kind, await office.ask("POST", kind.path, kind.new, status=201))
+    first = row_of(kind, await admin.call("POST", kind.path, kind.new, status=201))
     given = dict(unwritable(first, kind.made_by))
     new = {**kind.new, "name": "two", **({"prefix": "two"} if name == "node" else {})}
 
-    refused = await office.ask("POST", kind.path, {**given, **new}, status=400)
+    refused = await admin.call("POST", kind.path, {**given, **new}, status=400)
     assert refused["error"].startswith("Unknown member ")
     shown = {member: given[member] for member in given if member in first}
     assert {"id", "createdAt", "updatedAt"} <= shown.keys()
-    made = row_of(kind, await office.ask("POST", kind.path, {**shown, **new}, status=201))
+    made = row_of(kind, await admin.call("POST", kind.path, {**shown, **new}, status=201))
 
-    rows = {row["id"]: row for row in await stored(office, kind)}
+    rows = {row["id"]: row for row in await stored(admin, kind)}
     plain, greedy = rows[first["id"]], rows[made["id"]]
     assert len(rows) == 2
     assert made["id"] != given.get("id")
@@ -215,11 +218,11 @@ async def test_what_a_row_shows_besides_is_not_given_to_a_new_one(
 SEALED = ("secret", "secrets", "proxy_url")
 
 
-async def test_settings_with_a_route_of_their_own_are_not_patched(office: Office) -> None:
-    database = office.core.stores.database
-    await office.ask("PATCH", "/api/settings", {"comboStrategy": "round-robin"})
+async def test_settings_with_a_route_of_their_own_are_not_patched(admin: AdminGateway) -> None:
+    database = admin.core.stores.database
+    await admin.call("PATCH", "/api/settings", {"comboStrategy": "round-robin"})
     before = await database.fetch("SELECT * FROM settings")
-    shown = await office.ask("GET", "/api/settings")
+    shown = await admin.call("GET", "/api/settings")
     shut = {name for name, trait in traits().items() if not trait.patch}
     follows = {name for name in shown if name not in traits()}
     assert {"password", "mfaEnabled", "mfaSecret", "mfaBackupCodes"} <= shut
@@ -229,24 +232,24 @@ async def test_settings_with_a_route_of_their_own_are_not_patched(office: Office
 
     for name in (*shut, *follows):
         for value in (other(shown.get(name)), "x", True, 1, None, ["x"], {"x": 1}):
-            answer = await office.client.patch("/api/settings", json={name: value})
+            answer = await admin.client.patch("/api/settings", json={name: value})
             assert answer.status_code in (200, 400), name
 
     assert await database.fetch("SELECT * FROM settings") == before
-    assert await office.ask("GET", "/api/settings") == shown
+    assert await admin.call("GET", "/api/settings") == shown
 
 
-async def test_a_key_changes_no_member_of_the_login_and_no_address(office: Office) -> None:
-    await office.ask("PATCH", "/api/settings", {"comboStrategy": "round-robin"})
-    before = await office.core.stores.settings.document()
+async def test_a_key_changes_no_member_of_the_login_and_no_address(admin: AdminGateway) -> None:
+    await admin.call("PATCH", "/api/settings", {"comboStrategy": "round-robin"})
+    before = await admin.core.stores.settings.document()
     guarded = [name for name, trait in traits().items() if trait.patch and trait.operator]
     assert {"requireLogin", "requireApiKey", "authMode", "outboundProxyUrl"} <= set(guarded)
 
-    async with by_key(office) as here:
+    async with by_key(admin) as here:
         for name in (*guarded, "newPassword"):
             for value in (None, "x", True):
                 answer = await here.client.patch("/api/settings", json={name: value})
                 is_dropped = value is None and name in (*BLANK_KEEPS, "newPassword")
                 assert answer.status_code in (400, 403) or is_dropped, (name, value)
 
-    assert await office.core.stores.settings.document() == before
+    assert await admin.core.stores.settings.document() == before

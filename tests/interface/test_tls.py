@@ -9,8 +9,8 @@ import httpx2
 import psutil
 import pytest
 from certificates import Issued, issue
+from custom_node import END, EVENT, STREAM
 from fake_vendor import Asked, Said
-from lab import END, EVENT, STREAM
 from process import Running, running, vendor
 
 from gateway_core.cli.event_loop import LOOPS

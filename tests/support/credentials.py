@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from admin_gateway import AdminGateway
 from msgspec import Struct
-from office import Office
 
 from gateway_core.http.operations import RouteOperation
 from gateway_core.identity.access import RULES, SAFE_METHODS, Access
@@ -54,23 +54,23 @@ def shows(address: str, traits: str, **headers: str) -> Credential:
     return Credential(host=address, headers=named, traits=frozenset(traits.split()))
 
 
-async def stored(office: Office, **change: Any) -> str:
+async def stored(admin: AdminGateway, **change: Any) -> str:
     """The text of a new key."""
-    mint = office.core.identity.keys.mint
+    mint = admin.core.identity.keys.mint
     text = mint.new()
     wanted = KeyChange(name="test", **change)
-    await office.core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, wanted)
-    await office.core.refresh()
+    await admin.core.stores.keys.create(text, mint.digest(text).hex(), mint.machine_id, wanted)
+    await admin.core.refresh()
     return text
 
 
-async def credentials(office: Office) -> dict[str, Credential]:
+async def credentials(admin: AdminGateway) -> dict[str, Credential]:
     """All of them, while a login is required. Needs JWT_SECRET."""
-    plain, narrow = await stored(office), await stored(office, policy={"rpmLimit": 5})
-    scoped = await stored(office, allowed_combos=("team",))
-    paused, expired = await stored(office, is_active=False), await stored(office, expires_at=PAST)
-    session = f"{COOKIE}={office.core.sessions.issue()}"
-    token = office.core.identity.cli_token
+    plain, narrow = await stored(admin), await stored(admin, policy={"rpmLimit": 5})
+    scoped = await stored(admin, allowed_combos=("team",))
+    paused, expired = await stored(admin, is_active=False), await stored(admin, expires_at=PAST)
+    session = f"{COOKIE}={admin.core.sessions.issue()}"
+    token = admin.core.identity.cli_token
     good = {
         "nobody here": shows(HERE, "local"),
         "nobody away": shows(AWAY, ""),
@@ -117,11 +117,11 @@ def open_credentials() -> dict[str, Credential]:
     }
 
 
-def operations(office: Office) -> Iterator[RouteOperation]:
+def operations(admin: AdminGateway) -> Iterator[RouteOperation]:
     """Everything that is served, the inference endpoints too."""
-    for guarded in office.gateway.app.routes:
+    for guarded in admin.gateway.app.routes:
         yield from guarded.operations
-    for wire in office.core.snapshot.registry.formats.values():
+    for wire in admin.core.snapshot.registry.formats.values():
         for endpoint in wire.endpoints:
             yield RouteOperation(
                 method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask"

@@ -2,8 +2,8 @@
 
 import json
 
+from custom_node import END, EVENT
 from fake_vendor import Asked, Said
-from lab import END, EVENT
 
 EVENTS = 200
 REPLY = json.dumps(

@@ -9,8 +9,8 @@ from typing import Any
 import hostile_plugin
 import httpx2
 import pytest
+from admin_gateway import REPLY
 from fake_vendor import Asked, FakeVendor, Said
-from office import REPLY
 from served import vendor_plugin
 
 from gateway_core import Model, ProviderSpec

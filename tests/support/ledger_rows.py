@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import count
 from typing import Any
 
-from office import Office
+from admin_gateway import AdminGateway
 
 from gateway_core.storage.moments import iso, local_day
 from gateway_core.storage.stores.usage import UsageRecord
@@ -35,10 +35,10 @@ def row(ago: float = 0, **fields: Any) -> UsageRecord:
     return UsageRecord(**{**usual, **fields})
 
 
-async def keep(office: Office, *rows: UsageRecord) -> None:
+async def keep(admin: AdminGateway, *rows: UsageRecord) -> None:
     """Write rows, and let the office's clock stand at ``NOW``."""
-    office.core.clock = lambda: NOW
-    await office.core.stores.usage.insert_many(rows)
+    admin.core.clock = lambda: NOW
+    await admin.core.stores.usage.insert_many(rows)
 
 
 def total(parts: dict[str, dict[str, Any]] | Iterable[dict[str, Any]], name: str) -> float:

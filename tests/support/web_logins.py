@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import httpx2
-from office import Office
+from admin_gateway import AdminGateway
 
 from gateway_core import (
     Auth,
@@ -56,7 +56,7 @@ def plugin(demonstration: Demonstration) -> object:
     return SimpleNamespace(register_providers=hookimpl(lambda: [spec]))
 
 
-def browser(office: Office, host: str = "login.example") -> httpx2.AsyncClient:
+def browser(admin: AdminGateway, host: str = "login.example") -> httpx2.AsyncClient:
     """A browser somewhere else, which does not follow redirects by itself."""
-    transport = httpx2.ASGITransport(app=office.gateway.app, client=("192.0.2.9", 1))
+    transport = httpx2.ASGITransport(app=admin.gateway.app, client=("192.0.2.9", 1))
     return httpx2.AsyncClient(transport=transport, base_url=f"http://{host}")

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from admin_gateway import AdminGateway, opened
 from fake_vendor import Said
-from office import Office, opened
 
 from gateway_core.contracts.asgi import PUSH, Push
 from gateway_core.identity.credentials import CLI_HEADER
@@ -25,7 +25,7 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
     async with opened(tmp_path, {}) as here:
         yield here
 
@@ -65,12 +65,12 @@ class Told:
         self.is_ended = message.get("more_body") is False
 
 
-async def streamed(office: Office, told: Told, push: Push | None) -> None:
+async def streamed(admin: AdminGateway, told: Told, push: Push | None) -> None:
     """Ask as a server does that offers to push."""
     headers = {
         "host": "127.0.0.1",
         "content-type": "application/json",
-        CLI_HEADER: office.core.identity.cli_token,
+        CLI_HEADER: admin.core.identity.cli_token,
     }
     scope: dict[str, Any] = {
         "type": "http",
@@ -87,7 +87,7 @@ async def streamed(office: Office, told: Told, push: Push | None) -> None:
     async def receive() -> Any:
         return {"type": "http.request", "body": ASKED, "more_body": False}
 
-    await office.gateway.app(scope, receive, told.send)
+    await admin.gateway.app(scope, receive, told.send)
 
 
 @pytest.mark.parametrize(
@@ -96,30 +96,30 @@ async def streamed(office: Office, told: Told, push: Push | None) -> None:
     ids=["quick", "slow", "sometimes slow"],
 )
 async def test_a_client_is_told_the_same_whether_it_is_quick_or_slow(
-    office: Office, takes: Callable[[int], bool]
+    admin: AdminGateway, takes: Callable[[int], bool]
 ) -> None:
-    await office.connect()
-    office.vendor.said["/chat/completions"] = Said.stream(*FRAMES, pause=0.001)
+    await admin.connect()
+    admin.vendor.said["/chat/completions"] = Said.stream(*FRAMES, pause=0.001)
     plain, told = Told(takes), Told(takes)
 
-    await streamed(office, plain, None)
-    await streamed(office, told, told.push)
+    await streamed(admin, plain, None)
+    await streamed(admin, told, told.push)
 
     assert told.body == plain.body == b"".join(FRAMES)
     assert told.is_ended
     assert told.offers > 0
 
 
-async def test_what_a_client_uses_is_counted_where_it_flows(office: Office) -> None:
-    await office.connect()
+async def test_what_a_client_uses_is_counted_where_it_flows(admin: AdminGateway) -> None:
+    await admin.connect()
     usage = b'data: {"choices":[],"usage":{"prompt_tokens":30,"completion_tokens":12}}\n\n'
     frames = (*FRAMES[:-1], usage, FRAMES[-1])
-    office.vendor.said["/chat/completions"] = Said.stream(*frames, pause=0.001)
+    admin.vendor.said["/chat/completions"] = Said.stream(*frames, pause=0.001)
     told = Told(lambda offer: True)
 
-    await streamed(office, told, told.push)
-    await office.core.ledger.flush()
-    row = (await office.core.stores.usage.page()).rows[0]
+    await streamed(admin, told, told.push)
+    await admin.core.ledger.flush()
+    row = (await admin.core.stores.usage.page()).rows[0]
 
     assert told.pushed
     assert (row.input_tokens, row.output_tokens, row.estimated) == (30, 12, False)
@@ -127,14 +127,14 @@ async def test_what_a_client_uses_is_counted_where_it_flows(office: Office) -> N
 
 @pytest.mark.parametrize("more", [{"cut": True}, {}], ids=["cut off", "an error in the middle"])
 async def test_a_stream_that_breaks_where_it_flows_ends_with_an_error(
-    office: Office, more: Any
+    admin: AdminGateway, more: Any
 ) -> None:
-    await office.connect()
+    await admin.connect()
     last = [] if more else [b'data: {"error":{"message":"overloaded"}}\n\n']
-    office.vendor.said["/chat/completions"] = Said.stream(*FRAMES[:3], *last, pause=0.001, **more)
+    admin.vendor.said["/chat/completions"] = Said.stream(*FRAMES[:3], *last, pause=0.001, **more)
     told = Told(lambda offer: True)
 
-    await streamed(office, told, told.push)
+    await streamed(admin, told, told.push)
 
     assert told.body.startswith(b"".join(FRAMES[:3]))
     assert told.body.count(b'"error"') == 1

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from admin_gateway import AdminGateway, opened
 from fake_vendor import FakeVendor, Said
 from msgspec import Struct
-from office import Office, opened
 from pictures import provider
 from real_proxy import VENDOR, real_proxy
 
@@ -40,19 +40,19 @@ async def vendor() -> AsyncIterator[FakeVendor]:
 
 
 @pytest.fixture
-async def office(tmp_path: Path, vendor: FakeVendor) -> AsyncIterator[Office]:
+async def admin(tmp_path: Path, vendor: FakeVendor) -> AsyncIterator[AdminGateway]:
     hosts = (f"http://{VENDOR}:{vendor.port}",)
     spec = provider("strange", base_url=f"{vendor.url}/v1", hosts=hosts)
     stranger = SimpleNamespace(
         register_settings=hookimpl(lambda: Wishes),
         register_providers=hookimpl(lambda: [spec]),
     )
-    async with opened(tmp_path, {}, more={STRANGER: stranger}) as office:
-        yield office
+    async with opened(tmp_path, {}, more={STRANGER: stranger}) as admin:
+        yield admin
 
 
-def host_of(office: Office, *trusted: str) -> Host:
-    return Hosts(office.core, frozenset(trusted)).of(STRANGER)
+def host_of(admin: AdminGateway, *trusted: str) -> Host:
+    return Hosts(admin.core, frozenset(trusted)).of(STRANGER)
 
 
 async def sent(host: Host, url: str) -> int:
@@ -61,12 +61,12 @@ async def sent(host: Host, url: str) -> int:
     return answer.status
 
 
-async def test_a_stranger_gets_its_own_things(office: Office, tmp_path: Path) -> None:
-    host = host_of(office)
+async def test_a_stranger_gets_its_own_things(admin: AdminGateway, tmp_path: Path) -> None:
+    host = host_of(admin)
 
     assert host.name == STRANGER
     assert host.settings == Wishes()
-    assert host.clock is office.core.clock
+    assert host.clock is admin.core.clock
     assert host.log.name == "gateway_plugin.stranger"
     assert host.version.count(".") == 2
     assert host.folder == tmp_path / "plugin-data" / STRANGER
@@ -74,8 +74,10 @@ async def test_a_stranger_gets_its_own_things(office: Office, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["../escape", "a/b", "..", "."])
-async def test_no_name_leads_out_of_the_folder(office: Office, tmp_path: Path, name: str) -> None:
-    host = Hosts(office.core, frozenset()).of(name)
+async def test_no_name_leads_out_of_the_folder(
+    admin: AdminGateway, tmp_path: Path, name: str
+) -> None:
+    host = Hosts(admin.core, frozenset()).of(name)
 
     assert host.folder.parent == tmp_path / "plugin-data"
     assert host.folder.is_dir()
@@ -83,9 +85,9 @@ async def test_no_name_leads_out_of_the_folder(office: Office, tmp_path: Path, n
 
 @pytest.mark.parametrize("name", ["core", *Core.__struct_fields__])
 async def test_a_stranger_gets_nothing_of_the_gateways(
-    office: Office, caplog: pytest.LogCaptureFixture, name: str
+    admin: AdminGateway, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
-    host: Any = host_of(office)
+    host: Any = host_of(admin)
     if name == "clock":
         return
 
@@ -95,40 +97,42 @@ async def test_a_stranger_gets_nothing_of_the_gateways(
     assert f"plugin stranger: it is not trusted and gets no {name}" in caplog.text
 
 
-async def test_a_word_that_means_nothing_is_no_attribute(office: Office) -> None:
-    assert not hasattr(host_of(office), "nothing")
+async def test_a_word_that_means_nothing_is_no_attribute(admin: AdminGateway) -> None:
+    assert not hasattr(host_of(admin), "nothing")
 
 
-async def test_a_trusted_plugin_gets_the_gateway(office: Office) -> None:
-    hosts = Hosts(office.core, frozenset({STRANGER}))
+async def test_a_trusted_plugin_gets_the_gateway(admin: AdminGateway) -> None:
+    hosts = Hosts(admin.core, frozenset({STRANGER}))
 
-    assert hosts.of(STRANGER).core is office.core
+    assert hosts.of(STRANGER).core is admin.core
 
 
-async def test_the_way_out_leads_to_its_own_providers(office: Office, vendor: FakeVendor) -> None:
-    assert await sent(host_of(office), f"{vendor.url}/anything") == 200
+async def test_the_way_out_leads_to_its_own_providers(
+    admin: AdminGateway, vendor: FakeVendor
+) -> None:
+    assert await sent(host_of(admin), f"{vendor.url}/anything") == 200
 
     with pytest.raises(HostRefused, match="Plugin stranger may not send to"):
-        await sent(host_of(office), f"{office.vendor.url}/v1/models")
-    assert office.vendor.asked == []
+        await sent(host_of(admin), f"{admin.vendor.url}/v1/models")
+    assert admin.vendor.asked == []
 
 
-async def test_the_way_out_leads_to_what_its_settings_name(office: Office) -> None:
-    host = host_of(office)
-    wish = {"collector": f"{office.vendor.url}/v1/traces"}
-    await office.ask("PATCH", f"/api/plugins/{STRANGER}/settings", wish)
+async def test_the_way_out_leads_to_what_its_settings_name(admin: AdminGateway) -> None:
+    host = host_of(admin)
+    wish = {"collector": f"{admin.vendor.url}/v1/traces"}
+    await admin.call("PATCH", f"/api/plugins/{STRANGER}/settings", wish)
 
-    assert await sent(host, f"{office.vendor.url}/v1/models") == 401
+    assert await sent(host, f"{admin.vendor.url}/v1/models") == 401
     with pytest.raises(HostRefused):
-        await sent(host, f"{office.other.url}/v1/models")
+        await sent(host, f"{admin.other.url}/v1/models")
 
 
 async def test_the_way_out_goes_through_the_general_proxy(
-    office: Office, vendor: FakeVendor
+    admin: AdminGateway, vendor: FakeVendor
 ) -> None:
     async with real_proxy() as proxy:
         change = {"outboundProxyEnabled": True, "outboundProxyUrl": proxy.url}
-        await office.ask("PATCH", "/api/settings", change)
+        await admin.call("PATCH", "/api/settings", change)
 
-        assert await sent(host_of(office), f"http://{VENDOR}:{vendor.port}/v1") == 200
+        assert await sent(host_of(admin), f"http://{VENDOR}:{vendor.port}/v1") == 200
         assert proxy.reached == [f"{VENDOR}:{vendor.port}"]

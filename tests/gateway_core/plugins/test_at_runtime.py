@@ -6,10 +6,10 @@ from typing import Any
 import gateway_format_openai
 import msgspec
 import pytest
+from admin_gateway import KEY, AdminGateway, opened
 from broken_plugins import Broken, plugin_of, raising, spec
 from fake_vendor import Said
 from msgspec.structs import replace
-from office import KEY, Office, opened
 
 from gateway_core import Auth, Credential, Target, WireFormat
 from gateway_core.storage.stores.connection import PROVIDER_DATA, NewConnection
@@ -45,8 +45,8 @@ def wire(verb: str, how: Any) -> WireFormat:
     return replace(OPENAI, id="broken", dialect="broken", endpoints=(), vendor=vendor)
 
 
-async def combo(office: Office, *models: str) -> None:
-    await office.ask("POST", "/api/combos", {"name": "both", "models": models}, status=201)
+async def combo(admin: AdminGateway, *models: str) -> None:
+    await admin.call("POST", "/api/combos", {"name": "both", "models": models}, status=201)
 
 
 @pytest.mark.parametrize("how", WAYS.values(), ids=WAYS)
@@ -55,17 +55,17 @@ async def test_a_broken_provider_fails_alone(
     tmp_path: Path, place: str, how: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     plugin = plugin_of(spec("bad", **{place: Broken(how)}))
-    async with opened(tmp_path, {}, more={"bad": plugin}) as office:
-        await office.connect()
-        await combo(office, "bad/m", "ac/large")
+    async with opened(tmp_path, {}, more={"bad": plugin}) as admin:
+        await admin.connect()
+        await combo(admin, "bad/m", "ac/large")
 
-        alone, together = await office.chat("bad/m"), await office.chat("both")
+        alone, together = await admin.chat("bad/m"), await admin.chat("both")
 
         assert alone.status_code == 502
         assert alone.json()["error"]["code"] in ("plugin_failed", "host_refused")
         assert "a bug" not in alone.text
         assert together.status_code == 200
-        assert office.core.cooldowns.find("bad:public", "m") is None
+        assert admin.core.cooldowns.find("bad:public", "m") is None
         assert "plugin bad: " in caplog.text
 
 
@@ -73,12 +73,12 @@ async def test_a_broken_format_fails_no_management_route_but_its_own(tmp_path: P
     plugin = plugin_of(
         spec("speaks", format="broken"), formats=(wire("path", WAYS["ends the process"]),)
     )
-    async with opened(tmp_path, {}, more={"bad": plugin}) as office:
+    async with opened(tmp_path, {}, more={"bad": plugin}) as admin:
         body = {"provider": "speaks", "name": "main", "apiKey": KEY}
-        answer = await office.client.post("/api/providers", json=body)
+        answer = await admin.client.post("/api/providers", json=body)
 
         assert answer.status_code in (201, 500)
-        assert (await office.client.get("/api/providers")).status_code == 200
+        assert (await admin.client.get("/api/providers")).status_code == 200
 
 
 @pytest.mark.parametrize("how", ["raises", "ends the process"])
@@ -96,23 +96,21 @@ async def test_a_broken_format_fails_alone(
     tmp_path: Path, verb: str, stream: bool, how: str
 ) -> None:
     plugin = plugin_of(spec("speaks", format="broken"), formats=(wire(verb, WAYS[how]),))
-    async with opened(tmp_path, {}, more={"bad": plugin}) as office:
-        base = f"{office.vendor.url}/v1"
+    async with opened(tmp_path, {}, more={"bad": plugin}) as admin:
+        base = f"{admin.vendor.url}/v1"
         key = "wrong-canary" if verb == "read_error" else KEY
         data = {"apiKey": key, PROVIDER_DATA: {"baseUrl": base}}
         made = NewConnection(provider="speaks", name="main", data=data)
-        row = await office.core.stores.connections.create(made)
-        await office.core.refresh()
-        await office.connect()
+        row = await admin.core.stores.connections.create(made)
+        await admin.core.refresh()
+        await admin.connect()
         body = {"messages": [{"role": "user", "content": "Hello"}], "stream": stream}
 
-        answer = await office.client.post(
-            "/v1/chat/completions", json={"model": "speaks/m", **body}
-        )
+        answer = await admin.client.post("/v1/chat/completions", json={"model": "speaks/m", **body})
 
         assert (answer.status_code, answer.json()["error"]["code"]) == (502, "plugin_failed")
-        assert office.core.cooldowns.find(row.id, "m") is None
-        assert (await office.chat("ac/large")).status_code == 200
+        assert admin.core.cooldowns.find(row.id, "m") is None
+        assert (await admin.chat("ac/large")).status_code == 200
 
 
 class Stumbling:
@@ -146,15 +144,15 @@ async def test_a_format_that_breaks_in_a_stream_ends_that_stream(
         spec("speaks", format="broken", auth=Auth(type="optional")),
         formats=(wire("stream_reader", Stumbling),),
     )
-    async with opened(tmp_path, {}, more={"bad": plugin}) as office:
+    async with opened(tmp_path, {}, more={"bad": plugin}) as admin:
         pieces = tuple(map(chunk, words))
         said = Said(pieces, content_type="text/event-stream", chunked=True, pause=0.02)
-        office.vendor.said["/chat/completions"] = said
-        row = await office.connect(
-            "speaks", providerSpecificData={"baseUrl": f"{office.vendor.url}/v1"}
+        admin.vendor.said["/chat/completions"] = said
+        row = await admin.connect(
+            "speaks", providerSpecificData={"baseUrl": f"{admin.vendor.url}/v1"}
         )
 
-        answer = await office.client.post(
+        answer = await admin.client.post(
             "/v1/chat/completions",
             json={
                 "model": "speaks/m",
@@ -164,8 +162,8 @@ async def test_a_format_that_breaks_in_a_stream_ends_that_stream(
         )
 
         assert (answer.status_code, "error" in answer.text) == (status, True)
-        assert office.core.cooldowns.find(row["id"], "m") is None
-        assert (await office.client.get("/api/providers")).status_code == 200
+        assert admin.core.cooldowns.find(row["id"], "m") is None
+        assert (await admin.client.get("/api/providers")).status_code == 200
 
 
 async def test_changing_the_account_it_was_given_leads_a_plugin_nowhere(tmp_path: Path) -> None:
@@ -175,14 +173,14 @@ async def test_changing_the_account_it_was_given_leads_a_plugin_nowhere(tmp_path
         return f"{target.model.id}{path}"
 
     plugin = plugin_of(spec("sly", auth=Auth(), url_builder=build))
-    async with opened(tmp_path, {}, more={"sly": plugin}) as office:
-        await office.connect("sly")
+    async with opened(tmp_path, {}, more={"sly": plugin}) as admin:
+        await admin.connect("sly")
 
-        first = await office.chat(f"sly/{office.other.url}")
-        again = await office.chat(f"sly/{office.other.url}")
+        first = await admin.chat(f"sly/{admin.other.url}")
+        again = await admin.chat(f"sly/{admin.other.url}")
 
         assert [each.json()["error"]["code"] for each in (first, again)] == ["plugin_failed"] * 2
-        assert office.other.asked == []
+        assert admin.other.asked == []
 
 
 async def test_a_secret_in_a_bugs_words_is_not_logged(
@@ -192,10 +190,10 @@ async def test_a_secret_in_a_bugs_words_is_not_logged(
         raise KeyError(credential.secret)
 
     plugin = plugin_of(spec("tells", auth=Auth(), url_builder=build))
-    async with opened(tmp_path, {}, more={"tells": plugin}) as office:
-        await office.connect("tells")
+    async with opened(tmp_path, {}, more={"tells": plugin}) as admin:
+        await admin.connect("tells")
 
-        await office.chat("tells/m")
+        await admin.chat("tells/m")
 
         assert "failed: KeyError: '***'" in caplog.text
         assert "canary" not in caplog.text

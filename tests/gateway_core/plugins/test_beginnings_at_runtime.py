@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from admin_gateway import opened
 from broken_plugins import raising, spec
 from msgspec import Struct
-from office import opened
 
 from gateway_core import hookimpl
 from gateway_core.plugins import State
@@ -33,8 +33,8 @@ async def test_a_lifespan_that_fails_tells_no_secret_of_its_settings(tmp_path: P
         register_settings=hookimpl(lambda: Told),
         lifespan=hookimpl(lambda host: running(host)),
     )
-    async with opened(tmp_path, {}, more={"dull": plugin}) as office:
-        [problem] = office.core.snapshot.registry.problems
+    async with opened(tmp_path, {}, more={"dull": plugin}) as admin:
+        [problem] = admin.core.snapshot.registry.problems
 
         assert problem.message == "lifespan failed: RuntimeError: refused: ••••••••"
 
@@ -53,11 +53,11 @@ class Unwilling:
 @pytest.mark.parametrize("hook", ["register_providers", "register_formats", "register_routes"])
 async def test_an_answer_that_cannot_be_looked_at_is_left_out(tmp_path: Path, hook: str) -> None:
     plugin = SimpleNamespace(**{hook: hookimpl(lambda: [Unwilling()])})
-    async with opened(tmp_path, {}, more={"dull": plugin}) as office:
-        [problem] = office.core.snapshot.registry.problems
+    async with opened(tmp_path, {}, more={"dull": plugin}) as admin:
+        [problem] = admin.core.snapshot.registry.problems
 
         assert (problem.plugin, "raised RuntimeError" in problem.message) == ("dull", True)
-        await office.ask("GET", "/api/health")
+        await admin.call("GET", "/api/health")
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ async def test_a_lifespan_that_does_not_begin_is_a_problem_of_its_plugin(
         register_providers=hookimpl(lambda: [spec("kept")]), lifespan=hookimpl(lifespan)
     )
     with caplog.at_level(logging.WARNING):
-        async with opened(tmp_path, {}, more={"dull": plugin}) as office:
-            [record] = [p for p in office.core.snapshot.registry.plugins if p.name == "dull"]
-            await office.connect()
+        async with opened(tmp_path, {}, more={"dull": plugin}) as admin:
+            [record] = [p for p in admin.core.snapshot.registry.plugins if p.name == "dull"]
+            await admin.connect()
 
             assert record.state is State.FAILED
             assert "lifespan failed" in (record.error or "")
-            assert "kept" in office.core.snapshot.registry.providers
-            assert (await office.chat("ac/large")).status_code == 200
-            again = [p for p in office.core.snapshot.registry.plugins if p.name == "dull"]
+            assert "kept" in admin.core.snapshot.registry.providers
+            assert (await admin.chat("ac/large")).status_code == 200
+            again = [p for p in admin.core.snapshot.registry.plugins if p.name == "dull"]
             assert again == [record]

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from admin_gateway import opened
 from broken_plugins import Broken, cancelled, plugin_of, raising, spec
-from office import opened
 
 from gateway_core.contracts.errors import UpstreamError
 
@@ -31,8 +31,8 @@ async def test_what_looks_like_an_end_is_a_failure_of_one_request(tmp_path: Path
             await how()
 
     plugin = plugin_of(spec("ends", executor=Ends()))
-    async with opened(tmp_path, {}, more={"ends": plugin}) as office:
-        answer = await office.chat("ends/m")
+    async with opened(tmp_path, {}, more={"ends": plugin}) as admin:
+        answer = await admin.chat("ends/m")
 
         assert (answer.status_code, answer.json()["error"]["code"]) == (502, "plugin_failed")
 
@@ -40,8 +40,8 @@ async def test_what_looks_like_an_end_is_a_failure_of_one_request(tmp_path: Path
 async def test_an_answer_that_cannot_be_closed_is_none(tmp_path: Path) -> None:
     answer = SimpleNamespace(status=200, headers={}, next=Broken(lambda: b""))
     plugin = plugin_of(spec("open", executor=Answering(answer)))
-    async with opened(tmp_path, {}, more={"open": plugin}) as office:
-        told = await office.chat("open/m")
+    async with opened(tmp_path, {}, more={"open": plugin}) as admin:
+        told = await admin.chat("open/m")
 
         assert (told.status_code, told.json()["error"]["code"]) == (502, "plugin_failed")
 
@@ -74,11 +74,11 @@ async def test_what_reading_an_answer_raises_is_a_failure_of_one_request(
             return
 
     plugin = plugin_of(spec("ends", executor=Answering(Ends())))
-    async with opened(tmp_path, {}, more={"ends": plugin}) as office:
+    async with opened(tmp_path, {}, more={"ends": plugin}) as admin:
         asked = {"model": "ends/m", "messages": [{"role": "user", "content": "x"}]}
         path = "/v1/chat/completions"
 
-        answer = await office.client.post(path, json={**asked, "stream": stream})
+        answer = await admin.client.post(path, json={**asked, "stream": stream})
 
         assert (answer.status_code, answer.json()["error"]["code"]) == (502, "plugin_failed")
 
@@ -91,10 +91,10 @@ async def test_an_executor_that_never_answers_is_cut(tmp_path: Path) -> None:
             await asyncio.Event().wait()
 
     plugin = plugin_of(spec("slow", executor=Endless()))
-    async with opened(tmp_path, {}, more={"slow": plugin}) as office:
-        office.core.whole_timeout = 0.05
+    async with opened(tmp_path, {}, more={"slow": plugin}) as admin:
+        admin.core.whole_timeout = 0.05
 
-        answer = await office.chat("slow/m")
+        answer = await admin.chat("slow/m")
 
         assert answer.status_code == 504
 
@@ -102,8 +102,8 @@ async def test_an_executor_that_never_answers_is_cut(tmp_path: Path) -> None:
 async def test_an_executors_own_refusal_counts_as_the_vendors(tmp_path: Path) -> None:
     refusal = UpstreamError("No more today", status=429, retry_after=60)
     plugin = plugin_of(spec("spent", executor=Broken(raising(refusal))))
-    async with opened(tmp_path, {}, more={"spent": plugin}) as office:
-        answer = await office.chat("spent/m")
+    async with opened(tmp_path, {}, more={"spent": plugin}) as admin:
+        answer = await admin.chat("spent/m")
 
         assert answer.status_code == 429
-        assert office.core.cooldowns.find("spent:public", "m") is not None
+        assert admin.core.cooldowns.find("spent:public", "m") is not None

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from admin_gateway import opened
 from broken_plugins import cancelled, raising
 from msgspec import Raw
 from msgspec.structs import replace
-from office import opened
 
 from gateway_core import Call, Kind, hookimpl
 
@@ -62,10 +62,10 @@ async def test_a_broken_interceptor_is_passed_over(tmp_path: Path, how: Any) -> 
     faulty = Faulty()
     faulty.how = how
     plugin = SimpleNamespace(register_interceptors=hookimpl(lambda: [faulty]))
-    async with opened(tmp_path, {}, more={"faulty": plugin}) as office:
-        await office.connect()
+    async with opened(tmp_path, {}, more={"faulty": plugin}) as admin:
+        await admin.connect()
 
-        assert (await office.chat("ac/large")).status_code == 200
+        assert (await admin.chat("ac/large")).status_code == 200
 
 
 async def test_only_failures_in_a_row_switch_an_interceptor_off(
@@ -73,19 +73,19 @@ async def test_only_failures_in_a_row_switch_an_interceptor_off(
 ) -> None:
     faulty = Faulty()
     plugin = SimpleNamespace(register_interceptors=hookimpl(lambda: [faulty]))
-    async with opened(tmp_path, {}, more={"faulty": plugin}) as office:
-        await office.connect()
+    async with opened(tmp_path, {}, more={"faulty": plugin}) as admin:
+        await admin.connect()
         for how in [CALLS["raises"]] * 4 + [None] + [CALLS["raises"]] * 4:
             faulty.how = how
-            await office.chat("ac/large")
-        assert len(office.core.interceptors.active) == 1
+            await admin.chat("ac/large")
+        assert len(admin.core.interceptors.active) == 1
 
         faulty.how = CALLS["raises"]
-        await office.chat("ac/large")
+        await admin.chat("ac/large")
 
-        assert office.core.interceptors.active == ()
+        assert admin.core.interceptors.active == ()
         told = "interceptor Faulty failed 5 times in a row and is left out"
-        assert [p.message for p in office.core.snapshot.registry.problems] == [told]
+        assert [p.message for p in admin.core.snapshot.registry.problems] == [told]
         assert f"plugin faulty: {told} until the next start" in caplog.text
 
 
@@ -99,9 +99,9 @@ async def test_one_that_many_calls_are_with_is_left_out_once(tmp_path: Path) -> 
 
     faulty.how = wait
     plugin = SimpleNamespace(register_interceptors=hookimpl(lambda: [faulty]))
-    async with opened(tmp_path, {}, more={"faulty": plugin}) as office:
-        await office.connect()
-        calls = [asyncio.create_task(office.chat("ac/large")) for _ in range(9)]
+    async with opened(tmp_path, {}, more={"faulty": plugin}) as admin:
+        await admin.connect()
+        calls = [asyncio.create_task(admin.chat("ac/large")) for _ in range(9)]
         while len(arrived) < len(calls):
             await asyncio.sleep(0)
         gate.set()
@@ -109,7 +109,7 @@ async def test_one_that_many_calls_are_with_is_left_out_once(tmp_path: Path) -> 
         answers = await asyncio.gather(*calls)
 
         assert {each.status_code for each in answers} == {200}
-        assert len(office.core.snapshot.registry.problems) == 1
+        assert len(admin.core.snapshot.registry.problems) == 1
 
 
 async def test_what_an_interceptor_keeps_of_a_call_changes_nothing_later(tmp_path: Path) -> None:
@@ -117,12 +117,12 @@ async def test_what_an_interceptor_keeps_of_a_call_changes_nothing_later(tmp_pat
     faulty = Faulty()
     faulty.how = lambda call: kept.append(call) or call
     plugin = SimpleNamespace(register_interceptors=hookimpl(lambda: [faulty]))
-    async with opened(tmp_path, {}, more={"keeper": plugin}) as office:
+    async with opened(tmp_path, {}, more={"keeper": plugin}) as admin:
         given = Call(
             kind=Kind.LLM, format="openai", model="m", stream=False, body=b"", members={"a": Raw()}
         )
 
-        made = await office.core.interceptors.before(given)
+        made = await admin.core.interceptors.before(given)
         kept[0].members.clear()
 
         assert (dict(made.members), dict(given.members)) == ({"a": Raw()}, {"a": Raw()})
@@ -132,10 +132,10 @@ async def test_a_required_one_goes_on_refusing(tmp_path: Path) -> None:
     faulty = Faulty(required=True)
     faulty.how = CALLS["raises"]
     plugin = SimpleNamespace(register_interceptors=hookimpl(lambda: [faulty]))
-    async with opened(tmp_path, {}, more={"faulty": plugin}) as office:
-        await office.connect()
+    async with opened(tmp_path, {}, more={"faulty": plugin}) as admin:
+        await admin.connect()
 
-        answers = [(await office.chat("ac/large")).status_code for _ in range(7)]
+        answers = [(await admin.chat("ac/large")).status_code for _ in range(7)]
 
         assert answers == [500] * 7
 
@@ -144,14 +144,14 @@ async def test_a_required_one_stands_before_counting_too(tmp_path: Path) -> None
     faulty = Faulty(required=True)
     faulty.how = CALLS["raises"]
     plugin = SimpleNamespace(register_interceptors=hookimpl(lambda: [faulty]))
-    async with opened(tmp_path, {}, more={"faulty": plugin}) as office:
-        await office.connect()
+    async with opened(tmp_path, {}, more={"faulty": plugin}) as admin:
+        await admin.connect()
         body = {"model": "ac/large", "messages": [{"role": "user", "content": "Hello"}]}
 
-        answer = await office.client.post("/v1/messages/count_tokens", json=body)
+        answer = await admin.client.post("/v1/messages/count_tokens", json=body)
 
         assert answer.status_code == 500
-        assert office.vendor.calls() == []
+        assert admin.vendor.calls() == []
 
 
 class Restless(Faulty):
@@ -169,7 +169,7 @@ class Restless(Faulty):
 
 async def test_an_interceptor_that_does_not_tell_its_order_is_left_out(tmp_path: Path) -> None:
     plugin = SimpleNamespace(register_interceptors=hookimpl(lambda: [Restless()]))
-    async with opened(tmp_path, {}, more={"restless": plugin}) as office:
-        [problem] = office.core.snapshot.registry.problems
+    async with opened(tmp_path, {}, more={"restless": plugin}) as admin:
+        [problem] = admin.core.snapshot.registry.problems
 
         assert problem.message == "interceptor is refused: reading it raised SystemExit"

@@ -1,13 +1,13 @@
 """The mock vendor's answers are read as what was meant, by readers that share nothing with it."""
 
-import naive
+import plain_readers
 import pytest
 from gateway_kit.installed_formats import build_registry, format_plugins
 from gateway_kit.mock_vendor import CONTENTS, DIALECTS, MockAnswer
 from gateway_kit.mock_vendor.format_dialect import dialect_from_format
 
 REGISTRY = build_registry(format_plugins())
-WAYS = [(wire, stream) for wire in naive.WHOLE for stream in (False, True)]
+WAYS = [(wire, stream) for wire in plain_readers.WHOLE for stream in (False, True)]
 
 
 @pytest.mark.parametrize("saying", CONTENTS)
@@ -16,7 +16,7 @@ def test_an_answer_says_what_was_meant(wire: str, stream: bool, saying: str) -> 
     content = CONTENTS[saying]
     body = MockAnswer(dialect=DIALECTS[wire], content=content, stream=stream).body()
 
-    found = naive.read(wire, body, stream=stream)
+    found = plain_readers.read(wire, body, stream=stream)
 
     assert content.usage is not None
     assert found.text == content.words
@@ -36,7 +36,7 @@ def test_a_format_without_words_here_is_spoken_by_its_own_client_side(
     assert dialect is not None
     body = MockAnswer(dialect=dialect, content=CONTENTS[saying], stream=stream).body()
 
-    found = naive.read(wire, body, stream=stream)
+    found = plain_readers.read(wire, body, stream=stream)
 
     assert found.text == CONTENTS[saying].words
     assert len(found.calls) == len(CONTENTS[saying].calls)

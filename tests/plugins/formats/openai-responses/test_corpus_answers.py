@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-import naive
+import plain_readers
 import pytest
 from corpus import Item, answer, items, named, question
 from gateway_format_openai_responses.grammar import GRAMMAR
@@ -54,7 +54,7 @@ SHORT = sorted(STREAMS, key=lambda item: len(answer(item)))[:12]
 
 def final(item: Item) -> Json:
     """The first final object of a recorded stream."""
-    for event in naive.frames(answer(item)):
+    for event in plain_readers.frames(answer(item)):
         if event.get("type") in ("response.completed", "response.incomplete"):
             return dict(event["response"])
     raise LookupError(item["id"])
@@ -287,7 +287,7 @@ def test_a_stream_that_is_written_again_says_the_same_to_the_library(
     assert find_violation(GRAMMAR, stream) is None
     reply = gather(events)
     whole = client.write_reply(reply, asked, Losses())
-    assert json.loads(whole) == list(naive.frames(stream))[-1]["response"]
+    assert json.loads(whole) == list(plain_readers.frames(stream))[-1]["response"]
     strict = is_ours(reply)
     assert by_library(stream, strict=strict) == parse(whole, strict=strict)
     again = gather(read(vendor, [stream]))
@@ -305,10 +305,10 @@ def test_an_answer_in_another_format_reads_the_same_naively(
 
     stream = b"".join(writer.feed([event]) for event in events) + writer.close()
 
-    expected = naive.response_outcome(final(item))
+    expected = plain_readers.response_outcome(final(item))
     if item["id"] in SHORTENED:
         expected.text = "The command ran successfully."
-    assert naive.responses_stream(stream) == expected
+    assert plain_readers.responses_stream(stream) == expected
 
 
 def test_a_broken_recording_ends_in_a_failure(vendor: VendorSide) -> None:

@@ -1,0 +1,1 @@
+"""Accounts at providers: how they are stored, shown, tested and grouped."""

@@ -1,0 +1,81 @@
+"""The context of the admin API's routes: the gateway's core, and a lock for writes."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.requests import Request
+
+from gateway_core.contracts.provider import ProviderSpec
+from gateway_core.contracts.wire import WireFormat
+from gateway_core.identity.caller import Caller
+from gateway_core.identity.credentials import CALLER
+from gateway_core.pipeline.context import Core
+from gateway_core.routing.snapshot import ConfigSnapshot
+from gateway_core.storage.stores import Stores
+
+from .login.state import LoginState
+
+
+class AdminContext:
+    """What the admin API of one gateway works with."""
+
+    def __init__(self, core: Core, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.core = core
+        self.login = LoginState(core, monotonic)
+        self._writing = asyncio.Lock()
+
+    @property
+    def snapshot(self) -> ConfigSnapshot:
+        """The stored configuration as routing sees it."""
+        return self.core.snapshot
+
+    @property
+    def stores(self) -> Stores:
+        return self.core.stores
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[None]:
+        """Hold the write lock, so that what was checked still holds when it is stored.
+
+        Routing is refreshed before this ends, even when the work inside fails.
+        """
+        async with self._writing:
+            try:
+                yield
+            finally:
+                await self.core.refresh()
+
+    def caller(self, request: Request) -> Caller:
+        """Return the caller that authentication found."""
+        caller: Caller = request.scope[CALLER]
+        return caller
+
+    async def audit(
+        self,
+        request: Request,
+        action: str,
+        target: str | None = None,
+        detail: Mapping[str, Any] = {},
+    ) -> None:
+        """Write an audit row. Called before the act, which must not happen if this raises."""
+        caller = self.caller(request)
+        await self.stores.audit.write(caller.actor, caller.peer.address, action, target, detail)
+
+    def provider_id(self, name: str) -> str:
+        """Return the provider's id for an id, alias or prefix; the name itself when unknown."""
+        return self.snapshot.registry.names.get(name, name)
+
+    def spec(self, provider: str) -> ProviderSpec | None:
+        return self.snapshot.registry.providers.get(provider)
+
+    def prefix(self, provider: str) -> str:
+        """Return the prefix before the slash in the names of a provider's models."""
+        spec = self.spec(provider)
+        return provider if spec is None else spec.alias or spec.id
+
+    def wire(self, spec: ProviderSpec) -> WireFormat:
+        """Return the provider's wire format."""
+        return self.snapshot.registry.formats[spec.format]

@@ -1,0 +1,1 @@
+"""Combos: named chains of models."""

@@ -1,0 +1,1 @@
+"""Gateway keys, their groups and what they have used."""

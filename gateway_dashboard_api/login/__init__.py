@@ -1,0 +1,1 @@
+"""Signing in: password, second factor, OpenID Connect, sessions and lockout."""

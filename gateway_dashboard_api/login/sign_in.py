@@ -1,0 +1,148 @@
+"""Checks and responses that every step of signing in shares."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.config.settings import Settings
+from gateway_core.contracts.errors import Conflict, Forbidden, Unauthorized, Unavailable
+from gateway_core.http.requests import request_id_of
+from gateway_core.http.responses import flat_error, json_answer
+from gateway_core.identity.credentials import COOKIE, is_same_origin
+from gateway_core.identity.lockout import HINT, LockedOut, LoginAttempt
+from gateway_core.identity.passwords import check_length, is_initial
+from gateway_core.identity.peers import UNKNOWN, plain_address
+from gateway_core.identity.sessions import LIFETIME
+from gateway_core.pipeline.client_response import headers_of
+
+from ..admin_context import AdminContext
+from .cookies import origin, set_cookie
+
+Handler = Callable[[AdminContext, Request], Awaitable[Response]]
+_NEEDED = frozenset({"password", "passwordSessionEpoch", "mfaEnabled", "mfaLastStep"})
+
+
+class WrongCredential(Unauthorized):
+    """A wrong password, code or proof; ``left`` counts the attempts before a lockout."""
+
+    code = "invalid_credential"
+
+    def __init__(self, message: str, left: int) -> None:
+        super().__init__(message)
+        self.left = left
+
+
+def report_failures(handler: Handler) -> Handler:
+    """Report the attempts left after a wrong one, and the duration of a lockout."""
+
+    @wraps(handler)
+    async def handle(admin: AdminContext, request: Request) -> Response:
+        try:
+            return await handler(admin, request)
+        except WrongCredential as error:
+            return _refusal(request, error, {"remainingBeforeLock": error.left})
+        except LockedOut as locked:
+            wait = int(locked.retry_after or 0)
+            answer = _refusal(request, locked, {"retryAfter": wait, "resetHint": HINT})
+            answer.headers["retry-after"] = str(wait)
+            return answer
+
+    return handle
+
+
+def _refusal(
+    request: Request, error: WrongCredential | LockedOut, members: Mapping[str, Any]
+) -> Response:
+    return flat_error(
+        error.message, error.status, request_id_of(request), code=error.code, **members
+    )
+
+
+def check_origin(admin: AdminContext, request: Request) -> None:
+    """Refuse requests that no page of this gateway sent. Raises Forbidden."""
+    headers = headers_of(request.scope)
+    if not is_same_origin(headers, origin(admin, request), needed=True):
+        raise Forbidden(
+            "Sign in from the gateway's own page: the Origin header has to name the gateway",
+            code="foreign_origin",
+        )
+
+
+def check_tunnel(request: Request, settings: Settings) -> None:
+    """Refuse to sign in through a tunnel that is not for the dashboard. Raises Forbidden."""
+    if settings.tunnel_dashboard_access:
+        return
+    host = _host(f"//{headers_of(request.scope).get('host', '')}")
+    if host and host in (_host(settings.tunnel_url), _host(settings.tailscale_url)):
+        raise Forbidden("The dashboard cannot be used through the tunnel", code="tunnel_closed")
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def check_readable(settings: Settings) -> None:
+    """Refuse to sign in against settings that cannot be read. Raises Unavailable.
+
+    Their defaults would mean that no password and no second factor is set.
+    """
+    if not _NEEDED.isdisjoint(settings.invalid):
+        raise Unavailable(
+            "The stored settings of the login cannot be read", code="login_unreadable"
+        )
+
+
+async def begin_attempt(admin: AdminContext, request: Request) -> LoginAttempt:
+    """Count an attempt from the caller's address. Raises LockedOut."""
+    return await admin.login.lockout.begin(client_address(admin, request))
+
+
+def client_address(admin: AdminContext, request: Request) -> str:
+    """Return the address that failures are counted by."""
+    peer = admin.caller(request).peer
+    if not (admin.core.environment.trust_proxy and peer.via_proxy):
+        return peer.address
+    # The last address is the one that the trusted proxy itself has added.
+    forwarded = headers_of(request.scope).get("x-forwarded-for", "").rpartition(",")[2]
+    client = plain_address(forwarded)
+    return peer.address if client == UNKNOWN else client
+
+
+async def check_password(admin: AdminContext, request: Request, password: str) -> LoginAttempt:
+    """Check the dashboard password. The caller calls ``lockout.succeed`` when that is enough.
+
+    Raises BadRequest, Unavailable, LockedOut, WrongCredential.
+    """
+    settings = admin.snapshot.settings
+    check_readable(settings)
+    check_length(password)
+    attempt = await begin_attempt(admin, request)
+    if settings.password is None:
+        is_right = is_initial(password, admin.core.environment.initial_password)
+    else:
+        is_right = await admin.login.passwords.verify(settings.password, password)
+    if not is_right:
+        raise WrongCredential("Invalid password", attempt.left)
+    return attempt
+
+
+def start_session(
+    admin: AdminContext, request: Request, body: Mapping[str, Any], epoch: str | None
+) -> Response:
+    """Return a response with a session. ``epoch`` is that of the verified password.
+
+    Raises Conflict when the password has changed since, NoSecret.
+    """
+    if epoch != admin.snapshot.settings.password_session_epoch:
+        raise Conflict("The password was changed just now: sign in again")
+    answer = json_answer(body)
+    token = admin.core.sessions.issue()
+    set_cookie(admin, request, answer, COOKIE, token, LIFETIME)
+    return answer

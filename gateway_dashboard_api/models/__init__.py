@@ -1,0 +1,1 @@
+"""Models: the list, aliases, the operator's own, prices, tests and availability."""

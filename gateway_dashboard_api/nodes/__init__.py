@@ -1,0 +1,1 @@
+"""Nodes: the operator's own endpoints."""

@@ -1,0 +1,1 @@
+"""Plugins: which are loaded, their switches and their settings."""

@@ -1,1 +1,0 @@
-"""Looking at vendors on the operator's behalf: are they there, do they accept this key?"""

@@ -1,0 +1,1 @@
+"""Proxies that accounts share, and testing proxies."""

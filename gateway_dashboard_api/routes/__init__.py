@@ -1,1 +1,0 @@
-"""The management routes, one module for each noun."""

@@ -1,0 +1,1 @@
+"""The settings document, and looking for servers on this machine."""

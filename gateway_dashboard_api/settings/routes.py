@@ -1,0 +1,67 @@
+"""The settings document (4.13)."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.config.settings import check_changes, guarded
+from gateway_core.contracts.errors import Forbidden
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+
+from ..admin_context import AdminContext
+from ..destinations import permit_proxy
+from ..endpoint import endpoint
+from ..login.password_changes import change_with_current, read_choice, renew_session
+from ..login.sign_in import report_failures
+from ..requests import read_json
+from .document import read_changes, render
+from .schema import SettingsChange, SettingsDocument
+
+PATH = "/api/settings"
+_PROXY = "outboundProxyUrl"
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(admin, "GET", PATH, show, "read the settings", answer=SettingsDocument),
+        endpoint(
+            admin,
+            "PATCH",
+            PATH,
+            report_failures(patch),
+            "update the settings",
+            body=SettingsChange,
+            answer=SettingsDocument,
+            example={"comboStrategy": "round-robin"},
+        ),
+    ]
+
+
+async def show(admin: AdminContext, request: Request) -> Response:
+    document = await admin.stores.settings.document()
+    settings = await admin.stores.settings.read()
+    operator = admin.caller(request).is_operator
+    return json_answer(
+        render(document, settings, admin.core.environment.variables, operator=operator)
+    )
+
+
+async def patch(admin: AdminContext, request: Request) -> Response:
+    body: dict[str, Any] = await read_json(request, dict[str, Any])
+    changes, choice = read_changes(body), read_choice(body)
+    check_changes(changes)
+    touched = (*guarded(changes), *(() if choice is None else ("the password",)))
+    if touched and not admin.caller(request).is_operator:
+        raise Forbidden(f"An API key may not change {touched[0]}")
+    if changes.get(_PROXY):
+        await permit_proxy(admin.core.network, changes[_PROXY])
+    if choice is not None:
+        await change_with_current(admin, request, choice, changes)
+        return renew_session(admin, request, await show(admin, request))
+    if touched:
+        await admin.audit(request, "settings.change", None, {"keys": touched})
+    async with admin.writing():
+        await admin.stores.settings.patch(changes)
+    return await show(admin, request)

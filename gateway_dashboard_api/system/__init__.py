@@ -1,0 +1,1 @@
+"""The gateway as a program: version, health, audit trail, OpenAPI document."""

@@ -1,0 +1,1 @@
+"""Debugging translation."""

@@ -1,0 +1,1 @@
+"""What the ledger says: sums, rows, exports, quotas and how long they are kept."""

@@ -1,0 +1,52 @@
+"""Finished calls with their recorded bodies (A.7, B.6)."""
+
+from collections.abc import Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.http.operations import Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.storage.stores.usage import UsageRow
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import read_query
+from .bodies import DetailsQuery
+from .filters import build_filter
+from .views import DetailRow, Details, detail_row, pagination
+
+PATH = "/api/usage/request-details"
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(
+            admin,
+            "GET",
+            PATH,
+            show,
+            "read the request details",
+            query=DetailsQuery,
+            answer=Details,
+        )
+    ]
+
+
+async def show(admin: AdminContext, request: Request) -> Response:
+    """Show calls; recorded bodies only to the operator, an API key sees the figures."""
+    parameters = read_query(request, DetailsQuery)
+    chosen, reports = build_filter(admin, parameters), admin.stores.reports
+    total = await reports.count(chosen)
+    offset = (parameters.page - 1) * parameters.page_size
+    rows = await reports.page(chosen, limit=parameters.page_size, offset=offset)
+    if admin.caller(request).is_operator:
+        details = await join_bodies(admin, rows)
+    else:
+        details = tuple(detail_row(row, None) for row in rows)
+    return json_answer(Details(details, pagination(parameters.page, parameters.page_size, total)))
+
+
+async def join_bodies(admin: AdminContext, rows: Sequence[UsageRow]) -> tuple[DetailRow, ...]:
+    bodies = await admin.stores.request_details.of(row.request_id for row in rows)
+    return tuple(detail_row(row, bodies.get(row.request_id)) for row in rows)

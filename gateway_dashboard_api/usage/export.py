@@ -1,0 +1,113 @@
+"""Exporting the newest calls as one file (A.7)."""
+
+import logging
+from collections.abc import AsyncGenerator
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.http.operations import Guarded
+from gateway_core.identity.access import Access
+from gateway_core.storage.moments import iso, local_day
+from gateway_core.storage.stores.usage import UsageRow
+from gateway_core.storage.stores.usage_reports import Which
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import read_query
+from ..streams import Attachment
+from .bodies import ExportQuery
+from .details import join_bodies
+from .views import DetailRow
+
+PATH = "/api/logs/export"
+TYPE = "request-logs"
+AT_ONCE = 500
+HOUR = 3600
+BROKEN = "The export broke off"
+log = logging.getLogger(__name__)
+
+
+class Export(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The file. ``capped``, ``limit`` and ``totalAvailable`` say that there is more;
+    ``emitted`` and ``error`` that it broke off after so many rows."""
+
+    count: int
+    hours: int
+    type: str
+    capped: bool | None = None
+    limit: int | None = None
+    total_available: int | None = None
+    logs: tuple[DetailRow, ...]
+    emitted: int | None = None
+    error: str | None = None
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    return [
+        endpoint(
+            admin,
+            "GET",
+            PATH,
+            export,
+            "export the logs",
+            access=Access.OPERATOR,
+            query=ExportQuery,
+            answer=Export,
+        )
+    ]
+
+
+async def export(admin: AdminContext, request: Request) -> Response:
+    parameters = read_query(request, ExportQuery)
+    now = admin.core.clock()
+    await admin.audit(
+        request, "logs.export", None, {"hours": parameters.hours, "limit": parameters.limit}
+    )
+    chosen = Which(since=iso(now - parameters.hours * HOUR), until=iso(now + 1), days=None)
+    total = await admin.stores.reports.count(chosen)
+    source = write_export(admin, chosen, parameters, total)
+    return Attachment(source, f"{TYPE}-{local_day(now)}.json")
+
+
+async def write_export(
+    admin: AdminContext, chosen: Which, parameters: ExportQuery, total: int
+) -> AsyncGenerator[bytes, None]:
+    """Yield the document in pieces. The head with the counts comes before any row."""
+    count = min(total, parameters.limit)
+    yield write_head(parameters, count, total)
+    emitted = 0
+    try:
+        async for rows in _pieces(admin, chosen, count):
+            parts = [msgspec.json.encode(row) for row in await join_bodies(admin, rows)]
+            yield (b"," if emitted else b"") + b",".join(parts)
+            emitted += len(rows)
+    except Exception:
+        log.exception("an export failed after %d rows", emitted)
+        broken = msgspec.json.encode({"emitted": emitted, "error": BROKEN})
+        yield b"]," + broken[1:]
+    else:
+        yield b"]}" if emitted == count else b'],"emitted":%d}' % emitted
+
+
+def write_head(parameters: ExportQuery, count: int, total: int) -> bytes:
+    facts: dict[str, object] = {"count": count, "hours": parameters.hours, "type": TYPE}
+    if total > count:
+        facts |= {"capped": True, "limit": parameters.limit, "totalAvailable": total}
+    return msgspec.json.encode(facts)[:-1] + b',"logs":['
+
+
+async def _pieces(
+    admin: AdminContext, chosen: Which, count: int
+) -> AsyncGenerator[list[UsageRow], None]:
+    """Yield pages of rows, newest first, without rows that are added meanwhile."""
+    reports = admin.stores.reports
+    rows = await reports.page(chosen, limit=min(count, AT_ONCE)) if count else []
+    while rows:
+        yield rows
+        count -= len(rows)
+        if not count:
+            return
+        rows = await reports.after(rows[-1], chosen, limit=min(count, AT_ONCE))

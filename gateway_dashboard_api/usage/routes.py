@@ -1,0 +1,188 @@
+"""Usage of a period as sums, rows and events, and deleting it (A.7)."""
+
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway_core.http.operations import STREAM, Guarded
+from gateway_core.http.responses import json_answer
+from gateway_core.storage.moments import iso, local_day
+from gateway_core.storage.stores.usage import UsageFilter
+from gateway_core.storage.stores.usage_days import LAST_DAY
+from gateway_core.storage.stores.usage_reports import Which
+
+from ..admin_context import AdminContext
+from ..endpoint import endpoint
+from ..requests import check_members, read_json, read_query
+from ..streams import Frames
+from .bodies import ChartQuery, HistoryQuery, PeriodQuery, ResetBody, StreamQuery
+from .chart import Bucket, buckets
+from .feeds import Feeds
+from .filters import build_filter
+from .overview import Picture, build_overview, sums_of
+from .periods import CHART, Period, day_start, named_period, read_period
+from .statistics import Figures, Part
+from .views import (
+    ComboRow,
+    ComboUsage,
+    Deleted,
+    History,
+    ProviderName,
+    ProviderNames,
+    history_row,
+    log_line,
+    names_of,
+)
+
+PATH = "/api/usage"
+LINES = 200
+
+
+def routes(admin: AdminContext) -> list[Guarded]:
+    get = partial(endpoint, admin, "GET")
+    lines = partial(get, handler=show_logs, purpose="read the usage logs", answer=tuple[str, ...])
+    feeds = Feeds(admin)
+
+    async def stream(admin: AdminContext, request: Request) -> Response:
+        return Frames(feeds.watch(read_query(request, StreamQuery).period))
+
+    return [
+        get(f"{PATH}/stats", show_stats, "read the usage", query=PeriodQuery, answer=Picture),
+        get(
+            f"{PATH}/chart",
+            show_chart,
+            "read the usage chart",
+            query=ChartQuery,
+            answer=tuple[Bucket, ...],
+        ),
+        get(
+            f"{PATH}/combos",
+            show_combos,
+            "read the usage of combos",
+            query=PeriodQuery,
+            answer=ComboUsage,
+        ),
+        get(f"{PATH}/providers", list_providers, "read the providers in use", answer=ProviderNames),
+        endpoint(
+            admin,
+            "POST",
+            f"{PATH}/reset",
+            reset_usage,
+            "delete the usage history",
+            body=ResetBody,
+            answer=Deleted,
+            example={"period": "24h"},
+        ),
+        get(
+            f"{PATH}/history",
+            show_history,
+            "read the usage history",
+            query=HistoryQuery,
+            answer=History,
+        ),
+        lines(f"{PATH}/logs"),
+        lines(f"{PATH}/request-logs"),
+        get(
+            f"{PATH}/stream",
+            stream,
+            "stream the usage",
+            query=StreamQuery,
+            answer=Picture,
+            media=STREAM,
+        ),
+    ]
+
+
+def _period(admin: AdminContext, request: Request) -> Period:
+    parameters = read_query(request, PeriodQuery)
+    return read_period(
+        parameters.period, parameters.start_date, parameters.end_date, admin.core.clock()
+    )
+
+
+async def show_stats(admin: AdminContext, request: Request) -> Response:
+    return json_answer(await build_overview(admin, _period(admin, request)))
+
+
+async def show_chart(admin: AdminContext, request: Request) -> Response:
+    period = named_period(read_query(request, ChartQuery).period, admin.core.clock(), CHART)
+    return json_answer(await buckets(admin, period))
+
+
+async def show_combos(admin: AdminContext, request: Request) -> Response:
+    """Show calls through combos, by combo and account; all others are unattributed."""
+    parts: dict[tuple[str, str, str], Part] = {}
+    unattributed = Part()
+    for each in await sums_of(admin, _period(admin, request)):
+        group = each.combo_id, each.combo_name, each.connection_id
+        (parts.setdefault(group, Part()) if each.combo_id else unattributed).add(each)
+    rows = sorted(parts.items(), key=lambda row: (-row[1].requests, row[0]))
+    return json_answer(
+        ComboUsage(
+            boundary=await admin.stores.reports.first_at(),
+            rows=tuple(
+                ComboRow(
+                    combo_id=combo,
+                    combo_name=name or None,
+                    connection_id=connection or None,
+                    **part.figures,
+                )
+                for (combo, name, connection), part in rows
+            ),
+            unattributed=Figures(**unattributed.figures),
+        )
+    )
+
+
+async def list_providers(admin: AdminContext, request: Request) -> Response:
+    known = admin.snapshot.registry.providers
+    names = tuple(
+        ProviderName(provider, known[provider].name if provider in known else provider)
+        for provider in await admin.stores.reports.days.providers()
+    )
+    return json_answer(ProviderNames(names))
+
+
+async def reset_usage(admin: AdminContext, request: Request) -> Response:
+    """Delete the history of a period; limits that look back count less from then on."""
+    body = await read_json(request, dict[str, Any])
+    check_members(body, ResetBody.__struct_encode_fields__)
+    name = str(body.get("period"))
+    period = named_period(name, admin.core.clock())
+    since, days = _stretch(period)
+    await admin.audit(request, "usage.reset", name)
+    async with admin.writing():
+        await admin.core.ledger.flush()
+        deleted = await admin.stores.reports.delete(UsageFilter(since=since), *days)
+        admin.core.limits.forget()
+        details = await admin.stores.request_details.delete(since)
+    return json_answer(Deleted(deleted=deleted, deleted_details=details))
+
+
+def _stretch(period: Period) -> tuple[str | None, tuple[str, str]]:
+    """Return the time from which rows are deleted, and the days they belong to."""
+    if period.since is not None:
+        return iso(period.since), (local_day(period.since).isoformat(), LAST_DAY)
+    if period.first is None:
+        return None, ("", LAST_DAY)
+    return day_start(period.first), (period.first.isoformat(), LAST_DAY)
+
+
+async def show_history(admin: AdminContext, request: Request) -> Response:
+    parameters = read_query(request, HistoryQuery)
+    chosen, reports = build_filter(admin, parameters), admin.stores.reports
+    total = await reports.count(chosen)
+    page = await reports.page(chosen, limit=parameters.limit, offset=parameters.offset)
+    names = await names_of(admin)
+    rows = tuple(history_row(row, names) for row in page)
+    return json_answer(
+        History(rows=rows, total=total, limit=parameters.limit, offset=parameters.offset)
+    )
+
+
+async def show_logs(admin: AdminContext, request: Request) -> Response:
+    rows = await admin.stores.reports.page(Which(), limit=LINES)
+    names = await names_of(admin)
+    return json_answer([log_line(row, names) for row in rows])

@@ -1,0 +1,186 @@
+"""Pages of single calls."""
+
+import time
+from typing import Any
+
+import pytest
+from admin_gateway import AdminGateway
+from audiences import by_key
+from ledger_rows import DAY, NOW, keep, row
+
+from gateway_core.storage.moments import iso
+
+pytestmark = pytest.mark.anyio
+PATH = "/api/usage/history"
+PATHS = (PATH, "/api/usage/request-details")
+
+
+async def test_a_row_shows_everything_except_the_keys_text(admin: AdminGateway) -> None:
+    account = await admin.connect()
+    await keep(
+        admin,
+        row(
+            connection_id=account["id"],
+            api_key_id="k-1",
+            input_tokens=10,
+            output_tokens=5,
+            cached_tokens=4,
+            cache_write_tokens=1,
+            reasoning_tokens=2,
+            cost=1234,
+            ttft_ms=70,
+            combo_id="b-1",
+            combo_name="fast",
+        ),
+    )
+
+    answer = await admin.call("GET", PATH)
+
+    shown = answer["rows"][0]
+    assert (answer["total"], answer["limit"], answer["offset"]) == (1, 50, 0)
+    assert shown["timestamp"] == iso(NOW)
+    assert (shown["cost"], shown["costKnown"]) == (0.001234, True)
+    assert (shown["accountName"], shown["keyName"]) == ("main", "Deleted key")
+    assert shown["apiKeyMasked"].startswith("sk-•")
+    assert (shown["latencyMs"], shown["ttftMs"], shown["status"]) == (1000, 70, "ok")
+    assert (shown["comboId"], shown["comboName"]) == ("b-1", "fast")
+    assert shown["tokens"] == {
+        "input": 10,
+        "output": 5,
+        "cached": 4,
+        "cacheCreation": 1,
+        "reasoning": 2,
+        "estimated": False,
+    }
+
+
+async def test_a_cost_that_is_not_known_is_marked(admin: AdminGateway) -> None:
+    await keep(admin, row())
+
+    shown = (await admin.call("GET", PATH))["rows"][0]
+
+    assert (shown["cost"], shown["costKnown"]) == (0, False)
+
+
+async def test_pages_follow_each_other(admin: AdminGateway) -> None:
+    await keep(admin, *(row(number) for number in range(5)))
+
+    first = await admin.call("GET", PATH, params={"limit": 2})
+    second = await admin.call("GET", PATH, params={"limit": 2, "offset": 2})
+    beyond = await admin.call("GET", PATH, params={"offset": 99})
+
+    stamps = [one["timestamp"] for one in first["rows"] + second["rows"]]
+    assert stamps == [iso(NOW - number) for number in range(4)]
+    assert first["total"] == second["total"] == beyond["total"] == 5
+    assert beyond["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ({"provider": "acme"}, 3),
+        ({"provider": "ac"}, 3),
+        ({"model": "large"}, 3),
+        ({"connectionId": "c-2"}, 1),
+        ({"status": "error"}, 1),
+        ({"startDate": "2027-01-14"}, 3),
+        ({"endDate": "2027-01-14"}, 2),
+        ({"startDate": "2027-01-13", "endDate": "2027-01-14"}, 2),
+        ({"startDate": iso(NOW - DAY)}, 3),
+        ({"endDate": iso(NOW - DAY)}, 2),
+        ({"startDate": iso(NOW - DAY), "endDate": iso(NOW - DAY)}, 1),
+        ({"provider": "acme", "status": "ok", "startDate": "2027-01-14"}, 1),
+        ({"model": "%"}, 0),
+        ({"provider": "acme' OR '1'='1"}, 0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("path", PATHS)
+async def test_filters_choose_rows_and_their_number(
+    admin: AdminGateway, path: str, query: dict[str, str], count: int
+) -> None:
+    await keep(
+        admin,
+        row(0, status="error"),
+        row(1, provider="beta", model_sent="small"),
+        row(DAY),
+        row(2 * DAY, connection_id="c-2"),
+    )
+
+    answer = await admin.call("GET", path, params=query)
+
+    rows = answer.get("rows", answer.get("details"))
+    assert len(rows) == count
+    assert answer.get("total", answer.get("pagination", {}).get("totalItems")) == count
+
+
+BAD: list[dict[str, Any]] = [
+    *({"limit": text} for text in ("-1", "0", "201", "1e9", "1;select", "٣", "9" * 30)),
+    *({"offset": text} for text in ("-1", str(2**63), "x", "1.5")),
+    {"status": "ok' OR 1=1"},
+    {"status": "%"},
+    {"provider": "a\0b"},
+    {"model": "%" * 2_000},
+    *({"startDate": text} for text in ("yesterday", "2027-02-30", "99999-01-01", "2027-01-1'")),
+    *({"endDate": text} for text in ("9999-12-31", "2027-01-15T25:00", "%", "0000-00-00")),
+    {"startDate": "2027-01-15", "endDate": "2027-01-14"},
+    {"startDate": "2027-01-15T10:00:00Z", "endDate": "2027-01-15T09:00:00Z"},
+]
+
+
+@pytest.mark.parametrize("query", BAD, ids=lambda query: str(query)[:50])
+async def test_an_invalid_query_is_refused_with_a_message(
+    admin: AdminGateway, query: dict[str, Any]
+) -> None:
+    answer = await admin.call("GET", PATH, params=query, status=400)
+
+    assert answer["error"].startswith(("Invalid ", "startDate must not be after"))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"page": "0"}, {"page": str(2**63)}, {"pageSize": "101"}, {"pageSize": "-1"}, {"page": "x"}],
+    ids=str,
+)
+async def test_a_page_that_cannot_be_is_refused(admin: AdminGateway, query: dict[str, str]) -> None:
+    await admin.call("GET", PATHS[1], params=query, status=400)
+
+
+async def test_unknown_orders_and_repeated_parameters_change_nothing(admin: AdminGateway) -> None:
+    await keep(admin, row(0), row(1))
+
+    plain = await admin.call("GET", PATH)
+    odd = await admin.client.get(f"{PATH}?sort=id;drop&order=up&limit[]=1&status=ok&status=ok")
+
+    assert odd.json() == plain
+
+
+async def test_a_large_ledger_is_paged_and_filtered_quickly(admin: AdminGateway) -> None:
+    rows = [row(number) for number in range(400)]
+    for _ in range(50):
+        await admin.core.stores.usage.insert_many(rows)
+    await keep(admin, row(5, status="error", model_sent="rare"))
+    await admin.call("GET", PATH)  # Adds up what is new.
+
+    for query in (
+        {},
+        {"offset": 19_000},
+        {"status": "error"},
+        {"model": "rare", "provider": "acme"},
+        {"model": "%" * 200},
+    ):
+        began = time.perf_counter()
+        await admin.call("GET", PATH, params=query)
+        assert time.perf_counter() - began < 1, query
+    assert (await admin.call("GET", PATH, params={"status": "error"}))["total"] == 1
+
+
+async def test_a_key_reads_the_rows_and_finds_no_key_in_them(admin: AdminGateway) -> None:
+    await keep(admin, row(api_key_id="k-1"))
+
+    async with by_key(admin) as caller:
+        answer = await caller.client.get(PATH)
+
+    assert answer.status_code == 200
+    assert caller.client.headers["x-api-key"] not in answer.text
+    assert answer.headers["cache-control"] == "no-store"
