@@ -1,4 +1,4 @@
-"""The HTTP edge of both servers, byte by byte (S01, S02, S05, S25)."""
+"""HTTP/1.1 on the wire, byte by byte (S01, S02, S05, S25)."""
 
 import re
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def here(
 
 @pytest.fixture(scope="module")
 def operator(here: Running) -> bytes:
-    """The header of whoever owns this machine."""
+    """The header with the CLI token."""
     owned = DataDir(Path(psutil.Process(here.process.pid).environ()["DATA_DIR"]))
     return f"{CLI_HEADER}: {cli_token(owned.raw_machine_id(), owned.cli_secret())}".encode()
 
@@ -158,7 +158,7 @@ def test_a_bad_head_is_refused_and_closes(here: Running, raw: bytes, status: int
     assert here.process.poll() is None
 
 
-def test_a_refusal_tells_nothing_about_the_server(here: Running) -> None:
+def test_a_refusal_contains_nothing_about_the_server(here: Running) -> None:
     heard = ask(here.url, request("GET /", b"A: b\0c"))
 
     head, _, body = heard.data.partition(b"\r\n\r\n")
@@ -198,7 +198,7 @@ def test_an_upgrade_to_http_2_is_ignored(here: Running) -> None:
     assert heard.closed
 
 
-def test_a_whole_address_is_served_when_it_is_ours(here: Running) -> None:
+def test_an_absolute_url_with_our_host_is_served(here: Running) -> None:
     heard = ask(here.url, request("GET http://127.0.0.1/api/health?x=1"), until=b"true}")
 
     assert heard.status == 200
@@ -287,7 +287,7 @@ def test_a_chunked_body_ends_at_the_limit(
     assert memory.memory_info().rss - before < limit + 16 * MIB
 
 
-def test_a_body_that_nobody_reads_does_not_hold_its_connection(here: Running) -> None:
+def test_an_unread_body_does_not_block_its_connection(here: Running) -> None:
     piece = b"10000\r\n" + b" " * 65536 + b"\r\n"
 
     heard = ask(here.url, head_of("/api/keys", CHUNKED), *[piece] * 80, within=10)
@@ -303,7 +303,7 @@ def test_the_refusal_of_a_large_body_reaches_a_client_that_sends_all_of_it(here:
     assert said.status_code == 413
 
 
-def test_too_many_connections_are_turned_away_and_the_others_served(here: Running) -> None:
+def test_excess_connections_are_refused_and_others_served(here: Running) -> None:
     peers, early = [], 0
     with ExitStack() as stack:
         for _ in range(MOST + 20):
@@ -329,7 +329,7 @@ def is_served(here: Running) -> bool:
         return False
 
 
-def test_an_old_client_gets_a_stream_that_ends_with_the_connection(here: Running) -> None:
+def test_an_http_1_0_client_gets_a_stream_that_ends_with_the_connection(here: Running) -> None:
     streamed = CHAT.replace(b'{"model"', b'{"stream":true,"model"')
     asked = sized(streamed).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
 

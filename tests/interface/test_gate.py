@@ -1,4 +1,4 @@
-"""The gate: every route against every credential (5.1, 5.2)."""
+"""Access: every route with every credential (5.1, 5.2)."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -39,7 +39,7 @@ async def welcome(request: Request) -> JSONResponse:
 
 
 def probes() -> list[Guarded]:
-    """A route of each class, as a plugin brings it."""
+    """A plugin's route of each class."""
     return [guarded(f"/api/probe/{access}", welcome, access, "knock", METHODS) for access in Access]
 
 
@@ -82,7 +82,9 @@ async def all_credentials(office: Office, *, is_open: bool) -> dict[str, Credent
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["login", "open"])
-async def test_each_class_lets_in_whom_its_rule_names(office: Office, is_open: bool) -> None:
+async def test_each_access_class_admits_the_callers_of_its_rule(
+    office: Office, is_open: bool
+) -> None:
     wanted, found = {}, {}
     for name, credential in (await all_credentials(office, is_open=is_open)).items():
         for access in ON_THIS_HOST:
@@ -97,7 +99,9 @@ async def test_each_class_lets_in_whom_its_rule_names(office: Office, is_open: b
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["login", "open"])
-async def test_every_route_refuses_whom_its_class_refuses(office: Office, is_open: bool) -> None:
+async def test_every_route_refuses_callers_that_its_class_refuses(
+    office: Office, is_open: bool
+) -> None:
     wanted, found = {}, {}
     for name, credential in (await all_credentials(office, is_open=is_open)).items():
         for operation in operations(office):
@@ -115,7 +119,7 @@ async def test_every_route_refuses_whom_its_class_refuses(office: Office, is_ope
     assert len(wanted) > 500
 
 
-async def test_a_stranger_is_refused_everywhere_but_on_public_routes(office: Office) -> None:
+async def test_an_unauthenticated_caller_reaches_public_routes_only(office: Office) -> None:
     stranger = Credential(host=AWAY)
     let_in = set()
     for operation in operations(office):
@@ -132,7 +136,7 @@ async def test_a_stranger_is_refused_everywhere_but_on_public_routes(office: Off
     assert {("GET", "/api/health"), ("GET", "/v1/provider-plugin-manifest")} <= let_in
 
 
-async def test_every_route_says_what_it_is_for_and_who_may_use_it(office: Office) -> None:
+async def test_every_route_has_a_purpose_and_an_access_class(office: Office) -> None:
     for each in office.gateway.app.routes:
         assert isinstance(each.access, Access)
         assert isinstance(each.route, Route)
@@ -167,7 +171,7 @@ async def test_no_class_of_a_protected_family_takes_a_key(office: Office) -> Non
 
 
 @pytest.mark.parametrize("path", ["/api/probe/management", "/v1/chat/completions", "/v1/models"])
-async def test_a_stranger_with_many_parameters_is_a_stranger(office: Office, path: str) -> None:
+async def test_many_query_parameters_do_not_authenticate(office: Office, path: str) -> None:
     query = "&".join(["key=no"] * 1000)
     async with client_of(office.gateway, "192.0.2.9", operator=False) as stranger:
         answer = await stranger.post(f"{path}?{query}", json={})
@@ -238,7 +242,7 @@ async def test_the_gateways_own_routes_win_a_conflict(tmp_path: Path) -> None:
     assert answer.json() == {"ok": True}
 
 
-async def test_a_mutation_by_a_rebound_name_changes_nothing(office: Office) -> None:
+async def test_a_write_through_dns_rebinding_changes_nothing(office: Office) -> None:
     await unlock(office)
     before = await office.core.stores.settings.document()
     headers = {"host": "rebind.example:20128", "origin": "http://rebind.example:20128"}
@@ -257,7 +261,7 @@ def wrong_tokens(office: Office) -> list[str]:
     return ["", token[:-1], token.upper() + "A", token * 2, "0" * len(token), other, f"{token}, x"]
 
 
-async def test_a_wrong_token_of_the_command_line_is_worth_nothing(office: Office) -> None:
+async def test_a_wrong_cli_token_is_refused(office: Office) -> None:
     for host in (HERE, AWAY):
         for token in wrong_tokens(office):
             shown = Credential(host=host, headers={CLI_HEADER: token})
@@ -269,7 +273,7 @@ async def test_a_wrong_token_of_the_command_line_is_worth_nothing(office: Office
             assert (protected.status_code, protected.json()["error"]) == (401, "Unauthorized")
 
 
-async def test_the_token_of_another_data_directory_is_worth_nothing(
+async def test_the_cli_token_of_another_data_directory_is_refused(
     office: Office, tmp_path: Path
 ) -> None:
     async with opened(tmp_path / "other", {}) as other:
@@ -285,7 +289,7 @@ CHAT = {"model": "acme/large", "messages": [{"role": "user", "content": "Hello"}
 
 
 async def refusals(office: Office, host: str) -> list[tuple[int, str]]:
-    """What each bad key is told on a chat route, without the request's id."""
+    """The error for each bad key on a chat route, without the request's id."""
     mint = office.core.identity.keys.mint
     texts = [mint.new(), mint.new()[:-1] + "!", "sk-unknown0", "sk-", "nonsense", "sk-" + "x" * 400]
     deleted = (await credentials(office))["key away"].headers["x-api-key"]
@@ -306,7 +310,7 @@ async def refusals(office: Office, host: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("host", [HERE, AWAY])
-async def test_every_bad_key_is_told_the_same(office: Office, host: str) -> None:
+async def test_every_bad_key_gets_the_same_error(office: Office, host: str) -> None:
     await office.core.stores.settings.patch({"requireApiKey": True})
 
     told = await refusals(office, host)
@@ -317,7 +321,7 @@ async def test_every_bad_key_is_told_the_same(office: Office, host: str) -> None
     assert '"Invalid API key"' in told[0][1]
 
 
-async def test_whoever_shows_no_key_is_told_that_one_is_needed(office: Office) -> None:
+async def test_a_missing_key_is_reported_as_such(office: Office) -> None:
     await office.core.stores.settings.patch({"requireApiKey": True})
     await office.core.refresh()
     path = "/v1/chat/completions"
@@ -332,7 +336,7 @@ async def test_whoever_shows_no_key_is_told_that_one_is_needed(office: Office) -
 
 @pytest.mark.parametrize("name", ["paused here", "expired here"])
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v1/models"])
-async def test_a_saved_key_that_is_no_longer_good_is_refused_on_this_machine_too(
+async def test_a_key_that_is_no_longer_valid_is_refused_on_this_machine_too(
     office: Office, name: str, path: str
 ) -> None:
     credential = (await credentials(office))[name]
@@ -344,13 +348,13 @@ async def test_a_saved_key_that_is_no_longer_good_is_refused_on_this_machine_too
     assert "Invalid API key" in answer.text
 
 
-async def test_an_unknown_placeholder_does_no_harm_on_this_machine(office: Office) -> None:
+async def test_an_unknown_placeholder_key_is_ignored_on_this_machine(office: Office) -> None:
     credential = Credential(host=HERE, headers={"authorization": "Bearer sk_placeholder"})
 
     assert (await knock(office, credential, "GET", "/v1/models")).status_code == 200
 
 
-async def test_what_only_one_caller_may_see_is_kept_nowhere(office: Office) -> None:
+async def test_responses_for_one_caller_are_not_cacheable(office: Office) -> None:
     known = await credentials(office)
     for operation in operations(office):
         if operation.method != "GET" or "stream" in operation.path or "{" in operation.path:

@@ -1,4 +1,4 @@
-"""A gateway that is killed: what it acknowledged is there afterwards (security test S41)."""
+"""A killed gateway: acknowledged data is there afterwards (security test S41)."""
 
 import random
 import sqlite3
@@ -16,12 +16,12 @@ from gateway_core.metering.ledger import FLUSH_AFTER
 
 ROUNDS = 3
 MARGIN = 0.75
-"""Seconds that writing may take on a busy machine, beyond the time rows may wait."""
+"""Seconds that writing may take on a busy machine, beyond the delay of rows."""
 CHAT = {"model": "echo/echo", "messages": [{"role": "user", "content": "hi"}]}
 
 
 class Load:
-    """Asks for answers and saves settings and keys until the gateway is gone."""
+    """Sends requests and saves settings and keys until the gateway is gone."""
 
     def __init__(self, url: str, token: str, name: str) -> None:
         self.url, self.name = url, name
@@ -86,7 +86,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_gateway_is_killed(tmp_pa
 
 
 def check_rows(data_dir: Path, load: Load, killed_at: float) -> None:
-    """The ledger holds each answer but those of the last moment, and none twice."""
+    """The ledger has each answer except the very last ones, and none twice."""
     with sqlite3.connect(data_dir / "db" / "data.sqlite") as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         rows = [row[0] for row in database.execute("SELECT request_id FROM usage")]

@@ -18,7 +18,7 @@ from process import Running, running, vendor
 PASSWORD = "a long enough password"
 VENDOR_KEY = "vendor-key-1"
 REMOTE = {"x-forwarded-for": "203.0.113.5"}
-"""Marks a caller as one who came through a proxy, from elsewhere."""
+"""Headers of a caller behind a proxy."""
 
 
 def answer(asked: Asked) -> Said:
@@ -88,7 +88,7 @@ def test_a_day_in_an_operators_life(here: Running, lab: FakeVendor) -> None:
 
 
 def first_login(operator: Operator) -> None:
-    """The built-in password only opens the way to a password of one's own."""
+    """The built-in password only allows setting another one."""
     assert operator.ask("GET", "/api/auth/status")["usingDefaultPassword"] is True
     operator.ask("GET", "/api/keys", status=401)
     told = operator.ask("POST", "/api/auth/login", {"password": "123456"}, status=403)

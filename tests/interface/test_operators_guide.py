@@ -37,6 +37,6 @@ def test_the_commands_of_the_operators_guide_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_every_command_is_a_call_of_the_desk(words: list[str]) -> None:
+def test_every_command_is_a_management_call(words: list[str]) -> None:
     assert words[0] == "api"
     assert words[2].startswith("/api/")

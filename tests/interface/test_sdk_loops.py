@@ -28,7 +28,7 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "n": {"ty
 
 @dataclass
 class Told:
-    """What an SDK made of two answers."""
+    """The two answers, as an SDK read them."""
 
     thought: str = ""
     words: str = ""
@@ -222,7 +222,7 @@ SHOWS_PICTURES = ("openai-responses", "claude")
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("wire", MODELS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_sdk_thinks_calls_and_answers(
+def test_an_sdk_completes_a_tool_loop_with_thinking(
     here: Served, client: str, wire: str, stream: bool
 ) -> None:
     told = CLIENTS[client](here, f"v-{wire}/{MODELS[wire]}", stream)

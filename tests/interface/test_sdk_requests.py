@@ -1,4 +1,4 @@
-"""What the vendors' own SDKs send beyond words: a picture, and the form of the answer."""
+"""Images and response formats sent by the vendors' own SDKs."""
 
 import base64
 import json
@@ -181,7 +181,7 @@ CLIENTS: dict[str, Callable[[Served, str], Place | None]] = {
 
 @pytest.mark.parametrize("vendor", ANSWERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_picture_and_the_form_of_the_answer_reach_the_vendor(
+def test_an_image_and_the_response_format_reach_the_vendor(
     here: Served, client: str, vendor: str
 ) -> None:
     place = CLIENTS[client](here, f"v-{vendor}/{MODELS[vendor]}")

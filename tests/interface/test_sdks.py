@@ -41,7 +41,7 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "require
 
 
 def pick(wire: str, scenario: str, stream: bool) -> Item:
-    """The first recording that shows the scenario and nothing odd."""
+    """The first regular recording of the scenario."""
     # The vendor's own recordings first: others speak the dialect less exactly.
     for item in sorted(items(FOLDERS[wire]), key=lambda item: item["vendor"] != "openai"):
         features = set(item["features"])
@@ -61,7 +61,7 @@ def recordings() -> dict[str, dict[str, Item]]:
 
 
 def script(wire: str, known: dict[str, Item]) -> Callable[[Asked], Said]:
-    """Says what was recorded under the name of the model that is asked for."""
+    """Replays the recording named by the requested model."""
 
     def say(asked: Asked) -> Said:
         named = asked.target.partition("/models/")[2].partition(":")[0]
@@ -170,7 +170,7 @@ CLIENTS: dict[str, Callable[[Served, str, bool], Outcome]] = {
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("vendor", FOLDERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_sdk_gets_what_the_vendor_said(
+def test_an_sdk_gets_the_vendors_answer(
     here: Served, client: str, vendor: str, scenario: str, stream: bool
 ) -> None:
     item = pick(vendor, scenario, stream)
@@ -211,7 +211,7 @@ def plain_message(body: bytes) -> str:
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("vendor", FOLDERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_sdk_raises_its_own_error_with_the_vendors_words(
+def test_an_sdk_raises_its_own_error_with_the_vendors_message(
     here: Served, client: str, vendor: str, stream: bool
 ) -> None:
     item = refused(vendor)

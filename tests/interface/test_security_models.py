@@ -1,4 +1,4 @@
-"""A key that may call one model reaches no other, however it is spelt (3)."""
+"""A key that may call one model reaches no other, in any spelling (3)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -56,7 +56,7 @@ POLICIES: dict[str, dict[str, Any]] = {
 
 
 def reached(office: Office) -> set[str]:
-    """Every model that the vendor was asked for, under any spelling of the member."""
+    """Every model in requests to the vendor, under any spelling of the member."""
     bodies = [msgspec.json.decode(asked.body) for asked in office.vendor.asked if asked.body]
     return {
         str(value).lower()
@@ -67,7 +67,7 @@ def reached(office: Office) -> set[str]:
 
 
 @pytest.mark.parametrize("policy", ["allowed", "rules"])
-async def test_no_spelling_leads_to_another_model(office: Office, policy: str) -> None:
+async def test_no_spelling_reaches_another_model(office: Office, policy: str) -> None:
     async with by_key(office, **POLICIES[policy]) as here:
         assert (await here.chat("acme/small")).status_code == 200
         for spelling in SPELLINGS:
@@ -84,7 +84,7 @@ async def test_no_spelling_leads_to_another_model(office: Office, policy: str) -
     assert reached(office) == {"small"}
 
 
-async def test_a_denied_model_is_reached_by_no_name_of_it(office: Office) -> None:
+async def test_a_denied_model_is_reached_by_none_of_its_names(office: Office) -> None:
     async with by_key(office, **POLICIES["denied"]) as here:
         for spelling in ("acme/large", "ac/large", "large", "parrot", " acme/large"):
             assert (await here.chat(spelling)).status_code in (400, 403, 404), spelling
@@ -108,7 +108,7 @@ async def test_no_second_member_names_another_model(office: Office, body: bytes)
 @pytest.mark.parametrize(
     "member", ["models", "fallbacks", "Models", "fallbac\u212as", "model\u017f"]
 )
-async def test_a_key_with_rules_may_not_name_models_to_turn_to(office: Office, member: str) -> None:
+async def test_a_key_with_rules_may_not_name_fallback_models(office: Office, member: str) -> None:
     body = {"model": "acme/small", member: ["acme/large"], "messages": [ASKED]}
     bound, free = {}, {}
     for policy, found in ((POLICIES["rules"], bound), ({}, free)):

@@ -1,4 +1,4 @@
-"""Documents and queries made to break whoever reads them (S24, S28)."""
+"""Documents and queries made to break parsers (S24, S28)."""
 
 import gc
 import os
@@ -22,7 +22,7 @@ from gateway_core.identity.access import Access
 pytestmark = pytest.mark.anyio
 DEEP = 100_000
 QUICK = 0.3
-"""Seconds of this process's own time, which other work on the machine does not touch."""
+"""Seconds of this process's CPU time, which other load does not change."""
 JSON = {"content-type": "application/json"}
 RUBBISH = {
     "lists": b"[" * DEEP,
@@ -38,16 +38,16 @@ RUBBISH = {
     "two": b'{"model":"acme/large"}{}',
 }
 DROPPED = ("number", "bytes")
-"""They stand in members of a chat, which management routes pass over unread."""
+"""Placed in members of a chat body, which management routes ignore."""
 LEGAL = b"[" * 2000 + b"]" * 2000
-"""Nested far deeper than any client writes, and in good order."""
+"""Valid, and nested far deeper than any client's documents."""
 MESSAGES = b'[{"role":"user","content":"Hello"}]'
 STEADY = (Access.ISOLATED, Access.PROTECTED, Access.LOCAL)
 
 
 @pytest.fixture(autouse=True)
 def _no_collector() -> Iterator[None]:
-    """The test run's own heap is large, and going through it is not the gateway's time."""
+    """Freeze the test run's heap: collecting it would count as the gateway's time."""
     gc.disable()
     yield
     gc.enable()
@@ -75,7 +75,7 @@ def writing(office: Office) -> Iterator[RouteOperation]:
 
 
 def filled(path: str) -> str:
-    """A path that leads to an operation; models are ones that answer."""
+    """A path of an operation, with models that answer."""
     path = path.replace("{model}", "acme/large")
     return "/".join("x" if part.startswith("{") else part for part in path.split("/"))
 
@@ -91,7 +91,7 @@ async def told(office: Office, method: str, path: str, body: bytes) -> int:
 
 
 @pytest.mark.parametrize("name", RUBBISH)
-async def test_no_route_reads_rubbish(office: Office, name: str) -> None:
+async def test_every_route_refuses_invalid_documents(office: Office, name: str) -> None:
     await office.connect()
     process = os.getpid()
     for each in writing(office):
@@ -106,7 +106,7 @@ async def test_no_route_reads_rubbish(office: Office, name: str) -> None:
     assert (await office.chat("acme/large")).status_code == 200
 
 
-async def test_a_legal_document_of_great_depth_breaks_nothing(office: Office) -> None:
+async def test_a_deep_valid_document_causes_no_error(office: Office) -> None:
     await office.connect()
     deep = b'{"model":"acme/large","messages":%b,"contents":[],"x":%b}' % (MESSAGES, LEGAL)
     for each in writing(office):
@@ -163,7 +163,9 @@ CALLS = {
 
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("call", CALLS)
-async def test_a_vendors_rubbish_is_a_bad_gateway(office: Office, call: str, answer: str) -> None:
+async def test_an_invalid_vendor_answer_is_a_bad_gateway(
+    office: Office, call: str, answer: str
+) -> None:
     await office.connect()
     office.vendor.script = lambda asked: Said((ANSWERS[answer],))
     path, body = CALLS[call]
@@ -177,7 +179,7 @@ async def test_a_vendors_rubbish_is_a_bad_gateway(office: Office, call: str, ans
 
 @pytest.mark.parametrize("rubbish", [name for name in ANSWERS if name != "nothing"])
 @pytest.mark.parametrize("call", CALLS)
-async def test_a_vendors_rubbish_in_a_stream_ends_in_an_error(
+async def test_invalid_data_in_a_vendor_stream_ends_in_an_error(
     office: Office, call: str, rubbish: str
 ) -> None:
     await office.connect()
@@ -196,7 +198,7 @@ async def test_a_vendors_rubbish_in_a_stream_ends_in_an_error(
     assert b'"stop_reason":"end_turn"' not in answer.content
 
 
-async def test_of_a_name_without_end_only_the_beginning_is_kept(office: Office) -> None:
+async def test_a_very_long_name_is_truncated(office: Office) -> None:
     for name in ("m" * 1_000_000, "acme/" + "m" * 1_000_000, "acme/large"):
         await office.chat(name)
     await office.core.ledger.flush()
@@ -212,7 +214,7 @@ NASTY = (
 
 
 def questions(office: Office) -> Iterator[tuple[RouteOperation, str]]:
-    """Every operation that looks, with each name that its query has."""
+    """Every reading operation, with each name of its query."""
     for each in operations(office):
         if each.method != "GET" or each.access in STEADY or each.path.endswith("stream"):
             continue
@@ -221,7 +223,7 @@ def questions(office: Office) -> Iterator[tuple[RouteOperation, str]]:
             yield each, name
 
 
-async def test_no_query_is_too_odd(office: Office) -> None:
+async def test_no_query_causes_an_error(office: Office) -> None:
     await office.connect()
     await office.chat("acme/large")
     await office.core.ledger.flush()
@@ -244,7 +246,7 @@ async def test_no_query_is_too_odd(office: Office) -> None:
             assert (await office.client.get(f"{path}?{query}")).status_code < 500, (path, query)
 
 
-async def test_no_word_in_a_path_is_too_odd(office: Office) -> None:
+async def test_no_path_segment_causes_an_error(office: Office) -> None:
     for each in operations(office):
         if "{" not in each.path or each.access in STEADY:
             continue

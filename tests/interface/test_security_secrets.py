@@ -1,4 +1,4 @@
-"""Secrets at rest: none is in a byte of the data directory, none opens elsewhere (S31, S34)."""
+"""Secrets at rest: none is readable in the data directory, none decrypts elsewhere (S31, S34)."""
 
 import base64
 import stat
@@ -97,7 +97,7 @@ async def sealed(office: Office, table: str, column: str) -> dict[str, str]:
 
 
 async def put(office: Office, table: str, column: str, texts: dict[str, str]) -> None:
-    """Write past the store, as somebody would who has the file."""
+    """Write to the database file directly, without the store."""
     for identity, text in texts.items():
         await office.core.stores.database.execute(
             f"UPDATE {table} SET {column} = :text WHERE id = :id", text=text, id=identity
@@ -118,7 +118,7 @@ def damaged(ids: list[str], texts: dict[str, str], manner: str) -> dict[str, str
 
 @pytest.mark.parametrize("manner", ["flipped", "swapped"])
 @pytest.mark.parametrize("table", COLUMNS)
-async def test_a_damaged_secret_is_told_on_its_row_and_left_alone(
+async def test_a_damaged_secret_is_reported_on_its_row_and_unchanged(
     office: Office, table: str, manner: str
 ) -> None:
     column, path, member = COLUMNS[table]
@@ -140,7 +140,7 @@ async def test_a_damaged_secret_is_told_on_its_row_and_left_alone(
     await office.ask("DELETE", f"{path}/{ids[0]}")
 
 
-async def test_a_call_goes_by_the_account_whose_secret_still_opens(office: Office) -> None:
+async def test_a_call_uses_the_account_whose_secret_can_be_decrypted(office: Office) -> None:
     ids = await three(office, "connections")
     texts = await sealed(office, "connections", "secrets")
     await put(office, "connections", "secrets", damaged(ids, texts, "swapped"))
@@ -153,7 +153,7 @@ async def test_a_call_goes_by_the_account_whose_secret_still_opens(office: Offic
     assert [asked.headers["authorization"] for asked in office.vendor.asked] == [f"Bearer {KEY}"]
 
 
-async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_counts(office: Office) -> None:
+async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_works(office: Office) -> None:
     one, two = await told(office, "one"), await told(office, "two")
     texts = await sealed(office, "api_keys", "secret")
     ids = list(texts)
@@ -172,7 +172,7 @@ async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_counts(offic
     assert (await office.chat("acme/large", authorization=f"Bearer {one}")).status_code != 401
 
 
-async def test_a_damaged_setting_harms_no_other(office: Office) -> None:
+async def test_a_damaged_setting_affects_no_other(office: Office) -> None:
     await office.ask("PATCH", "/api/settings", SETTINGS)
     database = office.core.stores.database
     before = (await database.fetch("SELECT secrets FROM settings"))[0]["secrets"]
@@ -190,7 +190,7 @@ async def test_a_damaged_setting_harms_no_other(office: Office) -> None:
     assert now["oidcClientSecret"] == texts["oidcClientSecret"]
 
 
-async def test_without_its_master_key_a_gateway_does_not_start_and_makes_no_other(
+async def test_without_its_master_key_a_gateway_does_not_start_or_create_another(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path, {}) as office:
@@ -217,7 +217,7 @@ async def test_without_its_master_key_a_gateway_does_not_start_and_makes_no_othe
         assert (await office.ask("GET", "/api/providers"))["connections"][0]["name"] == "main"
 
 
-async def test_every_sealed_column_there_is_is_known(office: Office) -> None:
+async def test_every_encrypted_column_is_known(office: Office) -> None:
     await filled(office)
     database, holds = office.core.stores.database, set()
     for table in await database.fetch("SELECT name FROM sqlite_master WHERE type = 'table'"):
@@ -240,7 +240,7 @@ PROXIED: dict[str, Any] = {
 }
 
 
-async def test_a_secret_in_a_list_is_sealed_and_not_shown(office: Office, tmp_path: Path) -> None:
+async def test_a_secret_in_a_list_is_encrypted_and_masked(office: Office, tmp_path: Path) -> None:
     made = await office.connect(providerSpecificData={**HIDDEN_AWAY, "region": "eu"})
     texts = tuple(f"in-a-list-000{number}" for number in range(1, 5))
 
@@ -254,7 +254,7 @@ async def test_a_secret_in_a_list_is_sealed_and_not_shown(office: Office, tmp_pa
     assert stored.provider_data == {**HIDDEN_AWAY, "region": "eu"}
 
 
-async def test_a_key_sees_no_proxys_password_wherever_it_stands(office: Office) -> None:
+async def test_a_key_sees_no_password_of_a_proxy(office: Office) -> None:
     made = await office.connect(providerSpecificData=PROXIED)
     texts = ("word-0005", "word-0006")
 

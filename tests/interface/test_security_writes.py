@@ -1,4 +1,4 @@
-"""A write changes what its body may name, and nothing else (S14)."""
+"""A write changes only the members that its schema names (S14)."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
@@ -44,7 +44,7 @@ HIDDEN = {
     "broken": True,
     "lastTestedAt": "2000-01-01T00:00:00.000Z",
 }
-"""Members that a store may have and that no body names."""
+"""Members of stored rows that no body may name."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ async def office(tmp_path: Path) -> AsyncIterator[Office]:
 
 
 def other(value: Any) -> Any:
-    """Some value of the same kind that is not the same."""
+    """Another value of the same type."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -140,7 +140,7 @@ def other(value: Any) -> Any:
 
 
 def unwritable(row: Mapping[str, Any], body: type[Struct]) -> Iterator[tuple[str, Any]]:
-    """Every member that a row shows, changed, and every hidden one, without those of a body."""
+    """Every shown or hidden member of a row that no body names, with a changed value."""
     names = set(body.__struct_encode_fields__)
     for name, value in {**{name: other(value) for name, value in row.items()}, **HIDDEN}.items():
         if name not in names:
@@ -148,7 +148,7 @@ def unwritable(row: Mapping[str, Any], body: type[Struct]) -> Iterator[tuple[str
 
 
 async def stored(office: Office, kind: Kind) -> list[dict[str, Any]]:
-    """The rows, without what every write moves on."""
+    """The rows, without members that every write changes."""
     moved = ("updated_at", "version")
     rows = await office.core.stores.database.fetch(f"SELECT * FROM {kind.table} ORDER BY id")
     return [{name: row[name] for name in row if name not in moved} for row in rows]
@@ -160,7 +160,7 @@ def row_of(kind: Kind, answer: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_no_body_names_what_is_not_for_writing(name: str) -> None:
+def test_no_body_has_a_read_only_member(name: str) -> None:
     kind = KINDS[name]
 
     assert HIDDEN.keys().isdisjoint(kind.made_by.__struct_encode_fields__)
@@ -168,7 +168,7 @@ def test_no_body_names_what_is_not_for_writing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-async def test_what_a_row_shows_besides_is_not_written(office: Office, name: str) -> None:
+async def test_further_members_that_a_row_shows_are_not_written(office: Office, name: str) -> None:
     kind = KINDS[name]
     made = row_of(kind, await office.ask("POST", kind.path, kind.new, status=201))
     path = f"{kind.path}/{made['id']}"
@@ -187,7 +187,7 @@ async def test_what_a_row_shows_besides_is_not_written(office: Office, name: str
 
 
 @pytest.mark.parametrize("name", KINDS)
-async def test_what_a_row_shows_besides_is_not_given_to_a_new_one(
+async def test_further_members_that_a_row_shows_are_not_set_on_a_new_row(
     office: Office, name: str
 ) -> None:
     kind = KINDS[name]

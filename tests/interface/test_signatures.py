@@ -188,7 +188,7 @@ def post(http: httpx2.Client, here: Served, client: str, model: str, body: Json)
 
 
 def holds_proof(vendor: str, sent: Json) -> bool:
-    """Whether the vendor's request has its signature in the slot where it belongs."""
+    """Whether the vendor's request has its signature in the right member."""
     if vendor == "claude":
         turn = next(t for t in sent["messages"] if t["role"] == "assistant")
         blocks = turn["content"]

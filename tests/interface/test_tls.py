@@ -42,7 +42,7 @@ def client(issued: Issued, *, http2: bool = True) -> httpx2.Client:
 
 
 @pytest.mark.parametrize("http2", [True, False])
-def test_it_answers_and_streams(here: Running, issued: Issued, http2: bool) -> None:
+def test_it_serves_answers_and_streams(here: Running, issued: Issued, http2: bool) -> None:
     with client(issued, http2=http2) as http:
         plain = http.post(f"{here.url}/v1/chat/completions", json=CHAT)
         streamed = http.post(f"{here.url}/v1/chat/completions", json={**CHAT, "stream": True})
@@ -53,7 +53,7 @@ def test_it_answers_and_streams(here: Running, issued: Issued, http2: bool) -> N
     assert streamed.text.endswith("data: [DONE]\n\n")
 
 
-def test_a_session_begun_over_tls_stays_there(here: Running, issued: Issued) -> None:
+def test_a_session_cookie_of_tls_is_secure(here: Running, issued: Issued) -> None:
     with client(issued) as http:
         origin = {"origin": here.url}
         said = http.post(f"{here.url}/api/auth/login", json={"password": PASSWORD}, headers=origin)
@@ -100,7 +100,7 @@ def add(here: Running, data_dir: Path, http: httpx2.Client, vendor_url: str) -> 
     assert saved.status_code == 201
 
 
-def test_workers_share_the_way_in(issued: Issued, tmp_path: Path) -> None:
+def test_workers_share_the_port(issued: Issued, tmp_path: Path) -> None:
     with running(tmp_path, "--workers", "2", *issued.options) as here:
         answers = []
         for _ in range(10):

@@ -1,4 +1,4 @@
-"""Bodies, models, routes and callers that the chat endpoints refuse, in the client's own shape."""
+"""Bodies, models, routes and callers that the chat endpoints refuse, in the client's format."""
 
 import json
 import socket
@@ -40,7 +40,7 @@ def test_a_bad_body_is_a_400_in_the_clients_own_shape(
 
 
 def error_of(wire: str, answer: httpx2.Response) -> str:
-    """The error's text, found where the format keeps it; checks the request's id on the way."""
+    """The error's text in the client's format; also checks the request's id."""
     told = answer.json()
     request_id = answer.headers["x-request-id"]
     assert UUID.fullmatch(request_id)
@@ -79,7 +79,7 @@ def test_the_vendors_request_id_is_passed_on_beside_our_own(
 
 
 @pytest.mark.parametrize("wire", PATHS)
-def test_a_model_nobody_named_is_asked_for(here: Served, http: httpx2.Client, wire: str) -> None:
+def test_a_missing_model_is_reported(here: Served, http: httpx2.Client, wire: str) -> None:
     if wire in ("gemini", "ollama"):  # the path names it; the local model server has a default
         return
     body = {name: value for name, value in BODIES[wire].items() if name != "model"}
@@ -111,7 +111,7 @@ def test_a_compressed_body_is_read(here: Served, http: httpx2.Client) -> None:
     assert answer.status_code == 200
 
 
-def test_a_bomb_is_not_inflated(here: Served, http: httpx2.Client) -> None:
+def test_a_compression_bomb_is_not_inflated(here: Served, http: httpx2.Client) -> None:
     import gzip
 
     body = gzip.compress(b" " * 20_000_000)
