@@ -1,4 +1,4 @@
-"""Clients with a stream each, and how the ledger says that they ended."""
+"""Clients with a stream each, and the statuses in the ledger."""
 
 import sqlite3
 import time
@@ -14,7 +14,7 @@ STREAMS = 50
 
 
 def slow(asked: Asked) -> Said:
-    """A stream that goes on for a second and then ends well."""
+    """A stream that lasts a second and then ends properly."""
     return Said.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
 
 
@@ -23,7 +23,7 @@ def endless(asked: Asked) -> Said:
 
 
 class Crowd:
-    """Clients with a stream each, of which the first words have come."""
+    """Clients with a stream each, whose first event has arrived."""
 
     def __init__(self, here: Running, stack: ExitStack) -> None:
         self.peers = [stack.enter_context(call(here.url)) for _ in range(STREAMS)]
@@ -33,14 +33,14 @@ class Crowd:
             assert hear(peer, 15, until=b'"content":"a"').status == 200
 
     def rest(self) -> list[bytes]:
-        """What each still hears, until its connection closes."""
+        """The data that each client still gets, until its connection closes."""
         heard = [hear(peer, 15) for peer in self.peers]
         assert all(each.closed for each in heard)
         return [each.data for each in heard]
 
 
 def statuses(data_dir: Path) -> list[str]:
-    """How each request ended, by the ledger."""
+    """The status of each request in the ledger."""
     with sqlite3.connect(data_dir / "db" / "data.sqlite") as database:
         return [row[0] for row in database.execute("SELECT status FROM usage")]
 
@@ -54,7 +54,7 @@ def is_refused(here: Running) -> bool:
 
 
 def wait_until_refused(here: Running) -> None:
-    """The stop has begun once nobody is let in any more."""
+    """Wait until new connections are refused: the stop has begun then."""
     deadline = time.monotonic() + 5
     while not is_refused(here):
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""A gateway with its login, its clocks in the test's hand, and browsers before it."""
+"""A gateway with its login routes, manual clocks, and browsers."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -40,7 +40,7 @@ class Clock:
 
 
 class Browser(httpx2.AsyncClient):
-    """A browser that shows a page of the gateway, with a jar for its cookies."""
+    """A browser with a page of the gateway, and its cookies."""
 
     def __init__(
         self, gateway: Gateway, host: str, base: str, headers: dict[str, str] | None = None
@@ -54,7 +54,7 @@ class Browser(httpx2.AsyncClient):
     async def ask(
         self, method: str, path: str, body: Any = None, *, status: int = 200, **more: Any
     ) -> Any:
-        """Ask, insist on a status, and give the answer's JSON."""
+        """Send a request, check its status, and return the response's JSON."""
         if body is not None:
             more["json"] = body
         answer = await self.request(method, path, **more)
@@ -66,12 +66,12 @@ class Browser(httpx2.AsyncClient):
         return await self.ask("POST", LOGIN, {"password": password}, status=status)
 
     async def is_in(self) -> bool:
-        """Whether a protected route takes this browser for somebody who has signed in."""
+        """Whether a protected route accepts this browser's session."""
         return (await self.get("/api/settings")).status_code == 200
 
 
 class House:
-    """The gateway, and what a test may look at behind the door."""
+    """The gateway and its internals."""
 
     def __init__(self, gateway: Gateway, desk: AdminContext, wall: Clock, monotonic: Clock) -> None:
         self.gateway = gateway
@@ -91,7 +91,7 @@ class House:
     async def browser(
         self, host: str = "127.0.0.1", base: str = "http://127.0.0.1", **headers: str
     ) -> Browser:
-        """A browser at an address, which reaches the gateway by a name."""
+        """A browser at an address, which uses a host name of the gateway."""
         given = {"origin": base, **headers}
         return await self.stack.enter_async_context(Browser(self.gateway, host, base, given))
 
@@ -102,7 +102,7 @@ class House:
         )
 
     def pass_time(self, seconds: float) -> None:
-        """Let both clocks run."""
+        """Move both clocks."""
         self.wall.now += seconds
         self.monotonic.now += seconds
 
@@ -111,7 +111,7 @@ class House:
         await self.core.refresh()
 
     async def damage(self, column: str, text: str) -> None:
-        """Write rubbish into the row of settings, past the store."""
+        """Write invalid data into the row of settings, without the store."""
         await self.store(cavemanEnabled=False)
         async with self.core.stores.database.transaction() as transaction:
             await transaction.execute(f"UPDATE settings SET {column} = :text", text=text)
@@ -119,7 +119,7 @@ class House:
         await self.core.refresh()
 
     async def audited(self) -> list[str]:
-        """The acts of the audit trail, oldest first."""
+        """The actions in the audit log, oldest first."""
         rows, _ = await self.core.stores.audit.page()
         return [row.action for row in reversed(rows)]
 

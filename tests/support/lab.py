@@ -1,4 +1,4 @@
-"""A vendor behind a gateway in a process of its own, added the way an operator adds it."""
+"""A fake vendor added as a node to a gateway in another process."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ STREAM = b'{"model":"lab/m","stream":true,"messages":[{"role":"user","content":"
 
 
 def operator(here: Running, data_dir: Path) -> httpx2.Client:
-    """A client with the command line's token."""
+    """A client with the CLI token."""
     owned = DataDir(data_dir)
     token = cli_token(owned.raw_machine_id(), owned.cli_secret())
     return httpx2.Client(

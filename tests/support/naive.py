@@ -1,4 +1,4 @@
-"""A naive reading of answers: what a person would take from the JSON, by the plainest means.
+"""Simple readers of answers: text and tool calls, straight from the JSON.
 
 Independent of the gateway's own readers on purpose; it knows nothing of hubs,
 events or rare cases, only where each dialect keeps text and tool calls.
@@ -241,5 +241,5 @@ STREAM: dict[str, Read] = {
 
 
 def read(wire: str, body: bytes, *, stream: bool) -> Outcome:
-    """What an answer in this wire format says."""
+    """The content of an answer in this wire format."""
     return (STREAM if stream else WHOLE)[wire](body)

@@ -11,12 +11,12 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 
 def code(house: House, drift: int = 0, secret: str = SECRET) -> str:
-    """What the app shows."""
+    """The code that the app shows."""
     return pyotp.TOTP(secret).generate_otp(int(house.wall.now // 30) + drift)
 
 
 async def enrolled(house: House, codes: Sequence[str] = ()) -> None:
-    """Switch it on without the ceremony."""
+    """Enable the second factor in the database."""
     import bcrypt
 
     hashes = [
