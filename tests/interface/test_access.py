@@ -362,6 +362,6 @@ async def test_responses_for_one_caller_are_not_cacheable(office: Office) -> Non
         if operation.access in (Access.PUBLIC, Access.ISOLATED):
             continue
         answer = await knock(office, known["session away"], "GET", operation.path)
-        told = answer.headers.get("cache-control", "")
-        assert "no-store" in told or "private" in told, operation.path
+        response = answer.headers.get("cache-control", "")
+        assert "no-store" in response or "private" in response, operation.path
         assert answer.headers["x-content-type-options"] == "nosniff", operation.path

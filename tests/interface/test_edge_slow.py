@@ -81,11 +81,11 @@ def test_slow_heads_and_bodies_time_out_while_others_are_served(here: Running) -
         for unfinished in [HEALTH[:6]] * 100 + [body] * 40:
             peers.append(stack.enter_context(call(here.url)))
             tell(peers[-1], unfinished)
-        heard = [hear(peer, 10) for peer in peers]
+        responses = [hear(peer, 10) for peer in peers]
         lasted = time.monotonic() - begun
 
-    assert {tuple(each.statuses) for each in heard} == {(408,)}
-    assert all(each.closed for each in heard)
+    assert {tuple(each.statuses) for each in responses} == {(408,)}
+    assert all(each.closed for each in responses)
     assert lasted < LATE
     assert probe.usual < 0.5
 
@@ -95,11 +95,11 @@ def test_a_trickling_head_gets_no_more_time(here: Running) -> None:
         begun = time.monotonic()
         for byte in HEALTH[:-2]:
             tell(peer, bytes([byte]))
-            heard = hear(peer, 0.1)
-            if heard.closed:
+            response = hear(peer, 0.1)
+            if response.closed:
                 break
 
-    assert heard.statuses == [408]
+    assert response.statuses == [408]
     assert time.monotonic() - begun < LATE
 
 
@@ -110,11 +110,11 @@ def test_a_body_after_a_repeated_head_must_arrive_in_time(here: Running) -> None
         first = hear(peer, 5, until=b"}}")
         begun = time.monotonic()
         tell(peer, whole[:-5])
-        heard = hear(peer, 10)
+        response = hear(peer, 10)
 
     assert len(first.statuses) == 1
-    assert heard.statuses == [408]
-    assert heard.closed
+    assert response.statuses == [408]
+    assert response.closed
     assert time.monotonic() - begun < LATE
 
 
@@ -129,12 +129,12 @@ def test_a_trickling_body_gets_no_more_time(
             hear(peer, 5, until=b"}}")
         begun = time.monotonic()
         tell(peer, chat(b"Content-Length: %d" % size, body=b"{"))
-        heard: list[Heard] = []
-        while not (heard and heard[-1].closed) and time.monotonic() - begun < 2 * LATE:
+        received: list[Heard] = []
+        while not (received and received[-1].closed) and time.monotonic() - begun < 2 * LATE:
             tell(peer, b" ")
-            heard.append(hear(peer, 0.2))
+            received.append(hear(peer, 0.2))
 
-    assert b"".join(each.data for each in heard).startswith(b"HTTP/1.1 408 ")
+    assert b"".join(each.data for each in received).startswith(b"HTTP/1.1 408 ")
     assert time.monotonic() - begun < LATE
 
 
@@ -144,10 +144,10 @@ def test_a_body_that_keeps_arriving_is_read(here: Running) -> None:
         for byte in b"nope!":
             early = hear(peer, 0.6 * SHORT)
             tell(peer, bytes([byte]) * 1024)
-        heard = hear(peer, 5, until=b"}}")
+        response = hear(peer, 5, until=b"}}")
 
     assert early.data == b""
-    assert heard.status == 400
+    assert response.status == 400
 
 
 def test_an_idle_connection_is_closed_without_a_response(here: Running) -> None:
@@ -155,10 +155,10 @@ def test_an_idle_connection_is_closed_without_a_response(here: Running) -> None:
         tell(used, HEALTH)
         assert hear(used, 5, until=b"true}").status == 200
 
-        heard = [hear(peer, LATE) for peer in (fresh, used)]
+        responses = [hear(peer, LATE) for peer in (fresh, used)]
 
-    assert all(each.closed for each in heard)
-    assert all(each.data == b"" for each in heard)
+    assert all(each.closed for each in responses)
+    assert all(each.data == b"" for each in responses)
 
 
 def flood(asked: Asked) -> Said:

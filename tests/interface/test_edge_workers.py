@@ -26,9 +26,9 @@ class Talk:
         self.worker = worker_of(here, self.http)
 
     def ask(self, method: str, body: Any = None) -> Any:
-        said = self.http.request(method, "/api/settings", json=body)
-        assert said.status_code == 200
-        return said.json()
+        response = self.http.request(method, "/api/settings", json=body)
+        assert response.status_code == 200
+        return response.json()
 
 
 def workers(here: Running) -> list[psutil.Process]:

@@ -39,14 +39,14 @@ def script(asked: Asked) -> Said:
     name = asked.json()["model"]
     if name.startswith("cut"):
         return Said((REPLY[: int(name[3:])],), cut=True)
-    said = {
+    content = {
         "late": Said((REPLY,), delay=0.6),
         "never": Said((REPLY,), delay=20.0),
         "disguised": Said((DISGUISED,)),
         "huge": Said((HUGE,)),
         "closing": Said((REPLY,), headers={"connection": "close"}),
     }
-    return said.get(name, Said((REPLY,)))
+    return content.get(name, Said((REPLY,)))
 
 
 def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
@@ -88,9 +88,9 @@ def answered(
         data = b""
         until = time.monotonic() + 5
         while not _is_whole(data) and time.monotonic() < until:
-            heard = hear(peer, 0.2, until=b"}")
-            data += heard.data
-            if heard.closed:
+            response = hear(peer, 0.2, until=b"}")
+            data += response.data
+            if response.closed:
                 break
     body = data.partition(b"\r\n\r\n")[2]
     _rested(here)
@@ -234,10 +234,10 @@ def test_requests_behind_one_without_a_task_are_answered_in_their_order(
         tell(peer, asking("express/late"))
         _until(lambda: taken == [True])
         tell(peer, asking("other/closing"), asking("other/unknown/"))
-        heard = hear(peer, 1.5)
+        response = hear(peer, 1.5)
 
-    assert heard.statuses[:2] == [200, 200]
-    assert len(heard.statuses) == 3
+    assert response.statuses[:2] == [200, 200]
+    assert len(response.statuses) == 3
 
 
 def test_a_client_that_reads_late_gets_whole_answers(here: Served, taken: list[bool]) -> None:
@@ -306,12 +306,12 @@ def test_a_stop_lets_a_request_without_a_task_finish(
         tell(peer, asking("express/late"))
         _until(lambda: taken == [True])
         here.loop.call_soon_threadsafe(here.stop.set)
-        heard = hear(peer, 5)
+        response = hear(peer, 5)
 
-    assert heard.status == 200
-    assert heard.body == REPLY
-    assert b"connection: close" in heard.data
-    assert heard.closed
+    assert response.status == 200
+    assert response.body == REPLY
+    assert b"connection: close" in response.data
+    assert response.closed
 
 
 def test_no_reference_cycles_are_left(here: Served, taken: list[bool]) -> None:

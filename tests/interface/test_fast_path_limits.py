@@ -156,10 +156,10 @@ def test_an_answer_waits_for_its_row(
     loop.call_soon_threadsafe(loop.call_later, 0.4, held)
 
     began = time.monotonic()
-    said = ask(client, key)
+    response = ask(client, key)
 
     assert time.monotonic() - began > 0.3
-    assert said.status_code == 200
+    assert response.status_code == 200
     assert taken == [True]
     assert len(statuses(here, key_id)) == 2
 
@@ -173,10 +173,10 @@ def test_an_invalid_header_ends_a_call_whose_row_is_written(
     client.timeout = httpx2.Timeout(5)
     with monkeypatch.context() as patch:
         patch.setattr(PassThrough, "media_type", two_lines, raising=False)
-        said = ask(client, key)
+        response = ask(client, key)
 
     assert taken == [True]
-    assert said.status_code == 500
+    assert response.status_code == 500
     assert len(statuses(here, key_id)) == 2
     assert not here.gateway.core.in_flight
 
@@ -215,10 +215,10 @@ def test_a_stop_while_rows_are_written_loses_no_answer(
         loop = here.loop
         loop.call_soon_threadsafe(loop.call_later, 0.2, here.stop.set)
         loop.call_soon_threadsafe(loop.call_later, 0.5, held)
-        said = ask(client, key)
+        response = ask(client, key)
         rows = statuses(here, key_id)
 
     assert taken == [True]
-    assert said.status_code == 200
-    assert said.content == WHOLE["openai"]
+    assert response.status_code == 200
+    assert response.content == WHOLE["openai"]
     assert rows == ["ok", "ok"]

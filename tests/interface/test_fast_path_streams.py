@@ -204,12 +204,12 @@ def test_a_stream_may_be_cut_at_every_byte(
 ) -> None:
     with connected(here) as client:
         ask(client, "other-quick/in one")
-        heard = [ask(client, f"any-quick/at {place}") for place in range(1, len(STREAM))]
+        responses = [ask(client, f"any-quick/at {place}") for place in range(1, len(STREAM))]
 
     assert all(taken)
     assert not handed
-    assert {status for status, _, _ in heard} == {200}
-    assert {body for _, _, body in heard} == {STREAM}
+    assert {status for status, _, _ in responses} == {200}
+    assert {body for _, _, body in responses} == {STREAM}
 
 
 def test_a_translated_stream_takes_the_fast_path(
@@ -332,10 +332,10 @@ def test_requests_behind_a_stream_are_answered_in_their_order(
         tell(peer, posting("any-quick/paced"))
         _until(lambda: taken == [True])
         tell(peer, posting("other-quick/in one"))
-        heard = hear(peer, 2, until=b"word 7")
+        response = hear(peer, 2, until=b"word 7")
         rest = hear(peer, 2, until=DONE + b"\r\n0\r\n\r\nHTTP/1.1 200")
 
-    data = heard.data + rest.data
+    data = response.data + rest.data
     assert data.index(b"word 7") < data.rindex(b"HTTP/1.1 200")
 
 

@@ -44,21 +44,21 @@ class Load:
                     return
 
     def _chat(self, client: httpx2.Client, number: int) -> None:
-        said = client.post("/v1/chat/completions", json=CHAT)
-        assert said.status_code == 200
-        self.answered.append((said.headers["x-request-id"], time.monotonic()))
+        response = client.post("/v1/chat/completions", json=CHAT)
+        assert response.status_code == 200
+        self.answered.append((response.headers["x-request-id"], time.monotonic()))
 
     def _save(self, client: httpx2.Client, number: int) -> None:
         key = f"{self.name}-{number}"
-        said = client.patch("/api/settings", json={key: number}, headers=self.headers)
-        assert said.status_code == 200
+        response = client.patch("/api/settings", json={key: number}, headers=self.headers)
+        assert response.status_code == 200
         self.saved.append(key)
 
     def _mint(self, client: httpx2.Client, number: int) -> None:
         body = {"name": f"{self.name}-{number}", "machineId": "any"}
-        said = client.post("/api/keys", json=body, headers=self.headers)
-        assert said.status_code == 201
-        self.keys.append(said.json()["key"])
+        response = client.post("/api/keys", json=body, headers=self.headers)
+        assert response.status_code == 201
+        self.keys.append(response.json()["key"])
 
 
 def test_nothing_that_was_acknowledged_is_lost_when_the_gateway_is_killed(tmp_path: Path) -> None:

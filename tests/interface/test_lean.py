@@ -80,9 +80,9 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
             httpx2.Client(base_url=here.url, trust_env=False, timeout=30) as client,
         ):
             healthy = client.get("/api/health")
-            said = client.post("/v1/chat/completions", json=body)
-    assert healthy.status_code == said.status_code == 200
-    assert said.json()["choices"][0]["message"]["content"] == "Hello"
+            response = client.post("/v1/chat/completions", json=body)
+    assert healthy.status_code == response.status_code == 200
+    assert response.json()["choices"][0]["message"]["content"] == "Hello"
     return set(json.loads(told.read_text()))
 
 

@@ -120,10 +120,12 @@ def test_a_whole_answer_is_counted_once_and_before_it_is_sent(
     path, body = request_of(client, "openai", stream=False)
 
     for number in (1, 2, 3):
-        said = http.post(here.url + path, json=body, headers={"authorization": f"Bearer {text}"})
+        response = http.post(
+            here.url + path, json=body, headers={"authorization": f"Bearer {text}"}
+        )
         rows = stored(here, key_id)
 
-        assert said.status_code == 200, said.text
+        assert response.status_code == 200, response.text
         assert [row[:3] for row in rows] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)] * number
 
     assert taken == [True, True]
@@ -134,16 +136,16 @@ def test_an_exhausted_limit_refuses_the_next_call(here: Served, http: httpx2.Cli
     path, body = request_of("claude", "claude", stream=True)
     headers = {"authorization": f"Bearer {text}"}
 
-    said = [http.post(here.url + path, json=body, headers=headers) for _ in range(3)]
+    responses = [http.post(here.url + path, json=body, headers=headers) for _ in range(3)]
 
-    assert [each.status_code for each in said] == [200, 200, 429]
-    refused = said[2].json()
+    assert [each.status_code for each in responses] == [200, 200, 429]
+    refused = responses[2].json()
     assert refused["type"] == "error"
     assert refused["error"]["type"] == "rate_limit_error"
     assert refused["error"]["message"] == (
         "API key daily output tokens limit reached (2/2). Resets at local midnight."
     )
-    assert 0 < int(said[2].headers["retry-after"]) <= 25 * 3600
+    assert 0 < int(responses[2].headers["retry-after"]) <= 25 * 3600
 
 
 def test_every_request_has_one_row_however_it_ends(here: Served, http: httpx2.Client) -> None:
@@ -155,8 +157,8 @@ def test_every_request_has_one_row_however_it_ends(here: Served, http: httpx2.Cl
         path, body = request_of(client, vendor, stream=number % 2 == 0)
         if number % 7 == 0:
             body, path = {**body, "model": "v-openai"}, path.replace(vendor, "nobody")
-        said = http.post(here.url + path, json=body, headers=headers)
-        return str(said.headers["x-request-id"])
+        response = http.post(here.url + path, json=body, headers=headers)
+        return str(response.headers["x-request-id"])
 
     with ThreadPoolExecutor(8) as pool:
         ids = list(pool.map(call, range(120)))

@@ -73,11 +73,11 @@ def test_in_a_container_the_message_shows_how_to_create_a_key(tmp_path: Path) ->
         said = here.printed.partition("need a key. Make one inside:")[2].strip().partition("\n")[0]
         program, *words = shlex.split(said)
         environment = {**os.environ, "DATA_DIR": str(tmp_path)}
-        told = subprocess.run([COMMAND, *words], env=environment, capture_output=True, text=True)
+        process = subprocess.run([COMMAND, *words], env=environment, capture_output=True, text=True)
 
     assert program == "model-gateway"
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout)["key"].startswith("sk-")
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout)["key"].startswith("sk-")
 
 
 def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir
 
     assert codes == [200]
     calls = [shlex.split(call.replace("\\\n", " ")) for call in DESK.findall(text)]
-    told = [
+    texts = [
         subprocess.run(
             [COMMAND, *call, "--url", gateway[0]],
             env={**os.environ, "DATA_DIR": str(data_dir)},
@@ -95,9 +95,9 @@ def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir
         )
         for call in calls
     ]
-    assert [(each.returncode, each.stderr) for each in told] == [(0, "")] * 3
-    assert json.loads(told[0].stdout)["connection"]["provider"] == "anthropic"
-    assert json.loads(told[2].stdout)["key"].startswith("sk-")
+    assert [(each.returncode, each.stderr) for each in texts] == [(0, "")] * 3
+    assert json.loads(texts[0].stdout)["connection"]["provider"] == "anthropic"
+    assert json.loads(texts[2].stdout)["key"].startswith("sk-")
 
 
 def test_plugins_list_shows_every_bundled_plugin_as_loaded(gateway: tuple[str, str]) -> None:
@@ -112,24 +112,24 @@ def test_plugins_list_shows_every_bundled_plugin_as_loaded(gateway: tuple[str, s
 
 
 def test_the_module_is_the_command() -> None:
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "gateway_core", "version"],
         capture_output=True,
         text=True,
         check=True,
     )
 
-    assert told.stdout.startswith("model-gateway ")
+    assert process.stdout.startswith("model-gateway ")
 
 
 def test_doctor_reports_no_problem(tmp_path: Path) -> None:
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "PORT": "0"}
-    told = subprocess.run(
+    process = subprocess.run(
         [COMMAND, "doctor", "--json"], capture_output=True, text=True, env=environment
     )
 
-    assert told.returncode == 0, told.stdout
-    assert not [f for f in json.loads(told.stdout) if f["state"] == "bad"]
+    assert process.returncode == 0, process.stdout
+    assert not [f for f in json.loads(process.stdout) if f["state"] == "bad"]
 
 
 def test_a_second_gateway_on_the_same_data_reports_the_conflict(tmp_path: Path) -> None:

@@ -49,9 +49,9 @@ def pick(wire: str, scenario: str, stream: bool) -> Item:
             continue
         if wire == "ollama" and not item["endpoint"].endswith("/api/chat"):
             continue
-        said = naive.read(wire, answer(item), stream=stream)
-        shown = said.calls or (scenario == "text" and "tool_call" not in features)
-        if features >= SCENARIOS[scenario] and shown and said.input_tokens:
+        expected = naive.read(wire, answer(item), stream=stream)
+        shown = expected.calls or (scenario == "text" and "tool_call" not in features)
+        if features >= SCENARIOS[scenario] and shown and expected.input_tokens:
             return item
     raise LookupError(f"no recording of {scenario} for {wire}")
 
@@ -86,34 +86,34 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def ask_openai(here: Served, model: str, stream: bool) -> Outcome:
     tool = {"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}
-    asked: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
+    request: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         if not stream:
-            whole = client.chat.completions.create(**asked, tools=[tool])
+            whole = client.chat.completions.create(**request, tools=[tool])
             return naive.openai(whole.model_dump_json().encode())
         wanted = {"include_usage": True}
-        with client.chat.completions.stream(**asked, stream_options=wanted) as events:
+        with client.chat.completions.stream(**request, stream_options=wanted) as events:
             final = events.until_done().get_final_completion()
     return naive.openai(final.model_dump_json().encode())
 
 
 def ask_responses(here: Served, model: str, stream: bool) -> Outcome:
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "model": model,
         "input": "hi",
         "tools": [{"type": "function", "name": "weather", "parameters": SCHEMA, "strict": False}],
     }
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         if not stream:
-            whole = client.responses.create(**asked)
+            whole = client.responses.create(**request)
             return naive.responses(whole.model_dump_json().encode())
-        with client.responses.stream(**asked) as events:
+        with client.responses.stream(**request) as events:
             final = events.until_done().get_final_response()
     return naive.responses(final.model_dump_json().encode())
 
 
 def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "model": model,
         "max_tokens": 1000,
         "messages": [{"role": "user", "content": "hi"}],
@@ -121,9 +121,9 @@ def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
     }
     with anthropic.Anthropic(base_url=here.url, api_key="none", max_retries=0) as client:
         if not stream:
-            whole = client.messages.create(**asked)
+            whole = client.messages.create(**request)
             return naive.claude(whole.model_dump_json().encode())
-        with client.messages.stream(**asked) as events:
+        with client.messages.stream(**request) as events:
             final = events.get_final_message()
     return naive.claude(final.model_dump_json().encode())
 
@@ -136,11 +136,11 @@ def ask_gemini(here: Served, model: str, stream: bool) -> Outcome:
             return naive.gemini(as_json(whole))
         found = Outcome()
         for chunk in client.models.generate_content_stream(model=model, contents="hi"):
-            told = naive.gemini(as_json(chunk))
-            found.text += told.text
-            found.calls += told.calls
-            found.input_tokens = told.input_tokens or found.input_tokens
-            found.output_tokens = told.output_tokens or found.output_tokens
+            reply = naive.gemini(as_json(chunk))
+            found.text += reply.text
+            found.calls += reply.calls
+            found.input_tokens = reply.input_tokens or found.input_tokens
+            found.output_tokens = reply.output_tokens or found.output_tokens
     return found
 
 
@@ -149,11 +149,11 @@ def as_json(answer: genai_types.GenerateContentResponse) -> bytes:
 
 
 def ask_ollama(here: Served, model: str, stream: bool) -> Outcome:
-    asked: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
+    request: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
     client = ollama.Client(host=here.url)
     with closing(client._client):
-        told = client.chat(**asked, stream=stream)
-        rows = list(told) if stream else [told]
+        reply = client.chat(**request, stream=stream)
+        rows = list(reply) if stream else [reply]
     return naive.ollama(b"\n".join(row.model_dump_json().encode() for row in rows))
 
 
@@ -176,12 +176,12 @@ def test_an_sdk_gets_the_vendors_answer(
     item = pick(vendor, scenario, stream)
     expected = naive.read(vendor, answer(item), stream=stream)
 
-    told = CLIENTS[client](here, f"v-{vendor}/{item['id']}", stream)
+    reply = CLIENTS[client](here, f"v-{vendor}/{item['id']}", stream)
 
-    assert told.text == expected.text
-    assert told.calls == expected.calls
-    assert told.input_tokens == expected.input_tokens
-    assert told.output_tokens == expected.output_tokens
+    assert reply.text == expected.text
+    assert reply.calls == expected.calls
+    assert reply.input_tokens == expected.input_tokens
+    assert reply.output_tokens == expected.output_tokens
     row = here.rows()[0]
     assert (row.input_tokens, row.output_tokens) == (expected.input_tokens, expected.output_tokens)
     assert (row.status, row.client_format, row.provider) == ("ok", client, f"v-{vendor}")
@@ -202,9 +202,9 @@ ERRORS: dict[str, tuple[type[Exception], Callable[[Any], int]]] = {
 
 def plain_message(body: bytes) -> str:
     """The vendor's own words."""
-    told = json.loads(body)
-    told = told[0] if isinstance(told, list) else told
-    error = told.get("error", told)
+    reply = json.loads(body)
+    reply = reply[0] if isinstance(reply, list) else reply
+    error = reply.get("error", reply)
     return error if isinstance(error, str) else error["message"]
 
 

@@ -120,13 +120,13 @@ def linked(url: str) -> dict[str, dict[str, Any]]:
     """Requests with an image, a file or a tool at a URL."""
     picture = {"type": "image_url", "image_url": {"url": f"{url}/a.png"}}
     source = {"type": "image", "source": {"type": "url", "url": f"{url}/a.png"}}
-    said = {"type": "input_image", "image_url": f"{url}/a.png"}
+    content = {"type": "input_image", "image_url": f"{url}/a.png"}
     file = {"fileData": {"fileUri": f"{url}/a.png", "mimeType": "image/png"}}
     tool = {"type": "mcp", "server_label": "x", "server_url": url}
     return {
         "chat": {"messages": [{"role": "user", "content": [picture]}]},
         "messages": {"messages": [{"role": "user", "content": [source]}], "max_tokens": 9},
-        "responses": {"input": [{"role": "user", "content": [said]}], "tools": [tool]},
+        "responses": {"input": [{"role": "user", "content": [content]}], "tools": [tool]},
         "gemini": {"contents": [{"role": "user", "parts": [file]}]},
     }
 

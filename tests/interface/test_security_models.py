@@ -115,8 +115,10 @@ async def test_a_key_with_rules_may_not_name_fallback_models(office: Office, mem
         made = {"name": "k", "machineId": "m", "policy": policy}
         text = (await office.ask("POST", "/api/keys", made, status=201))["key"]
         async with client_of(office.gateway, operator=False) as caller:
-            said = await caller.post("/v1/chat/completions", json=body, headers={"x-api-key": text})
-        found["status"] = said.status_code
+            response = await caller.post(
+                "/v1/chat/completions", json=body, headers={"x-api-key": text}
+            )
+        found["status"] = response.status_code
 
     assert (bound["status"], free["status"]) == (403, 200)
     assert len(office.vendor.calls("/chat/completions")) == 1

@@ -130,9 +130,9 @@ async def test_a_stored_document_is_not_too_deep_to_be_shown_again(
     office: Office, path: str
 ) -> None:
     depths = (10, 100, 900, 5000)
-    given: dict[str, Any] = {"name": "n", "machineId": "any", "provider": "acme", "apiKey": "k"}
-    given |= {"prefix": "nn", "baseUrl": f"{office.vendor.url}/v1", "models": ["acme/large"]}
-    rest = msgspec.json.encode(given)[:-1]
+    members: dict[str, Any] = {"name": "n", "machineId": "any", "provider": "acme", "apiKey": "k"}
+    members |= {"prefix": "nn", "baseUrl": f"{office.vendor.url}/v1", "models": ["acme/large"]}
+    rest = msgspec.json.encode(members)[:-1]
     method = "PATCH" if path == "/api/settings" else "POST"
     for depth in depths:
         deep = b'{"a":' * depth + b"1" + b"}" * depth
@@ -230,10 +230,10 @@ async def test_no_query_causes_an_error(office: Office) -> None:
     for each, name in questions(office):
         for value in NASTY:
             begun = time.process_time()
-            told = f"{filled(each.path)}?{name}={quote(value)}"
-            answer = await office.client.get(told)
-            assert answer.status_code < 500, (told, answer.text)
-            assert time.process_time() - begun < QUICK, told
+            text = f"{filled(each.path)}?{name}={quote(value)}"
+            answer = await office.client.get(text)
+            assert answer.status_code < 500, (text, answer.text)
+            assert time.process_time() - begun < QUICK, text
     for each, name in questions(office):
         path = filled(each.path)
         for query in (

@@ -173,10 +173,10 @@ async def test_further_members_that_a_row_shows_are_not_written(office: Office, 
     made = row_of(kind, await office.ask("POST", kind.path, kind.new, status=201))
     path = f"{kind.path}/{made['id']}"
     before, shown = await stored(office, kind), await office.ask("GET", path)
-    given = dict(unwritable(row_of(kind, shown), kind.changed_by))
-    assert len(given) > 10
+    values = dict(unwritable(row_of(kind, shown), kind.changed_by))
+    assert len(values) > 10
 
-    for body in (*({member: value} for member, value in given.items()), given):
+    for body in (*({member: value} for member, value in values.items()), values):
         answer = await office.client.put(path, json={**body})
         assert answer.status_code in (200, 400)
     after = await office.ask("GET", path)
@@ -192,19 +192,19 @@ async def test_further_members_that_a_row_shows_are_not_set_on_a_new_row(
 ) -> None:
     kind = KINDS[name]
     first = row_of(kind, await office.ask("POST", kind.path, kind.new, status=201))
-    given = dict(unwritable(first, kind.made_by))
+    values = dict(unwritable(first, kind.made_by))
     new = {**kind.new, "name": "two", **({"prefix": "two"} if name == "node" else {})}
 
-    refused = await office.ask("POST", kind.path, {**given, **new}, status=400)
+    refused = await office.ask("POST", kind.path, {**values, **new}, status=400)
     assert refused["error"].startswith("Unknown member ")
-    shown = {member: given[member] for member in given if member in first}
+    shown = {member: values[member] for member in values if member in first}
     assert {"id", "createdAt", "updatedAt"} <= shown.keys()
     made = row_of(kind, await office.ask("POST", kind.path, {**shown, **new}, status=201))
 
     rows = {row["id"]: row for row in await stored(office, kind)}
     plain, greedy = rows[first["id"]], rows[made["id"]]
     assert len(rows) == 2
-    assert made["id"] != given.get("id")
+    assert made["id"] != values.get("id")
     assert made["createdAt"] > "2001"
     differ = {member for member in plain if plain[member] != greedy[member]}
     assert differ <= {"id", "name", "prefix", "created_at", "digest", *SEALED, "data", "priority"}

@@ -47,10 +47,10 @@ def test_at_most_256_kib_of_a_stream_are_buffered(
         step.begin()
         offered = step.offers(chunk * (OFFERED // len(chunk)), 0.5)
         taken = (offered - queued(step.port)) / len(chunk)
-        given = _next(reader, queued(reader.port))
+        received = _next(reader, queued(reader.port))
 
-    arrived = given.count(b"~") / size
-    held = (taken - arrived) * max(len(piece), len(given) / arrived)
+    arrived = received.count(b"~") / size
+    held = (taken - arrived) * max(len(piece), len(received) / arrived)
     assert offered < OFFERED / 2
     assert 0 < held <= MOST
 

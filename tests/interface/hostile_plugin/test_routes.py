@@ -18,12 +18,12 @@ async def test_its_routes_see_no_credentials_and_no_gateway(
 
     answer = await scene.get(f"/api/thief?key={CLIENT_KEY}&a=b", **CLIENT, **{CLI_HEADER: token})
 
-    told = answer.json()
+    document = answer.json()
     assert CLIENT_KEY not in answer.text
     assert token not in answer.text
-    assert (told["query"], told["app"]) == ("a=b", "None")
-    assert dict(told["headers"])["host"] == "127.0.0.1"
-    assert set(told["found"].values()) <= {"Forbidden", "AttributeError"}
+    assert (document["query"], document["app"]) == ("a=b", "None")
+    assert dict(document["headers"])["host"] == "127.0.0.1"
+    assert set(document["found"].values()) <= {"Forbidden", "AttributeError"}
     clean(scene, log)
 
 
