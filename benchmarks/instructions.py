@@ -27,7 +27,7 @@ COUNTED = Peer(
         *("valgrind", "--tool=callgrind", "--instr-atstart=no"),
         "--callgrind-out-file={folder}/callgrind.out",
         *("{bin}/python", "-m", "gateway_core", "--host", "127.0.0.1", "--port", "{port}"),
-        *("--server", "uvloop"),
+        *("--server", "fast"),
     ),
     # The order of sets, and with it the number of instructions, must not change between runs.
     variables={"DATA_DIR": "{folder}", "PYTHONHASHSEED": "0"},

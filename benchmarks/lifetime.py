@@ -150,7 +150,7 @@ def _compare(
 
 
 def _with_workers(count: str) -> Peer:
-    return gateway(f"gateway, {count} workers", "--server", "uvloop", "--workers", count)
+    return gateway(f"gateway, {count} workers", "--server", "fast", "--workers", count)
 
 
 def _seconds(running: RunningPeer) -> float:
