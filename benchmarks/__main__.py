@@ -26,17 +26,17 @@ from .rounds import Scenario, measure
 from .scale import compare, growths
 from .scenarios import FULL, QUICK
 from .shares import NoShares
-from .stage import Stage, Standing, set_up
+from .stage import RunningPeer, Stage, set_up
 from .tools import ToolMissing
 
 PARTS = ("modes", "scale", "lifetime", "workers")
 ROWS = 5_000_000
 Part = Callable[[Stage, Results], Results]
-"""Measures one part and adds what it found."""
+"""Measures one part and adds its results."""
 
 
 def main() -> int:
-    """Run one command; gives the exit code."""
+    """Run one command and return the exit code."""
     words = _parser().parse_args()
     _raise_file_limit()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # so that children end too
@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         commands, "others", _others, "other gateways; writes results/others.json and README.md"
     )
     profile = _command(commands, "profile", _profile, "where the gateway spends its time")
-    profile.add_argument("mode", nargs="?", default="plain", help="what is asked")
+    profile.add_argument("mode", nargs="?", default="plain", help="the mode to load")
     profile.add_argument("--top", type=int, default=40, help="how many lines")
     profile.add_argument("--limited", action="store_true", help="with a key that has limits")
     count = _command(commands, "count", _count, "instructions for each plain answer")
@@ -124,18 +124,18 @@ def _modes(
     peers: tuple[Peer, ...] = PEERS,
 ) -> Results:
     wanted = {name for scenario in scenarios for name in scenario.peers}
-    standing: dict[str, Standing] = {}
+    running: dict[str, RunningPeer] = {}
     with ExitStack() as stack:
         for peer in peers:
             if peer.name in wanted:
                 try:
-                    standing[peer.name] = stack.enter_context(stage.standing(peer))
+                    running[peer.name] = stack.enter_context(stage.running_peer(peer))
                 except (ToolMissing, DidNotStart) as error:
-                    results = _noted(results, f"{peer.name} did not take part: {error}")
+                    results = _noted(results, f"{peer.name} was left out: {error}")
         for scenario in scenarios:
             _say(scenario.name)
             try:
-                lines = measure(stage, standing, scenario)
+                lines = measure(stage, running, scenario)
             except LoadFailed as error:
                 results = _noted(results, f"{scenario.name} was not measured: {error}")
             else:
@@ -198,7 +198,7 @@ def _say(text: str) -> None:
 
 
 def _raise_file_limit() -> None:
-    """A thousand streams take two files each in a proxy."""
+    """Allow as many open files as possible: a proxy needs two for each of 1,000 streams."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

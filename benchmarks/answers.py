@@ -1,4 +1,4 @@
-"""What the mock vendor says: every answer as bytes made beforehand, one file for each mode."""
+"""Answers of the mock vendor: bytes generated beforehand, one file for each mode."""
 
 import struct
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ class Mode(Struct, frozen=True):
     name: str
     purpose: str
     dialect: str = CHAT
-    """The type of the provider node that speaks to it."""
+    """The type of the provider node for it."""
     is_stream: bool = False
     pause: int = 0
     """Microseconds between two events."""
@@ -27,7 +27,7 @@ class Mode(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """The vendor whose dialect it is, as other gateways name it."""
+        """The vendor whose format it is, as other gateways name it."""
         return self.dialect.partition("-")[0]
 
     @property
@@ -93,7 +93,7 @@ def _chat_reply() -> bytes:
 
 
 def _chat_events() -> Iterable[bytes]:
-    """Sixty pieces of text, then how it ended."""
+    """Sixty pieces of text, then the finish reason and the usage."""
     head = {**_CHAT, "object": "chat.completion.chunk"}
     for _ in range(EVENTS):
         choice = {"index": 0, "delta": {"content": _WORD}, "finish_reason": None}

@@ -1,4 +1,4 @@
-"""The gateway inside another program, which serves its ASGI application with a stock server.
+"""A program that embeds the gateway and serves its ASGI application with another server.
 
 DATA_DIR=FOLDER python -m benchmarks.embedded uvicorn|hypercorn PORT
 """

@@ -1,8 +1,8 @@
-"""The least that a gateway of this build can cost: a bare server and the gateway's own transport.
+"""The minimum cost of a proxy in Python: a bare server and the gateway's own transport.
 
     python -m benchmarks.floor uvicorn|hypercorn PORT VENDOR_PORT
 
-No key is checked, nothing is read, counted or translated, and no limit is kept.
+It checks no key, reads, counts and translates nothing, and has no limits.
 """
 
 import asyncio

@@ -49,7 +49,7 @@ _ROWS = f"""
         1, '[]', strftime('%Y-%m-%d', 'now', (:span * (:first + i - :whole)) || ' seconds')
     FROM n JOIN (SELECT min(id) AS low, max(id) AS high FROM api_keys)
 """
-_PLUGIN = '''"""A vendor that nobody calls."""
+_PLUGIN = '''"""A vendor that is never called."""
 
 from gateway_core import Model, ProviderSpec, hookimpl
 
@@ -82,7 +82,7 @@ async def add_accounts(stores: Stores, count: int) -> None:
 
 
 async def add_rows(stores: Stores, count: int) -> None:
-    """Ledger rows up to now, of the two keys in turns, and the sums that go with them."""
+    """Ledger rows up to now, of the two keys in turns, and their sums."""
     span = DAYS * 86_400 / max(count, 1)
     for first in range(0, count, AT_ONCE):
         part = min(AT_ONCE, count - first)
@@ -94,7 +94,7 @@ async def add_rows(stores: Stores, count: int) -> None:
 
 
 def add_plugins(folder: Path, count: int) -> dict[str, str]:
-    """Write trivial plugins; gives the variables of a process that finds them."""
+    """Write trivial plugins and return the variables of a process that finds them."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(count):
         _plugin(folder, f"bench-vendor-{number:03}")

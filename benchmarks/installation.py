@@ -1,4 +1,4 @@
-"""A data directory made ready: nodes that point at the mock vendor, accounts, and two keys."""
+"""A prepared data directory: nodes for the mock vendor, accounts, and two keys."""
 
 import asyncio
 import secrets
@@ -18,7 +18,7 @@ from gateway_core.storage.stores.nodes import NewNode
 from .answers import MODES
 
 FAR = 2**50
-"""A limit that no run comes near."""
+"""A limit that no run reaches."""
 ACCESS = {"mode": "allow", "patterns": [f"{mode.name}/*" for mode in MODES]}
 POLICY = {"modelAccess": ACCESS, "allowAutoCombos": False}
 LIMITS = {"rpmLimit": FAR, "tpmLimit": FAR, "dailyInputTokenLimit": FAR, "monthlyTokenLimit": FAR}
@@ -27,7 +27,7 @@ Change = Callable[[Stores], Awaitable[None]]
 
 
 class Installation(Struct, frozen=True):
-    """A furnished data directory and what its clients show."""
+    """A prepared data directory and its keys."""
 
     folder: Path
     key: str
@@ -37,7 +37,7 @@ class Installation(Struct, frozen=True):
 
 
 def furnish(folder: Path, vendor_port: int, change: Change | None = None) -> Installation:
-    """Fill a folder that is there. ``change`` is given its stores at the end, to add more."""
+    """Fill an existing folder. ``change`` is called with its stores at the end, to add more."""
     return asyncio.run(_furnish(folder, vendor_port, change))
 
 

@@ -1,8 +1,7 @@
-"""Instructions for each plain answer, counted by callgrind: a figure that a busy machine leaves be.
+"""Instructions for each plain answer, counted by callgrind: a figure that load does not change.
 
-It is kept in instructions.json, and a run that differs by more than the
-tolerance says so. Processors and versions of Python or of a library change
-it; then it is to be saved anew.
+It is stored in instructions.json, and a run that exceeds it by more than the tolerance fails.
+Processors and versions of Python or of a library change it; store it again then.
 """
 
 import platform
@@ -14,7 +13,7 @@ from msgspec import Struct
 
 from .answers import BY_NAME
 from .peers import KEY, Peer
-from .stage import Sample, Stage, Standing
+from .stage import RunningPeer, Sample, Stage
 from .tools import found
 
 KEPT = Path(__file__).parent / "instructions.json"
@@ -28,9 +27,9 @@ COUNTED = Peer(
         *("valgrind", "--tool=callgrind", "--instr-atstart=no"),
         "--callgrind-out-file={folder}/callgrind.out",
         *("{bin}/python", "-m", "gateway_core", "--host", "127.0.0.1", "--port", "{port}"),
-        *("--server", "uvloop"),
+        *("--server", "fast"),
     ),
-    # The order of sets, and with it the work, is not to change from run to run.
+    # The order of sets, and with it the number of instructions, must not change between runs.
     variables={"DATA_DIR": "{folder}", "PYTHONHASHSEED": "0"},
     health="/api/health",
     headers=KEY,
@@ -50,12 +49,12 @@ class Counted(Struct, frozen=True, kw_only=True, rename="camel"):
 def count(stage: Stage) -> Counted:
     """Count. Raises ToolMissing, DidNotStart, LoadFailed."""
     control = found("callgrind_control", "valgrind")
-    with stage.standing(COUNTED, where=stage.cores.measured) as standing:
-        _load(stage, standing, WARM)
-        _switch(control, standing, "on")
-        _load(stage, standing, ANSWERS)
-        _switch(control, standing, "off")
-    file = Path(str(standing.words["folder"])) / "callgrind.out"
+    with stage.running_peer(COUNTED, where=stage.cores.measured) as running:
+        _load(stage, running, WARM)
+        _switch(control, running, "on")
+        _load(stage, running, ANSWERS)
+        _switch(control, running, "off")
+    file = Path(str(running.words["folder"])) / "callgrind.out"
     return Counted(
         plain=round(total_of(file.read_text()) / ANSWERS / 1000, 1),
         python=platform.python_version(),
@@ -63,13 +62,13 @@ def count(stage: Stage) -> Counted:
     )
 
 
-def _load(stage: Stage, standing: Standing, answers: int) -> Sample:
+def _load(stage: Stage, running: RunningPeer, answers: int) -> Sample:
     plain = BY_NAME["plain"]
-    return stage.sample(standing, plain, 1024, connections=CONNECTIONS, count=answers)
+    return stage.sample(running, plain, 1024, connections=CONNECTIONS, count=answers)
 
 
-def _switch(control: str, standing: Standing, to: str) -> None:
-    subprocess.run([control, "-i", to, str(standing.pid)], check=True, stdout=subprocess.DEVNULL)
+def _switch(control: str, running: RunningPeer, to: str) -> None:
+    subprocess.run([control, "-i", to, str(running.pid)], check=True, stdout=subprocess.DEVNULL)
 
 
 def total_of(text: str) -> int:
@@ -95,17 +94,17 @@ def change(counted: Counted, before: Counted) -> float:
 
 
 def is_within(counted: Counted, before: Counted | None) -> bool:
-    """Whether an answer has not become dearer than the tolerance allows."""
+    """Whether an answer costs no more than the tolerance allows."""
     return before is None or change(counted, before) <= before.tolerance
 
 
 def compared(counted: Counted, before: Counted | None) -> str:
-    """What was counted, beside the kept figure."""
-    told = f"{counted.plain:,.1f} thousand instructions for each plain answer"
+    """The result of a run beside the stored figure."""
+    text = f"{counted.plain:,.1f} thousand instructions for each plain answer"
     if before is None:
-        return f"{told}; nothing is kept to compare with, save it with --save"
+        return f"{text}; no figure is stored to compare with, store this one with --save"
     verdict = "not over" if is_within(counted, before) else "OVER"
     return (
-        f"{told}; kept are {before.plain:,.1f} (Python {before.python}): "
+        f"{text}; stored is {before.plain:,.1f} (Python {before.python}): "
         f"{change(counted, before):+.1%}, {verdict} the tolerance of {before.tolerance:.0%}"
     )

@@ -1,4 +1,4 @@
-"""How soon a gateway answers, what it holds when idle, and whether that grows; and workers."""
+"""Start-up time, idle memory, growth of memory under load, and workers."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from .answers import BY_NAME
 from .peers import OWN, Peer, gateway
 from .processes import memory, tree
 from .shares import shares
-from .stage import Sample, Stage, Standing
+from .stage import RunningPeer, Sample, Stage
 
 STARTS = 5
 IDLE = 2.0
@@ -28,9 +28,9 @@ READY = 3.0
 SECONDS = 2.0
 ROUNDS = 3
 SHARED_OUT = ("plain", "messages-stream")
-"""What workers are compared with: answers that cost as little as the load itself, and others."""
+"""Modes that workers are compared in: cheap answers, and expensive ones."""
 SHARE = 0.2
-"""Of a core for each worker, so that there are cores enough for all and for the load."""
+"""Of a core for each worker, so that there is processor time for all and for the load."""
 
 
 class Lifetime(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -64,7 +64,7 @@ class Workers(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def where(self) -> str:
-        """On what they ran."""
+        """The cores they ran on."""
         if self.share is None:
             return f"sharing {self.cores} cores with vendor and load"
         return f"{self.share:.0%} of a core each"
@@ -74,20 +74,20 @@ def live(stage: Stage, late: int = LATE) -> Lifetime:
     """Start several times, then load one for long. Raises DidNotStart, LoadFailed."""
     starts = []
     for _ in range(STARTS):
-        with stage.standing(OWN) as standing:
-            starts.append(_seconds(standing))
-    with stage.standing(OWN) as standing:
+        with stage.running_peer(OWN) as running:
+            starts.append(_seconds(running))
+    with stage.running_peer(OWN) as running:
         time.sleep(IDLE)
-        idle = memory(standing.pid).rss
-        _load(stage, standing, EARLY)
-        early = memory(standing.pid).rss
-        _load(stage, standing, late)
+        idle = memory(running.pid).rss
+        _load(stage, running, EARLY)
+        early = memory(running.pid).rss
+        _load(stage, running, late)
         return Lifetime(
             start=statistics.median(starts),
             start_high=max(starts),
             idle=idle,
             early=early,
-            late=memory(standing.pid).rss,
+            late=memory(running.pid).rss,
             early_answers=EARLY,
             late_answers=late,
         )
@@ -96,8 +96,8 @@ def live(stage: Stage, late: int = LATE) -> Lifetime:
 def offers_workers() -> bool:
     """Whether this build can serve with several processes."""
     command = [str(Path(sys.executable).parent / "model-gateway"), "--help"]
-    told = subprocess.run(command, capture_output=True, check=False)
-    return b"--workers" in told.stdout
+    help_text = subprocess.run(command, capture_output=True, check=False).stdout
+    return b"--workers" in help_text
 
 
 def compare_workers(stage: Stage) -> Iterator[Workers]:
@@ -108,10 +108,10 @@ def compare_workers(stage: Stage) -> Iterator[Workers]:
     if not offers_workers():
         return
     every = stage.cores.all
-    os.kill(stage.vendor.pid, signal.SIGUSR1)  # Workers want the cores on which it would not sleep.
+    os.kill(stage.vendor.pid, signal.SIGUSR1)  # Workers need the cores on which it would poll.
     with ExitStack() as stack:
         pair = [
-            stack.enter_context(stage.standing(_with_workers(count), where=every))
+            stack.enter_context(stage.running_peer(_with_workers(count), where=every))
             for count in ("1", "2")
         ]
         time.sleep(READY)
@@ -123,13 +123,15 @@ def compare_workers(stage: Stage) -> Iterator[Workers]:
             yield _compare(stage, pair, mode, SHARE)
 
 
-def _serving(standing: Standing) -> list[int]:
-    """The processes that answer: where there are several, not the one that watches over them."""
-    first, *others = tree(standing.pid)
+def _serving(running: RunningPeer) -> list[int]:
+    """The processes that serve: with several workers, not their parent."""
+    first, *others = tree(running.pid)
     return others or [first]
 
 
-def _compare(stage: Stage, pair: list[Standing], mode: str, share: float | None = None) -> Workers:
+def _compare(
+    stage: Stage, pair: list[RunningPeer], mode: str, share: float | None = None
+) -> Workers:
     turns = [[_turn(stage, one, mode) for one in pair] for _ in range(ROUNDS + 1)][1:]
     rates = [[_rate(sample) for sample in turn] for turn in turns]
     one, two = (statistics.median(each) for each in zip(*rates, strict=True))
@@ -148,21 +150,20 @@ def _compare(stage: Stage, pair: list[Standing], mode: str, share: float | None 
 
 
 def _with_workers(count: str) -> Peer:
-    return gateway(f"gateway, {count} workers", "--server", "uvloop", "--workers", count)
+    return gateway(f"gateway, {count} workers", "--server", "fast", "--workers", count)
 
 
-def _seconds(standing: Standing) -> float:
-    assert standing.started is not None
-    return standing.started.seconds
+def _seconds(running: RunningPeer) -> float:
+    assert running.started is not None
+    return running.started.seconds
 
 
-def _load(stage: Stage, standing: Standing, count: int) -> Sample:
-    return stage.sample(standing, BY_NAME["plain"], 1024, connections=32, count=count)
+def _load(stage: Stage, running: RunningPeer, count: int) -> Sample:
+    return stage.sample(running, BY_NAME["plain"], 1024, connections=32, count=count)
 
 
-def _turn(stage: Stage, standing: Standing, mode: str) -> Sample:
-    asked = BY_NAME[mode]
-    return stage.sample(standing, asked, 1024, connections=128, seconds=SECONDS, sleeps=True)
+def _turn(stage: Stage, running: RunningPeer, mode: str) -> Sample:
+    return stage.sample(running, BY_NAME[mode], 1024, connections=128, seconds=SECONDS, sleeps=True)
 
 
 def _rate(sample: Sample) -> float:

@@ -13,11 +13,11 @@ SOURCES = Path(__file__).parent / "native"
 
 
 class LoadFailed(Exception):
-    """The load client could not do its work."""
+    """The load client failed."""
 
 
 class Load(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What the load client saw. Times in microseconds, ``first`` until a body's first byte."""
+    """What the load client measured. Times in microseconds, ``first`` until a body's first byte."""
 
     answers: int
     errors: int
@@ -60,7 +60,7 @@ def ask(
     spread: float = 0.0,
     sleeps: bool = False,
 ) -> Load:
-    """Send load until the time is over or, unless 0, so many are answered. Raises LoadFailed.
+    """Send load until the time is over or, unless 0, this many answers came. Raises LoadFailed.
 
     Connections begin one after the other within ``spread`` seconds.
     """

@@ -1,7 +1,7 @@
-"""Other gateways beside this one: fetched on demand, started as their own pages say.
+"""Other gateways, installed on demand and started as their own documentation says.
 
-They are asked what the gateway is asked, with a key to check where they check one, and no logging
-of requests. What could not be fetched or started is left out with a note.
+They get the same requests as the gateway, with a key if they check one, and do not log requests.
+One that cannot be installed or started is left out with a note.
 """
 
 import shutil
@@ -16,7 +16,7 @@ from .scenarios import ANSWER
 from .tools import ToolMissing
 
 PLACE = Path(__file__).parent / ".others"
-"""Where they are installed; git does not see it."""
+"""Where they are installed; ignored by git."""
 LITELLM_VERSION = "1.106.2"
 PORTKEY_VERSION = "1.15.2"
 _PORTKEY = "node_modules/@portkey-ai/gateway/build/start-server.js"

@@ -1,6 +1,6 @@
-"""What is measured: how each peer is started, and what it is asked. README.md tells how to add one.
+"""The peers: how each is started, and which requests it gets. README.md shows how to add one.
 
-In every text of a peer these words are replaced: ``{port}`` its own port,
+In every text of a peer these placeholders are replaced: ``{port}`` its own port,
 ``{vendor}`` the mock vendor's, ``{folder}`` a folder of its own, ``{bin}`` where
 this Python's commands are, ``{key}`` and ``{limited_key}`` of its data directory;
 in ``path``, ``model`` and ``headers`` also ``{mode}``, ``{path}`` and ``{kind}``: the vendor's
@@ -63,7 +63,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Peer(Struct, frozen=True, kw_only=True):
-    """One thing between client and vendor. Without a command it is the vendor itself."""
+    """A program between client and vendor. Without a command it is the vendor itself."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -76,11 +76,11 @@ class Peer(Struct, frozen=True, kw_only=True):
     model: str = "{mode}/bench"
     headers: Mapping[str, str] = {}
     has_data: bool = False
-    """Is given a furnished data directory as ``{folder}``."""
+    """Whether ``{folder}`` is a prepared data directory."""
 
 
 def gateway(name: str, *more: str, headers: Mapping[str, str] = KEY) -> Peer:
-    """The gateway, started as its operator does."""
+    """The gateway, started by its command."""
     return Peer(
         name=name,
         command=(*GATEWAY, *more),
@@ -92,7 +92,7 @@ def gateway(name: str, *more: str, headers: Mapping[str, str] = KEY) -> Peer:
 
 
 def embedded(name: str, server: str) -> Peer:
-    """The gateway in another program, before a stock server."""
+    """The gateway embedded in a program, under another server."""
     return replace(
         gateway(name),
         command=("{bin}/python", "-m", "benchmarks.embedded", server, "{port}"),
@@ -152,7 +152,7 @@ PEERS = (
 
 
 def filled(text: str, words: Mapping[str, object]) -> str:
-    """A text with its words replaced; other braces stay."""
+    """A text with its placeholders replaced; other braces stay."""
     for name, value in words.items():
         text = text.replace("{" + name + "}", str(value))
     return text

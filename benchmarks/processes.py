@@ -1,4 +1,4 @@
-"""Child processes on chosen cores, and what /proc tells of them and their own children."""
+"""Child processes on chosen cores, and their figures in /proc."""
 
 import contextlib
 import http.client
@@ -70,7 +70,7 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def on(wanted: frozenset[int]) -> Iterator[None]:
-    """What is started inside the block runs on these cores."""
+    """Processes started inside the block run on these cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, wanted)
     try:
@@ -80,7 +80,7 @@ def on(wanted: frozenset[int]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def running(
+def run_process(
     command: Sequence[str | Path],
     port: int,
     where: frozenset[int],
@@ -109,7 +109,7 @@ def running(
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
-    """Ask it to end, and see to it that it does."""
+    """Terminate a process, and kill it if it does not end."""
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:
@@ -182,7 +182,7 @@ def ticks_of(stat: str) -> int:
 
 
 def memory(pid: int) -> Memory:
-    """What a process tree holds."""
+    """The memory of a process tree."""
     texts = []
     for each in tree(pid):
         with contextlib.suppress(OSError):
@@ -192,7 +192,7 @@ def memory(pid: int) -> Memory:
 
 
 def memory_of(status: str) -> Memory:
-    """What the text of /proc/<pid>/status says."""
+    """The memory in the text of /proc/<pid>/status."""
     lines = (line.split() for line in status.splitlines())
     found = {words[0].rstrip(":"): int(words[1]) / 1024 for words in lines if words[2:] == ["kB"]}
     return Memory(**{name: found.get(line, 0.0) for line, name in MEMORY_LINES.items()})

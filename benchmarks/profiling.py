@@ -1,4 +1,4 @@
-"""Where the gateway spends its time: its own functions under load, the dearest first."""
+"""Where the gateway spends its time: its functions under load, most expensive first."""
 
 import io
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .answers import BY_NAME
 from .peers import KEY, Peer
-from .stage import SETTLE, Stage, Standing
+from .stage import SETTLE, RunningPeer, Stage
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 4.0
@@ -27,26 +27,26 @@ PROFILED = Peer(
 
 
 def profiled(stage: Stage, mode: str, top: int, *, is_limited: bool = False) -> str:
-    """Profile one mode; gives the table. Times under a profiler are longer than real ones."""
-    with stage.standing(PROFILED) as standing:
+    """Profile one mode and return the table. Times under a profiler are longer than real ones."""
+    with stage.running_peer(PROFILED) as running:
         if is_limited:
-            standing = _limited(standing)
-        _load(stage, standing, mode, WARM)
-        os.kill(standing.pid, signal.SIGUSR1)
-        answers = _load(stage, standing, mode, SECONDS)
-        file = Path(str(standing.words["folder"])) / "p"
-        os.kill(standing.pid, signal.SIGUSR2)
+            running = _limited(running)
+        _load(stage, running, mode, WARM)
+        os.kill(running.pid, signal.SIGUSR1)
+        answers = _load(stage, running, mode, SECONDS)
+        file = Path(str(running.words["folder"])) / "p"
+        os.kill(running.pid, signal.SIGUSR2)
         _await(file)
         return _told(file, mode, answers, top)
 
 
-def _limited(standing: Standing) -> Standing:
-    words = {**standing.words, "key": standing.words["limited_key"]}
-    return Standing(standing.peer, words, standing.started)
+def _limited(running: RunningPeer) -> RunningPeer:
+    words = {**running.words, "key": running.words["limited_key"]}
+    return RunningPeer(running.peer, words, running.started)
 
 
-def _load(stage: Stage, standing: Standing, mode: str, seconds: float) -> int:
-    sample = stage.sample(standing, BY_NAME[mode], 1024, connections=CONNECTIONS, seconds=seconds)
+def _load(stage: Stage, running: RunningPeer, mode: str, seconds: float) -> int:
+    sample = stage.sample(running, BY_NAME[mode], 1024, connections=CONNECTIONS, seconds=seconds)
     return sample.load.answers
 
 
@@ -67,7 +67,7 @@ def _told(file: Path, mode: str, answers: int, top: int) -> str:
 
 
 def _short(line: str) -> str:
-    """A line without the folders that say nothing."""
+    """A line without uninformative folders."""
     for before, after in ((f"{ROOT}/", ""), ("/site-packages/", "…/")):
         head, found, rest = line.rpartition(before)
         if found:

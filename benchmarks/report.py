@@ -17,7 +17,7 @@ _HEAD = (
 
 
 def report(results: Results) -> str:
-    """Everything a run found."""
+    """All results of a run."""
     parts = [_about(results), "### Targets", _targets(results), *_scenarios(results.lines)]
     if results.grown:
         parts += ["### Large installations", _grown(results)]
@@ -41,7 +41,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def beside_others(results: Results) -> str:
-    """What a run with other gateways found."""
+    """The results of a run with other gateways."""
     return "\n\n".join((_about(results), *_scenarios(results.lines))) + "\n"
 
 
@@ -59,7 +59,7 @@ def into_readme(fresh: str, marks: tuple[str, str] = (BEGIN, END), path: Path = 
 
 
 def microseconds(value: float | None) -> str:
-    """A time, as short as it can be told."""
+    """A time, with its unit and few digits."""
     if value is None:
         return ""
     if abs(value) < 10_000:

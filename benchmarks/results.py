@@ -1,4 +1,4 @@
-"""What one run found, with what it was found on."""
+"""The results of a run, with the machine and the versions."""
 
 import os
 import platform
@@ -30,7 +30,7 @@ class Machine(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Results(Struct, frozen=True, kw_only=True, rename="camel"):
-    """One run. What was not asked for is empty."""
+    """One run. Parts that were not measured are empty."""
 
     taken_at: str
     machine: Machine
@@ -81,7 +81,7 @@ def _versions() -> dict[str, str]:
 
 
 def _said(program: str, argument: str) -> str:
-    """The last word of the first line, which is where both programs have their number."""
+    """The last word of the first line, where both programs print their version."""
     path = path_of(program)
     if path is None:
         return "not installed"

@@ -14,14 +14,14 @@ from .answers import BY_NAME
 from .peers import BARE_NGINX, DIRECT, NGINX
 from .processes import memory
 from .questions import SIZES
-from .stage import Sample, Stage, Standing
+from .stage import RunningPeer, Sample, Stage
 
 WARM = 0.4
 """Seconds of load before the first round, not counted."""
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
-    """One line-up: what is asked, how large, on how many connections, of whom."""
+    """One line-up: the mode, the size, the connections and the peers."""
 
     mode: str
     size: str = "1 KB"
@@ -41,7 +41,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
 
 class Line(Struct, frozen=True, kw_only=True, rename="camel"):
-    """How one peer did in one scenario: medians over the rounds. Times in microseconds."""
+    """The results of one peer in one scenario: medians over the rounds. Times in microseconds."""
 
     scenario: str
     mode: str
@@ -71,9 +71,9 @@ class Line(Struct, frozen=True, kw_only=True, rename="camel"):
     """MiB; the peak is of the process's whole life so far."""
 
 
-def measure(stage: Stage, standing: Mapping[str, Standing], scenario: Scenario) -> list[Line]:
+def measure(stage: Stage, running: Mapping[str, RunningPeer], scenario: Scenario) -> list[Line]:
     """Measure a scenario's peers in turns. Raises LoadFailed."""
-    here = [standing[name] for name in scenario.peers if name in standing]
+    here = [running[name] for name in scenario.peers if name in running]
     if not scenario.count:
         for peer in here:
             _turn(stage, peer, scenario, WARM)
@@ -85,7 +85,7 @@ def measure(stage: Stage, standing: Mapping[str, Standing], scenario: Scenario) 
     return [line(scenario, peer, samples, _memory(peer)) for peer in here]
 
 
-def _turn(stage: Stage, peer: Standing, scenario: Scenario, seconds: float) -> Sample:
+def _turn(stage: Stage, peer: RunningPeer, scenario: Scenario, seconds: float) -> Sample:
     return stage.sample(
         peer,
         BY_NAME[scenario.mode],
@@ -97,7 +97,7 @@ def _turn(stage: Stage, peer: Standing, scenario: Scenario, seconds: float) -> S
     )
 
 
-def _memory(peer: Standing) -> Mapping[str, float]:
+def _memory(peer: RunningPeer) -> Mapping[str, float]:
     if peer.started is None:
         return {}
     held = memory(peer.pid)
@@ -106,7 +106,7 @@ def _memory(peer: Standing) -> Mapping[str, float]:
 
 def line(
     scenario: Scenario,
-    peer: Standing,
+    peer: RunningPeer,
     samples: Mapping[str, Sequence[Sample]],
     held: Mapping[str, float],
 ) -> Line:

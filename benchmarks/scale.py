@@ -13,7 +13,7 @@ from .installation import Change
 from .peers import LIMITED, OWN, Peer
 from .processes import memory
 from .rounds import WARM, ratio
-from .stage import Sample, Stage, Standing
+from .stage import RunningPeer, Sample, Stage
 
 SECONDS = 1.5
 ROUNDS = 3
@@ -22,14 +22,14 @@ BUNDLED = 34
 
 
 class Growth(Struct, frozen=True, kw_only=True):
-    """One thing there may be much of: how many in the small installation and in the large one."""
+    """Something that grows: how many in the small installation and in the large one."""
 
     name: str
     small: int
     large: int
     peer: Peer = OWN
     add: Callable[..., Awaitable[None]] | None = None
-    """Puts so many into the stores; ``None`` for plugins, which are not stored."""
+    """Inserts so many into the stores; ``None`` for plugins, which are not stored."""
 
 
 class Grown(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -75,9 +75,9 @@ def compare(stage: Stage, grown: Growth) -> Grown:
         return _summed(grown, pair, [list(each) for each in zip(*turns, strict=True)])
 
 
-def _standing(stage: Stage, grown: Growth, count: int) -> AbstractContextManager[Standing]:
+def _standing(stage: Stage, grown: Growth, count: int) -> AbstractContextManager[RunningPeer]:
     change, variables = _changes(stage, grown, count)
-    return stage.standing(grown.peer, change=change, variables=variables)
+    return stage.running_peer(grown.peer, change=change, variables=variables)
 
 
 def _changes(stage: Stage, grown: Growth, count: int) -> tuple[Change | None, Mapping[str, str]]:
@@ -87,11 +87,11 @@ def _changes(stage: Stage, grown: Growth, count: int) -> tuple[Change | None, Ma
     return (partial(grown.add, count=count) if count else None), {}
 
 
-def _sample(stage: Stage, standing: Standing, seconds: float) -> Sample:
-    return stage.sample(standing, BY_NAME["plain"], 1024, connections=32, seconds=seconds)
+def _sample(stage: Stage, running: RunningPeer, seconds: float) -> Sample:
+    return stage.sample(running, BY_NAME["plain"], 1024, connections=32, seconds=seconds)
 
 
-def _summed(grown: Growth, pair: list[Standing], turns: list[list[Sample]]) -> Grown:
+def _summed(grown: Growth, pair: list[RunningPeer], turns: list[list[Sample]]) -> Grown:
     cpu = [[sample.cpu for sample in own] for own in turns]
     p50 = [statistics.median(sample.load.p50 for sample in own) for own in turns]
     starts = [one.started.seconds if one.started else 0.0 for one in pair]

@@ -1,4 +1,4 @@
-"""What is asked of whom: the full line-up and a quick one."""
+"""Which modes are measured with which peers: the full line-up and a quick one."""
 
 from .peers import (
     ASYNCIO,

@@ -14,7 +14,7 @@ MOUNTS = Path("/proc/mounts")
 
 
 class NoShares(Exception):
-    """Time cannot be shared out here, and why."""
+    """Processor time cannot be limited here; the message says why."""
 
 
 @contextlib.contextmanager
@@ -51,7 +51,7 @@ def _limit(group: Path, share: float) -> None:
 
 
 def _leave(group: Path) -> None:
-    """Give the processes of a group back their time, and remove it."""
+    """Remove the limit of a group's processes, and the group."""
     for process in (group / "cgroup.procs").read_text().split():
         with contextlib.suppress(OSError):
             (group.parent / "cgroup.procs").write_text(process)

@@ -1,4 +1,4 @@
-"""Everything that runs during a measurement: the vendor, the peers, and who is asked what."""
+"""Everything that runs during a measurement: the vendor, the peers, and the load."""
 
 import sys
 import tempfile
@@ -13,7 +13,7 @@ from . import answers, questions
 from .installation import Change, furnish
 from .native import Load, Native, ask, compiled
 from .peers import Peer, filled
-from .processes import Cores, Started, cores, cpu_seconds, free_port, running
+from .processes import Cores, Started, cores, cpu_seconds, free_port, run_process
 from .tools import found
 
 SETTLE = 0.5
@@ -28,8 +28,8 @@ class Sample(Struct, frozen=True):
     load: Load
 
 
-class Standing(Struct, frozen=True):
-    """A peer that runs, and the words in its texts."""
+class RunningPeer(Struct, frozen=True):
+    """A running peer, and the values of its placeholders."""
 
     peer: Peer
     words: Mapping[str, object]
@@ -49,7 +49,7 @@ class Standing(Struct, frozen=True):
 
 
 class Stage:
-    """A vendor that runs, and what is needed to start peers beside it."""
+    """A running vendor, and what is needed to start peers beside it."""
 
     def __init__(self, folder: Path, native: Native, shared: Cores, vendor: Started) -> None:
         self.folder = folder
@@ -60,23 +60,23 @@ class Stage:
         self._count = 0
 
     @contextmanager
-    def standing(
+    def running_peer(
         self,
         peer: Peer,
         *,
         change: Change | None = None,
         variables: Mapping[str, str] = {},
         where: frozenset[int] | None = None,
-    ) -> Iterator[Standing]:
+    ) -> Iterator[RunningPeer]:
         """A peer that runs inside the block. Raises DidNotStart, ToolMissing."""
         words = self._words(peer, change)
         if not peer.command:
-            yield Standing(peer, words, None)
+            yield RunningPeer(peer, words, None)
             return
         program, *rest = (filled(word, words) for word in peer.command)
         command = [program if "/" in program else found(program, _package(program)), *rest]
         given = {name: filled(text, words) for name, text in peer.variables.items()}
-        with running(
+        with run_process(
             command,
             int(str(words["port"])),
             where or self.cores.measured,
@@ -84,7 +84,7 @@ class Stage:
             variables={**given, **variables},
             health=peer.health,
         ) as started:
-            yield Standing(peer, words, started)
+            yield RunningPeer(peer, words, started)
 
     def _words(self, peer: Peer, change: Change | None) -> dict[str, object]:
         self._count += 1
@@ -106,7 +106,7 @@ class Stage:
 
     def sample(
         self,
-        standing: Standing,
+        running: RunningPeer,
         mode: answers.Mode,
         size: int,
         *,
@@ -117,12 +117,12 @@ class Stage:
         sleeps: bool = False,
     ) -> Sample:
         """Send load to a peer and see what it costs. Raises LoadFailed."""
-        pid = self.vendor.pid if standing.started is None else standing.pid
-        request = self.request(standing, mode, size)
+        pid = self.vendor.pid if running.started is None else running.pid
+        request = self.request(running, mode, size)
         before = cpu_seconds(pid)
         load = ask(
             self.native,
-            standing.port,
+            running.port,
             request,
             self.cores.load,
             connections=connections,
@@ -135,15 +135,15 @@ class Stage:
         used = cpu_seconds(pid) - before
         return Sample(1e6 * used / max(load.answers, 1), load)
 
-    def request(self, standing: Standing, mode: answers.Mode, size: int) -> Path:
+    def request(self, running: RunningPeer, mode: answers.Mode, size: int) -> Path:
         """The file with the request for a peer."""
-        known = (str(standing.words["folder"]), mode.name, size)
+        known = (str(running.words["folder"]), mode.name, size)
         if known not in self._requests:
-            words = {**standing.words, "mode": mode.name, "path": mode.path, "kind": mode.kind}
-            peer = standing.peer
+            words = {**running.words, "mode": mode.name, "path": mode.path, "kind": mode.kind}
+            peer = running.peer
             body = questions.chat(filled(peer.model, words), size, is_stream=mode.is_stream)
             headers = {name: filled(text, words) for name, text in peer.headers.items()}
-            whole = questions.request(standing.port, filled(peer.path, words), headers, body)
+            whole = questions.request(running.port, filled(peer.path, words), headers, body)
             self._requests[known] = questions.write(
                 self.folder, f"request-{len(self._requests)}", whole
             )
@@ -166,5 +166,5 @@ def set_up(available: Iterable[int]) -> Iterator[Stage]:
         answers.write_all(spoken)
         port = free_port()
         command = [str(native.vendor), str(port), str(spoken)]
-        with running(command, port, shared.vendor, folder / "vendor.log") as vendor:
+        with run_process(command, port, shared.vendor, folder / "vendor.log") as vendor:
             yield Stage(folder, native, shared, vendor)

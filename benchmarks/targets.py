@@ -1,4 +1,4 @@
-"""What the figures should be, and whether they are."""
+"""The targets for the figures, and whether they are met."""
 
 from collections.abc import Iterator
 

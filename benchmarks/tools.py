@@ -1,4 +1,4 @@
-"""The programs that a measurement needs beside the gateway: found, or fetched with a word."""
+"""Programs that a measurement needs: found, or installed with a message."""
 
 import os
 import shutil

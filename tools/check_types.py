@@ -1,7 +1,7 @@
 """Checks the types of every package and every plugin in one run of mypy.
 
-Plugins live in folders of their own, so each folder is put on mypy's path and
-each package is named. Arguments are handed on to mypy, and so is its exit code.
+Each plugin has a folder of its own, so every folder is added to mypy's path and every package
+is named. Arguments are passed to mypy, and its exit code is returned.
 """
 
 import os
@@ -26,7 +26,7 @@ def is_package(folder: str) -> bool:
 
 
 def main() -> None:
-    """Become mypy."""
+    """Replace this process by mypy."""
     plugins = [
         plugin for group in GROUPS for plugin in subfolders(os.path.join(ROOT, "plugins", group))
     ]

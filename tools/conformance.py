@@ -1,8 +1,8 @@
-"""Writes what the conformance kit finds out about the plugins that come with the gateway.
+"""Stores the results of the conformance kit for the bundled plugins.
 
 Run it after a change of a bundled plugin: ``.venv/bin/python tools/conformance.py`` (a few
-minutes), or with names of plugins for those alone. ``--changed`` takes those whose files are
-not the ones that were checked last.
+minutes), or with names of plugins to check only those. ``--changed`` checks the plugins whose
+files have changed since the last check.
 """
 
 import sys
@@ -30,19 +30,19 @@ def bundled() -> Iterator[str]:
 
 
 def known() -> dict[str, Result]:
-    """What was found out before."""
+    """The stored results."""
     if not SHIPPED.exists():
         return {}
     return dict(msgspec.json.decode(SHIPPED.read_bytes(), type=Document).plugins)
 
 
-def checked(name: str) -> Results:
-    """Run every case of one plugin, telling how far it is."""
+def check_plugin(name: str) -> Results:
+    """Run every case of one plugin and print the progress."""
 
-    def told(done: int, of: int, case: str) -> None:
+    def print_progress(done: int, of: int, case: str) -> None:
         print(f"\r{name}: {done} of {of}\033[K", end="", flush=True)
 
-    results = check(find(name), progress=told)
+    results = check(find(name), progress=print_progress)
     print(f"\r{name}: {results.tier}, {results.passed} of {results.cases} cases\033[K")
     for failure in results.failures:
         print(f"  {failure.message}")
@@ -55,15 +55,15 @@ def main(arguments: Sequence[str]) -> int:
     wanted = named or every
     if "--changed" in arguments:
         wanted = [name for name in wanted if not is_known(name, before)]
-    found = {name: checked(name) for name in wanted}
+    results = {name: check_plugin(name) for name in wanted}
     kept = {name: result for name, result in before.items() if name in every}
-    kept |= {name: to_record(results) for name, results in found.items()}
+    kept |= {name: to_record(each) for name, each in results.items()}
     SHIPPED.write_bytes(build_document(kept))
-    return int(any(results.failures for results in found.values()))
+    return int(any(each.failures for each in results.values()))
 
 
 def is_known(name: str, before: dict[str, Result]) -> bool:
-    """Whether what was found out is about these very files."""
+    """Whether the stored result is for exactly these files."""
     return name in before and before[name].digest == digest_of(find(name))
 
 

@@ -1,6 +1,6 @@
-"""The reference page of the plugin author's door: every exported name, every field of each.
+"""The reference page of the plugin interface: every exported name, and every field of each.
 
-Field meanings are the strings below the fields in the source, so they are read from there.
+The meaning of a field is the string below it in the source.
 """
 
 import ast
@@ -18,27 +18,26 @@ HEADINGS = {
     "model": "Models and prices",
     "usage": "Models and prices",
     "kinds": "Models and prices",
-    "exchange": "Talking to a vendor",
+    "exchange": "Requests to a vendor",
     "web_login": "Signing in at a vendor",
     "conversation": "The conversation",
-    "events": "The answer in motion",
+    "events": "Streamed replies",
     "wire": "Wire formats",
     "seal": "Signatures",
     "interceptor": "Extensions",
-    "host": "Extensions",
-    "operation": "Extensions",
+    "plugin_host": "Extensions",
+    "operations": "Extensions",
     "access": "Extensions",
     "errors": "Errors",
 }
 """Titles in the page's order, by the module of ``gateway_core.contracts`` that a name is from."""
 
-
-ROOMS = {"host": "inference", "operation": "surfaces", "access": "identity"}
-"""Where a name is from that is not of the contracts."""
+PACKAGES = {"plugin_host": "pipeline", "operations": "http", "access": "identity"}
+"""The package of ``gateway_core`` that a module is in, if not ``contracts``."""
 
 
 class Field(NamedTuple):
-    """One field of an exported class, as its source says it."""
+    """One field of an exported class, as declared in the source."""
 
     owner: str
     name: str
@@ -57,10 +56,10 @@ class Entry(NamedTuple):
 
 def entries() -> list[Entry]:
     """The exported names with their modules, in the order of the source."""
-    found = [_entry(name, getattr(gateway_core, name)) for name in gateway_core.__all__]
+    all_entries = [_entry(name, getattr(gateway_core, name)) for name in gateway_core.__all__]
     titles = list(HEADINGS)
     return sorted(
-        (each for each in found if each.module in HEADINGS),
+        (each for each in all_entries if each.module in HEADINGS),
         key=lambda each: (titles.index(each.module), _line(each)),
     )
 
@@ -82,7 +81,7 @@ def _line(entry: Entry) -> int:
 @cache
 def _nodes(module: str) -> dict[str, ast.stmt]:
     source = inspect.getsource(
-        import_module(f"gateway_core.{ROOMS.get(module, 'contracts')}.{module}")
+        import_module(f"gateway_core.{PACKAGES.get(module, 'contracts')}.{module}")
     )
     return {name: node for node in ast.parse(source).body if (name := _name_of(node)) is not None}
 
@@ -108,8 +107,7 @@ def fields(entry: Entry) -> Iterator[Field]:
 
 
 def _own_fields(owner: str, node: ast.ClassDef) -> Iterator[Field]:
-    following = [*node.body[1:], None]
-    for statement, after in zip(node.body, following, strict=True):
+    for statement, after in zip(node.body, [*node.body[1:], None], strict=True):
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             yield Field(
                 owner,
@@ -137,11 +135,11 @@ def methods(entry: Entry) -> Iterator[tuple[str, str]]:
 
 def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     word = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
-    gives = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     arguments = ast.unparse(node.args).removeprefix("self, ").removeprefix("self")
     if any(ast.unparse(mark) == "property" for mark in node.decorator_list):
-        return f"{node.name}{gives}"
-    return f"{word}{node.name}({arguments}){gives}"
+        return f"{node.name}{returns}"
+    return f"{word}{node.name}({arguments}){returns}"
 
 
 def page() -> str:
@@ -154,9 +152,9 @@ def page() -> str:
         parts.append(_section(entry))
     return (
         "# Contracts\n\n"
-        "Every name that a plugin may import from `gateway_core`. A field without a default has to "
-        "be given. `Raw` is JSON text that nobody has decoded. [Hooks](hooks.md) has the functions "
-        "a plugin implements, and [compatibility](../compatibility.md) what may change.\n\n"
+        "Every name that a plugin may import from `gateway_core`. A field without a default is "
+        "required. `Raw` is JSON text that is not decoded. [Hooks](hooks.md) lists the functions "
+        "that a plugin implements, and [compatibility](../compatibility.md) what may change.\n\n"
         + "\n".join(parts)
     )
 
@@ -189,7 +187,7 @@ def _about(entry: Entry) -> str:
 
 
 def _members(entry: Entry) -> str:
-    """The words of an enumeration."""
+    """The members of an enumeration."""
     words = getattr(entry.value, "__members__", {})
     return f"\n{', '.join(f'`{name}`: `{word.value}`' for name, word in words.items())}\n" * bool(
         words

@@ -1,6 +1,6 @@
-"""Write the table of list prices that the gateway ships, from the package ``genai-prices``.
+"""Generates the table of list prices that the gateway ships, from the package ``genai-prices``.
 
-Run it after that package was updated; a test fails while the table is another.
+Run it after an update of that package; a test fails while the table is out of date.
 """
 
 import sys
@@ -14,7 +14,7 @@ import msgspec
 from genai_prices import types
 from genai_prices.data import providers
 
-FILE = Path(__file__).parents[1] / "gateway_core" / "inference" / "list_prices.json"
+FILE = Path(__file__).parents[1] / "gateway_core" / "metering" / "list_prices.json"
 UNITS = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok", "requests_kcount")
 WORDS: dict[type, tuple[str, str]] = {
     types.ClauseEquals: ("=", "equals"),
@@ -25,7 +25,7 @@ WORDS: dict[type, tuple[str, str]] = {
 
 
 def pattern(clause: Any) -> list[Any]:
-    """What a name has to be like."""
+    """The condition for a model's name, as JSON."""
     if isinstance(clause, types.ClauseRegex):
         return ["re", clause.regex]
     if isinstance(clause, types.ClauseOr):
@@ -48,11 +48,11 @@ def number(price: Decimal) -> float | int:
 
 
 def rates(price: Any, constraint: Any) -> list[Any]:
-    """One price with its time, without the empty end."""
-    found = [rate(vars(price).get(unit)) for unit in UNITS]
-    while found and found[-1] is None:
-        found.pop()
-    return [when(constraint), *found]
+    """One price with its time of validity, without trailing empty rates."""
+    units = [rate(vars(price).get(unit)) for unit in UNITS]
+    while units and units[-1] is None:
+        units.pop()
+    return [when(constraint), *units]
 
 
 def when(constraint: Any) -> str:
@@ -69,17 +69,17 @@ def in_utc(time: Any) -> str:
     return moment.time().isoformat()
 
 
-def model(found: Any) -> list[Any]:
-    if isinstance(found.prices, list):
+def model(info: Any) -> list[Any]:
+    if isinstance(info.prices, list):
         return [
-            pattern(found.match),
-            [rates(each.prices, each.constraint) for each in found.prices],
+            pattern(info.match),
+            [rates(each.prices, each.constraint) for each in info.prices],
         ]
-    return [pattern(found.match), [rates(found.prices, None)]]
+    return [pattern(info.match), [rates(info.prices, None)]]
 
 
 def lines() -> Iterator[str]:
-    """The table, a model on each line."""
+    """The table, one line for each model."""
     for place, provider in enumerate(providers):
         head: dict[str, Any] = {"id": provider.id}
         if provider.provider_match is not None:

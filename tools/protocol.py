@@ -1,12 +1,11 @@
-"""Writes the present plugin author's door into ``gateway_core/plugins/protocols.json``.
+"""Records the plugin interface in ``gateway_core/plugins/protocols.json``.
 
-``python tools/protocol.py`` puts it down for the current hook protocol and for
-the version in pyproject.toml. It refuses while something is missing that a
-plugin of an older protocol, or of an earlier release, counts on: then either
-the door has to keep it, or the hook protocol gets a new version.
+``python tools/protocol.py`` records it for the current hook protocol and for the version in
+pyproject.toml. It refuses while a name is missing that a plugin of an older protocol or of an
+earlier release may use: then the interface has to keep that name, or the hook protocol gets a
+new version.
 
-What it puts down is the same on every version of Python, and says nothing of
-docstrings.
+The record is the same for every version of Python and contains no docstrings.
 """
 
 import ast
@@ -34,11 +33,11 @@ FURTHER = (
     "gateway_core.pipeline.plugin_host.Host",
     "gateway_core.http.operations.Guarded",
 )
-"""Names of the door that cannot stand at the top, since they belong to the running gateway."""
+"""Names of the interface from the running gateway, which ``gateway_core`` imports on demand."""
 
 
-def door() -> Interface:
-    """The door as it is."""
+def current_interface() -> Interface:
+    """The interface of this checkout."""
     names = {name: shape(getattr(gateway_core, name)) for name in gateway_core.__all__}
     for path in FURTHER:
         module, _, name = path.rpartition(".")
@@ -55,7 +54,7 @@ def door() -> Interface:
 
 
 def shape(thing: Any) -> dict[str, str]:
-    """What a name is made of."""
+    """The kind and the members of a name."""
     if inspect.isfunction(thing):
         return {KIND: f"function {signature(thing)}"}
     if not isinstance(thing, type):
@@ -75,7 +74,7 @@ def kind(thing: type) -> str:
 
 
 def members(thing: type) -> Iterator[tuple[str, str]]:
-    """Everything public of a class, and how an error is made."""
+    """Public members of a class, and the constructor of an error."""
     if issubclass(thing, msgspec.Struct):
         for field in msgspec.structs.fields(thing):
             yield field.name, annotation(field.type) + default(field)
@@ -83,10 +82,10 @@ def members(thing: type) -> Iterator[tuple[str, str]]:
     for home in reversed([each for each in thing.__mro__ if is_ours(each)]):
         hints = get_type_hints(home)
         own = inspect.get_annotations(home)
-        found: dict[str, Any] = {**dict.fromkeys(own, MISSING), **vars(home)}
-        for name, member in found.items():
-            if is_told(name, member) and name not in fields:
-                yield name, told(member, hints.get(name, MISSING))
+        attributes: dict[str, Any] = {**dict.fromkeys(own, MISSING), **vars(home)}
+        for name, member in attributes.items():
+            if is_public(name, member) and name not in fields:
+                yield name, describe(member, hints.get(name, MISSING))
 
 
 MISSING = object()
@@ -96,14 +95,14 @@ def is_ours(thing: type) -> bool:
     return thing.__module__.startswith("gateway_core")
 
 
-def is_told(name: str, member: Any) -> bool:
+def is_public(name: str, member: Any) -> bool:
     if name == "__init__":
         return inspect.isfunction(member) and member.__module__.endswith(".errors")
     return not name.startswith("_")
 
 
-def told(member: Any, hint: Any) -> str:
-    """A member of a class that is no field of a struct."""
+def describe(member: Any, hint: Any) -> str:
+    """The text for a member that is not a field of a struct."""
     if inspect.isfunction(member):
         return signature(member)
     if isinstance(member, staticmethod | classmethod):
@@ -124,18 +123,18 @@ def default(field: msgspec.structs.FieldInfo) -> str:
 
 
 def signature(function: Callable[..., Any]) -> str:
-    """What a function takes and gives."""
-    hints, parts, seen_mark = hints_of(function), [], False
+    """The parameters and the return type of a function."""
+    hints, parts, has_star = hints_of(function), [], False
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY and not seen_mark:
+        if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
             parts.append("*")
-        seen_mark = parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
-        parts.append(taken(parameter, hints))
+        has_star = parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        parts.append(parameter_text(parameter, hints))
     start = "async " if inspect.iscoroutinefunction(function) else ""
     return f"{start}({', '.join(parts)}) -> {annotation(hints.get('return', Any))}"
 
 
-def taken(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> str:
+def parameter_text(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> str:
     if parameter.name == "self":
         return "self"
     stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
@@ -144,8 +143,8 @@ def taken(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> str:
 
 
 def arguments(hook: Callable[..., Any]) -> dict[str, str]:
-    found = hook.__annotations__.items()
-    return {name: annotation(hint) for name, hint in found if name != "return"}
+    annotations = hook.__annotations__.items()
+    return {name: annotation(hint) for name, hint in annotations if name != "return"}
 
 
 def hints_of(function: Any) -> dict[str, Any]:
@@ -153,7 +152,7 @@ def hints_of(function: Any) -> dict[str, Any]:
 
 
 def annotation(hint: Any) -> str:
-    """A type in words that no version of Python changes."""
+    """A type as text that is the same in every version of Python."""
     if hint is None or hint is NoneType:
         return "None"
     if isinstance(hint, ForwardRef):
@@ -176,20 +175,20 @@ def annotation(hint: Any) -> str:
     return str(getattr(hint, "__name__", type(hint).__name__))
 
 
-def value(given: Any) -> str:
-    """A constant in words that no version of Python changes."""
-    if isinstance(given, enum.Enum):
-        return f"{type(given).__name__}.{given.name}"
-    if given is None or isinstance(given, str | int | float | bytes):
-        return repr(given)
-    if isinstance(given, tuple | list):
-        return f"({', '.join(map(value, given))})"
-    if isinstance(given, Mapping):
-        return f"{{{', '.join(f'{value(k)}: {value(v)}' for k, v in given.items())}}}"
-    if isinstance(given, msgspec.Struct):
-        fields = ((name, getattr(given, name)) for name in given.__struct_fields__)
-        return f"{type(given).__name__}({', '.join(f'{n}={value(v)}' for n, v in fields)})"
-    return "..." if callable(given) else type(given).__name__
+def value(constant: Any) -> str:
+    """A constant as text that is the same in every version of Python."""
+    if isinstance(constant, enum.Enum):
+        return f"{type(constant).__name__}.{constant.name}"
+    if constant is None or isinstance(constant, str | int | float | bytes):
+        return repr(constant)
+    if isinstance(constant, tuple | list):
+        return f"({', '.join(map(value, constant))})"
+    if isinstance(constant, Mapping):
+        return f"{{{', '.join(f'{value(k)}: {value(v)}' for k, v in constant.items())}}}"
+    if isinstance(constant, msgspec.Struct):
+        fields = ((name, getattr(constant, name)) for name in constant.__struct_fields__)
+        return f"{type(constant).__name__}({', '.join(f'{n}={value(v)}' for n, v in fields)})"
+    return "..." if callable(constant) else type(constant).__name__
 
 
 def version() -> str:
@@ -198,7 +197,7 @@ def version() -> str:
 
 
 def promises(known: Book) -> Iterator[tuple[str, Interface]]:
-    """What the door has to keep: earlier releases, and the older protocol."""
+    """The interfaces to keep: those of earlier releases and of older protocols."""
     for number, digest in known.protocols.items():
         if int(number) in SUPPORTED and int(number) != CURRENT:
             yield f"hook protocol {number}", known.interfaces[digest]
@@ -208,16 +207,16 @@ def promises(known: Book) -> Iterator[tuple[str, Interface]]:
 
 
 def faults(known: Book, present: Interface) -> list[str]:
-    """What somebody counts on and the door no longer has."""
+    """What a promised interface has and the current one lacks."""
     return [
-        f"{told} (promised by {name})"
+        f"{fault} (promised by {name})"
         for name, promised in promises(known)
-        for told in broken(promised, present)
+        for fault in broken(promised, present)
     ]
 
 
 def rewritten(known: Book, present: Interface) -> Book:
-    """The book with the present door, without interfaces that nothing refers to."""
+    """The book with the current interface, without interfaces that nothing refers to."""
     protocols = {**known.protocols, str(CURRENT): present.digest}
     release = Release(speaks=SUPPORTED, interface=present.digest)
     releases = {**known.releases, version(): release}
@@ -232,7 +231,7 @@ def rewritten(known: Book, present: Interface) -> Book:
 
 def main() -> None:
     known = msgspec.json.decode(FILE.read_bytes(), type=Book)
-    present = door()
+    present = current_interface()
     missing = faults(known, present)
     if missing:
         sys.exit("\n".join([*missing, "Keep these, or raise CURRENT."]))

@@ -1,7 +1,6 @@
-"""Writes the reference pages from the declarations they describe.
+"""Generates the reference pages from the declarations in the code.
 
-``python tools/reference.py`` rewrites docs/reference; a test fails while a page
-differs from what this would write.
+``python tools/reference.py`` regenerates docs/reference; a test fails while a page is out of date.
 """
 
 import inspect
@@ -49,12 +48,14 @@ def environment_page() -> str:
     rows = ((code(name), default, about) for name, default, about in environment.reference())
     return (
         "# Process variables\n\n"
-        "Read once, when the gateway starts. A blank variable counts as unset; a value that makes "
-        "no sense stops the start with a message that names the variable.\n\n"
+        "Read once, when the gateway starts. A blank variable counts as unset. An invalid value "
+        "stops the start with a message that names the variable.\n\n"
         "Each provider also names variables that may hold its key, such as `OPENAI_API_KEY`; one "
         "that is set becomes an account when the gateway starts.\n\n"
-        "`HTTP_PROXY` and its kin are not read: a proxy sees every vendor's credentials, so it is "
-        "configured in the settings.\n\n" + table(("variable", "default", "meaning"), rows) + "\n"
+        "`HTTP_PROXY` and similar variables are not read: a proxy sees every vendor's credentials, "
+        "so it is configured in the settings.\n\n"
+        + table(("variable", "default", "meaning"), rows)
+        + "\n"
     )
 
 
@@ -68,16 +69,16 @@ def settings_page() -> str:
     return (
         "# Settings\n\n"
         "Stored in the database; `GET` and `PATCH /api/settings` read and change them. Keys that "
-        "are not listed here are kept and given back as they are. Setting a key to `null` brings "
-        "its default back.\n\n## In force\n\n" + table(head, iter(used)) + "\n\n"
-        "## Kept, without effect in this version\n\n"
-        "They are checked, stored and given back, so that a configuration survives; nothing reads "
+        "are not listed here are stored and returned unchanged. Setting a key to `null` restores "
+        "its default.\n\n## In force\n\n" + table(head, iter(used)) + "\n\n"
+        "## Without effect in this version\n\n"
+        "They are checked, stored and returned, so that a configuration survives; nothing reads "
         "them yet.\n\n" + table(head, iter(unused)) + "\n"
     )
 
 
 def is_read(field: str) -> bool:
-    """Whether any code but the declaration itself reads a setting."""
+    """Whether any code except the declaration reads a setting."""
     word = re.compile(rf"settings\.{field}\b")
     return any(word.search(source) for source in sources())
 
@@ -99,14 +100,14 @@ def shown(value: Any) -> str:
 
 
 def notes(trait: Any) -> str:
-    said = (
+    remarks = (
         (trait.never, "never shown"),
         (not trait.patch, "not changed by PATCH"),
         (trait.sealed, "encrypted at rest"),
         (trait.session_only, "hidden from API keys"),
         (trait.operator, "not changed by API keys"),
     )
-    return ", ".join(text for holds, text in said if holds)
+    return ", ".join(text for applies, text in remarks if applies)
 
 
 def tree(base: type[errors.GatewayError]) -> Iterator[type[errors.GatewayError]]:
@@ -129,9 +130,9 @@ def errors_page() -> str:
     )
     return (
         "# Errors\n\n"
-        "Every condition a client can be told about. The body has the shape of the client's own "
-        "wire format and carries the request's id, which is also in the header `x-request-id`; a "
-        "vendor's own id, when it gave one, is `upstream_request_id`.\n\n"
+        "Every error that a client can get. The body has the shape of the client's "
+        "wire format and contains the request's id, which is also in the header `x-request-id`. A "
+        "vendor's own id, if it sent one, is `upstream_request_id`.\n\n"
         + table(("condition", "status", "type", "code", "meaning"), rows)
         + "\n"
     )
@@ -157,22 +158,22 @@ def hooks_page() -> str:
 
 def formats_page() -> str:
     loaded = plugins.load(allowed=bundled())
-    found = registry.build(loaded)
-    words = {
+    built = registry.build(loaded)
+    docstrings = {
         plugin.name: inspect.getdoc(loaded.manager.get_plugin(plugin.name)) or ""
         for plugin in loaded.plugins
         if plugin.state is plugins.State.LOADED
     }
-    rows = (format_row(found.formats[name]) for name in sorted(found.formats))
+    rows = (format_row(built.formats[name]) for name in sorted(built.formats))
     vendors = (
-        vendor_row(spec, words[found.provider_plugins[name]])
-        for name, spec in sorted(found.providers.items())
+        vendor_row(spec, docstrings[built.provider_plugins[name]])
+        for name, spec in sorted(built.providers.items())
     )
-    names = dict.fromkeys(found.format_plugins[name] for name in sorted(found.formats))
+    names = dict.fromkeys(built.format_plugins[name] for name in sorted(built.formats))
     return (
         "# Formats and vendors\n\n"
-        "What the bundled plugins declare. A model is called `<id>/<model>`; an alias may stand "
-        "in the id's place.\n\n## Formats\n\n"
+        "What the bundled plugins declare. A model is called `<id>/<model>`; an alias can replace "
+        "the id.\n\n## Formats\n\n"
         "The client side serves the paths; the vendor side calls vendors that speak the format.\n\n"
         + table(("id", "client paths", "client side", "vendor side", "stream type"), rows)
         + "\n\n## Vendors\n\n"
@@ -180,8 +181,8 @@ def formats_page() -> str:
         "variables go with it.\n\n"
         + table(VENDOR_HEAD, vendors)
         + "\n\n## Notes of each format\n\n"
-        "In the words of its plugin, with the switches that `ProviderSpec.options` may set.\n\n"
-        + "\n".join(format_notes(name, words[name]) for name in names)
+        "The docstring of its plugin, with the options that `ProviderSpec.options` may set.\n\n"
+        + "\n".join(format_notes(name, docstrings[name]) for name in names)
     )
 
 
@@ -192,7 +193,7 @@ VENDOR_HEAD = (
 
 
 def bundled() -> frozenset[str]:
-    """The plugins of this checkout, so that what else is installed changes nothing."""
+    """The plugins of this checkout: others that are installed must not change the pages."""
     folders = (ROOT / "plugins" / kind for kind in ("providers", "formats"))
     providers, formats = ([path.parent.name for path in f.glob("*/*.toml")] for f in folders)
     return frozenset([*providers, *(f"format-{name}" for name in formats)])
@@ -208,8 +209,8 @@ def format_row(wire: WireFormat) -> tuple[str, ...]:
     )
 
 
-def vendor_row(spec: ProviderSpec, words: str) -> tuple[str, ...]:
-    link = _LINK.search(words)
+def vendor_row(spec: ProviderSpec, docstring: str) -> tuple[str, ...]:
+    link = _LINK.search(docstring)
     return (
         code(spec.id),
         codes(names_beside(spec)),
@@ -224,7 +225,7 @@ def vendor_row(spec: ProviderSpec, words: str) -> tuple[str, ...]:
 
 
 def names_beside(spec: ProviderSpec) -> list[str]:
-    """Its aliases, each once, without the id itself."""
+    """The aliases of a provider, each once, without its id."""
     names = dict.fromkeys(filter(None, (spec.alias, *spec.aliases)))
     return [name for name in names if name != spec.id]
 
@@ -233,9 +234,9 @@ def codes(texts: Iterable[str]) -> str:
     return ", ".join(map(code, texts))
 
 
-def format_notes(plugin: str, words: str) -> str:
+def format_notes(plugin: str, docstring: str) -> str:
     name = plugin.removeprefix("format-")
-    return f"### `{name}`\n\n```text\n{words}\n```\n"
+    return f"### `{name}`\n\n```text\n{docstring}\n```\n"
 
 
 TITLES = {
@@ -248,16 +249,16 @@ TITLES = {
     "health": "Process",
     **dict.fromkeys(("init", "livez", "locale", "shutdown", "version", "openapi.json"), "Process"),
 }
-"""Headings of the management page, by the word behind ``/api``; other words are their own."""
+"""Headings of the management page, by the segment after ``/api``; others are their own heading."""
 
 
 def access_page() -> str:
-    head = ("class", "session", "command line", "key", "open", "here", "for")
+    head = ("class", "session", "CLI token", "key", "open", "this machine", "for")
     rows = (access_row(access, rule) for access, rule in RULES.items())
     return (
         "# Access\n\n"
-        "The classes of routes, and the credentials that open them. [Who may ask](../access.md)\n"
-        "tells what each credential is.\n\n"
+        "The access classes of routes, and the credentials that each accepts.\n"
+        "[Access](../access.md) describes the credentials.\n\n"
         + table(head, rows)
         + "\n"
         + "".join(map(of_class, Access))
@@ -266,12 +267,12 @@ def access_page() -> str:
 
 def access_row(access: Access, rule: Rule) -> tuple[str, ...]:
     marks = (rule.session, rule.cli, rule.key, rule.open, rule.local)
-    told = ("yes" if rule.anyone or mark else "" for mark in marks)
-    return (code(access), *told, rule.about)
+    cells = ("yes" if rule.anyone or mark else "" for mark in marks)
+    return (code(access), *cells, rule.about)
 
 
 def of_class(access: Access) -> str:
-    """The routes of one class, the methods of a path together."""
+    """The routes of one class, with the methods of a path in one line."""
     methods: dict[str, list[str]] = {}
     for operation in operations():
         if operation.access is access:
@@ -284,16 +285,16 @@ def of_class(access: Access) -> str:
 
 @cache
 def operations() -> tuple[RouteOperation, ...]:
-    """Everything there is to ask for. Making the routes asks nothing of a gateway."""
-    nobody = cast(Core, None)
-    routes = (*meta.routes(nobody), *models.routes(nobody), *dashboard.routes_of(nobody))
-    found = registry.build(plugins.load(allowed=bundled()))
+    """Every operation. Building the routes does not use the gateway's collaborators."""
+    unused = cast(Core, None)
+    routes = (*meta.routes(unused), *models.routes(unused), *dashboard.routes_of(unused))
+    built = registry.build(plugins.load(allowed=bundled()))
     generated = (
         RouteOperation(
             method="POST", path=endpoint.path, access=Access.INFERENCE, purpose="ask a model"
         )
-        for name in sorted(found.formats)
-        for endpoint in found.formats[name].endpoints
+        for name in sorted(built.formats)
+        for endpoint in built.formats[name].endpoints
     )
     return (*(operation for route in routes for operation in route.operations), *generated)
 
@@ -306,9 +307,9 @@ def management_page() -> str:
             groups.setdefault(TITLES.get(word, word_title(word)), []).append(operation)
     return (
         "# Management routes\n\n"
-        "Every route under `/api`, with the [class](access.md) of callers it is for.\n"
-        "[Managing](../managing.md) tells what the members mean and what goes wrong. A member\n"
-        "with a question mark may be left out.\n\n"
+        "Every route under `/api`, with its [access class](access.md).\n"
+        "[Managing](../managing.md) explains the members and the errors. A member\n"
+        "with a question mark is optional.\n\n"
         + "\n".join(group(title, groups[title]) for title in sorted(groups))
     )
 
@@ -329,12 +330,12 @@ def group(title: str, members: list[RouteOperation]) -> str:
         )
         for operation in sorted(members, key=lambda each: (each.path, each.method))
     )
-    head = ("method", "path", "class", "what for", "query", "body")
+    head = ("method", "path", "class", "purpose", "query", "body")
     return f"## {title}\n\n{table(head, rows)}\n"
 
 
 def members_of(kind: Any) -> str:
-    """The members of a query or body, in the words of JSON."""
+    """The members of a query or body, by their JSON names."""
     if kind is None:
         return ""
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):

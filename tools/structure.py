@@ -1,9 +1,9 @@
-"""Prints the figures that tell how hard each package is to take over.
+"""Prints figures on the structure of each package: sizes, comments, helpers with one caller.
 
 ``python tools/structure.py`` measures every package; ``python tools/structure.py FOLDER ...``
 measures those folders. Columns: modules and functions in lines (median, 90 %, longest), comments
 per 100 lines, private helpers that are used once (and their share of all functions), and words
-that the glossary has replaced. ``--once FOLDER ...`` lists those helpers.
+that the glossary replaces. ``--once FOLDER ...`` lists those helpers.
 """
 
 import ast
@@ -47,7 +47,7 @@ class Module(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What is known of one folder."""
+    """The figures of one folder."""
 
     name: str
     modules: Sequence[int]
@@ -73,18 +73,18 @@ def modules(folder: Path) -> tuple[Module, ...]:
     )
 
 
-def measure(name: str, found: Sequence[Module]) -> Figures:
+def measure(name: str, members: Sequence[Module]) -> Figures:
     """The figures of some modules, taken together as one package."""
-    functions = [node for module in found for node in functions_of(module)]
-    lines = sum(module.lines for module in found)
-    comments = sum(1 for module in found for _ in comments_of(module.text))
+    functions = [node for module in members for node in functions_of(module)]
+    lines = sum(module.lines for module in members)
+    comments = sum(1 for module in members for _ in comments_of(module.text))
     return Figures(
         name=name,
-        modules=[module.lines for module in found],
+        modules=[module.lines for module in members],
         functions=[(node.end_lineno or node.lineno) - node.lineno + 1 for node in functions],
         comments=100 * comments / lines if lines else 0.0,
-        one_caller=sum(1 for module in found for _ in used_once(module)),
-        words=sum(len(REPLACED_WORDS.findall(module.text)) for module in found),
+        one_caller=sum(1 for module in members for _ in used_once(module)),
+        words=sum(len(REPLACED_WORDS.findall(module.text)) for module in members),
     )
 
 
@@ -93,7 +93,7 @@ def functions_of(module: Module) -> list[Function]:
 
 
 def used_once(module: Module) -> Iterator[str]:
-    """Private functions that stand apart though only one place in their module needs them."""
+    """Private functions that only one place in their module uses."""
     uses = Counter(names_used(module.tree))
     for function in functions_of(module):
         if is_private(function.name) and uses[function.name] == 1:

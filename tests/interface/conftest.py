@@ -1,4 +1,4 @@
-"""What the black-box tests share."""
+"""Fixtures of the black-box tests."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ def http() -> Any:
 
 @pytest.fixture
 def add_account() -> Callable[..., str]:
-    """Adds an account to a served gateway and gives its id."""
+    """Adds an account to a served gateway and returns its id."""
 
     def add(here: Served, provider: str, key: str, **data: Any) -> str:
         async def work() -> str:
@@ -56,7 +56,7 @@ def add_combo() -> Callable[..., None]:
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request whose head came before: whether it went the express way."""
+    """For each request with a repeated head: whether it took the fast path."""
     ways: list[bool] = []
     begin = fast_path.begin
 
@@ -71,7 +71,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 
 @pytest.fixture
 def handed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each request that a task took over from the express way: whether it was late."""
+    """For each request that a task took over from the fast path: whether it was late."""
     found: list[bool] = []
     hand_over = Driver._hand_over
 

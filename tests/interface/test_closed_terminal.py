@@ -1,4 +1,4 @@
-"""A gateway whose terminal is closed: it stops in order, unless it was told not to mind."""
+"""A gateway whose terminal is closed: it stops in order, except under nohup."""
 
 import os
 import pty
@@ -28,7 +28,7 @@ WORKERS = ["1", "2"]
 
 
 class Terminal:
-    """What an operator looks at, with a gateway in front."""
+    """A terminal with a gateway in the foreground."""
 
     def __init__(self, master: int, here: Running) -> None:
         self.master, self.here = master, here
@@ -40,7 +40,7 @@ class Terminal:
 
 @contextmanager
 def terminal(data_dir: Path, workers: str, how: str = "plainly") -> Iterator[Terminal]:
-    """A gateway that has a terminal of its own, and is gone when the block ends."""
+    """A gateway with a terminal of its own, stopped when the block ends."""
     master, slave = pty.openpty()
     serve = [str(COMMAND), "--port", "0", "--workers", workers, "--data-dir", str(data_dir)]
     process = subprocess.Popen(
@@ -61,7 +61,7 @@ def terminal(data_dir: Path, workers: str, how: str = "plainly") -> Iterator[Ter
 
 
 def _told(master: int) -> tuple[str, str]:
-    """Where it listens, and all that it printed until the request to try."""
+    """Its address, and its output up to the request to try."""
     printed = b""
     while b'-d \'{"model"' not in printed:
         printed += os.read(master, 4096)
@@ -88,7 +88,7 @@ def test_a_closed_terminal_lets_streams_finish_and_loses_no_row(
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_nohup_goes_on_serving(tmp_path: Path, workers: str) -> None:
+def test_under_nohup_it_keeps_serving(tmp_path: Path, workers: str) -> None:
     with terminal(tmp_path, workers, "nohup") as shown:
         shown.close()
         time.sleep(0.3)  # as long as a stop without requests would take

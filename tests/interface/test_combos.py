@@ -1,4 +1,4 @@
-"""Combos and families: which member is asked, and what makes way for the next."""
+"""Combos and families: which member is tried, and when the next one is."""
 
 import time
 from pathlib import Path
@@ -16,7 +16,7 @@ EMPTY = GOOD.replace(b'"fine"', b'""').replace(b'"eval_count":1', b'"eval_count"
 END = line("", done=True, done_reason="stop", prompt_eval_count=3, eval_count=2)
 
 
-def test_a_stream_that_breaks_off_ends_in_an_error_and_nobody_else_is_asked(
+def test_a_stream_that_breaks_off_ends_in_an_error_without_another_attempt(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
     broken = Said.stream(line("one"), line("two"), cut=True, content_type="application/x-ndjson")
@@ -50,7 +50,7 @@ def test_a_stream_that_breaks_off_ends_in_an_error_and_nobody_else_is_asked(
     ],
     ids=["overloaded", "error-in-200", "empty", "rubbish", "cut"],
 )
-def test_a_combo_moves_on_when_a_member_fails(
+def test_a_combo_tries_the_next_member_after_a_failure(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add, bad: Said
 ) -> None:
     scripts = {"acme": lambda _: bad, "spare": lambda _: Said((GOOD,))}
@@ -72,7 +72,7 @@ def test_a_combo_moves_on_when_a_member_fails(
     [(), (b"\n\n",), (b'{"error":"nothing today"}\n',), (b"what is this\n",)],
     ids=["nothing", "blank", "error", "rubbish"],
 )
-def test_a_combo_moves_on_while_a_stream_has_shown_nothing(
+def test_a_combo_tries_the_next_member_while_a_stream_has_no_content(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add, pieces: tuple[bytes, ...]
 ) -> None:
     kind = "application/x-ndjson"
@@ -91,7 +91,7 @@ def test_a_combo_moves_on_while_a_stream_has_shown_nothing(
         assert answer.content == line("fine") + END
 
 
-def test_a_member_that_takes_too_long_makes_way(
+def test_after_a_timeout_the_next_member_is_tried(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
     scripts = {
@@ -128,7 +128,7 @@ def test_round_robin_begins_with_another_member_each_time(
         assert [row.provider for row in reversed(here.rows())] == [*names, *names]
 
 
-def test_weights_decide_who_is_asked_first(
+def test_weights_decide_which_member_is_first(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
     with served(tmp_path, {n: lambda _: Said((GOOD,)) for n in "ab"}, specs=keyed) as here:
@@ -164,7 +164,7 @@ def test_smart_scoring_prefers_the_member_that_has_not_failed(
         assert len(here.vendors["a"].asked) == 1
 
 
-def test_smart_sends_easy_questions_to_small_models_and_hard_ones_to_large(
+def test_smart_sends_easy_requests_to_small_models_and_hard_ones_to_large(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
     hard = "Prove the theorem, then refactor and debug the concurrency of this code."
@@ -179,7 +179,7 @@ def test_smart_sends_easy_questions_to_small_models_and_hard_ones_to_large(
         assert [row.model_sent for row in here.rows()] == ["grand-pro", "swift-mini"]
 
 
-def test_fusion_asks_everybody_and_lets_a_judge_answer(
+def test_fusion_uses_all_members_and_a_judge(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
     with served(tmp_path, {n: lambda _: Said((GOOD,)) for n in "abj"}, specs=keyed) as here:

@@ -1,4 +1,4 @@
-"""The HTTP edge of both servers, byte by byte (S01, S02, S05, S25)."""
+"""HTTP/1.1 on the wire, byte by byte (S01, S02, S05, S25)."""
 
 import re
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def here(
 
 @pytest.fixture(scope="module")
 def operator(here: Running) -> bytes:
-    """The header of whoever owns this machine."""
+    """The header with the CLI token."""
     owned = DataDir(Path(psutil.Process(here.process.pid).environ()["DATA_DIR"]))
     return f"{CLI_HEADER}: {cli_token(owned.raw_machine_id(), owned.cli_secret())}".encode()
 
@@ -67,11 +67,11 @@ LENGTHS = {
 
 @pytest.mark.parametrize("headers", LENGTHS.values(), ids=LENGTHS.keys())
 def test_an_unclear_length_is_refused_and_closes(here: Running, headers: tuple[bytes, ...]) -> None:
-    heard = ask(here.url, chat(*headers))
+    response = ask(here.url, chat(*headers))
 
-    assert heard.statuses == [400]
-    assert heard.closed
-    assert heard.seconds < OVER
+    assert response.statuses == [400]
+    assert response.closed
+    assert response.seconds < OVER
 
 
 CHUNKS = {
@@ -150,18 +150,18 @@ HEADS = {
 
 @pytest.mark.parametrize(("raw", "status"), HEADS.values(), ids=HEADS.keys())
 def test_a_bad_head_is_refused_and_closes(here: Running, raw: bytes, status: int) -> None:
-    heard = ask(here.url, raw)
+    response = ask(here.url, raw)
 
-    assert heard.statuses == [status]
-    assert heard.closed
-    assert heard.seconds < OVER
+    assert response.statuses == [status]
+    assert response.closed
+    assert response.seconds < OVER
     assert here.process.poll() is None
 
 
-def test_a_refusal_tells_nothing_about_the_server(here: Running) -> None:
-    heard = ask(here.url, request("GET /", b"A: b\0c"))
+def test_a_refusal_contains_nothing_about_the_server(here: Running) -> None:
+    response = ask(here.url, request("GET /", b"A: b\0c"))
 
-    head, _, body = heard.data.partition(b"\r\n\r\n")
+    head, _, body = response.data.partition(b"\r\n\r\n")
     assert body == b'{"error":"The request is malformed"}'
     assert b"server:" not in head.lower()
     assert b"x-content-type-options: nosniff" in head
@@ -169,10 +169,10 @@ def test_a_refusal_tells_nothing_about_the_server(here: Running) -> None:
 
 
 def test_no_answer_names_the_server(here: Running) -> None:
-    heard = ask(here.url, HEALTH, within=5, until=b"true}")
+    response = ask(here.url, HEALTH, within=5, until=b"true}")
 
-    assert heard.status == 200
-    assert b"server:" not in heard.data.lower()
+    assert response.status == 200
+    assert b"server:" not in response.data.lower()
 
 
 def test_cookies_may_be_longer_than_other_headers(here: Running) -> None:
@@ -183,54 +183,54 @@ def test_cookies_may_be_longer_than_other_headers(here: Running) -> None:
 
 
 def test_a_head_may_come_byte_by_byte(here: Running) -> None:
-    heard = ask(here.url, *[bytes([byte]) for byte in HEALTH], until=b"true}")
+    response = ask(here.url, *[bytes([byte]) for byte in HEALTH], until=b"true}")
 
-    assert heard.status == 200
+    assert response.status == 200
 
 
 def test_an_upgrade_to_http_2_is_ignored(here: Running) -> None:
     upgrade = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAMAAABk")
 
-    heard = ask(here.url, request("GET /api/health", *upgrade), HEALTH)
+    response = ask(here.url, request("GET /api/health", *upgrade), HEALTH)
 
-    assert heard.statuses == [200]
-    assert heard.data.endswith(b'{"ok":true}')
-    assert heard.closed
+    assert response.statuses == [200]
+    assert response.data.endswith(b'{"ok":true}')
+    assert response.closed
 
 
-def test_a_whole_address_is_served_when_it_is_ours(here: Running) -> None:
-    heard = ask(here.url, request("GET http://127.0.0.1/api/health?x=1"), until=b"true}")
+def test_an_absolute_url_with_our_host_is_served(here: Running) -> None:
+    response = ask(here.url, request("GET http://127.0.0.1/api/health?x=1"), until=b"true}")
 
-    assert heard.status == 200
+    assert response.status == 200
 
 
 def test_requests_may_follow_each_other_without_waiting(here: Running) -> None:
     with call(here.url) as peer:
         tell(peer, sized() + HEALTH)
-        heard = hear(peer, 10, until=b'{"ok":true}')
+        response = hear(peer, 10, until=b'{"ok":true}')
 
-    assert heard.statuses == [200, 200]
-    assert heard.data.endswith(b'{"ok":true}')
+    assert response.statuses == [200, 200]
+    assert response.data.endswith(b'{"ok":true}')
 
 
 def test_a_bad_request_behind_a_good_one_is_not_served(here: Running) -> None:
     bad = chat(CHUNKED, b"Content-Length: 3", body=b"2\r\n{}\r\n0\r\n\r\n")
 
-    heard = ask(here.url, sized() + bad)
+    response = ask(here.url, sized() + bad)
 
-    assert 200 not in heard.statuses[1:]
-    assert heard.closed
+    assert 200 not in response.statuses[1:]
+    assert response.closed
 
 
 @pytest.mark.parametrize("path", ["/api/keys", "/v1/models", "/v1/chat/completions", "/api/health"])
 def test_head_has_no_body(here: Running, path: str) -> None:
     with call(here.url) as peer:
         tell(peer, request(f"HEAD {path}"))
-        heard = hear(peer, 10, until=b"\r\n\r\n")
+        response = hear(peer, 10, until=b"\r\n\r\n")
         tell(peer, HEALTH)
         after = hear(peer, 10, until=b"true}")
 
-    assert heard.body == b""
+    assert response.body == b""
     assert after.data.startswith(b"HTTP/1.1 200")
 
 
@@ -239,11 +239,11 @@ def test_head_has_no_body(here: Running, path: str) -> None:
 def test_a_method_is_what_the_request_line_says(here: Running, path: str, method: str) -> None:
     override = (b"X-HTTP-Method-Override: DELETE", b"Content-Length: 0")
 
-    heard = ask(here.url, request(f"{method} {path}?_method=DELETE", *override), within=0.3)
+    response = ask(here.url, request(f"{method} {path}?_method=DELETE", *override), within=0.3)
 
-    assert heard.status in (200, 204, 400, 401, 403, 405, 415)
+    assert response.status in (200, 204, 400, 401, 403, 405, 415)
     if method == "OPTIONS":
-        assert heard.body in (b"",) or heard.status == 401
+        assert response.body in (b"",) or response.status == 401
 
 
 BODIES = {
@@ -266,10 +266,10 @@ def test_a_body_that_is_announced_too_large_is_not_read(
     here: Running, operator: bytes, path: str, limit: int
 ) -> None:
     for length in (limit + 1, 10 * 1024**3):
-        heard = ask(here.url, head_of(path, operator, b"Content-Length: %d" % length), b"{")
+        response = ask(here.url, head_of(path, operator, b"Content-Length: %d" % length), b"{")
 
-        assert heard.statuses == [413]
-        assert heard.seconds < OVER
+        assert response.statuses == [413]
+        assert response.seconds < OVER
 
 
 @pytest.mark.parametrize(("path", "limit"), BODIES.values(), ids=BODIES.keys())
@@ -281,29 +281,29 @@ def test_a_chunked_body_ends_at_the_limit(
 
     with call(here.url) as peer:
         tell(peer, head_of(path, operator, CHUNKED), *[piece] * (limit // 65536 + 64))
-        heard = hear(peer, 10)
+        response = hear(peer, 10)
 
-    assert heard.status == 413
+    assert response.status == 413
     assert memory.memory_info().rss - before < limit + 16 * MIB
 
 
-def test_a_body_that_nobody_reads_does_not_hold_its_connection(here: Running) -> None:
+def test_an_unread_body_does_not_block_its_connection(here: Running) -> None:
     piece = b"10000\r\n" + b" " * 65536 + b"\r\n"
 
-    heard = ask(here.url, head_of("/api/keys", CHUNKED), *[piece] * 80, within=10)
+    response = ask(here.url, head_of("/api/keys", CHUNKED), *[piece] * 80, within=10)
 
-    assert heard.status == 401
-    assert heard.closed
+    assert response.status == 401
+    assert response.closed
 
 
 def test_the_refusal_of_a_large_body_reaches_a_client_that_sends_all_of_it(here: Running) -> None:
     with httpx2.Client(trust_env=False, timeout=20, verify=False) as client:
-        said = client.post(f"{here.url}/v1/chat/completions", json={"model": "x" * (8 * MIB)})
+        response = client.post(f"{here.url}/v1/chat/completions", json={"model": "x" * (8 * MIB)})
 
-    assert said.status_code == 413
+    assert response.status_code == 413
 
 
-def test_too_many_connections_are_turned_away_and_the_others_served(here: Running) -> None:
+def test_excess_connections_are_refused_and_others_served(here: Running) -> None:
     peers, early = [], 0
     with ExitStack() as stack:
         for _ in range(MOST + 20):
@@ -329,14 +329,14 @@ def is_served(here: Running) -> bool:
         return False
 
 
-def test_an_old_client_gets_a_stream_that_ends_with_the_connection(here: Running) -> None:
+def test_an_http_1_0_client_gets_a_stream_that_ends_with_the_connection(here: Running) -> None:
     streamed = CHAT.replace(b'{"model"', b'{"stream":true,"model"')
     asked = sized(streamed).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
 
-    heard = ask(here.url, asked)
+    response = ask(here.url, asked)
 
-    assert heard.status == 200
-    assert heard.closed
-    assert b"transfer-encoding" not in heard.data
-    assert heard.body.startswith(b"data: {")
-    assert heard.body.endswith(b"data: [DONE]\n\n")
+    assert response.status == 200
+    assert response.closed
+    assert b"transfer-encoding" not in response.data
+    assert response.body.startswith(b"data: {")
+    assert response.body.endswith(b"data: [DONE]\n\n")

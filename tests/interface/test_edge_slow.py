@@ -1,4 +1,4 @@
-"""Clients that take their time, on both servers (S07, S42)."""
+"""Slow clients (S07, S42)."""
 
 import socket
 import threading
@@ -18,7 +18,7 @@ from raw import Heard, ask, call, chat, hear, request, sized, tell
 from gateway_core.cli.event_loop import LOOPS
 
 SHORT = 0.8
-"""Seconds that the limits of time are set to; one of the door's ticks is a quarter of it."""
+"""Seconds of the time limits; the server checks them four times as often."""
 LATE = 3.0
 MIB = 1024 * 1024
 READERS = 50
@@ -41,7 +41,7 @@ def here(
 
 
 class Probe:
-    """Asks for health all the while, and keeps how long each answer took."""
+    """Requests the health route repeatedly and records the durations."""
 
     def __init__(self, here: Running) -> None:
         self.url = here.url
@@ -71,7 +71,7 @@ class Probe:
         return sorted(self.seconds)[len(self.seconds) // 2]
 
 
-def test_slow_heads_and_bodies_are_cut_while_others_are_served(here: Running) -> None:
+def test_slow_heads_and_bodies_time_out_while_others_are_served(here: Running) -> None:
     probe = Probe(here)
     body = chat(b"Content-Length: 1048576", body=b"{")
 
@@ -81,46 +81,46 @@ def test_slow_heads_and_bodies_are_cut_while_others_are_served(here: Running) ->
         for unfinished in [HEALTH[:6]] * 100 + [body] * 40:
             peers.append(stack.enter_context(call(here.url)))
             tell(peers[-1], unfinished)
-        heard = [hear(peer, 10) for peer in peers]
+        responses = [hear(peer, 10) for peer in peers]
         lasted = time.monotonic() - begun
 
-    assert {tuple(each.statuses) for each in heard} == {(408,)}
-    assert all(each.closed for each in heard)
+    assert {tuple(each.statuses) for each in responses} == {(408,)}
+    assert all(each.closed for each in responses)
     assert lasted < LATE
     assert probe.usual < 0.5
 
 
-def test_a_head_that_trickles_does_not_earn_more_time(here: Running) -> None:
+def test_a_trickling_head_gets_no_more_time(here: Running) -> None:
     with call(here.url) as peer:
         begun = time.monotonic()
         for byte in HEALTH[:-2]:
             tell(peer, bytes([byte]))
-            heard = hear(peer, 0.1)
-            if heard.closed:
+            response = hear(peer, 0.1)
+            if response.closed:
                 break
 
-    assert heard.statuses == [408]
+    assert response.statuses == [408]
     assert time.monotonic() - begun < LATE
 
 
-def test_a_body_behind_a_head_that_came_before_must_come_in_time(here: Running) -> None:
+def test_a_body_after_a_repeated_head_must_arrive_in_time(here: Running) -> None:
     whole = sized()
     with call(here.url) as peer:
         tell(peer, whole)
         first = hear(peer, 5, until=b"}}")
         begun = time.monotonic()
         tell(peer, whole[:-5])
-        heard = hear(peer, 10)
+        response = hear(peer, 10)
 
     assert len(first.statuses) == 1
-    assert heard.statuses == [408]
-    assert heard.closed
+    assert response.statuses == [408]
+    assert response.closed
     assert time.monotonic() - begun < LATE
 
 
 @pytest.mark.parametrize("before", [(), (sized(),)], ids=["new", "known"])
 @pytest.mark.parametrize("size", [1048576, 60_000])
-def test_a_body_that_trickles_does_not_earn_more_time(
+def test_a_trickling_body_gets_no_more_time(
     here: Running, before: tuple[bytes, ...], size: int
 ) -> None:
     with call(here.url) as peer:
@@ -129,36 +129,36 @@ def test_a_body_that_trickles_does_not_earn_more_time(
             hear(peer, 5, until=b"}}")
         begun = time.monotonic()
         tell(peer, chat(b"Content-Length: %d" % size, body=b"{"))
-        heard: list[Heard] = []
-        while not (heard and heard[-1].closed) and time.monotonic() - begun < 2 * LATE:
+        received: list[Heard] = []
+        while not (received and received[-1].closed) and time.monotonic() - begun < 2 * LATE:
             tell(peer, b" ")
-            heard.append(hear(peer, 0.2))
+            received.append(hear(peer, 0.2))
 
-    assert b"".join(each.data for each in heard).startswith(b"HTTP/1.1 408 ")
+    assert b"".join(each.data for each in received).startswith(b"HTTP/1.1 408 ")
     assert time.monotonic() - begun < LATE
 
 
-def test_a_body_that_keeps_coming_is_waited_for(here: Running) -> None:
+def test_a_body_that_keeps_arriving_is_read(here: Running) -> None:
     with call(here.url) as peer:
         tell(peer, chat(b"Content-Length: 5120", body=b""))
         for byte in b"nope!":
             early = hear(peer, 0.6 * SHORT)
             tell(peer, bytes([byte]) * 1024)
-        heard = hear(peer, 5, until=b"}}")
+        response = hear(peer, 5, until=b"}}")
 
     assert early.data == b""
-    assert heard.status == 400
+    assert response.status == 400
 
 
-def test_an_idle_connection_is_closed_without_a_word(here: Running) -> None:
+def test_an_idle_connection_is_closed_without_a_response(here: Running) -> None:
     with call(here.url) as fresh, call(here.url) as used:
         tell(used, HEALTH)
         assert hear(used, 5, until=b"true}").status == 200
 
-        heard = [hear(peer, LATE) for peer in (fresh, used)]
+        responses = [hear(peer, LATE) for peer in (fresh, used)]
 
-    assert all(each.closed for each in heard)
-    assert all(each.data == b"" for each in heard)
+    assert all(each.closed for each in responses)
+    assert all(each.data == b"" for each in responses)
 
 
 def flood(asked: Asked) -> Said:
@@ -167,7 +167,7 @@ def flood(asked: Asked) -> Said:
 
 
 @pytest.mark.parametrize("server", LOOPS)
-def test_a_slow_reader_holds_little_memory(tmp_path: Path, server: str) -> None:
+def test_a_slow_reader_uses_little_memory(tmp_path: Path, server: str) -> None:
     started = running(tmp_path, "--loop", server, variables={"GATEWAY_DRAIN_MS": "0"})
     with vendor(flood) as lab, started as here, ExitStack() as stack:
         add_node(here, tmp_path, lab)
@@ -190,7 +190,7 @@ def test_a_slow_reader_holds_little_memory(tmp_path: Path, server: str) -> None:
 
 
 def slow_reader(here: Running) -> socket.socket:
-    """A client whose socket takes next to nothing, with a stream that it asked for."""
+    """A client with a tiny receive buffer that has requested a stream."""
     host, port = here.url.removeprefix("http://").split(":")
     peer = socket.socket()
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -201,7 +201,7 @@ def slow_reader(here: Running) -> socket.socket:
 
 
 def settle(memory: psutil.Process) -> None:
-    """Wait until a process takes no more memory, for four seconds at most."""
+    """Wait until a process's memory stops growing, for four seconds at most."""
     deadline, before, still = time.monotonic() + 4, 0, 0
     while still < 6 and time.monotonic() < deadline:
         now = memory.memory_info().rss
@@ -211,7 +211,7 @@ def settle(memory: psutil.Process) -> None:
 
 
 @pytest.mark.parametrize("server", LOOPS)
-def test_a_gateway_short_of_memory_serves_what_is_cheap(tmp_path: Path, server: str) -> None:
+def test_a_gateway_short_of_memory_refuses_inference_only(tmp_path: Path, server: str) -> None:
     tight = {"GATEWAY_MEMORY_MB": "1"}
     with running(tmp_path, "--loop", server, variables=tight) as here, call(here.url) as idle:
         refused = ask(here.url, sized(), until=b"}}")

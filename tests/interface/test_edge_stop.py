@@ -1,4 +1,4 @@
-"""A gateway that is asked to stop, with streams on the way, on both servers (S43)."""
+"""Stopping a gateway with running streams (S43)."""
 
 import os
 import signal
@@ -22,14 +22,16 @@ from gateway_core.cli.event_loop import LOOPS
 
 @contextmanager
 def stopping(here: Running) -> Iterator[None]:
-    """Asked to stop; when the block ends it has stopped, in order."""
+    """Send the signal to stop; when the block ends the gateway has stopped in order."""
     here.process.send_signal(signal.SIGTERM)
     yield
     assert here.process.wait(15) == 0
 
 
 @pytest.mark.parametrize("server", LOOPS)
-def test_streams_may_finish_and_newcomers_are_refused(tmp_path: Path, server: str) -> None:
+def test_on_a_stop_streams_may_finish_and_new_requests_are_refused(
+    tmp_path: Path, server: str
+) -> None:
     with vendor(slow) as lab, running(tmp_path, "--loop", server) as here, ExitStack() as stack:
         add_node(here, tmp_path, lab)
         idle, half = (stack.enter_context(call(here.url)) for _ in range(2))
@@ -54,7 +56,7 @@ def test_streams_may_finish_and_newcomers_are_refused(tmp_path: Path, server: st
 
 
 @pytest.mark.parametrize("server", LOOPS)
-def test_streams_are_told_when_their_time_is_up(tmp_path: Path, server: str) -> None:
+def test_streams_end_with_an_error_when_their_time_is_up(tmp_path: Path, server: str) -> None:
     short = {"GATEWAY_DRAIN_MS": "300"}
     started = running(tmp_path, "--loop", server, variables=short)
     with vendor(endless) as lab, started as here, ExitStack() as stack:
@@ -102,7 +104,7 @@ def half_said(peer: socket.socket) -> None:
     tell(peer, request("GET /api/health")[:-2])
 
 
-def test_a_signal_that_came_before_the_workers_ends_them() -> None:
+def test_a_signal_before_the_workers_start_stops_them() -> None:
     script = (
         "import signal, sys, time\n"
         "from gateway_core.cli.workers import supervise\n"
@@ -114,7 +116,7 @@ def test_a_signal_that_came_before_the_workers_ends_them() -> None:
     assert ended.returncode == 0
 
 
-def test_a_signal_that_comes_during_the_start_is_heeded(tmp_path: Path) -> None:
+def test_a_signal_during_the_start_is_obeyed(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     folder = tmp_path / "data" / "plugins"
     folder.mkdir(parents=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""Several workers on one port: they answer alike, are replaced, and stop together."""
+"""Several workers on one port: they share state, are replaced, and stop together."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ WORKERS = 2
 
 
 class Talk:
-    """A client that keeps one connection, and so stays with one worker."""
+    """A client with one connection, and so with one worker."""
 
     def __init__(self, here: Running, data_dir: Path) -> None:
         self.http = operator(here, data_dir)
@@ -26,9 +26,9 @@ class Talk:
         self.worker = worker_of(here, self.http)
 
     def ask(self, method: str, body: Any = None) -> Any:
-        said = self.http.request(method, "/api/settings", json=body)
-        assert said.status_code == 200
-        return said.json()
+        response = self.http.request(method, "/api/settings", json=body)
+        assert response.status_code == 200
+        return response.json()
 
 
 def workers(here: Running) -> list[psutil.Process]:
@@ -53,7 +53,7 @@ _seen: set[tuple[int, int]] = set()
 
 
 def one_each(here: Running, data_dir: Path) -> dict[int, Talk]:
-    """A conversation with each worker."""
+    """One connection to each worker."""
     found: dict[int, Talk] = {}
     deadline = time.monotonic() + 10
     while len(found) < WORKERS:
@@ -96,7 +96,7 @@ def pids(here: Running) -> list[int]:
 
 
 def wait_for(reached: Any) -> float:
-    """Ask until it is so, for ten seconds at most; give how long it took."""
+    """Poll until the condition holds, for ten seconds at most; return the duration."""
     begun = time.monotonic()
     while not reached():
         assert time.monotonic() - begun < 10
@@ -111,13 +111,13 @@ LOGIN_VARIABLES = {
 
 
 def guess(here: Running) -> int:
-    """The status of a wrong password, at whatever worker takes a new connection."""
+    """The status of a wrong password on a new connection, at any worker."""
     body, headers = {"password": "wrong canary"}, {"origin": here.url}
     with httpx2.Client(trust_env=False, timeout=20) as http:
         return http.post(f"{here.url}/api/auth/login", json=body, headers=headers).status_code
 
 
-def test_whoever_is_locked_out_is_so_at_every_worker_until_the_next_start(tmp_path: Path) -> None:
+def test_a_lockout_applies_to_every_worker_until_the_next_start(tmp_path: Path) -> None:
     guesses: list[int] = []
     with running(tmp_path, "--workers", str(WORKERS), variables=LOGIN_VARIABLES) as here:
         while 429 not in guesses and len(guesses) < 5 * WORKERS:
@@ -143,7 +143,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     assert alive == []
 
 
-def test_a_stop_that_one_worker_is_asked_for_is_for_all(tmp_path: Path) -> None:
+def test_a_stop_request_to_one_worker_stops_all(tmp_path: Path) -> None:
     with running(tmp_path, "--workers", str(WORKERS)) as here:
         wait_for(lambda: len(workers(here)) == WORKERS)
         talk = Talk(here, tmp_path)

@@ -1,4 +1,4 @@
-"""Inference over HTTP/2: what flows as it comes, and clients that are slow or leave."""
+"""Inference over HTTP/2: forwarding, slow clients and disconnects."""
 
 import json
 import threading
@@ -26,7 +26,7 @@ def here(
 
 @pytest.fixture
 def over(here: Served, tmp_path: Path) -> Callable[..., Any]:
-    """Has a client do something over HTTP/2, in the gateway's own loop."""
+    """Runs a client over HTTP/2 in the gateway's loop."""
     issued = issue(tmp_path)
 
     def run(work: Callable[[Peer], Coroutine[Any, Any, Any]]) -> Any:
@@ -41,7 +41,7 @@ def over(here: Served, tmp_path: Path) -> Callable[..., Any]:
 
 @pytest.fixture
 def pushed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether each piece, and each whole answer, left in the moment it came."""
+    """Whether each chunk, and each whole answer, was sent in the callback that received it."""
     found: list[bool] = []
     lock = threading.Lock()
     for name in ("push", "reply"):
@@ -66,7 +66,7 @@ async def ask(peer: Peer, model: str) -> int:
     return number
 
 
-def test_a_whole_answer_leaves_at_once(over: Callable[..., Any], pushed: list[bool]) -> None:
+def test_a_whole_answer_is_sent_at_once(over: Callable[..., Any], pushed: list[bool]) -> None:
     async def work(peer: Peer) -> Any:
         return await peer.answer(await ask(peer, "whole"))
 
@@ -77,7 +77,7 @@ def test_a_whole_answer_leaves_at_once(over: Callable[..., Any], pushed: list[bo
     assert pushed == [True]
 
 
-def test_a_stream_flows_as_it_comes(over: Callable[..., Any], pushed: list[bool]) -> None:
+def test_a_stream_is_forwarded_chunk_by_chunk(over: Callable[..., Any], pushed: list[bool]) -> None:
     async def work(peer: Peer) -> Any:
         return await peer.answer(await ask(peer, "paced"))
 
@@ -96,7 +96,7 @@ async def heard(peer: Peer, number: int, size: int) -> bool:
     return not peer.ended(number)
 
 
-def test_a_client_that_takes_a_stream_slowly_gets_all_of_it(over: Callable[..., Any]) -> None:
+def test_a_slow_client_gets_the_whole_stream(over: Callable[..., Any]) -> None:
     async def work(peer: Peer) -> bytes:
         peer.takes = False
         number = await ask(peer, "much")
@@ -115,7 +115,7 @@ def test_a_client_that_takes_a_stream_slowly_gets_all_of_it(over: Callable[..., 
 
 
 @pytest.mark.parametrize("how", ["reset", "lost"])
-def test_a_client_that_leaves_ends_what_the_vendor_does(
+def test_a_client_disconnect_ends_the_vendors_stream(
     here: Served, over: Callable[..., Any], how: str
 ) -> None:
     vendor = here.vendors["openai"]

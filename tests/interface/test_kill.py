@@ -1,4 +1,4 @@
-"""A gateway that is killed: what it acknowledged is there afterwards (security test S41)."""
+"""A killed gateway: acknowledged data is there afterwards (security test S41)."""
 
 import random
 import sqlite3
@@ -16,12 +16,12 @@ from gateway_core.metering.ledger import FLUSH_AFTER
 
 ROUNDS = 3
 MARGIN = 0.75
-"""Seconds that writing may take on a busy machine, beyond the time rows may wait."""
+"""Seconds that writing may take on a busy machine, beyond the delay of rows."""
 CHAT = {"model": "echo/echo", "messages": [{"role": "user", "content": "hi"}]}
 
 
 class Load:
-    """Asks for answers and saves settings and keys until the gateway is gone."""
+    """Sends requests and saves settings and keys until the gateway is gone."""
 
     def __init__(self, url: str, token: str, name: str) -> None:
         self.url, self.name = url, name
@@ -44,21 +44,21 @@ class Load:
                     return
 
     def _chat(self, client: httpx2.Client, number: int) -> None:
-        said = client.post("/v1/chat/completions", json=CHAT)
-        assert said.status_code == 200
-        self.answered.append((said.headers["x-request-id"], time.monotonic()))
+        response = client.post("/v1/chat/completions", json=CHAT)
+        assert response.status_code == 200
+        self.answered.append((response.headers["x-request-id"], time.monotonic()))
 
     def _save(self, client: httpx2.Client, number: int) -> None:
         key = f"{self.name}-{number}"
-        said = client.patch("/api/settings", json={key: number}, headers=self.headers)
-        assert said.status_code == 200
+        response = client.patch("/api/settings", json={key: number}, headers=self.headers)
+        assert response.status_code == 200
         self.saved.append(key)
 
     def _mint(self, client: httpx2.Client, number: int) -> None:
         body = {"name": f"{self.name}-{number}", "machineId": "any"}
-        said = client.post("/api/keys", json=body, headers=self.headers)
-        assert said.status_code == 201
-        self.keys.append(said.json()["key"])
+        response = client.post("/api/keys", json=body, headers=self.headers)
+        assert response.status_code == 201
+        self.keys.append(response.json()["key"])
 
 
 def test_nothing_that_was_acknowledged_is_lost_when_the_gateway_is_killed(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_gateway_is_killed(tmp_pa
 
 
 def check_rows(data_dir: Path, load: Load, killed_at: float) -> None:
-    """The ledger holds each answer but those of the last moment, and none twice."""
+    """The ledger has each answer except the very last ones, and none twice."""
     with sqlite3.connect(data_dir / "db" / "data.sqlite") as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         rows = [row[0] for row in database.execute("SELECT request_id FROM usage")]

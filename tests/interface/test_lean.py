@@ -1,4 +1,4 @@
-"""What a gateway that serves has not loaded, because nobody has needed it yet."""
+"""Modules that a serving gateway has not imported, because no request needed them."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ HEAVY = {
     *("gateway_core.cli.options", "gateway_core.cli.doctor", "gateway_core.cli.api_client"),
     *("gateway_core.upstream.transport.httpx_transport", "gateway_core.http.openapi"),
 }
-"""Modules and packages that serving a plain request does without."""
+"""Modules and packages that a chat request does not need."""
 PLUGIN = """
 import atexit, json, sys
 from pathlib import Path
@@ -59,7 +59,7 @@ def _answered(asked: Asked) -> Said:
 
 
 def _install(site: Path, source: str) -> None:
-    """Put the plugin where an installer would."""
+    """Copy the plugin to where an installer puts it."""
     info = site / "lean_vendor-1.0.dist-info"
     info.mkdir(parents=True)
     (site / "lean_vendor.py").write_text(source)
@@ -69,7 +69,7 @@ def _install(site: Path, source: str) -> None:
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The modules of a process that has told its health and answered one chat, at its end."""
+    """The modules of a process after a health request and one chat request."""
     folder = tmp_path_factory.mktemp("lean")
     told, body = folder / "modules.json", {"model": "lean/m-1", "messages": [MESSAGE]}
     with vendor(_answered) as behind:
@@ -80,17 +80,17 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
             httpx2.Client(base_url=here.url, trust_env=False, timeout=30) as client,
         ):
             healthy = client.get("/api/health")
-            said = client.post("/v1/chat/completions", json=body)
-    assert healthy.status_code == said.status_code == 200
-    assert said.json()["choices"][0]["message"]["content"] == "Hello"
+            response = client.post("/v1/chat/completions", json=body)
+    assert healthy.status_code == response.status_code == 200
+    assert response.json()["choices"][0]["message"]["content"] == "Hello"
     return set(json.loads(told.read_text()))
 
 
-def test_serving_a_plain_chat_loads_nothing_that_only_other_work_needs(loaded: set[str]) -> None:
+def test_serving_a_chat_request_imports_no_module_it_does_not_need(loaded: set[str]) -> None:
     assert not {name for name in loaded if any(f"{name}.".startswith(f"{h}.") for h in HEAVY)}
 
 
-def test_every_bundled_plugin_is_loaded_all_the_same(loaded: set[str]) -> None:
+def test_every_bundled_plugin_is_loaded(loaded: set[str]) -> None:
     folders = Path(__file__).parents[2].glob("plugins/*/*/gateway_*/__init__.py")
 
     assert {"gateway_dashboard_api.plugin", *(each.parent.name for each in folders)} <= loaded

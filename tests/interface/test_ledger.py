@@ -32,7 +32,7 @@ CLIENTS: dict[str, tuple[str, dict[str, Any], bytes]] = {
     ),
     "ollama": ("/v1/api/chat", {"messages": [ASKED]}, b'"done":true'),
 }
-"""The path, the body without its model, and what a stream's last frame has in it."""
+"""The path, the body without its model, and text in the last frame of a stream."""
 
 
 def answer(wire: str) -> Any:
@@ -69,7 +69,7 @@ def new_key(here: Served, name: str, **policy: Any) -> tuple[str, str]:
 
 
 def stored(here: Served, key_id: str) -> list[tuple[Any, ...]]:
-    """What the database file says of a key, read by another connection."""
+    """A key's usage in the database file, read by another connection."""
     path = here.gateway.core.data_dir.database
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
         return database.execute(
@@ -89,7 +89,7 @@ def request_of(client: str, vendor: str, *, stream: bool) -> tuple[str, dict[str
 
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_row_of_a_capped_key_is_there_before_the_end_is_seen(
+def test_the_row_of_a_limited_key_is_written_before_the_end_is_sent(
     here: Served, http: httpx2.Client, taken: list[bool], client: str, vendor: str
 ) -> None:
     key_id, text = new_key(here, "capped", monthlyTokenLimit=10**6)
@@ -113,42 +113,42 @@ def test_the_row_of_a_capped_key_is_there_before_the_end_is_seen(
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_whole_answer_is_counted_once_and_before_it_is_seen(
+def test_a_whole_answer_is_counted_once_and_before_it_is_sent(
     here: Served, http: httpx2.Client, taken: list[bool], client: str
 ) -> None:
     key_id, text = new_key(here, "capped", maxTokens=10**6)
     path, body = request_of(client, "openai", stream=False)
 
     for number in (1, 2, 3):
-        said = http.post(here.url + path, json=body, headers={"authorization": f"Bearer {text}"})
+        response = http.post(
+            here.url + path, json=body, headers={"authorization": f"Bearer {text}"}
+        )
         rows = stored(here, key_id)
 
-        assert said.status_code == 200, said.text
+        assert response.status_code == 200, response.text
         assert [row[:3] for row in rows] == [("ok", INPUT_TOKENS, OUTPUT_TOKENS)] * number
 
     assert taken == [True, True]
 
 
-def test_a_limit_that_is_spent_refuses_the_next_call_at_once(
-    here: Served, http: httpx2.Client
-) -> None:
+def test_an_exhausted_limit_refuses_the_next_call(here: Served, http: httpx2.Client) -> None:
     _, text = new_key(here, "small", dailyOutputTokenLimit=2 * OUTPUT_TOKENS)
     path, body = request_of("claude", "claude", stream=True)
     headers = {"authorization": f"Bearer {text}"}
 
-    said = [http.post(here.url + path, json=body, headers=headers) for _ in range(3)]
+    responses = [http.post(here.url + path, json=body, headers=headers) for _ in range(3)]
 
-    assert [each.status_code for each in said] == [200, 200, 429]
-    refused = said[2].json()
+    assert [each.status_code for each in responses] == [200, 200, 429]
+    refused = responses[2].json()
     assert refused["type"] == "error"
     assert refused["error"]["type"] == "rate_limit_error"
     assert refused["error"]["message"] == (
         "API key daily output tokens limit reached (2/2). Resets at local midnight."
     )
-    assert 0 < int(said[2].headers["retry-after"]) <= 25 * 3600
+    assert 0 < int(responses[2].headers["retry-after"]) <= 25 * 3600
 
 
-def test_one_row_for_each_request_whatever_becomes_of_it(here: Served, http: httpx2.Client) -> None:
+def test_every_request_has_one_row_however_it_ends(here: Served, http: httpx2.Client) -> None:
     key_id, text = new_key(here, "busy", monthlyRequestLimit=10**6)
     headers = {"authorization": f"Bearer {text}"}
 
@@ -157,8 +157,8 @@ def test_one_row_for_each_request_whatever_becomes_of_it(here: Served, http: htt
         path, body = request_of(client, vendor, stream=number % 2 == 0)
         if number % 7 == 0:
             body, path = {**body, "model": "v-openai"}, path.replace(vendor, "nobody")
-        said = http.post(here.url + path, json=body, headers=headers)
-        return str(said.headers["x-request-id"])
+        response = http.post(here.url + path, json=body, headers=headers)
+        return str(response.headers["x-request-id"])
 
     with ThreadPoolExecutor(8) as pool:
         ids = list(pool.map(call, range(120)))

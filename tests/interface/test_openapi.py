@@ -44,7 +44,7 @@ NODES = "/api/provider-nodes"
 BASE = "http://127.0.0.1"
 CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = 3 if settings.default.derandomize else 60
-"""Requests of each sort to each operation; more where other ones are made each time."""
+"""Requests of each sort to each operation; more with the profile that draws new ones."""
 COUNT = count()
 LEFT_OUT = {
     ("POST", "/api/auth/oidc/test"): "calls an identity provider",
@@ -65,7 +65,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "/api/proxy-pools": {"proxyUrl": NOBODY},
     "/api/connection-groups": {},
 }
-"""How to make a row that an operation on one of them can find; its name is added."""
+"""Bodies that create a row for operations on one row; its name is added."""
 HOMES = {"/api/usage": "/api/providers"}
 VARIABLES = {"ENABLE_TRANSLATOR": "true", "JWT_SECRET": "a text that is long enough to sign with"}
 CALM = settings(
@@ -77,7 +77,7 @@ CALM = settings(
 
 
 def operations() -> list[RouteOperation]:
-    """Every operation that is routed. Making the routes asks nothing of the gateway."""
+    """Every routed operation. Building the routes does not use the gateway."""
     core = cast(Core, None)
     table = (*meta.routes(core), *models.routes(core), *plugin.routes_of(core))
     return [operation for each in table for operation in each.operations]
@@ -90,7 +90,7 @@ ASKED = [
     for each in SERVED
     if (each.method, each.path) not in LEFT_OUT and (each.media != STREAM or each.method != "GET")
 ]
-"""Without the streams that only a client's leaving ends."""
+"""Without streams that only a client disconnect ends."""
 
 
 def named(operation: RouteOperation) -> str:
@@ -101,7 +101,7 @@ each_operation = partial(pytest.mark.parametrize, ids=named)
 
 
 class Here(NamedTuple):
-    """A gateway that is open in another thread, and the document it shows."""
+    """A gateway that is open in another thread, and its document."""
 
     portal: BlockingPortal
     admin: AdminGateway
@@ -119,7 +119,7 @@ class Here(NamedTuple):
 
 
 def vendor_of_examples(admin: AdminGateway) -> dict[str, str]:
-    """A node by the name that the examples have for a provider."""
+    """A node with the provider's name of the examples."""
     return {"name": "Vendor", "prefix": "openai", "baseUrl": f"{admin.vendor.url}/v1"}
 
 
@@ -154,7 +154,7 @@ def test_every_route_is_an_operation(here: Here) -> None:
     assert [each.route for each in here.admin.gateway.app.routes if not each.operations] == []
 
 
-def test_operations_have_names_of_their_own(here: Here) -> None:
+def test_operation_ids_are_unique(here: Here) -> None:
     names = [
         operation["operationId"]
         for item in here.document["paths"].values()
@@ -174,7 +174,7 @@ def test_an_operation_has_a_purpose(operation: RouteOperation) -> None:
 
 
 @each_operation("operation", [each for each in SERVED if each.body is not None])
-def test_a_body_has_an_example_that_it_would_take(here: Here, operation: RouteOperation) -> None:
+def test_the_example_of_a_body_is_valid(here: Here, operation: RouteOperation) -> None:
     item = here.document["paths"][template(operation.path)][operation.method.lower()]
     content = item["requestBody"]["content"]["application/json"]
     whole = {"components": here.document["components"], "$ref": content["schema"].get("$ref", "#")}
@@ -184,7 +184,7 @@ def test_a_body_has_an_example_that_it_would_take(here: Here, operation: RouteOp
     Draft202012Validator(schema).validate(content["example"])
 
 
-def test_a_program_reads_it_with_a_key_and_a_stranger_does_not(here: Here) -> None:
+def test_the_document_needs_a_credential(here: Here) -> None:
     key = _row(here, "/api/keys")["key"]
     far = partial(client_of, here.admin.gateway, "203.0.113.5", operator=False)
 
@@ -196,14 +196,12 @@ def test_a_program_reads_it_with_a_key_and_a_stranger_does_not(here: Here) -> No
     assert here.portal.call(read) == 401
 
 
-def test_what_is_left_out_is_there() -> None:
+def test_excluded_operations_exist() -> None:
     assert LEFT_OUT.keys() <= {(each.method, each.path) for each in SERVED}
 
 
 @each_operation("operation", ASKED)
-def test_whatever_is_asked_the_answer_is_a_promised_one(
-    here: Here, operation: RouteOperation
-) -> None:
+def test_every_response_matches_the_document(here: Here, operation: RouteOperation) -> None:
     target = here.schema[template(operation.path)][operation.method]
     takes = operation.body is not None or operation.query is not None
     modes = GenerationMode if takes else (GenerationMode.POSITIVE,)
@@ -215,7 +213,7 @@ def test_whatever_is_asked_the_answer_is_a_promised_one(
         _try(here, operation.status, target.as_strategy(generation_mode=mode, **known))
 
 
-def test_whatever_is_asked_of_a_model_is_not_a_fault_of_the_gateway(here: Here) -> None:
+def test_no_inference_request_causes_an_internal_error(here: Here) -> None:
     for found in here.schema.get_all_operations():
         target = found.ok()
         if "x-gateway-format" in target.definition.raw:
@@ -239,7 +237,7 @@ def test_the_script_in_the_documentation_works(
 
 
 def _known(here: Here, operation: RouteOperation) -> dict[str, Any]:
-    """The parameters that lead to a row which is there, made for the occasion."""
+    """The path parameters of a row that was created for this call."""
     start, place, _ = operation.path.partition("/{")
     home = HOMES.get(start, start)
     if home not in ROWS or not place:
@@ -259,7 +257,7 @@ def _row(here: Here, home: str) -> dict[str, Any]:
 
 
 def _try(here: Here, status: int, strategy: Any) -> None:
-    """Ask a few times; what is answered has to be in the document."""
+    """Send a few requests and check each response against the document."""
 
     @CALM
     @given(case=strategy)

@@ -18,7 +18,7 @@ from process import Running, running, vendor
 PASSWORD = "a long enough password"
 VENDOR_KEY = "vendor-key-1"
 REMOTE = {"x-forwarded-for": "203.0.113.5"}
-"""Marks a caller as one who came through a proxy, from elsewhere."""
+"""Headers of a caller behind a proxy."""
 
 
 def answer(asked: Asked) -> Said:
@@ -38,9 +38,11 @@ class Operator:
         )
 
     def ask(self, method: str, path: str, body: Any = None, *, status: int = 200) -> Any:
-        said = self.http.request(method, path, json=body)
-        assert said.status_code == status, f"{method} {path}: {said.status_code} {said.text}"
-        return said.json()
+        response = self.http.request(method, path, json=body)
+        assert response.status_code == status, (
+            f"{method} {path}: {response.status_code} {response.text}"
+        )
+        return response.json()
 
 
 class Program:
@@ -88,11 +90,11 @@ def test_a_day_in_an_operators_life(here: Running, lab: FakeVendor) -> None:
 
 
 def first_login(operator: Operator) -> None:
-    """The built-in password only opens the way to a password of one's own."""
+    """The built-in password only allows setting another one."""
     assert operator.ask("GET", "/api/auth/status")["usingDefaultPassword"] is True
     operator.ask("GET", "/api/keys", status=401)
-    told = operator.ask("POST", "/api/auth/login", {"password": "123456"}, status=403)
-    change = {"proof": told["proof"], "newPassword": PASSWORD}
+    reply = operator.ask("POST", "/api/auth/login", {"password": "123456"}, status=403)
+    change = {"proof": reply["proof"], "newPassword": PASSWORD}
     operator.ask("POST", "/api/auth/change-password", change)
     assert operator.ask("GET", "/api/auth/status")["authenticated"] is True
 
@@ -112,8 +114,8 @@ def log_in_again(operator: Operator, backup_code: str) -> None:
     asked = operator.ask("POST", "/api/auth/login", {"password": PASSWORD})
     assert asked["mfaRequired"] is True
     operator.ask("GET", "/api/keys", status=401)
-    told = operator.ask("POST", "/api/auth/mfa/verify", {"code": backup_code})
-    assert told["backupCodesRemaining"] == 9
+    reply = operator.ask("POST", "/api/auth/mfa/verify", {"code": backup_code})
+    assert reply["backupCodesRemaining"] == 9
 
 
 def add_account(operator: Operator, lab: FakeVendor) -> str:

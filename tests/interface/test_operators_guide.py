@@ -21,7 +21,7 @@ def commands() -> list[list[str]]:
 
 def test_the_commands_of_the_operators_guide_work(tmp_path: Path) -> None:
     with running(tmp_path):
-        told = [
+        texts = [
             subprocess.run(
                 [COMMAND, *words],
                 env={**os.environ, "DATA_DIR": str(tmp_path)},
@@ -31,12 +31,12 @@ def test_the_commands_of_the_operators_guide_work(tmp_path: Path) -> None:
             for words in commands()
         ]
 
-    assert len(told) >= 15
-    assert not [f"{each.args}: {each.stdout} {each.stderr}" for each in told if each.returncode]
-    assert all(json.loads(each.stdout) is not None for each in told)
+    assert len(texts) >= 15
+    assert not [f"{each.args}: {each.stdout} {each.stderr}" for each in texts if each.returncode]
+    assert all(json.loads(each.stdout) is not None for each in texts)
 
 
 @pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_every_command_is_a_call_of_the_desk(words: list[str]) -> None:
+def test_every_command_is_a_management_call(words: list[str]) -> None:
     assert words[0] == "api"
     assert words[2].startswith("/api/")

@@ -36,7 +36,7 @@ def gateway(data_dir: Path) -> Iterator[tuple[str, str]]:
 
 
 def run(command: str, address: str) -> httpx2.Response:
-    """Do what curl would do."""
+    """Send the request of a curl command."""
     words = shlex.split(command.replace("\\\n", " "))
     url = next(word for word in words if word.startswith("http"))
     url = re.sub(r"http://127\.0\.0\.1:\d+", address, url)
@@ -67,17 +67,17 @@ def test_the_first_request_that_is_printed_works(gateway: tuple[str, str]) -> No
     assert answer.json()["choices"][0]["message"]["content"] == "Hello"
 
 
-def test_in_a_container_it_is_said_how_to_make_a_key(tmp_path: Path) -> None:
+def test_in_a_container_the_message_shows_how_to_create_a_key(tmp_path: Path) -> None:
     variables = {"GATEWAY_MODE": "container", "HOSTNAME": "127.0.0.1"}
     with running(tmp_path, variables=variables) as here:
         said = here.printed.partition("need a key. Make one inside:")[2].strip().partition("\n")[0]
         program, *words = shlex.split(said)
         environment = {**os.environ, "DATA_DIR": str(tmp_path)}
-        told = subprocess.run([COMMAND, *words], env=environment, capture_output=True, text=True)
+        process = subprocess.run([COMMAND, *words], env=environment, capture_output=True, text=True)
 
     assert program == "model-gateway"
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout)["key"].startswith("sk-")
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout)["key"].startswith("sk-")
 
 
 def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir: Path) -> None:
@@ -86,7 +86,7 @@ def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir
 
     assert codes == [200]
     calls = [shlex.split(call.replace("\\\n", " ")) for call in DESK.findall(text)]
-    told = [
+    texts = [
         subprocess.run(
             [COMMAND, *call, "--url", gateway[0]],
             env={**os.environ, "DATA_DIR": str(data_dir)},
@@ -95,12 +95,12 @@ def test_the_commands_of_the_quick_start_work(gateway: tuple[str, str], data_dir
         )
         for call in calls
     ]
-    assert [(each.returncode, each.stderr) for each in told] == [(0, "")] * 3
-    assert json.loads(told[0].stdout)["connection"]["provider"] == "anthropic"
-    assert json.loads(told[2].stdout)["key"].startswith("sk-")
+    assert [(each.returncode, each.stderr) for each in texts] == [(0, "")] * 3
+    assert json.loads(texts[0].stdout)["connection"]["provider"] == "anthropic"
+    assert json.loads(texts[2].stdout)["key"].startswith("sk-")
 
 
-def test_what_is_there_says_so(gateway: tuple[str, str]) -> None:
+def test_plugins_list_shows_every_bundled_plugin_as_loaded(gateway: tuple[str, str]) -> None:
     listed = subprocess.run(
         [COMMAND, "plugins", "list", "--json"], capture_output=True, text=True, check=True
     )
@@ -112,27 +112,27 @@ def test_what_is_there_says_so(gateway: tuple[str, str]) -> None:
 
 
 def test_the_module_is_the_command() -> None:
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "gateway_core", "version"],
         capture_output=True,
         text=True,
         check=True,
     )
 
-    assert told.stdout.startswith("model-gateway ")
+    assert process.stdout.startswith("model-gateway ")
 
 
-def test_doctor_finds_nothing_bad(tmp_path: Path) -> None:
+def test_doctor_reports_no_problem(tmp_path: Path) -> None:
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "PORT": "0"}
-    told = subprocess.run(
+    process = subprocess.run(
         [COMMAND, "doctor", "--json"], capture_output=True, text=True, env=environment
     )
 
-    assert told.returncode == 0, told.stdout
-    assert not [f for f in json.loads(told.stdout) if f["state"] == "bad"]
+    assert process.returncode == 0, process.stdout
+    assert not [f for f in json.loads(process.stdout) if f["state"] == "bad"]
 
 
-def test_a_second_gateway_on_the_same_data_says_what_is_wrong(tmp_path: Path) -> None:
+def test_a_second_gateway_on_the_same_data_reports_the_conflict(tmp_path: Path) -> None:
     environment = {**os.environ, "DATA_DIR": str(tmp_path)}
     first = subprocess.Popen(
         [COMMAND, "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True

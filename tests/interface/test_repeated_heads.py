@@ -1,4 +1,4 @@
-"""Requests of one connection whose heads are the same: each is judged anew (5.1, 5.2)."""
+"""Requests of one connection with equal heads: each is checked (5.1, 5.2)."""
 
 import json
 import socket
@@ -54,7 +54,7 @@ def key_of(here: Served, **more: Any) -> dict[str, Any]:
 
 
 def operate(here: Served, method: str, path: str, body: object = None) -> httpx2.Response:
-    """What the operator of this machine does."""
+    """Calls with the CLI token of this machine."""
     shown = {CLI_HEADER: here.gateway.core.identity.cli_token}
     done = httpx2.request(method, here.url + path, json=body, headers=shown)
     assert done.status_code < 300, done.text
@@ -137,7 +137,7 @@ def test_a_key_that_expires_is_refused_on_an_open_connection(here: Served) -> No
             force_setattr(identity, "clock", before)
 
 
-def test_a_rule_that_is_added_counts_for_the_next_request(here: Served) -> None:
+def test_an_added_rule_applies_to_the_next_request(here: Served) -> None:
     key = key_of(here)
 
     with call(here.url) as peer:
@@ -151,7 +151,7 @@ def test_a_rule_that_is_added_counts_for_the_next_request(here: Served) -> None:
         assert hear(peer, 10, until=b"}").status == 403
 
 
-def test_a_head_of_an_answer_is_followed_by_no_body_however_often_it_is_asked(
+def test_repeated_head_requests_get_no_body(
     here: Served,
 ) -> None:
     asked = b"HEAD /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
@@ -188,7 +188,7 @@ def test_a_request_may_be_cut_anywhere(here: Served, taken: list[bool], behind: 
             assert taken == ([True] if cut >= head and not behind else [])
 
 
-def test_the_end_of_a_head_that_came_in_pieces_is_no_head(here: Served, taken: list[bool]) -> None:
+def test_the_end_of_a_split_head_is_not_taken_for_a_head(here: Served, taken: list[bool]) -> None:
     whole = chat(key_of(here)["key"], "hello")
     cut = whole.index(b"Content-Type")
     with call(here.url) as peer:
@@ -205,7 +205,7 @@ def test_the_end_of_a_head_that_came_in_pieces_is_no_head(here: Served, taken: l
 
 
 def half_of_one(here: Served, peer: socket.socket) -> bytes:
-    """Send a head that came before and some of a body; gives the rest."""
+    """Send a repeated head and part of a body; return the rest."""
     key = key_of(here)["key"]
     tell(peer, chat(key, "whole"))
     hear(peer, 10, until=ENOUGH)
@@ -217,7 +217,7 @@ def half_of_one(here: Served, peer: socket.socket) -> bytes:
     return whole[-5:]
 
 
-def test_a_client_that_leaves_before_its_body_is_whole_is_noted(here: Served) -> None:
+def test_a_disconnect_before_the_end_of_the_body_is_recorded(here: Served) -> None:
     with call(here.url) as peer:
         half_of_one(here, peer)
         seen = here.rows()[0].request_id
@@ -228,7 +228,7 @@ def test_a_client_that_leaves_before_its_body_is_whole_is_noted(here: Served) ->
     assert (row.status, row.http_status, row.attempts) == ("client_gone", 499, 0)
 
 
-def test_a_request_whose_body_is_late_is_refused_once_and_noted(
+def test_a_request_with_a_late_body_is_refused_once_and_recorded(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
@@ -245,7 +245,7 @@ def test_a_request_whose_body_is_late_is_refused_once_and_noted(
     assert (row.status, row.http_status, row.attempts) == ("client_gone", 499, 0)
 
 
-def test_a_stop_lets_a_request_that_is_not_whole_come_to_its_end(
+def test_a_stop_lets_an_incomplete_request_finish(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with (

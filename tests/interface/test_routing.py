@@ -1,4 +1,4 @@
-"""Accounts and their rest: who is asked, and what client and ledger see."""
+"""Accounts and cooldowns: which account is used, and what client and ledger see."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ from gateway_core import Auth, ProviderSpec
 from gateway_core.upstream.transport import AddressForbidden, AddressPolicy
 
 
-def test_an_account_that_is_rate_limited_is_left_alone_until_it_has_rested(
+def test_a_rate_limited_account_is_not_used_during_its_cooldown(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
     def script(asked: Asked) -> Said:
@@ -32,7 +32,7 @@ def test_an_account_that_is_rate_limited_is_left_alone_until_it_has_rested(
         assert [row.attempts for row in here.rows()] == [1, 1, 2]
 
 
-def test_retry_after_is_honoured_and_told_to_the_client(
+def test_retry_after_is_obeyed_and_sent_to_the_client(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
     busy = Said((b'{"error":"slow down"}',), status=429, headers={"retry-after": "77"})
@@ -50,7 +50,7 @@ def test_retry_after_is_honoured_and_told_to_the_client(
         assert len(here.vendors["acme"].asked) == 1
 
 
-def test_a_request_that_is_itself_wrong_is_not_tried_elsewhere(
+def test_an_invalid_request_is_not_tried_on_another_account(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
     wrong = Said((b'{"error":"invalid think value"}',), status=400)
@@ -66,7 +66,7 @@ def test_a_request_that_is_itself_wrong_is_not_tried_elsewhere(
         assert keys(here) == ["first"]
 
 
-def test_a_key_that_is_refused_makes_way_for_the_next(
+def test_after_a_refused_key_the_next_account_is_tried(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
     def script(asked: Asked) -> Said:
@@ -81,7 +81,7 @@ def test_a_key_that_is_refused_makes_way_for_the_next(
         assert keys(here) == ["bad", "good", "good"]
 
 
-def test_a_pinned_account_is_the_only_one_that_is_asked(
+def test_only_a_pinned_account_is_tried(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
     with served(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
@@ -93,7 +93,7 @@ def test_a_pinned_account_is_the_only_one_that_is_asked(
         assert keys(here) == ["second"]
 
 
-def test_accounts_take_turns_where_the_operator_wants_it(
+def test_accounts_take_turns_with_round_robin(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
     with served(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
@@ -125,7 +125,7 @@ def test_a_session_stays_on_its_account(
         assert keys(here) == ["a", "b", "a", "a", "b"]
 
 
-def test_without_an_account_the_answer_says_what_to_do(tmp_path: Path, http: httpx2.Client) -> None:
+def test_without_an_account_the_error_contains_advice(tmp_path: Path, http: httpx2.Client) -> None:
     with served(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
         answer = ask(http, here, "acme/m")
 
@@ -133,7 +133,7 @@ def test_without_an_account_the_answer_says_what_to_do(tmp_path: Path, http: htt
         assert "No active credentials for provider: acme" in answer.json()["error"]
 
 
-def test_a_key_that_the_vendor_repeats_is_not_told(
+def test_a_key_that_the_vendor_repeats_is_masked(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
     key = "canary-key-0815-4711"

@@ -27,8 +27,8 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "n": {"ty
 
 
 @dataclass
-class Told:
-    """What an SDK made of two answers."""
+class Outcome:
+    """The two answers, as an SDK read them."""
 
     thought: str = ""
     words: str = ""
@@ -48,150 +48,150 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
-def ask_openai(here: Served, model: str, stream: bool) -> Told:
+def ask_openai(here: Served, model: str, stream: bool) -> Outcome:
     tool = {"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}
-    said: list[Any] = [{"role": "user", "content": "how is it?"}]
+    messages: list[Any] = [{"role": "user", "content": "how is it?"}]
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
 
         def ask() -> Any:
-            asked: Any = {"model": model, "messages": said, "reasoning_effort": "low"}
+            request: Any = {"model": model, "messages": messages, "reasoning_effort": "low"}
             if not stream:
-                whole = client.chat.completions.create(**asked, tools=[tool])
+                whole = client.chat.completions.create(**request, tools=[tool])
                 return whole.choices[0].message
-            with client.chat.completions.stream(**asked, tools=[tool]) as events:
+            with client.chat.completions.stream(**request, tools=[tool]) as events:
                 return events.until_done().get_final_completion().choices[0].message
 
         first = ask()
-        told = Told(getattr(first, "reasoning_content", ""), first.content)
-        said.append(first.model_dump(exclude_none=True, exclude={"parsed"}))
+        outcome = Outcome(getattr(first, "reasoning_content", ""), first.content)
+        messages.append(first.model_dump(exclude_none=True, exclude={"parsed"}))
         for call, result in zip(first.tool_calls, RESULTS, strict=True):
-            told.calls.append((call.function.name, json.loads(call.function.arguments)))
-            told.ids.append(call.id)
-            said.append({"role": "tool", "tool_call_id": call.id, "content": result})
-        told.done = ask().content
-    return told
+            outcome.calls.append((call.function.name, json.loads(call.function.arguments)))
+            outcome.ids.append(call.id)
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+        outcome.done = ask().content
+    return outcome
 
 
-def ask_responses(here: Served, model: str, stream: bool) -> Told:
+def ask_responses(here: Served, model: str, stream: bool) -> Outcome:
     tool = {"type": "function", "name": "weather", "parameters": SCHEMA, "strict": False}
-    said: list[Any] = [{"role": "user", "content": "how is it?"}]
+    messages: list[Any] = [{"role": "user", "content": "how is it?"}]
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
 
         def ask() -> Any:
-            asked: Any = {"model": model, "input": said, "tools": [tool]}
-            asked["reasoning"] = {"effort": "low", "summary": "auto"}
+            request: Any = {"model": model, "input": messages, "tools": [tool]}
+            request["reasoning"] = {"effort": "low", "summary": "auto"}
             if not stream:
-                return client.responses.create(**asked)
-            with client.responses.stream(**asked) as events:
+                return client.responses.create(**request)
+            with client.responses.stream(**request) as events:
                 return events.until_done().get_final_response()
 
         first = ask()
-        told = Told(words=first.output_text)
-        said += first.output
+        outcome = Outcome(words=first.output_text)
+        messages += first.output
         for item in first.output:
             if item.type == "reasoning":
                 shown = [*item.summary, *(item.content or ())]
-                told.thought += "".join(each.text for each in shown)
+                outcome.thought += "".join(each.text for each in shown)
             elif item.type == "function_call":
-                told.calls.append((item.name, json.loads(item.arguments)))
-                told.ids.append(item.call_id)
+                outcome.calls.append((item.name, json.loads(item.arguments)))
+                outcome.ids.append(item.call_id)
         picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
         outputs: list[Any] = [RESULTS[0], [{"type": "input_text", "text": RESULTS[1]}, picture]]
-        for call_id, output in zip(told.ids, outputs, strict=True):
-            said.append({"type": "function_call_output", "call_id": call_id, "output": output})
-        told.done = ask().output_text
-    return told
+        for call_id, output in zip(outcome.ids, outputs, strict=True):
+            messages.append({"type": "function_call_output", "call_id": call_id, "output": output})
+        outcome.done = ask().output_text
+    return outcome
 
 
-def ask_claude(here: Served, model: str, stream: bool) -> Told:
-    said: list[Any] = [{"role": "user", "content": "how is it?"}]
+def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
+    messages: list[Any] = [{"role": "user", "content": "how is it?"}]
     with anthropic.Anthropic(base_url=here.url, api_key="none", max_retries=0) as client:
 
         def ask() -> Any:
-            asked: Any = {"model": model, "max_tokens": 5000, "messages": said}
-            asked["thinking"] = {"type": "enabled", "budget_tokens": 2000}
-            asked["tools"] = [{"name": "weather", "input_schema": SCHEMA}]
+            request: Any = {"model": model, "max_tokens": 5000, "messages": messages}
+            request["thinking"] = {"type": "enabled", "budget_tokens": 2000}
+            request["tools"] = [{"name": "weather", "input_schema": SCHEMA}]
             if not stream:
-                return client.messages.create(**asked)
-            with client.messages.stream(**asked) as events:
+                return client.messages.create(**request)
+            with client.messages.stream(**request) as events:
                 return events.get_final_message()
 
         first = ask()
-        told = Told()
+        outcome = Outcome()
         for block in first.content:
-            told.thought += block.thinking if block.type == "thinking" else ""
-            told.words += block.text if block.type == "text" else ""
+            outcome.thought += block.thinking if block.type == "thinking" else ""
+            outcome.words += block.text if block.type == "text" else ""
             if block.type == "tool_use":
-                told.calls.append((block.name, block.input))
-                told.ids.append(block.id)
+                outcome.calls.append((block.name, block.input))
+                outcome.ids.append(block.id)
         source = {"type": "base64", "media_type": "image/png", "data": PNG}
         picture = {"type": "image", "source": source}
         shown: list[Any] = [RESULTS[0], [{"type": "text", "text": RESULTS[1]}, picture]]
         results = [
             {"type": "tool_result", "tool_use_id": call_id, "content": content}
-            for call_id, content in zip(told.ids, shown, strict=True)
+            for call_id, content in zip(outcome.ids, shown, strict=True)
         ]
-        said += (
+        messages += (
             {"role": "assistant", "content": first.content},
             {"role": "user", "content": results},
         )
-        told.done = "".join(block.text for block in ask().content)
-    return told
+        outcome.done = "".join(block.text for block in ask().content)
+    return outcome
 
 
-def ask_gemini(here: Served, model: str, stream: bool) -> Told:
+def ask_gemini(here: Served, model: str, stream: bool) -> Outcome:
     tool = genai_types.FunctionDeclaration(name="weather", parameters_json_schema=SCHEMA)
     config = genai_types.GenerateContentConfig(
         tools=[genai_types.Tool(function_declarations=[tool])],
         thinking_config=genai_types.ThinkingConfig(include_thoughts=True, thinking_budget=500),
     )
-    said = [genai_types.Content(role="user", parts=[genai_types.Part(text="how is it?")])]
+    messages = [genai_types.Content(role="user", parts=[genai_types.Part(text="how is it?")])]
     options = genai_types.HttpOptions(base_url=here.url)
     with closing(genai.Client(api_key="none", http_options=options)) as client:
 
         def ask() -> list[genai_types.Content]:
-            asked: Any = {"model": model, "contents": said, "config": config}
+            request: Any = {"model": model, "contents": messages, "config": config}
             if stream:
-                pieces = list(client.models.generate_content_stream(**asked))
+                pieces = list(client.models.generate_content_stream(**request))
             else:
-                pieces = [client.models.generate_content(**asked)]
+                pieces = [client.models.generate_content(**request)]
             return [piece.candidates[0].content for piece in pieces if piece.candidates]  # type: ignore[misc]
 
-        told = Told()
+        outcome = Outcome()
         first = ask()
-        said += first
+        messages += first
         for part in (part for content in first for part in content.parts or ()):
             if part.function_call:
-                told.calls.append((part.function_call.name or "", part.function_call.args))
-                told.ids.append(part.function_call.id or "")
+                outcome.calls.append((part.function_call.name or "", part.function_call.args))
+                outcome.ids.append(part.function_call.id or "")
             elif part.thought:
-                told.thought += part.text or ""
+                outcome.thought += part.text or ""
             else:
-                told.words += part.text or ""
+                outcome.words += part.text or ""
         results = [
             genai_types.Part(
                 function_response=genai_types.FunctionResponse(
                     name="weather", id=call_id or None, response={"result": result}
                 )
             )
-            for call_id, result in zip(told.ids, RESULTS, strict=True)
+            for call_id, result in zip(outcome.ids, RESULTS, strict=True)
         ]
-        said.append(genai_types.Content(role="user", parts=results))
-        told.done = "".join(part.text or "" for each in ask() for part in each.parts or ())
-    return told
+        messages.append(genai_types.Content(role="user", parts=results))
+        outcome.done = "".join(part.text or "" for each in ask() for part in each.parts or ())
+    return outcome
 
 
-def ask_ollama(here: Served, model: str, stream: bool) -> Told:
+def ask_ollama(here: Served, model: str, stream: bool) -> Outcome:
     tool = {"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}
-    said: list[Any] = [{"role": "user", "content": "how is it?"}]
+    messages: list[Any] = [{"role": "user", "content": "how is it?"}]
     client = ollama.Client(host=here.url)
     with closing(client._client):
 
         def ask() -> Any:
-            asked: Any = {"model": model, "messages": said, "tools": [tool], "think": True}
+            request: Any = {"model": model, "messages": messages, "tools": [tool], "think": True}
             if not stream:
-                return client.chat(**asked).message
-            rows = list(client.chat(**asked, stream=True))
+                return client.chat(**request).message
+            rows = list(client.chat(**request, stream=True))
             return ollama.Message(
                 role="assistant",
                 content="".join(row.message.content or "" for row in rows),
@@ -200,16 +200,16 @@ def ask_ollama(here: Served, model: str, stream: bool) -> Told:
             )
 
         first = ask()
-        said.append(first)
-        told = Told(first.thinking, first.content)
+        messages.append(first)
+        outcome = Outcome(first.thinking, first.content)
         for call, result in zip(first.tool_calls, RESULTS, strict=True):
-            told.calls.append((call.function.name, dict(call.function.arguments)))
-            said.append({"role": "tool", "tool_name": call.function.name, "content": result})
-        told.done = ask().content
-    return told
+            outcome.calls.append((call.function.name, dict(call.function.arguments)))
+            messages.append({"role": "tool", "tool_name": call.function.name, "content": result})
+        outcome.done = ask().content
+    return outcome
 
 
-CLIENTS: dict[str, Callable[[Served, str, bool], Told]] = {
+CLIENTS: dict[str, Callable[[Served, str, bool], Outcome]] = {
     "openai": ask_openai,
     "openai-responses": ask_responses,
     "claude": ask_claude,
@@ -222,18 +222,18 @@ SHOWS_PICTURES = ("openai-responses", "claude")
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("wire", MODELS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_sdk_thinks_calls_and_answers(
+def test_an_sdk_completes_a_tool_loop_with_thinking(
     here: Served, client: str, wire: str, stream: bool
 ) -> None:
-    told = CLIENTS[client](here, f"v-{wire}/{MODELS[wire]}", stream)
+    outcome = CLIENTS[client](here, f"v-{wire}/{MODELS[wire]}", stream)
 
-    assert (told.thought, told.words, told.done) == (THOUGHT, WORDS, DONE)
-    assert told.calls == CALLS
-    assert len(set(told.ids)) in (0, 2) or client == wire == "gemini"
+    assert (outcome.thought, outcome.words, outcome.done) == (THOUGHT, WORDS, DONE)
+    assert outcome.calls == CALLS
+    assert len(set(outcome.ids)) in (0, 2) or client == wire == "gemini"
 
     body = here.vendors[wire].asked[-1].json()
-    heard = HEAR[wire](body)
-    assert [(name, arguments) for _, name, arguments in heard.calls] == CALLS
-    assert [result for _, result in heard.results] == RESULTS
-    assert [each for each, _ in heard.results] == [each for each, *_ in heard.calls]
+    turn = HEAR[wire](body)
+    assert [(name, arguments) for _, name, arguments in turn.calls] == CALLS
+    assert [result for _, result in turn.results] == RESULTS
+    assert [each for each, _ in turn.results] == [each for each, *_ in turn.calls]
     assert client not in SHOWS_PICTURES or PNG in json.dumps(body)

@@ -1,4 +1,4 @@
-"""What the vendors' own SDKs send beyond words: a picture, and the form of the answer."""
+"""Images and response formats sent by the vendors' own SDKs."""
 
 import base64
 import json
@@ -119,33 +119,33 @@ def ask_openai(here: Served, model: str) -> Place | None:
     picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
     content: Any = [{"type": "text", "text": "where?"}, picture]
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
-        told = client.chat.completions.parse(
+        reply = client.chat.completions.parse(
             model=model, messages=[{"role": "user", "content": content}], response_format=Place
         )
-    return told.choices[0].message.parsed
+    return reply.choices[0].message.parsed
 
 
 def ask_responses(here: Served, model: str) -> Place | None:
     picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
     content: Any = [{"type": "input_text", "text": "where?"}, picture]
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
-        told = client.responses.parse(
+        reply = client.responses.parse(
             model=model, input=[{"role": "user", "content": content}], text_format=Place
         )
-    return told.output_parsed
+    return reply.output_parsed
 
 
 def ask_claude(here: Served, model: str) -> Place | None:
     source = {"type": "base64", "media_type": "image/png", "data": PNG}
     content: Any = [{"type": "image", "source": source}, {"type": "text", "text": "where?"}]
     with anthropic.Anthropic(base_url=here.url, api_key="none", max_retries=0) as client:
-        told = client.messages.parse(
+        reply = client.messages.parse(
             model=model,
             max_tokens=1000,
             messages=[{"role": "user", "content": content}],
             output_format=Place,
         )
-    return told.parsed_output
+    return reply.parsed_output
 
 
 def ask_gemini(here: Served, model: str) -> Place | None:
@@ -155,19 +155,19 @@ def ask_gemini(here: Served, model: str) -> Place | None:
         response_mime_type="application/json", response_schema=Place
     )
     with closing(genai.Client(api_key="none", http_options=options)) as client:
-        told = client.models.generate_content(
+        reply = client.models.generate_content(
             model=model, contents=["where?", picture], config=form
         )
-    assert isinstance(told.parsed, Place)
-    return told.parsed
+    assert isinstance(reply.parsed, Place)
+    return reply.parsed
 
 
 def ask_ollama(here: Served, model: str) -> Place | None:
     turn = {"role": "user", "content": "where?", "images": [PNG]}
     client = ollama.Client(host=here.url)
     with closing(client._client):
-        told = client.chat(model=model, messages=[turn], format=Place.model_json_schema())
-    return Place.model_validate_json(told.message.content or "")
+        reply = client.chat(model=model, messages=[turn], format=Place.model_json_schema())
+    return Place.model_validate_json(reply.message.content or "")
 
 
 CLIENTS: dict[str, Callable[[Served, str], Place | None]] = {
@@ -181,7 +181,7 @@ CLIENTS: dict[str, Callable[[Served, str], Place | None]] = {
 
 @pytest.mark.parametrize("vendor", ANSWERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_picture_and_the_form_of_the_answer_reach_the_vendor(
+def test_an_image_and_the_response_format_reach_the_vendor(
     here: Served, client: str, vendor: str
 ) -> None:
     place = CLIENTS[client](here, f"v-{vendor}/{MODELS[vendor]}")

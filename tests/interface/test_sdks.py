@@ -41,7 +41,7 @@ SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "require
 
 
 def pick(wire: str, scenario: str, stream: bool) -> Item:
-    """The first recording that shows the scenario and nothing odd."""
+    """The first regular recording of the scenario."""
     # The vendor's own recordings first: others speak the dialect less exactly.
     for item in sorted(items(FOLDERS[wire]), key=lambda item: item["vendor"] != "openai"):
         features = set(item["features"])
@@ -49,9 +49,9 @@ def pick(wire: str, scenario: str, stream: bool) -> Item:
             continue
         if wire == "ollama" and not item["endpoint"].endswith("/api/chat"):
             continue
-        said = plain_readers.read(wire, answer(item), stream=stream)
-        shown = said.calls or (scenario == "text" and "tool_call" not in features)
-        if features >= SCENARIOS[scenario] and shown and said.input_tokens:
+        expected = plain_readers.read(wire, answer(item), stream=stream)
+        shown = expected.calls or (scenario == "text" and "tool_call" not in features)
+        if features >= SCENARIOS[scenario] and shown and expected.input_tokens:
             return item
     raise LookupError(f"no recording of {scenario} for {wire}")
 
@@ -61,7 +61,7 @@ def recordings() -> dict[str, dict[str, Item]]:
 
 
 def script(wire: str, known: dict[str, Item]) -> Callable[[Asked], Said]:
-    """Says what was recorded under the name of the model that is asked for."""
+    """Replays the recording named by the requested model."""
 
     def say(asked: Asked) -> Said:
         named = asked.target.partition("/models/")[2].partition(":")[0]
@@ -86,34 +86,34 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def ask_openai(here: Served, model: str, stream: bool) -> Outcome:
     tool = {"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}
-    asked: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
+    request: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         if not stream:
-            whole = client.chat.completions.create(**asked, tools=[tool])
+            whole = client.chat.completions.create(**request, tools=[tool])
             return plain_readers.openai(whole.model_dump_json().encode())
         wanted = {"include_usage": True}
-        with client.chat.completions.stream(**asked, stream_options=wanted) as events:
+        with client.chat.completions.stream(**request, stream_options=wanted) as events:
             final = events.until_done().get_final_completion()
     return plain_readers.openai(final.model_dump_json().encode())
 
 
 def ask_responses(here: Served, model: str, stream: bool) -> Outcome:
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "model": model,
         "input": "hi",
         "tools": [{"type": "function", "name": "weather", "parameters": SCHEMA, "strict": False}],
     }
     with openai.OpenAI(base_url=f"{here.url}/v1", api_key="none", max_retries=0) as client:
         if not stream:
-            whole = client.responses.create(**asked)
+            whole = client.responses.create(**request)
             return plain_readers.responses(whole.model_dump_json().encode())
-        with client.responses.stream(**asked) as events:
+        with client.responses.stream(**request) as events:
             final = events.until_done().get_final_response()
     return plain_readers.responses(final.model_dump_json().encode())
 
 
 def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "model": model,
         "max_tokens": 1000,
         "messages": [{"role": "user", "content": "hi"}],
@@ -121,9 +121,9 @@ def ask_claude(here: Served, model: str, stream: bool) -> Outcome:
     }
     with anthropic.Anthropic(base_url=here.url, api_key="none", max_retries=0) as client:
         if not stream:
-            whole = client.messages.create(**asked)
+            whole = client.messages.create(**request)
             return plain_readers.claude(whole.model_dump_json().encode())
-        with client.messages.stream(**asked) as events:
+        with client.messages.stream(**request) as events:
             final = events.get_final_message()
     return plain_readers.claude(final.model_dump_json().encode())
 
@@ -136,11 +136,11 @@ def ask_gemini(here: Served, model: str, stream: bool) -> Outcome:
             return plain_readers.gemini(as_json(whole))
         found = Outcome()
         for chunk in client.models.generate_content_stream(model=model, contents="hi"):
-            told = plain_readers.gemini(as_json(chunk))
-            found.text += told.text
-            found.calls += told.calls
-            found.input_tokens = told.input_tokens or found.input_tokens
-            found.output_tokens = told.output_tokens or found.output_tokens
+            reply = plain_readers.gemini(as_json(chunk))
+            found.text += reply.text
+            found.calls += reply.calls
+            found.input_tokens = reply.input_tokens or found.input_tokens
+            found.output_tokens = reply.output_tokens or found.output_tokens
     return found
 
 
@@ -149,11 +149,11 @@ def as_json(answer: genai_types.GenerateContentResponse) -> bytes:
 
 
 def ask_ollama(here: Served, model: str, stream: bool) -> Outcome:
-    asked: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
+    request: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": "hi"}]}
     client = ollama.Client(host=here.url)
     with closing(client._client):
-        told = client.chat(**asked, stream=stream)
-        rows = list(told) if stream else [told]
+        reply = client.chat(**request, stream=stream)
+        rows = list(reply) if stream else [reply]
     return plain_readers.ollama(b"\n".join(row.model_dump_json().encode() for row in rows))
 
 
@@ -170,18 +170,18 @@ CLIENTS: dict[str, Callable[[Served, str, bool], Outcome]] = {
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("vendor", FOLDERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_sdk_gets_what_the_vendor_said(
+def test_an_sdk_gets_the_vendors_answer(
     here: Served, client: str, vendor: str, scenario: str, stream: bool
 ) -> None:
     item = pick(vendor, scenario, stream)
     expected = plain_readers.read(vendor, answer(item), stream=stream)
 
-    told = CLIENTS[client](here, f"v-{vendor}/{item['id']}", stream)
+    reply = CLIENTS[client](here, f"v-{vendor}/{item['id']}", stream)
 
-    assert told.text == expected.text
-    assert told.calls == expected.calls
-    assert told.input_tokens == expected.input_tokens
-    assert told.output_tokens == expected.output_tokens
+    assert reply.text == expected.text
+    assert reply.calls == expected.calls
+    assert reply.input_tokens == expected.input_tokens
+    assert reply.output_tokens == expected.output_tokens
     row = here.rows()[0]
     assert (row.input_tokens, row.output_tokens) == (expected.input_tokens, expected.output_tokens)
     assert (row.status, row.client_format, row.provider) == ("ok", client, f"v-{vendor}")
@@ -202,16 +202,16 @@ ERRORS: dict[str, tuple[type[Exception], Callable[[Any], int]]] = {
 
 def plain_message(body: bytes) -> str:
     """The vendor's own words."""
-    told = json.loads(body)
-    told = told[0] if isinstance(told, list) else told
-    error = told.get("error", told)
+    reply = json.loads(body)
+    reply = reply[0] if isinstance(reply, list) else reply
+    error = reply.get("error", reply)
     return error if isinstance(error, str) else error["message"]
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("vendor", FOLDERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_sdk_raises_its_own_error_with_the_vendors_words(
+def test_an_sdk_raises_its_own_error_with_the_vendors_message(
     here: Served, client: str, vendor: str, stream: bool
 ) -> None:
     item = refused(vendor)

@@ -1,4 +1,4 @@
-"""What one caller is told is kept nowhere, and given to nobody else (S06, S30)."""
+"""Responses for one caller are not cached and not given to others (S06, S30)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -43,7 +43,7 @@ def is_private(told: str) -> bool:
 
 
 async def walk(here: AdminGateway, headers: dict[str, str]) -> dict[str, int]:
-    """Ask for everything; gives the status of each answer that may be kept."""
+    """Request every route and return the status of each cacheable response."""
     kept = {}
     for each in operations(here):
         if each.access in (Access.PUBLIC, Access.ISOLATED) or each.path in (*ENDLESS, *LAST):
@@ -58,7 +58,7 @@ async def walk(here: AdminGateway, headers: dict[str, str]) -> dict[str, int]:
     return kept
 
 
-async def test_no_answer_to_anybody_known_may_be_kept(admin: AdminGateway) -> None:
+async def test_no_authenticated_response_may_be_cached(admin: AdminGateway) -> None:
     async with by_key(admin) as key, by_session(admin) as session:
         for here in (admin, key, session):
             assert await walk(here, {}) == {}
@@ -77,7 +77,7 @@ async def test_no_answer_may_be_read_by_another_site(admin: AdminGateway, origin
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("call", CALLS)
-async def test_a_vendors_answer_may_not_be_kept(
+async def test_a_vendors_answer_may_not_be_cached(
     admin: AdminGateway, call: str, stream: bool
 ) -> None:
     await admin.connect()
@@ -98,7 +98,7 @@ async def test_a_vendors_answer_may_not_be_kept(
     assert is_private(answer.headers.get("cache-control", ""))
 
 
-async def test_the_same_question_is_asked_anew_for_everybody(admin: AdminGateway) -> None:
+async def test_equal_requests_of_different_callers_are_sent_separately(admin: AdminGateway) -> None:
     await admin.connect()
     keys = [await new_key(admin) for _ in range(2)]
     replies = []

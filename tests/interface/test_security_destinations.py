@@ -48,7 +48,7 @@ HEADERS = (
 
 
 class Canary:
-    """A listener that only counts who comes."""
+    """A listener that only counts connections."""
 
     def __init__(self) -> None:
         self.visits = 0
@@ -99,9 +99,7 @@ def temptations(url: str) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
 
 
 @pytest.mark.parametrize("call", CALLS)
-async def test_no_member_and_no_header_leads_a_call_elsewhere(
-    admin: AdminGateway, call: str
-) -> None:
+async def test_no_member_and_no_header_redirects_a_call(admin: AdminGateway, call: str) -> None:
     await admin.connect()
     path, body = CALLS[call]
     async with listening() as (canary, url):
@@ -119,16 +117,16 @@ async def test_no_member_and_no_header_leads_a_call_elsewhere(
 
 
 def linked(url: str) -> dict[str, dict[str, Any]]:
-    """Requests with a picture, a file or a tool behind an address."""
+    """Requests with an image, a file or a tool at a URL."""
     picture = {"type": "image_url", "image_url": {"url": f"{url}/a.png"}}
     source = {"type": "image", "source": {"type": "url", "url": f"{url}/a.png"}}
-    said = {"type": "input_image", "image_url": f"{url}/a.png"}
+    content = {"type": "input_image", "image_url": f"{url}/a.png"}
     file = {"fileData": {"fileUri": f"{url}/a.png", "mimeType": "image/png"}}
     tool = {"type": "mcp", "server_label": "x", "server_url": url}
     return {
         "chat": {"messages": [{"role": "user", "content": [picture]}]},
         "messages": {"messages": [{"role": "user", "content": [source]}], "max_tokens": 9},
-        "responses": {"input": [{"role": "user", "content": [said]}], "tools": [tool]},
+        "responses": {"input": [{"role": "user", "content": [content]}], "tools": [tool]},
         "gemini": {"contents": [{"role": "user", "parts": [file]}]},
     }
 
@@ -143,7 +141,7 @@ async def test_an_address_in_the_content_is_not_fetched(admin: AdminGateway, cal
         assert canary.visits == 0
 
 
-def test_a_whole_address_as_the_target_leads_nowhere_else(tmp_path: Path) -> None:
+def test_an_absolute_url_as_the_target_redirects_nothing(tmp_path: Path) -> None:
     with served(tmp_path, {"openai": lambda asked: Said()}) as here:
         elsewhere = here.vendors["openai"].url
         authority = elsewhere.removeprefix("http://")
@@ -160,7 +158,7 @@ OWN = "/api/providers"
 
 
 def moves(url: str) -> dict[str, dict[str, Any]]:
-    """Changes of an account that would lead its calls elsewhere."""
+    """Changes of an account that would redirect its calls."""
     return {
         "base": {"providerSpecificData": {"baseUrl": url}},
         "spaced": {"providerSpecificData": {"baseUrl": f" {url} "}},
@@ -174,7 +172,7 @@ def moves(url: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("move", moves("http://x"))
-async def test_a_key_says_not_where_an_account_leads(admin: AdminGateway, move: str) -> None:
+async def test_a_key_cannot_set_the_address_of_an_account(admin: AdminGateway, move: str) -> None:
     row = await admin.connect()
     async with listening() as (canary, url), by_key(admin) as here:
         change = moves(url)[move]
@@ -201,7 +199,7 @@ async def test_no_part_of_a_host_becomes_another_host(admin: AdminGateway, regio
 
 
 @pytest.mark.parametrize("move", ["base", "spaced", "azure", "azure spaced", "azure tab"])
-async def test_an_operators_move_leaves_the_old_key_behind(admin: AdminGateway, move: str) -> None:
+async def test_changing_an_address_deletes_the_stored_key(admin: AdminGateway, move: str) -> None:
     provider = "azure-openai" if "azure" in move else "acme"
     usual = {"azureEndpoint": admin.vendor.url} if provider == "azure-openai" else {}
     row = await admin.connect(provider, providerSpecificData=usual)
@@ -216,11 +214,11 @@ async def test_an_operators_move_leaves_the_old_key_behind(admin: AdminGateway, 
     assert KEY not in str([(asked.headers, asked.body) for asked in admin.other.asked])
 
 
-async def test_a_nodes_address_is_set_by_no_key_and_moves_no_credential(
+async def test_a_key_cannot_set_a_nodes_address_and_a_change_moves_no_credential(
     admin: AdminGateway,
 ) -> None:
     node = {"name": "Node", "prefix": "no", "baseUrl": f"{admin.vendor.url}/v1"}
-    made = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
+    made = (await admin.ask("POST", "/api/provider-nodes", node, status=201))["node"]
     row = await admin.connect(made["id"])
     path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{admin.other.url}/v1"}
 
@@ -239,7 +237,7 @@ async def test_a_nodes_address_is_set_by_no_key_and_moves_no_credential(
     assert KEY not in str([asked.headers for asked in admin.other.asked])
 
 
-async def test_a_looked_at_address_gets_no_stored_key(admin: AdminGateway) -> None:
+async def test_a_probed_address_gets_no_stored_key(admin: AdminGateway) -> None:
     await admin.connect()
     moved = {"provider": "acme", "providerSpecificData": {"baseUrl": f"{admin.other.url}/v1"}}
     for body in (moved, {**moved, "apiKey": ""}, {**moved, "apiKey": None}):
@@ -255,7 +253,7 @@ async def test_a_looked_at_address_gets_no_stored_key(admin: AdminGateway) -> No
 
 
 def looks(url: str, connection: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
-    """Calls that look at an address without saving it, and ones that save a shared one."""
+    """Calls that probe an address without saving it, and calls that save a shared one."""
     inner = {"providerSpecificData": {"baseUrl": url}}
     bare = {"provider": "acme", "apiKey": "mine"}
     pool = {"name": "p", "proxyUrl": url}
@@ -278,7 +276,7 @@ def looks(url: str, connection: str) -> dict[str, tuple[str, str, dict[str, Any]
 
 
 @pytest.mark.parametrize("look", [name for name in looks("", "") if name != "models"])
-async def test_a_key_makes_the_gateway_look_nowhere(admin: AdminGateway, look: str) -> None:
+async def test_a_key_cannot_start_a_probe(admin: AdminGateway, look: str) -> None:
     row = await admin.connect()
     async with listening() as (canary, url), by_key(admin) as here:
         method, path, body = looks(url, row["id"])[look]
@@ -288,7 +286,7 @@ async def test_a_key_makes_the_gateway_look_nowhere(admin: AdminGateway, look: s
     assert answer.status_code in ((400,) if look == "proxy target" else (401, 403))
 
 
-async def test_a_test_of_an_account_goes_where_the_account_goes(admin: AdminGateway) -> None:
+async def test_a_test_of_an_account_uses_its_address(admin: AdminGateway) -> None:
     row = await admin.connect()
     async with listening() as (canary, url), by_key(admin) as here:
         method, path, body = looks(url, row["id"])["models"]

@@ -90,7 +90,7 @@ async def test_the_console_shows_no_secret_either(admin: AdminGateway) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
-async def test_a_way_through_a_proxy_logs_no_password_and_no_key(
+async def test_requests_through_a_proxy_log_no_password_and_no_key(
     admin: AdminGateway, scheme: str
 ) -> None:
     async with real_proxy(scheme, "me:first-proxied-word") as proxy:
@@ -115,14 +115,14 @@ async def test_a_way_through_a_proxy_logs_no_password_and_no_key(
 
 
 def check(output: str) -> None:
-    """One event stands on one line, which a terminal shows as it is."""
+    """One event is one line, without control characters."""
     for line in output.splitlines():
         assert line.isprintable() or line.replace("\t", "").isprintable(), line[:200]
         assert len(line) < 8192, line[:200]
         assert not line.startswith("ERROR forged")
 
 
-async def test_nothing_a_caller_sends_makes_another_line(admin: AdminGateway) -> None:
+async def test_no_input_of_a_caller_adds_a_log_line(admin: AdminGateway) -> None:
     await admin.connect()
     with printed() as text:
         for nasty in NASTY:

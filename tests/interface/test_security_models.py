@@ -1,4 +1,4 @@
-"""A key that may call one model reaches no other, however it is spelt (3)."""
+"""A key that may call one model reaches no other, in any spelling (3)."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -56,7 +56,7 @@ POLICIES: dict[str, dict[str, Any]] = {
 
 
 def reached(admin: AdminGateway) -> set[str]:
-    """Every model that the vendor was asked for, under any spelling of the member."""
+    """Every model in requests to the vendor, under any spelling of the member."""
     bodies = [msgspec.json.decode(asked.body) for asked in admin.vendor.asked if asked.body]
     return {
         str(value).lower()
@@ -67,7 +67,7 @@ def reached(admin: AdminGateway) -> set[str]:
 
 
 @pytest.mark.parametrize("policy", ["allowed", "rules"])
-async def test_no_spelling_leads_to_another_model(admin: AdminGateway, policy: str) -> None:
+async def test_no_spelling_reaches_another_model(admin: AdminGateway, policy: str) -> None:
     async with by_key(admin, **POLICIES[policy]) as here:
         assert (await here.chat("acme/small")).status_code == 200
         for spelling in SPELLINGS:
@@ -84,7 +84,7 @@ async def test_no_spelling_leads_to_another_model(admin: AdminGateway, policy: s
     assert reached(admin) == {"small"}
 
 
-async def test_a_denied_model_is_reached_by_no_name_of_it(admin: AdminGateway) -> None:
+async def test_a_denied_model_is_reached_by_none_of_its_names(admin: AdminGateway) -> None:
     async with by_key(admin, **POLICIES["denied"]) as here:
         for spelling in ("acme/large", "ac/large", "large", "parrot", " acme/large"):
             assert (await here.chat(spelling)).status_code in (400, 403, 404), spelling
@@ -108,17 +108,19 @@ async def test_no_second_member_names_another_model(admin: AdminGateway, body: b
 @pytest.mark.parametrize(
     "member", ["models", "fallbacks", "Models", "fallbac\u212as", "model\u017f"]
 )
-async def test_a_key_with_rules_may_not_name_models_to_turn_to(
+async def test_a_key_with_rules_may_not_name_fallback_models(
     admin: AdminGateway, member: str
 ) -> None:
     body = {"model": "acme/small", member: ["acme/large"], "messages": [ASKED]}
     bound, free = {}, {}
     for policy, found in ((POLICIES["rules"], bound), ({}, free)):
         made = {"name": "k", "machineId": "m", "policy": policy}
-        text = (await admin.call("POST", "/api/keys", made, status=201))["key"]
+        text = (await admin.ask("POST", "/api/keys", made, status=201))["key"]
         async with client_of(admin.gateway, operator=False) as caller:
-            said = await caller.post("/v1/chat/completions", json=body, headers={"x-api-key": text})
-        found["status"] = said.status_code
+            response = await caller.post(
+                "/v1/chat/completions", json=body, headers={"x-api-key": text}
+            )
+        found["status"] = response.status_code
 
     assert (bound["status"], free["status"]) == (403, 200)
     assert len(admin.vendor.calls("/chat/completions")) == 1

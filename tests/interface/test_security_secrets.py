@@ -1,4 +1,4 @@
-"""Secrets at rest: none is in a byte of the data directory, none opens elsewhere (S31, S34)."""
+"""Secrets at rest: none is readable in the data directory, none decrypts elsewhere (S31, S34)."""
 
 import base64
 import stat
@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stored_secrets import (
     SETTINGS,
-    create_key,
     every_byte,
     find_texts,
     open_with_secrets,
@@ -104,7 +103,7 @@ async def sealed(admin: AdminGateway, table: str, column: str) -> dict[str, str]
 
 
 async def put(admin: AdminGateway, table: str, column: str, texts: dict[str, str]) -> None:
-    """Write past the store, as somebody would who has the file."""
+    """Write to the database file directly, without the store."""
     for identity, text in texts.items():
         await admin.core.stores.database.execute(
             f"UPDATE {table} SET {column} = :text WHERE id = :id", text=text, id=identity
@@ -125,7 +124,7 @@ def damaged(ids: list[str], texts: dict[str, str], manner: str) -> dict[str, str
 
 @pytest.mark.parametrize("manner", ["flipped", "swapped"])
 @pytest.mark.parametrize("table", COLUMNS)
-async def test_a_damaged_secret_is_told_on_its_row_and_left_alone(
+async def test_a_damaged_secret_is_reported_on_its_row_and_unchanged(
     admin: AdminGateway, table: str, manner: str
 ) -> None:
     column, path, member = COLUMNS[table]
@@ -147,12 +146,12 @@ async def test_a_damaged_secret_is_told_on_its_row_and_left_alone(
     await admin.call("DELETE", f"{path}/{ids[0]}")
 
 
-async def test_a_call_goes_by_the_account_whose_secret_still_opens(admin: AdminGateway) -> None:
+async def test_a_call_uses_the_account_whose_secret_can_be_decrypted(admin: AdminGateway) -> None:
     ids = await three(admin, "connections")
     texts = await sealed(admin, "connections", "secrets")
     await put(admin, "connections", "secrets", damaged(ids, texts, "swapped"))
-    await admin.call("PATCH", "/api/settings", {"cavemanEnabled": False})
-    await admin.call("PUT", f"/api/providers/{ids[2]}", {"name": "the good one"})
+    await admin.ask("PATCH", "/api/settings", {"cavemanEnabled": False})
+    await admin.ask("PUT", f"/api/providers/{ids[2]}", {"name": "the good one"})
 
     answer = await admin.chat("acme/large")
 
@@ -160,7 +159,7 @@ async def test_a_call_goes_by_the_account_whose_secret_still_opens(admin: AdminG
     assert [asked.headers["authorization"] for asked in admin.vendor.asked] == [f"Bearer {KEY}"]
 
 
-async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_counts(
+async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_works(
     admin: AdminGateway,
 ) -> None:
     one, two = await create_key(admin, "one"), await create_key(admin, "two")
@@ -181,8 +180,8 @@ async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_counts(
     assert (await admin.chat("acme/large", authorization=f"Bearer {one}")).status_code != 401
 
 
-async def test_a_damaged_setting_harms_no_other(admin: AdminGateway) -> None:
-    await admin.call("PATCH", "/api/settings", SETTINGS)
+async def test_a_damaged_setting_affects_no_other(admin: AdminGateway) -> None:
+    await admin.ask("PATCH", "/api/settings", SETTINGS)
     database = admin.core.stores.database
     before = (await database.fetch("SELECT secrets FROM settings"))[0]["secrets"]
     texts = msgspec.json.decode(before)
@@ -199,7 +198,7 @@ async def test_a_damaged_setting_harms_no_other(admin: AdminGateway) -> None:
     assert now["oidcClientSecret"] == texts["oidcClientSecret"]
 
 
-async def test_without_its_master_key_a_gateway_does_not_start_and_makes_no_other(
+async def test_without_its_master_key_a_gateway_does_not_start_or_create_another(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path, {}) as admin:
@@ -226,7 +225,7 @@ async def test_without_its_master_key_a_gateway_does_not_start_and_makes_no_othe
         assert (await admin.call("GET", "/api/providers"))["connections"][0]["name"] == "main"
 
 
-async def test_every_sealed_column_there_is_is_known(admin: AdminGateway) -> None:
+async def test_every_encrypted_column_is_known(admin: AdminGateway) -> None:
     await store_every_secret(admin)
     database, holds = admin.core.stores.database, set()
     for table in await database.fetch("SELECT name FROM sqlite_master WHERE type = 'table'"):
@@ -249,7 +248,7 @@ PROXIED: dict[str, Any] = {
 }
 
 
-async def test_a_secret_in_a_list_is_sealed_and_not_shown(
+async def test_a_secret_in_a_list_is_encrypted_and_masked(
     admin: AdminGateway, tmp_path: Path
 ) -> None:
     made = await admin.connect(providerSpecificData={**HIDDEN_AWAY, "region": "eu"})
@@ -265,7 +264,7 @@ async def test_a_secret_in_a_list_is_sealed_and_not_shown(
     assert stored.provider_data == {**HIDDEN_AWAY, "region": "eu"}
 
 
-async def test_a_key_sees_no_proxys_password_wherever_it_stands(admin: AdminGateway) -> None:
+async def test_a_key_sees_no_password_of_a_proxy(admin: AdminGateway) -> None:
     made = await admin.connect(providerSpecificData=PROXIED)
     texts = ("word-0005", "word-0006")
 

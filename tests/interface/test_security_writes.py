@@ -1,4 +1,4 @@
-"""A write changes what its body may name, and nothing else (S14)."""
+"""A write changes only the members that its schema names (S14)."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
@@ -47,7 +47,7 @@ HIDDEN = {
     "broken": True,
     "lastTestedAt": "2000-01-01T00:00:00.000Z",
 }
-"""Members that a store may have and that no body names."""
+"""Members of stored rows that no body may name."""
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -134,7 +134,7 @@ async def admin(tmp_path: Path) -> AsyncIterator[AdminGateway]:
 
 
 def other(value: Any) -> Any:
-    """Some value of the same kind that is not the same."""
+    """Another value of the same type."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -143,7 +143,7 @@ def other(value: Any) -> Any:
 
 
 def unwritable(row: Mapping[str, Any], body: type[Struct]) -> Iterator[tuple[str, Any]]:
-    """Every member that a row shows, changed, and every hidden one, without those of a body."""
+    """Every shown or hidden member of a row that no body names, with a changed value."""
     names = set(body.__struct_encode_fields__)
     for name, value in {**{name: other(value) for name, value in row.items()}, **HIDDEN}.items():
         if name not in names:
@@ -151,7 +151,7 @@ def unwritable(row: Mapping[str, Any], body: type[Struct]) -> Iterator[tuple[str
 
 
 async def stored(admin: AdminGateway, kind: Kind) -> list[dict[str, Any]]:
-    """The rows, without what every write moves on."""
+    """The rows, without members that every write changes."""
     moved = ("updated_at", "version")
     rows = await admin.core.stores.database.fetch(f"SELECT * FROM {kind.table} ORDER BY id")
     return [{name: row[name] for name in row if name not in moved} for row in rows]
@@ -163,7 +163,7 @@ def row_of(kind: Kind, answer: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_no_body_names_what_is_not_for_writing(name: str) -> None:
+def test_no_body_has_a_read_only_member(name: str) -> None:
     kind = KINDS[name]
 
     assert HIDDEN.keys().isdisjoint(kind.made_by.__struct_encode_fields__)
@@ -171,15 +171,17 @@ def test_no_body_names_what_is_not_for_writing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-async def test_what_a_row_shows_besides_is_not_written(admin: AdminGateway, name: str) -> None:
+async def test_further_members_that_a_row_shows_are_not_written(
+    admin: AdminGateway, name: str
+) -> None:
     kind = KINDS[name]
     made = row_of(kind, await admin.call("POST", kind.path, kind.new, status=201))
     path = f"{kind.path}/{made['id']}"
-    before, shown = await stored(admin, kind), await admin.call("GET", path)
-    given = dict(unwritable(row_of(kind, shown), kind.changed_by))
-    assert len(given) > 10
+    before, shown = await stored(admin, kind), await admin.ask("GET", path)
+    values = dict(unwritable(row_of(kind, shown), kind.changed_by))
+    assert len(values) > 10
 
-    for body in (*({member: value} for member, value in given.items()), given):
+    for body in (*({member: value} for member, value in values.items()), values):
         answer = await admin.client.put(path, json={**body})
         assert answer.status_code in (200, 400)
     after = await admin.call("GET", path)
@@ -190,24 +192,24 @@ async def test_what_a_row_shows_besides_is_not_written(admin: AdminGateway, name
 
 
 @pytest.mark.parametrize("name", KINDS)
-async def test_what_a_row_shows_besides_is_not_given_to_a_new_one(
+async def test_further_members_that_a_row_shows_are_not_set_on_a_new_row(
     admin: AdminGateway, name: str
 ) -> None:
     kind = KINDS[name]
-    first = row_of(kind, await admin.call("POST", kind.path, kind.new, status=201))
-    given = dict(unwritable(first, kind.made_by))
+    first = row_of(kind, await admin.ask("POST", kind.path, kind.new, status=201))
+    values = dict(unwritable(first, kind.made_by))
     new = {**kind.new, "name": "two", **({"prefix": "two"} if name == "node" else {})}
 
-    refused = await admin.call("POST", kind.path, {**given, **new}, status=400)
+    refused = await admin.ask("POST", kind.path, {**values, **new}, status=400)
     assert refused["error"].startswith("Unknown member ")
-    shown = {member: given[member] for member in given if member in first}
+    shown = {member: values[member] for member in values if member in first}
     assert {"id", "createdAt", "updatedAt"} <= shown.keys()
     made = row_of(kind, await admin.call("POST", kind.path, {**shown, **new}, status=201))
 
     rows = {row["id"]: row for row in await stored(admin, kind)}
     plain, greedy = rows[first["id"]], rows[made["id"]]
     assert len(rows) == 2
-    assert made["id"] != given.get("id")
+    assert made["id"] != values.get("id")
     assert made["createdAt"] > "2001"
     differ = {member for member in plain if plain[member] != greedy[member]}
     assert differ <= {"id", "name", "prefix", "created_at", "digest", *SEALED, "data", "priority"}

@@ -183,12 +183,12 @@ def post(http: httpx2.Client, here: Served, client: str, model: str, body: Json)
         here.url + path, json={**body, "model": model} if client != "gemini" else body
     )
     assert answer.status_code == 200, answer.text
-    told: Json = answer.json()
-    return told
+    document: Json = answer.json()
+    return document
 
 
 def holds_proof(vendor: str, sent: Json) -> bool:
-    """Whether the vendor's request has its signature in the slot where it belongs."""
+    """Whether the vendor's request has its signature in the right member."""
     if vendor == "claude":
         turn = next(t for t in sent["messages"] if t["role"] == "assistant")
         blocks = turn["content"]

@@ -1,4 +1,4 @@
-"""A client that takes nothing of a long stream holds its vendor back."""
+"""A client that does not read a long stream slows its vendor down."""
 
 import json
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def step() -> Iterator[Lockstep]:
 @pytest.mark.parametrize("server", LOOPS)
 @pytest.mark.parametrize("path", [b"/v1/chat/completions", b"/v1/messages"])
 @pytest.mark.parametrize("size", [200, 6000, 60_000])
-def test_at_most_256_kib_of_a_stream_are_held(
+def test_at_most_256_kib_of_a_stream_are_buffered(
     tmp_path: Path, step: Lockstep, size: int, path: bytes, server: str
 ) -> None:
     asked = {"model": "step-openai/m", "stream": True, "max_tokens": 9}
@@ -47,16 +47,16 @@ def test_at_most_256_kib_of_a_stream_are_held(
         step.begin()
         offered = step.offers(chunk * (OFFERED // len(chunk)), 0.5)
         taken = (offered - queued(step.port)) / len(chunk)
-        given = _next(reader, queued(reader.port))
+        received = _next(reader, queued(reader.port))
 
-    arrived = given.count(b"~") / size
-    held = (taken - arrived) * max(len(piece), len(given) / arrived)
+    arrived = received.count(b"~") / size
+    held = (taken - arrived) * max(len(piece), len(received) / arrived)
     assert offered < OFFERED / 2
     assert 0 < held <= MOST
 
 
 def _next(reader: Reader, size: int) -> bytes:
-    """What the client finds of the answer, if it takes so many bytes."""
+    """The part of the answer that a client gets by reading this many bytes."""
     taken = b""
     while len(taken) < size:
         taken += reader.take()

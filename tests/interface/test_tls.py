@@ -42,7 +42,7 @@ def client(issued: Issued, *, http2: bool = True) -> httpx2.Client:
 
 
 @pytest.mark.parametrize("http2", [True, False])
-def test_it_answers_and_streams(here: Running, issued: Issued, http2: bool) -> None:
+def test_it_serves_answers_and_streams(here: Running, issued: Issued, http2: bool) -> None:
     with client(issued, http2=http2) as http:
         plain = http.post(f"{here.url}/v1/chat/completions", json=CHAT)
         streamed = http.post(f"{here.url}/v1/chat/completions", json={**CHAT, "stream": True})
@@ -53,13 +53,15 @@ def test_it_answers_and_streams(here: Running, issued: Issued, http2: bool) -> N
     assert streamed.text.endswith("data: [DONE]\n\n")
 
 
-def test_a_session_begun_over_tls_stays_there(here: Running, issued: Issued) -> None:
+def test_a_session_cookie_of_tls_is_secure(here: Running, issued: Issued) -> None:
     with client(issued) as http:
         origin = {"origin": here.url}
-        said = http.post(f"{here.url}/api/auth/login", json={"password": PASSWORD}, headers=origin)
+        response = http.post(
+            f"{here.url}/api/auth/login", json={"password": PASSWORD}, headers=origin
+        )
 
-    assert said.status_code == 200
-    assert "secure" in said.headers["set-cookie"].lower().split("; ")
+    assert response.status_code == 200
+    assert "secure" in response.headers["set-cookie"].lower().split("; ")
 
 
 def test_a_plain_request_is_not_answered(here: Running) -> None:
@@ -67,7 +69,7 @@ def test_a_plain_request_is_not_answered(here: Running) -> None:
         httpx2.get(here.url.replace("https", "http"), trust_env=False)
 
 
-def slow(asked: Asked) -> Said:
+def slow(streaming: Asked) -> Said:
     """A stream that goes on for a second and then ends well."""
     return Said.stream(EVENT % b"a", EVENT % b"b", END, pause=0.4)
 
@@ -75,8 +77,8 @@ def slow(asked: Asked) -> Said:
 def test_a_stop_lets_a_stream_end(issued: Issued, tmp_path: Path) -> None:
     with vendor(slow) as lab, running(tmp_path, *issued.options) as here, client(issued) as http:
         add(here, tmp_path, http, lab.url)
-        asked = http.stream("POST", f"{here.url}/v1/chat/completions", json=json.loads(STREAM))
-        with asked as answer:
+        streaming = http.stream("POST", f"{here.url}/v1/chat/completions", json=json.loads(STREAM))
+        with streaming as answer:
             pieces = answer.iter_text()
             first = next(pieces)
             here.process.send_signal(signal.SIGTERM)
@@ -100,7 +102,7 @@ def add(here: Running, data_dir: Path, http: httpx2.Client, vendor_url: str) -> 
     assert saved.status_code == 201
 
 
-def test_workers_share_the_way_in(issued: Issued, tmp_path: Path) -> None:
+def test_workers_share_the_port(issued: Issued, tmp_path: Path) -> None:
     with running(tmp_path, "--workers", "2", *issued.options) as here:
         answers = []
         for _ in range(10):

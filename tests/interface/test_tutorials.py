@@ -1,4 +1,4 @@
-"""The pages for authors of plugins, worked through as a reader would, command by command."""
+"""The pages for plugin authors, executed command by command."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ SHOWN = Block("sh", "", "echo one\necho two in 3.20s\n")
         *("writing-an-extension", "publishing"),
     ],
 )
-def test_everything_on_the_page_happens_as_it_says(name: str, tmp_path: Path) -> None:
+def test_every_block_of_the_page_works(name: str, tmp_path: Path) -> None:
     every = blocks(DOCS / f"{name}.md")
     reader = Reader(tmp_path)
 
@@ -31,9 +31,7 @@ def test_everything_on_the_page_happens_as_it_says(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("text", ["one\ntwo in 0.10s\n", "...\ntwo in 0.10s\n", "one\n..."])
-def test_what_a_page_shows_may_leave_out_times_and_what_dots_stand_for(
-    text: str, tmp_path: Path
-) -> None:
+def test_output_on_a_page_may_omit_times_and_elided_parts(text: str, tmp_path: Path) -> None:
     reader = Reader(tmp_path)
 
     reader.follow(SHOWN)
@@ -58,7 +56,7 @@ def test_what_a_page_shows_may_leave_out_times_and_what_dots_stand_for(
     ],
     ids=lambda block: f"{block.kind} {block.text[:40]!r}",
 )
-def test_a_page_that_is_wrong_is_noticed(wrong: Block, tmp_path: Path) -> None:
+def test_a_wrong_page_is_detected(wrong: Block, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("twice\ntwice\n")
     reader = Reader(tmp_path)
 

@@ -30,7 +30,7 @@ def here(
 
 
 @pytest.mark.parametrize("http2", [False, True], ids=["HTTP/1.1", "HTTP/2"])
-def test_it_answers_and_streams(here: Running, issued: Issued, http2: bool) -> None:
+def test_it_serves_answers_and_streams(here: Running, issued: Issued, http2: bool) -> None:
     is_secure = here.url.startswith("https")
     with httpx2.Client(verify=issued.trusting(), http2=http2, trust_env=False, timeout=60) as http:
         whole = http.post(f"{here.url}/v1/chat/completions", json=CHAT)

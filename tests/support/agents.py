@@ -1,4 +1,4 @@
-"""A vendor of every format that thinks, calls two tools at once, and then says how it was."""
+"""A vendor of every format that thinks, calls two tools at once, and then answers."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Heard:
-    """What a vendor was told of the calls: ``results`` are (id, text), in order."""
+    """The tool results in a request: ``results`` are (id, text), in order."""
 
     calls: list[tuple[str, str, Any]] = field(default_factory=list)
     results: list[tuple[str, str]] = field(default_factory=list)
@@ -83,7 +83,7 @@ HEAR: Mapping[str, Callable[[Json], Heard]] = {
 
 
 def vendor(wire: str) -> Callable[[Asked], Said]:
-    """Calls the tools until it has heard their results."""
+    """Calls the tools until a request contains their results."""
 
     def say(asked: Asked) -> Said:
         body = asked.json()

@@ -1,4 +1,4 @@
-"""One short answer in each vendor format, whole and streamed: the model says hello."""
+"""One short answer in each vendor format, whole and streamed."""
 
 import struct
 import zlib

@@ -1,4 +1,4 @@
-"""Requests as they stand on the wire, and as a server hands them over: nothing is tidied up."""
+"""Requests that no client library normalizes: as bytes, and as ASGI scopes."""
 
 import socket
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Answer(Struct, frozen=True):
-    """What came back. A connection that was closed without an answer has status 0."""
+    """A response. A connection that was closed without one has status 0."""
 
     status: int
     headers: Mapping[str, str]
@@ -21,7 +21,7 @@ NOTHING = Answer(0, {}, b"")
 
 
 def sent(url: str, request: bytes) -> Answer:
-    """Send bytes to a served gateway and read what comes until it closes the connection."""
+    """Send bytes to a served gateway and read until it closes the connection."""
     parts = urlsplit(url)
     answer = bytearray()
     with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10) as peer:
@@ -61,7 +61,7 @@ async def handed(
     repeated: tuple[tuple[str, str], ...] = (),
     root_path: str = "",
 ) -> Answer:
-    """Ask an application the way a server does, with a target that nobody tidied up."""
+    """Call an application as a server does, with a target that is not normalized."""
     path, _, query = target.partition("?")
     told = [*{"host": "127.0.0.1", **headers}.items(), *repeated]
     scope = {

@@ -8,7 +8,7 @@ from gateway_core import Auth, ProviderSpec, WireFormat, hookimpl
 
 
 class Broken:
-    """Fails by whatever it is asked for; ``how`` makes the failure."""
+    """Fails on any attribute or call; ``how`` causes the failure."""
 
     name = "broken"
 
@@ -41,7 +41,7 @@ def plugin_of(*specs: ProviderSpec, formats: tuple[WireFormat, ...] = ()) -> Any
 
 
 async def cancelled() -> None:
-    """What a task that waits for a cancelled one of its own comes to."""
+    """The error of a task that awaits a cancelled task of its own."""
     task = asyncio.create_task(asyncio.Event().wait())
     task.cancel()
     await task

@@ -1,4 +1,4 @@
-"""One question carried from a client's format to a vendor's, and the answer back. No sockets."""
+"""One request translated from a client's format to a vendor's, and the answer back. No sockets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ FOLDERS = {
     "gemini": "gemini_generate_content",
     "ollama": "ollama_chat",
 }
-"""Of the recordings of each format."""
+"""Folders of the recordings of each format."""
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 @dataclass
 class Carried:
-    """What went out and what came back; ``refused`` where nothing did."""
+    """The vendor's request and the client's answer; ``refused`` if there is no request."""
 
     refused: str = ""
     asked: bytes = b""
@@ -49,7 +49,7 @@ class Carried:
 def carry(
     client: str, vendor: str, body: bytes, answer: Sequence[bytes], *, stream: bool, model: str
 ) -> Carried:
-    """Translate, whatever the two formats are."""
+    """Translate between any two formats."""
     wire = WIRES[vendor]
     call = Call(
         kind=Kind.LLM,
@@ -82,7 +82,7 @@ def carry(
 
 
 def members_of(body: bytes) -> dict[str, Raw]:
-    """None for a body that is no JSON object."""
+    """Empty for a body that is not a JSON object."""
     try:
         return _members(body)
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -8,7 +8,7 @@ import trustme
 
 
 class Issued(NamedTuple):
-    """Files with a certificate for this machine, its key, and the authority that vouches for it."""
+    """Files with a certificate for this machine, its key, and the certificate authority."""
 
     cert: Path
     key: Path
@@ -16,7 +16,7 @@ class Issued(NamedTuple):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What the command line takes to serve with it."""
+        """The options to serve with it."""
         return "--tls-cert", str(self.cert), "--tls-key", str(self.key)
 
     def trusting(self, *protocols: str) -> ssl.SSLContext:

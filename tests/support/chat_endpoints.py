@@ -1,4 +1,4 @@
-"""The chat endpoints, the least body of each, and two vendors that say what a test wants."""
+"""The chat endpoints, a minimal body for each, and two vendors with scripted answers."""
 
 import json
 import re
@@ -65,7 +65,7 @@ BODIES: dict[str, dict[str, Any]] = {
 
 
 class Vendor:
-    """Says what the test at hand wants said."""
+    """Answers with the script of the current test."""
 
     def __init__(self, usual: bytes) -> None:
         self.usual = usual

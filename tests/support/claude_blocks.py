@@ -14,7 +14,7 @@ def user(*blocks: Any) -> list[Any]:
 
 
 def answered(*blocks: Any) -> list[Any]:
-    """A question and the assistant's turn."""
+    """A user's turn and the assistant's."""
     return [{"role": "user", "content": "q"}, {"role": "assistant", "content": list(blocks)}]
 
 

@@ -1,4 +1,4 @@
-"""Conversations to be written as requests, each as short as can be."""
+"""Short conversations to be written as requests."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ SCHEMA = Raw(b'{"type":"object","properties":{"a":{"type":"string"}}}')
 
 
 def asking(*parts: AnyPart, **members: Any) -> Conversation:
-    """A conversation of another dialect with one user turn."""
+    """A conversation from another format with one user turn."""
     turns = (Turn("user", parts or (Text(text="hi"),)),)
     return Conversation(**{"turns": turns, "dialect": "openai", **members})
 

@@ -1,4 +1,4 @@
-"""Recorded answers of the messages format, and a naive reading of them."""
+"""Recorded answers of the messages format, and a simple reader for them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ def frames(stream: bytes) -> Iterator[dict[str, Any]]:
 
 
 def joined(stream: bytes) -> dict[str, Any]:
-    """The message that a stream amounts to, put together by the plainest means."""
+    """The message that a stream adds up to, assembled in the simplest way."""
     message: dict[str, Any] = {}
     pieces: dict[int, str] = {}
     for event in frames(stream):
@@ -103,7 +103,7 @@ def events_of(vendor: VendorSide, chunks: Sequence[bytes]) -> list[StreamEvent]:
 
 
 def accepted(kind: Any, said: Any) -> bool:
-    """Whether the library's type takes it; it refuses a few older recordings as they are."""
+    """Whether the library's type accepts it; it refuses a few older recordings."""
     try:
         adapter: TypeAdapter[Any] = ADAPTERS.setdefault(kind, TypeAdapter(kind))
         adapter.validate_json(said) if isinstance(said, bytes) else adapter.validate_python(said)

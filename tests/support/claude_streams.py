@@ -1,4 +1,4 @@
-"""Streams of the messages format, put together event by event, and ways to read them."""
+"""Streams of the messages format, built event by event, and functions that read them."""
 
 import json
 from typing import Any

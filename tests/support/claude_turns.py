@@ -1,4 +1,4 @@
-"""Turns of a conversation, and the shape of what is made of them."""
+"""Turns of a conversation."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Strategies for the messages format that several laws draw from."""
+"""Hypothesis strategies for the messages format."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Carries out a Containerfile in a plain folder: no engine, no root, the same steps.
+"""Executes a Containerfile in a plain folder: no engine, no root, the same steps.
 
 What an image has at ``/opt``, ``/data``, ``/src`` or ``/tmp`` lies in the folder instead, and
 belongs to whoever runs the test. The interpreter of the base image is this one. A step that
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 OWN = re.compile(r"(?<![\w.])/(?=(?:opt|data|src|tmp)\b)")
-"""Where a path of the image begins that lies in the folder."""
+"""Prefixes of the image's paths that are in the folder."""
 FOREIGN = (
     "PYTHON",
     "VIRTUAL_ENV",
@@ -28,7 +28,7 @@ FOREIGN = (
     "HOSTNAME",
     "UV_PROJECT",
 )
-"""Beginnings of variables of the test's own process that a builder does not have."""
+"""Prefixes of variables of the test's process that a builder does not have."""
 
 
 class Step(NamedTuple):
@@ -54,7 +54,7 @@ class Ignored:
         self._rules = [(_pattern(word.lstrip("!")), word.startswith("!")) for word in words]
 
     def __contains__(self, path: str) -> bool:
-        """``path`` is relative to the context, or one of its parents is meant."""
+        """``path`` is relative to the context; its parents are matched too."""
         parts = path.split("/")
         paths = ["/".join(parts[: end + 1]) for end in range(len(parts))]
         ignored = False
@@ -71,7 +71,7 @@ def _pattern(word: str) -> re.Pattern[str]:
 
 
 class Image:
-    """What the file makes. ``root`` is the last stage's; ``env`` is what its ENV lines set."""
+    """The built image. ``root`` is the last stage's; ``env`` has the variables of its ENV lines."""
 
     def __init__(self, file: Path, ignore: Path, folder: Path) -> None:
         self.context = file.parent
@@ -85,7 +85,7 @@ class Image:
         self._stage = ""
 
     def build(self) -> None:
-        """Do what every step says. Raises CalledProcessError."""
+        """Execute every step. Raises CalledProcessError."""
         for step in self.steps:
             getattr(self, f"_{step.word.lower()}", self._say)(step)
 
@@ -106,7 +106,7 @@ class Image:
         assert re.fullmatch(r"BASE=\S+", step.rest)
 
     def _from(self, step: Step) -> None:
-        """The stage before stays beside, where only COPY --from finds it."""
+        """The previous stage stays in a folder of its own, for COPY --from."""
         if self.root.exists():
             self.root.rename(self._folder / f"stage-{self._stage}")
         base, _, self._stage = step.rest.partition(" AS ")
@@ -160,7 +160,7 @@ class Image:
         subprocess.run(["/bin/sh", "-ec", text], cwd=self._at, env=self._builder(), check=True)
 
     def _builder(self) -> Mapping[str, str]:
-        """The base's interpreter comes first, behind what the image puts before it."""
+        """The base's interpreter comes first, after the image's own entries."""
         outside = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
         python = str(Path(sys.base_prefix) / "bin")
         path = os.pathsep.join((python, outside["PATH"]))

@@ -1,4 +1,4 @@
-"""Cookies as an answer sets them."""
+"""Cookies in responses."""
 
 from http.cookies import SimpleCookie
 

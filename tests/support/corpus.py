@@ -1,4 +1,4 @@
-"""Recorded vendor traffic: see tests/corpora/README.md for what an item holds."""
+"""Recorded vendor traffic: see tests/corpora/README.md for the content of an item."""
 
 import base64
 import lzma

@@ -1,4 +1,4 @@
-"""Limits of one key over a ledger in memory, under two clocks that a test moves."""
+"""Limits of one key over a ledger in memory, with two manual clocks."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,7 +33,7 @@ def key(**limits: int) -> Key:
 
 
 class Desk:
-    """Limits over a ledger in memory, under two clocks."""
+    """Limits over a ledger in memory, with two clocks."""
 
     def __init__(self, now: datetime, zone: ZoneInfo = BERLIN) -> None:
         self.wall, self.steady = Clock(now.timestamp()), Clock(50.0)
@@ -63,12 +63,12 @@ class Desk:
         return datetime.fromtimestamp(self.wall.now, self.zone).date().isoformat()
 
     def move(self, seconds: float) -> None:
-        """Time goes by for both clocks."""
+        """Move both clocks."""
         self.wall.move(seconds)
         self.steady.move(seconds)
 
     def finish(self, input_tokens: int = 0, output_tokens: int = 0, cost: int = 0) -> None:
-        """A call is over: its row is made and written."""
+        """Finish a call: its row is created and written."""
         used = Spent(1, input_tokens, output_tokens, cost)
         self.limits.record(record(self.day, input_tokens, output_tokens, cost))
         self.days[self.day] = self.days.get(self.day, NOTHING).plus(used)

@@ -1,4 +1,4 @@
-"""Everything a request may show to say who sends it, and what it amounts to."""
+"""Every credential that a request may have, and the expected results."""
 
 import re
 from collections.abc import Iterator
@@ -17,21 +17,21 @@ EVIL = "https://evil.example"
 PAST = "2020-01-01T00:00:00.000Z"
 FORGED = {"x-gateway-real-ip": "127.0.0.1", "x-gateway-peer-token": "00" * 24}
 CLIENT_CLASSES = (Access.PUBLIC, Access.INFERENCE)
-"""Where nobody's session counts, so that its origin does not either."""
+"""Classes that accept no session, so that the origin is not checked."""
 
 
 class Credential(Struct, frozen=True, kw_only=True):
-    """One way to ask."""
+    """One way to authenticate, or to fail to."""
 
     host: str = AWAY
-    """The address of the caller's end."""
+    """The caller's address."""
     headers: dict[str, str] = {}
     traits: frozenset[str] = frozenset()
     """Of ``local cli session foreign key restricted refused unknown open``."""
 
 
 def passes(access: Access, credential: Credential, method: str) -> int:
-    """200, or the status of the refusal, as the rules have it."""
+    """200, or the status of the refusal, by the rules."""
     rule, has = RULES[access], credential.traits
     if rule.anyone or (rule.cli and "cli" in has):
         return 200
@@ -105,7 +105,7 @@ async def credentials(admin: AdminGateway) -> dict[str, Credential]:
 
 
 def open_credentials() -> dict[str, Credential]:
-    """What counts, and what does not, while no login is required."""
+    """Credentials with their results while no login is required."""
     return {
         "open": shows(HERE, "local open"),
         "open page": shows(HERE, "local open", origin="http://localhost:3000"),
@@ -129,5 +129,5 @@ def operations(admin: AdminGateway) -> Iterator[RouteOperation]:
 
 
 def address(path: str) -> str:
-    """A path that leads to an operation, with some word in the place of each parameter."""
+    """A path of an operation, with a value for each parameter."""
     return re.sub(r"\{[^}]+\}", "x", path)

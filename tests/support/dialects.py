@@ -1,4 +1,4 @@
-"""The least requests of every dialect, and the pieces they are made of."""
+"""Minimal requests of every format, and their parts."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -27,11 +27,11 @@ SCHEMA = {
 }
 PLAIN = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WORD = "zebra-4711"
-"""Stands where a feature's value is free, so that a probe can look for it anywhere."""
+"""A value for features whose value is free, so that a probe can search for it."""
 
 
 def base(wire: str) -> Json:
-    """The least request of a dialect."""
+    """The minimal request of a format."""
     if wire == "gemini":
         return {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
     if wire == "openai-responses":
@@ -69,7 +69,7 @@ def user(content: Any) -> Json:
 
 
 def with_words(wire: str, part: Json) -> Json:
-    """A user's turn with a question and something to look at beside it."""
+    """A user's turn with text and another part."""
     if wire == "gemini":
         return contents({"role": "user", "parts": [{"text": "what is this?"}, part]})
     word = {"type": "input_text" if wire == "openai-responses" else "text", "text": "what is this?"}
@@ -110,7 +110,7 @@ def gpt_call(number: int) -> Json:
 
 
 def history(wire: str, results: list[Any], failed: bool = False) -> Json:
-    """A question, as many tool calls as results, and the results."""
+    """A user's turn, a tool call for each result, and the results."""
     numbers = range(1, len(results) + 1)
     if wire == "openai":
         return chat(

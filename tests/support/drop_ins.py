@@ -1,4 +1,4 @@
-"""Plugins of the data directory: files dropped in, and packages as an installer leaves them."""
+"""Plugins in the data directory: single files, and packages as an installer writes them."""
 
 import base64
 import hashlib
@@ -34,7 +34,7 @@ def vendor(name: str) -> str:
 
 
 def folder_in(data_dir: Path, **files: str) -> PluginFolder:
-    """The plugin folder of a data directory, with these drop-ins."""
+    """The plugin folder of a data directory, with these files."""
     folder = PluginFolder.of(data_dir)
     folder.make()
     for name, source in files.items():
@@ -50,7 +50,7 @@ def files_of(
     plugin: str = "",
     requires: tuple[str, ...] = (),
 ) -> dict[str, str]:
-    """What an installer writes for a package of one module, by path."""
+    """The files that an installer writes for a package of one module, by path."""
     module = name.replace("-", "_")
     info = f"{module}-{version}.dist-info"
     needs = "".join(f"Requires-Dist: {each}\n" for each in requires)

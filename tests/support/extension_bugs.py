@@ -1,4 +1,4 @@
-"""A sound extension with every hook, as text, and the same extension with one bug each."""
+"""A correct extension with every hook, as text, and variants with one bug each."""
 
 from pathlib import Path
 
@@ -257,7 +257,7 @@ BUGS: dict[str, tuple[Change, ...]] = {
     "no_docstring": (('"""Sample: an extension', 'GATEWAY = """Sample: an extension'),),
     "unknown_hook": (("def lifespan(", "def livespan("),),
 }  # fmt: skip
-"""Each bug as what is to be replaced in the sound extension."""
+"""Each bug as replacements in the correct extension."""
 
 
 _names = list(BUGS)
@@ -267,7 +267,7 @@ GROUPS = {
     "life": tuple(_names[_names.index("task_left") : _names.index("settings_without_default")]),
     "the rest": tuple(_names[_names.index("settings_without_default") :]),
 }
-"""The bugs by what they are about, each in one group."""
+"""The bugs by subject, each in one group."""
 
 
 def module_of(name: str) -> str:

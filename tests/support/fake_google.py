@@ -37,14 +37,14 @@ class Answer:
 
 @dataclass
 class Google:
-    """Gives out ``token-1``, ``token-2`` and so on; the model answers with ``model_status``."""
+    """Issues ``token-1``, ``token-2`` and so on; the model answers with ``model_status``."""
 
     sign_in: tuple[int, bytes] | None = None
     """Answered instead of a token."""
     model_status: int = 200
     lifetime: int = 3600
     gate: asyncio.Event | None = None
-    """Held before a token is given."""
+    """Awaited before a token is issued."""
     signed_in: list[UpstreamRequest] = field(default_factory=list)
     asked: list[UpstreamRequest] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Google:
         return self.answers[-1]
 
     def statement(self, number: int = 0) -> str:
-        """The signed statement of a sign-in."""
+        """The signed assertion of a login."""
         form = parse_qs(self.signed_in[number].body.decode())
         assert form["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"]
         [signed] = form["assertion"]

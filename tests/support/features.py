@@ -1,4 +1,4 @@
-"""What a request can ask for and an answer can say, in every dialect that has words for it.
+"""Features of requests and answers, in every format that can express them.
 
 For each feature a request in each client dialect that can express it, and for
 each vendor dialect a probe that finds it in a vendor's request by plain means.

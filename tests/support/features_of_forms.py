@@ -1,4 +1,4 @@
-"""How a tool is chosen, and the form that an answer is to have."""
+"""Tool choice and response formats."""
 
 from dialects import PLAIN, SCHEMA, WORD, generation, with_tools
 from probes import Feature, at, either

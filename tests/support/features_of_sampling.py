@@ -1,4 +1,4 @@
-"""How an answer is thought of and drawn, and on whose behalf."""
+"""Thinking, sampling and the end user."""
 
 from dialects import ANY, FORMATS, WORD, generation, options
 from probes import Feature, at, either, says

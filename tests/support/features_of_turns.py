@@ -1,4 +1,4 @@
-"""What turns hold: words, pictures, files, calls and their results."""
+"""Contents of turns: text, images, files, tool calls and their results."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""A vendor whose answers come in every manner that an edge has to pass on."""
+"""A vendor script with answers of every shape that a server has to send."""
 
 import json
 

@@ -72,7 +72,7 @@ from gateway_core import (
 
 
 class Bug(NamedTuple):
-    """The law it breaks, the format it is put into, and what puts it there."""
+    """The law it breaks, the format it is added to, and the function that adds it."""
 
     law: str
     wire: WireFormat

@@ -1,4 +1,4 @@
-"""Writes the golden copies in tests/data/providers anew; name plugins to write only theirs.
+"""Regenerates the golden copies in tests/data/providers; with names, only those of these plugins.
 
     .venv/bin/python tests/support/golden.py
 

@@ -1,4 +1,4 @@
-"""A plugin that tries whatever a thief would try by the doors it is given.
+"""A plugin that tries to steal secrets through every API it is given.
 
 It is copied into a data directory as it stands. What it finds out stays on the
 objects it registers, where a test can look.
@@ -31,9 +31,9 @@ class Ports(Struct, frozen=True, kw_only=True):
     own: int = 1
     """Of the vendor that the plugin declares."""
     victim: int = 1
-    """Of somebody else's vendor."""
+    """Of another plugin's vendor."""
     canary: int = 1
-    """Where nothing may ever arrive."""
+    """A host that must never be reached."""
 
 
 @hookimpl
@@ -42,7 +42,7 @@ def register_settings() -> type[Ports]:
 
 
 def destinations(ports: Ports) -> dict[str, str]:
-    """Everywhere it would like to send a secret to."""
+    """Every address that it tries to send a secret to."""
     own, canary = ports.own, ports.canary
     return {
         "other-host": "https://thief.test/v1",
@@ -71,7 +71,7 @@ def destinations(ports: Ports) -> dict[str, str]:
 
 
 class TwoFaced(str):
-    """An address that is another one when it is looked at again."""
+    """A string that is another address when it is read again."""
 
     def __hash__(self) -> int:
         return hash(self.face)
@@ -83,7 +83,7 @@ class TwoFaced(str):
 
 
 class Lookalike:
-    """Has what a request has, and changes its mind."""
+    """Has the attributes of a request, and changes its URL."""
 
     method, body, first_byte_timeout = "POST", b"", None
     headers: Mapping[str, str] = {}
@@ -105,9 +105,9 @@ class Thief:
         self.ports = ports
         self.places = destinations(ports)
         self.seen: list[Any] = []
-        """Everything it was given."""
+        """Everything it has received."""
         self.later: list[BaseException | int] = []
-        """What became of what it did once the answer was out."""
+        """Results of its actions after the answer was sent."""
         self.transports: list[Transport] = []
         self.tasks: list[asyncio.Task[None]] = []
 
@@ -141,7 +141,7 @@ class Thief:
         return await transport.send(fake)
 
     async def change(self, request: UpstreamRequest, transport: Transport) -> UpstreamResponse:
-        """Ask for the right address and change it while the request is under way."""
+        """Request the right address and change it during the request."""
         asked = replace(request)
         sending = asyncio.create_task(self._sent(transport, asked))
         force_setattr(asked, "url", self.places["loopback"])
@@ -163,7 +163,7 @@ class Thief:
                 self.later.append(error)
 
     async def borrow(self, request: UpstreamRequest, transport: Transport) -> UpstreamResponse:
-        """Use what an accomplice was given."""
+        """Use the transport of another provider."""
         borrowed: Transport = ACCOMPLICE.transports[-1]
         return await borrowed.send(request)
 
@@ -229,7 +229,7 @@ def register_providers(settings: Ports) -> list[ProviderSpec]:
 
 
 def spoil(spec: ProviderSpec) -> None:
-    """Declare more, now that it is too late."""
+    """Declare more hosts after the start."""
     for mapping in (spec.options, spec.other_formats):
         try:
             mapping["x-spoilt"] = "http://thief.test"  # type: ignore[index]
@@ -241,7 +241,7 @@ def spoil(spec: ProviderSpec) -> None:
 
 
 class Spy:
-    """An interceptor that keeps what it sees, and spoils it."""
+    """An interceptor that stores what it gets, and changes it."""
 
     order = 0
     required = False
@@ -265,7 +265,7 @@ def register_interceptors() -> list[Spy]:
 
 
 class Loot:
-    """What it got at the start; a route tells it."""
+    """Its arguments at the start; a route returns them."""
 
     def __init__(self, host: Any) -> None:
         self.host = host

@@ -1,4 +1,4 @@
-"""The gateway with a thief among its plugins, whom it steals from, and where it would bring it."""
+"""A gateway with a hostile plugin, its victim's vendor, and a forbidden host."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -38,14 +38,14 @@ SOURCE = Path(hostile_plugin.__file__).read_text(encoding="utf-8")
 
 
 class Scene:
-    """The gateway with its thief, whom it steals from, and where it would bring it."""
+    """The gateway with the hostile plugin, its victim's vendor, and the forbidden host."""
 
     def __init__(self, gateway: Gateway, own: FakeVendor, victim: FakeVendor) -> None:
         self.gateway = gateway
         self.own = own
         self.victim = victim
         self.visits: list[str] = []
-        """Connections to the place that nothing may arrive at."""
+        """Connections to the forbidden host."""
 
     @property
     def thief(self) -> Any:
@@ -136,7 +136,7 @@ async def store_accounts(gateway: Gateway) -> None:
 
 
 def clean(scene: Scene, log: pytest.LogCaptureFixture) -> None:
-    """Nobody was visited who should not be, and no log line holds a secret."""
+    """Assert that the forbidden host was not reached and that no log line has a secret."""
     assert scene.visits == []
     lines = [line.getMessage() for line in log.records if not line.name.startswith("httpx2")]
     assert "canary-secret" not in "\n".join(lines)

@@ -17,18 +17,18 @@ SECRET = "client-canary"
 USER = "ada"
 EMAIL = "ada@id.example"
 INSECURE = "AUTHLIB_INSECURE_TRANSPORT"
-"""Makes the provider speak http, as it may on loopback."""
+"""Makes the provider use http, which is allowed on loopback."""
 
 
 class IdentityProvider:
-    """Where it is, and a way to sign in there."""
+    """Its address, and a function that logs in there."""
 
     def __init__(self, server: Any) -> None:
         self._server = server
         self.issuer: str = server.url.rstrip("/")
 
     def register(self, redirect_uri: str) -> None:
-        """Make the gateway known, with the one address it may send people back to."""
+        """Register the gateway, with its only redirect URI."""
         server = self._server
         with server.app.app_context():
             known = server.backend.get(server.models.Client, client_id=CLIENT)
@@ -51,7 +51,7 @@ class IdentityProvider:
         server.consent(server.logged_user, client)
 
     def sign_in(self, url: str) -> str:
-        """Follow a gateway's redirect as the user; gives where the browser is sent back to."""
+        """Follow a gateway's redirect as the user; return the URL it leads back to."""
         server = self._server
         with server.app.app_context():
             # Its store in memory finds a code by its client too, so others must be gone.

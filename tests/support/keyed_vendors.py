@@ -1,4 +1,4 @@
-"""Vendors that need a key, what they say, and how they are asked."""
+"""Vendors that need a key, their answers, and requests to them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rows for a ledger, around a moment at which tests let the clock stand."""
+"""Rows for a ledger, around a fixed moment."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -42,6 +42,6 @@ async def keep(admin: AdminGateway, *rows: UsageRecord) -> None:
 
 
 def total(parts: dict[str, dict[str, Any]] | Iterable[dict[str, Any]], name: str) -> float:
-    """One figure of all parts together."""
+    """The sum of one figure over all parts."""
     each = parts.values() if isinstance(parts, dict) else parts
     return round(sum(part[name] for part in each), 6)

@@ -1,4 +1,4 @@
-"""A reader or a relay that takes a stream for whole which broke off after its first words."""
+"""A reader or a relay that accepts a stream that broke off after its first content."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from gateway_core import PartGrew, PartStarted, ReplyFailed
 
 
 class Lenient:
-    """Takes a stream that has begun to say something for a whole one, wherever it breaks off."""
+    """Accepts a stream with some content as complete, wherever it breaks off."""
 
     def __init__(self, inner: Any) -> None:
         self._inner, self._said, self._forgiven = inner, False, False

@@ -1,4 +1,4 @@
-"""Questions and whole answers made up for tests: plain ones, and some that are nearly plain."""
+"""Strategies for requests and whole answers: simple ones, and nearly simple ones."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _PLAIN: Mapping[str, Any] = {
     "ollama": {"model": "m", "messages": _TURNS},
 }
 PLAIN: Mapping[str, bytes] = {wire: json.dumps(body).encode() for wire, body in _PLAIN.items()}
-"""The plainest question of every dialect."""
+"""The simplest request of every format."""
 
 _EPHEMERAL = {"type": "ephemeral"}
 _TEXT = {"type": "text", "text": "a"}
@@ -257,4 +257,4 @@ ANSWERS: Mapping[str, Sequence[Any]] = {
         {**_LINE, "message": {"role": "assistant", "content": "", "tool_calls": [_ROW, _ROW]}},
     ),
 }
-"""Whole answers of every vendor: the plainest, and what is nearly as plain."""
+"""Whole answers of every vendor: the simplest, and nearly simple ones."""

@@ -1,4 +1,4 @@
-"""Streams made up for tests: mostly words, with everything else in between."""
+"""Strategies for streams: mostly text, with everything else in between."""
 
 import json
 from collections.abc import Mapping
@@ -74,7 +74,7 @@ _calls = st.lists(
         ]
     )
 )
-"""Two calls that may come by turns."""
+"""Two tool calls whose events may alternate."""
 _beside = st.builds(
     lambda texts, delta: b"".join(
         [*(_chunk({"content": text, **delta}) for text in texts), _chunk(_call(2, name="h"))]
@@ -94,7 +94,7 @@ _beside = st.builds(
         ]
     ),
 )
-"""Texts that each have the same thing beside them."""
+"""Texts with equal further members."""
 _chat = st.builds(lambda text, plain: _chunk({"content": text}, ascii_only=plain), _words, _flags)
 _thinking = st.builds(lambda text: _chunk({"reasoning_content": text}), _words)
 

@@ -1,4 +1,4 @@
-"""Providers that a manifest tells of."""
+"""Providers for a manifest."""
 
 from typing import Any
 

@@ -2,7 +2,7 @@
 
 
 class Clock:
-    """``now`` is in seconds, of whatever kind of time the clock is for."""
+    """``now`` is in seconds, of wall or monotonic time."""
 
     def __init__(self, now: float = 1_800_000_000.0) -> None:
         self.now = now

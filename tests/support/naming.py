@@ -1,4 +1,4 @@
-"""Names for parametrised tests that are the same in every process."""
+"""Ids for parametrised tests that are the same in every process."""
 
 import re
 
@@ -7,5 +7,5 @@ LONGEST = 80
 
 
 def named(value: object) -> str:
-    """The value's text without memory addresses, cut where it gets long."""
+    """The value's text without memory addresses, at most 80 characters long."""
     return _ADDRESS.sub("", str(value))[:LONGEST]

@@ -1,4 +1,4 @@
-"""Small pictures of a configuration, made by hand: for tests of what only looks things up."""
+"""Small config snapshots built by hand, for tests of look-ups."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def call(body: bytes = b"{}", members: Mapping[str, Any] = {}, **fields: Any) ->
 
 
 def registry_of(specs: Sequence[ProviderSpec], nodes: Sequence[ProviderSpec] = ()) -> Registry:
-    """Providers as plugins bring them, and an operator's nodes behind them."""
+    """Providers of plugins, and an operator's nodes after them."""
     names = {alias: spec.id for spec in specs for alias in (spec.alias, *spec.aliases) if alias}
     registry = Registry(
         providers={spec.id: spec for spec in specs},
@@ -67,7 +67,7 @@ def tables_of(
     settings: Mapping[str, Any] = {},
     **fields: Any,
 ) -> ConfigSnapshot:
-    """Every provider has one account, unless ``accounts`` are given."""
+    """Every provider has one account, unless ``accounts`` is passed."""
     registry = registry_of(specs, nodes)
     if accounts is None:
         accounts = [account(f"{id}-1", id) for id in registry.providers]
@@ -90,7 +90,7 @@ def tables_of(
 
 
 class _Vendor:
-    """Stands where a format's vendor side is asked for but never used."""
+    """A vendor side of a format that is never called."""
 
     def _never(self, *given: Any) -> Any:
         raise AssertionError("nobody is to be called here")

@@ -1,4 +1,4 @@
-"""The plugin folders of this repository, and what the plugins in them say and do."""
+"""The plugin folders of this repository, and the plugins in them."""
 
 import importlib
 import tomllib
@@ -35,7 +35,7 @@ QUESTIONS: dict[str, dict[str, Any]] = {
     "openai": {"messages": [{"role": "user", "content": "Say hello"}]},
     "openai-responses": {"input": "Say hello"},
 }
-"""The same question in each client format."""
+"""The same request in each client format."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Folder:
 
     @property
     def key(self) -> str:
-        """What the plugin is called among the entry points."""
+        """The plugin's name as an entry point."""
         return self.id if self.kind == "provider" else f"format-{self.id}"
 
     @property
@@ -76,13 +76,13 @@ def folders(kind: str) -> list[Folder]:
 
 @cache
 def registry_of(folder: Folder) -> Registry:
-    """What the gateway makes of this plugin, with all formats at hand."""
+    """The registry with this plugin and all formats."""
     present = {each.key: each.module() for each in [*folders("format"), folder]}
     return build(load(entry_points=False, extra=present))
 
 
 def specs_of(folder: Folder) -> list[ProviderSpec]:
-    """The vendors that this plugin brings, as the gateway accepted them."""
+    """The providers of this plugin that the gateway accepted."""
     registry = registry_of(folder)
     return [
         spec
@@ -92,7 +92,7 @@ def specs_of(folder: Folder) -> list[ProviderSpec]:
 
 
 def models_of(spec: ProviderSpec) -> list[Model]:
-    """A chat model for each wire format the vendor's models are asked in."""
+    """A chat model for each wire format of the vendor's models."""
     models = [model for model in spec.models if model.kind is Kind.LLM] or [Model("model-1")]
     return list({model.format: model for model in reversed(models)}.values())[::-1]
 
@@ -106,7 +106,7 @@ def ask(
     stream: bool = False,
     base_url: str | None = None,
 ) -> Exchange:
-    """A client's question, on its way to this vendor."""
+    """The request to this vendor for a client's request."""
     body = msgspec.json.encode(
         {"model": f"{spec.id}/{model.id}", "stream": stream, **QUESTIONS[client]}
     )
@@ -126,7 +126,7 @@ def ask(
 
 
 def told(folder: Folder, spec: ProviderSpec) -> dict[str, Any]:
-    """All that others may come to rely on: the manifest's entry, and where each call goes."""
+    """The public behaviour: the manifest's entry, and the address of each call."""
     [entry] = msgspec.json.decode(manifests.document([spec]))["providers"]
     return {"manifest": entry, "calls": dict(_calls(folder, spec))}
 

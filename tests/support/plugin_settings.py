@@ -25,7 +25,7 @@ class Acme(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def plugin(struct: object = Acme, **hooks: Any) -> ModuleType:
-    """A plugin with these settings; a function stands for the hook itself."""
+    """A plugin with these settings; a function is the hook itself."""
     module = ModuleType("in_process")
     is_hook = callable(struct) and not isinstance(struct, type)
     module.register_settings = hookimpl(struct if is_hook else lambda: struct)  # type: ignore[attr-defined]

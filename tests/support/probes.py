@@ -1,4 +1,4 @@
-"""A feature of requests, and plain means to find it in a vendor's request."""
+"""A feature of requests, and probes that find it in a vendor's request."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -10,12 +10,12 @@ Probe = Callable[[Json], bool]
 
 
 def says(word: str) -> Probe:
-    """The word stands somewhere in the request."""
+    """Whether the word is anywhere in the request."""
     return lambda sent: word in json.dumps(sent)
 
 
 def at(*path: str | int, equals: Any = ...) -> Probe:
-    """Something stands at a path, or just this."""
+    """Whether there is a value at a path, or exactly this value."""
 
     def probe(sent: Json) -> bool:
         here: Any = sent
@@ -45,4 +45,4 @@ class Feature:
     asks: Mapping[str, Json]
     found: Mapping[str, Probe]
     lost: tuple[str, ...] = field(default=())
-    """Names in ``Losses`` that speak of this feature, besides its own."""
+    """Names in ``Losses`` for this feature, besides its own."""

@@ -1,4 +1,4 @@
-"""A gateway in a process of its own, started the way an operator starts it."""
+"""A gateway in a process of its own, started by its command."""
 
 import asyncio
 import os
@@ -25,13 +25,13 @@ class Running:
         self.printed = printed
 
     def kill(self) -> None:
-        """End it at once, as a power cut would."""
+        """Kill it."""
         self.process.kill()
         self.process.wait(20)
 
 
 def start(data_dir: Path, *arguments: str, **variables: str) -> Running:
-    """Start and wait until it says that it listens."""
+    """Start and wait until it reports its address."""
     environment = {**os.environ, "DATA_DIR": str(data_dir), "PYTHONUNBUFFERED": "1", **variables}
     process = subprocess.Popen(
         [COMMAND, "--port", "0", *arguments], env=environment, stdout=subprocess.PIPE, text=True
@@ -51,7 +51,7 @@ def start(data_dir: Path, *arguments: str, **variables: str) -> Running:
 def running(
     data_dir: Path, *arguments: str, variables: Mapping[str, str] = {}
 ) -> Iterator[Running]:
-    """A gateway that is asked to stop when the block ends, and must do so in order."""
+    """A gateway that is stopped when the block ends, and must stop in order."""
     here = start(data_dir, *arguments, **variables)
     try:
         yield here

@@ -1,4 +1,4 @@
-"""Requests written byte by byte, for what no client library would send."""
+"""HTTP/1.1 requests as bytes, for requests that no client library sends."""
 
 import socket
 import ssl
@@ -16,7 +16,7 @@ _TRUSTING.check_hostname, _TRUSTING.verify_mode = False, ssl.CERT_NONE
 
 
 class Heard(NamedTuple):
-    """What came back, until the other side closed or the time was up."""
+    """The bytes received until the other side closed or the time was up."""
 
     data: bytes
     closed: bool
@@ -44,7 +44,7 @@ def call(url: str) -> socket.socket:
 
 
 def hear(peer: socket.socket, within: float, *, until: bytes | None = None) -> Heard:
-    """Read until it closes, ``until`` has come or the time is up."""
+    """Read until the connection closes, ``until`` has arrived or the time is up."""
     data, closed, begun = b"", False, time.monotonic()
     while (left := begun + within - time.monotonic()) > 0:
         peer.settimeout(left)
@@ -64,7 +64,7 @@ def hear(peer: socket.socket, within: float, *, until: bytes | None = None) -> H
 
 
 def tell(peer: socket.socket, *pieces: bytes) -> None:
-    """Send, as far as the other side wants to hear it."""
+    """Send, and ignore a connection that the other side has closed."""
     try:
         for piece in pieces:
             peer.sendall(piece)
@@ -73,7 +73,7 @@ def tell(peer: socket.socket, *pieces: bytes) -> None:
 
 
 def ask(url: str, *pieces: bytes, within: float = 5.0, until: bytes | None = None) -> Heard:
-    """Send bytes on a connection of their own and hear the answer."""
+    """Send bytes on a new connection and read the response."""
     with call(url) as peer:
         tell(peer, *pieces)
         return hear(peer, within, until=until)
@@ -86,12 +86,12 @@ def request(line: str, *headers: bytes, body: bytes = b"") -> bytes:
 
 
 def chat(*headers: bytes, body: bytes = CHAT) -> bytes:
-    """A chat request, whose framing is up to the caller."""
+    """A chat request; the caller adds the framing headers."""
     return request(
         "POST /v1/chat/completions", b"Content-Type: application/json", *headers, body=body
     )
 
 
 def sized(body: bytes = CHAT) -> bytes:
-    """A chat request in good order."""
+    """A valid chat request."""
     return chat(b"Content-Length: %d" % len(body), body=body)

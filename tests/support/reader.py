@@ -1,4 +1,4 @@
-"""Somebody who works through a page of the documentation, in a folder of their own.
+"""Executes a page of the documentation in a folder of its own.
 
 Installing is stood for: after ``pip install -e .`` the package's folder and its entry point, as
 an installer would have written it, are on PYTHONPATH, since tests install nothing into their
@@ -27,14 +27,14 @@ from gateway_core.cli.listening import listen
 HOME = "/home/you"
 """The reader's folder, on the pages."""
 PORT = "8123"
-"""Where things are served, on the pages."""
+"""The port, on the pages."""
 PATIENCE = 20.0
-"""Seconds that any one thing may take on a busy machine."""
+"""Seconds that any step may take on a busy machine."""
 BIN = Path(sys.executable).parent
 
 
 class Terminal:
-    """A command that keeps running, and what it has printed since somebody looked."""
+    """A command that keeps running, and its output since the last check."""
 
     def __init__(self, process: "subprocess.Popen[str]", tidy: Callable[[str], str]) -> None:
         self._process, self._tidy = process, tidy
@@ -70,7 +70,7 @@ class Terminal:
 
 
 class Reader:
-    """Does what blocks say, and keeps what was printed last."""
+    """Executes blocks and keeps the last output."""
 
     def __init__(self, home: Path) -> None:
         self.home = self.here = home
@@ -178,11 +178,11 @@ class Reader:
         }
 
     def _tidy(self, printed: str) -> str:
-        """As it is printed at the page's reader."""
+        """The output with the page's folder and port."""
         return printed.replace(str(self.home), HOME).replace(f":{self._port}", f":{PORT}")
 
     def _installed(self) -> None:
-        """What an editable install leaves behind."""
+        """Write the files of an editable install."""
         project = tomllib.loads((self.here / "pyproject.toml").read_text("utf-8"))["project"]
         name, version = project["name"], project["version"]
         info = self._site / f"{name.replace('-', '_')}-{version}.dist-info"
@@ -198,7 +198,7 @@ class Reader:
         self._path = [self._site, self.here]
 
     def _built(self) -> None:
-        """A wheel of what the project names, and of what tells an installer about it."""
+        """Build a wheel of the project's packages, with metadata."""
         project = tomllib.loads((self.here / "pyproject.toml").read_text("utf-8"))
         packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
         [info] = self._site.iterdir()

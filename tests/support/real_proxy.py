@@ -1,4 +1,4 @@
-"""A proxy program on loopback, with one host's name that only it knows how to reach."""
+"""A proxy program on loopback, with a host name that only it can reach."""
 
 import asyncio
 import importlib
@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 VENDOR = "vendor.test"
-"""A name that no resolver knows; the proxy takes it, and any other, for this machine."""
+"""A name that no resolver knows; the proxy maps every name to this machine."""
 
 
 class RealProxy:
-    """Serves until closed. ``reached`` holds every way it opened, as ``host:port``."""
+    """Serves until closed. ``reached`` lists the tunnels it opened, as ``host:port``."""
 
     def __init__(self, scheme: str = "http", user: str = "") -> None:
-        """``user`` is ``name:password``; empty lets everybody in."""
+        """``user`` is ``name:password``; empty needs no login."""
         self.scheme = scheme
         self.user = user
         self.reached: list[str] = []
@@ -38,7 +38,7 @@ class RealProxy:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def aclose(self) -> None:
-        """Close, and wait for what is still carried."""
+        """Close, and wait for open tunnels."""
         self._server.close()
         carried = [task for task in asyncio.all_tasks() if "pproxy" in str(task.get_coro())]
         for task in carried:

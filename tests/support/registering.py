@@ -1,4 +1,4 @@
-"""Plugins in this process, and the registry that is built of them."""
+"""Plugins in this process, and registries built from them."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -13,7 +13,7 @@ from gateway_core.plugins.registry import Registry, build
 
 
 class Client:
-    """Has what a client side must have."""
+    """A client side that does nothing."""
 
     def nothing(self, *given: object) -> Any: ...
 
@@ -21,7 +21,7 @@ class Client:
 
 
 class Vendor:
-    """Has what a vendor side must have."""
+    """A vendor side that does nothing."""
 
     def nothing(self, *given: object) -> Any: ...
 
@@ -42,7 +42,7 @@ def spec(id: str = "acme", **fields: Any) -> ProviderSpec:
 
 
 def plugin(**answers: Any) -> ModuleType:
-    """A plugin whose hooks give these answers; a function is the hook itself."""
+    """A plugin whose hooks return these values; a function is the hook itself."""
     module = ModuleType("in_process")
     for hook, answer in answers.items():
         function = answer if callable(answer) else _giving(answer)

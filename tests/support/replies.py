@@ -1,4 +1,4 @@
-"""What an answer can say, as replies of the hub, and how each client dialect shows it."""
+"""Features of answers as neutral replies, and probes for them in each client format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A sound provider plugin as text, and the same plugin with one bug each."""
+"""A correct provider plugin as text, and variants with one bug each."""
 
 from pathlib import Path
 
@@ -133,7 +133,7 @@ REPLY = "        return DIALECT.vendor.read_reply(body)"
 
 Change = tuple[str, str]
 WRAPPED = (HANDED, "        return Body(response)\n")
-"""The response's body is handed on by an object of the plugin's own."""
+"""The response's body is returned by an object of the plugin."""
 
 
 def _before(code: str) -> Change:
@@ -159,7 +159,7 @@ def _headers(code: str) -> Change:
 
 
 def _bytes(old: str, new: str) -> tuple[Change, ...]:
-    """Replace this in what the vendor says."""
+    """Replace this in the vendor's answer."""
     code = f"return (await self.response.next()).replace(b{old!r}, b{new!r})"
     return WRAPPED, (NEXT, f"        {code}\n")
 
@@ -285,7 +285,7 @@ class Body:''')),
     "unknown_format": (('format="openai"', 'format="sampel"'),),
     "registers_nothing": (("    return [SAMPLE]", "    return []"),),
 }  # fmt: skip
-"""Each bug as what is to be replaced in the sound plugin."""
+"""Each bug as replacements in the correct plugin."""
 SETTINGS = (
     "def register_providers():",
     """def register_settings():

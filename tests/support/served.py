@@ -1,4 +1,4 @@
-"""A gateway served over a socket, with fake vendors behind it, for clients that block."""
+"""A gateway served over a socket, with fake vendors, for blocking clients."""
 
 import asyncio
 import threading
@@ -26,18 +26,18 @@ HOUSE_MODEL = "m-1"
 
 
 class Served:
-    """A running gateway and its vendors, in a thread of their own."""
+    """A running gateway and its vendors, in a thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.vendors: dict[str, FakeVendor] = {}
         self.url = ""
         self.stop = asyncio.Event()
-        """Set where the gateway runs, it stops."""
+        """Setting it in the gateway's loop stops the gateway."""
         self.gateway: Gateway
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run something where the gateway runs."""
+        """Run a coroutine in the gateway's loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
     def rows(self) -> list[Any]:
@@ -52,7 +52,7 @@ class Served:
 
 
 def vendor_plugin(specs: list[ProviderSpec]) -> object:
-    """A plugin that brings these providers."""
+    """A plugin with these providers."""
 
     def register_providers() -> list[ProviderSpec]:
         return specs

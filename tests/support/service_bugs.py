@@ -1,4 +1,4 @@
-"""A sound provider with a service of each kind, as text, and the same with one bug each."""
+"""A correct provider with a service of each kind, as text, and variants with one bug each."""
 
 from pathlib import Path
 
@@ -255,7 +255,7 @@ BUGS: dict[str, tuple[Change, ...]] = {
     "bytes_forgotten": (("        self.held.append(chunk)\n        return b\"\"",
                          "        self.held.append(chunk)\n        return None"),),
 }  # fmt: skip
-"""Each bug as what is to be replaced in the sound plugin."""
+"""Each bug as replacements in the correct plugin."""
 
 
 def module_of(name: str) -> str:

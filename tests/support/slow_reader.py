@@ -1,4 +1,4 @@
-"""A client over TLS that takes no more from its socket than it is told to."""
+"""A client over TLS that reads only as much from its socket as a test wants."""
 
 import asyncio
 import socket
@@ -6,7 +6,7 @@ import ssl
 from typing import Self
 
 BUFFER = 8 * 1024
-"""What the system may keep for it."""
+"""The size of its receive buffer."""
 
 
 class SlowReader:
@@ -20,9 +20,9 @@ class SlowReader:
         self._socket.setblocking(False)
         self._loop = asyncio.get_running_loop()
         self.plain = b""
-        """What it has understood so far."""
+        """The decrypted data so far."""
         self.is_closed = self.was_told = False
-        """The server has closed; and it has said so before."""
+        """Whether the server has closed the socket, and whether it sent close_notify."""
 
     @classmethod
     async def connected(cls, port: int, context: ssl.SSLContext) -> Self:
@@ -43,7 +43,7 @@ class SlowReader:
         await self._flush()
 
     async def take(self, most: int) -> int:
-        """Take so many bytes off the socket, and give how many there were."""
+        """Read so many bytes from the socket, and return how many there were."""
         async with asyncio.timeout(10):
             try:
                 data = await self._loop.sock_recv(self._socket, most)
@@ -64,7 +64,7 @@ class SlowReader:
         return len(data)
 
     async def take_all(self, end: bytes | None = None) -> None:
-        """Take what comes until the end of it, or until the server closes."""
+        """Read until the end, or until the server closes."""
         while end is None or not self.plain.endswith(end):
             if self.was_told or not await self.take(65536):
                 break

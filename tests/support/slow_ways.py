@@ -1,4 +1,4 @@
-"""Translation without its short cuts: every frame, message and answer the general way."""
+"""Translation without its shortcuts: every frame, message and answer takes the general path."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 @contextmanager
 def without_short_cuts() -> Iterator[None]:
-    """Everything in here is translated the long way."""
+    """Inside the block everything is translated without shortcuts."""
     with pytest.MonkeyPatch.context() as patch:
         _read_all_frames(patch)
         _read_all_requests(patch)
@@ -35,7 +35,7 @@ def without_short_cuts() -> Iterator[None]:
 
 
 def events_of(whole: bytes) -> list[tuple[bytes, bytes]]:
-    """Names and data of whole frames, line by line as the standard tells it."""
+    """Names and data of whole frames, line by line as in the standard."""
     found: list[tuple[bytes, bytes]] = []
     name, data = b"", list[bytes]()
     for line in _LINE_END.split(whole.removeprefix(b"\xef\xbb\xbf")):

@@ -1,4 +1,4 @@
-"""Putting a bug into a format: the same format with one of its methods replaced."""
+"""Bugs in a format: the same format with one of its methods replaced."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ Change = Callable[[Any], Any]
 
 
 class Wrapped:
-    """Something with some of its methods and properties replaced."""
+    """An object with some of its methods and properties replaced."""
 
     def __init__(self, inner: Any, **replaced: Any) -> None:
         self._inner = inner
@@ -86,7 +86,7 @@ def learns(change: Change) -> Any:
 
 
 def streams(feed: Any, close: Any = lambda old: old()) -> Any:
-    """Change what a stream's writer does."""
+    """Change a stream's writer."""
 
     def made(old: Any, *given: Any) -> Any:
         inner = old(*given)
@@ -96,7 +96,7 @@ def streams(feed: Any, close: Any = lambda old: old()) -> Any:
 
 
 def reads(feed: Any, close: Any = lambda old: old()) -> Any:
-    """Change what a stream's reader does."""
+    """Change a stream's reader."""
 
     def made(old: Any) -> Any:
         inner = old()
@@ -106,7 +106,7 @@ def reads(feed: Any, close: Any = lambda old: old()) -> Any:
 
 
 def passes(feed: Any, close: Any = lambda old: old(), **more: Any) -> Any:
-    """Change what the relay of a stream does."""
+    """Change the relay of a stream."""
 
     def made(old: Any, call: Call, *given: Any) -> Any:
         inner = old(call, *given)
@@ -192,7 +192,7 @@ def swapped(events: Sequence[StreamEvent]) -> list[StreamEvent]:
 
 
 def first_only(events: Sequence[StreamEvent]) -> list[StreamEvent]:
-    """All that grows goes to the first part."""
+    """All growth goes to the first part."""
     return [replace(e, index=0) if isinstance(e, PartGrew) else e for e in events]
 
 
@@ -282,7 +282,7 @@ def decoding(counting: Any) -> Any:
 
 
 def indexed(found: tuple[AnyPart, ...]) -> tuple[AnyPart, ...]:
-    """Takes for granted that there is a part."""
+    """Assumes that there is a part."""
     assert found[0] is not None
     return found
 
@@ -294,19 +294,19 @@ def louder(old: Any, *given: Any) -> UpstreamError:
 
 
 def only_json(old: Any, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
-    """Takes for granted that an error's body is JSON."""
+    """Assumes that an error's body is JSON."""
     msgspec.json.decode(body)
     error: UpstreamError = old(status, headers, body)
     return error
 
 
 def strict(old: Any, chunk: bytes) -> bytes:
-    """Takes for granted that a chunk is text."""
+    """Assumes that a chunk is text."""
     return bytes(old(chunk.decode().encode()))
 
 
 def spaced_whole(wire: WireFormat) -> WireFormat:
-    """A relay that writes a whole answer anew."""
+    """A relay that re-encodes a whole answer."""
 
     def made(old: Any, *given: Any) -> Any:
         inner = old(*given)
@@ -376,7 +376,7 @@ def unsigned(body: bytes) -> bytes:
 
 
 def sound(wire: WireFormat) -> WireFormat:
-    """The same wrapping with nothing replaced by anything else."""
+    """The same wrapper without a change."""
     return vendor(path=lambda old, *given: old(*given))(
         client(read_request=lambda old, call: old(call))(wire)
     )

@@ -1,4 +1,4 @@
-"""A database with one table of things."""
+"""A database with one table, ``things``."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A page of the documentation as a reader works through it: blocks to run, edit and compare.
+"""The blocks of a page of the documentation: to run, edit and compare.
 
 | the fence says | what is done |
 | --- | --- |
@@ -27,7 +27,7 @@ MASKS = (
     (re.compile(r"\d+ of \d+(?= cases)"), lambda found: _share(found[0])),
     (re.compile(r"\b[0-9a-f]{64}\b"), "DIGEST"),
 )
-"""Times, digests, and how many cases, files and plugins there are, which grows elsewhere."""
+"""Times, digests, and numbers of cases, files and plugins, which change with other work."""
 
 
 class Block(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Block(Struct, frozen=True):
 
     kind: str
     about: str
-    """What stands behind the kind: a file, or what is compared."""
+    """The text after the kind: a file, or what is compared."""
     text: str
 
 
@@ -44,25 +44,25 @@ def blocks(page: Path) -> list[Block]:
 
 
 def commands(block: Block) -> list[str]:
-    """Each command of a block, its continued lines put together."""
+    """Each command of a block, with continuation lines joined."""
     return [line for line in block.text.replace("\\\n", " ").splitlines() if line.strip()]
 
 
 def masked(text: str) -> str:
-    """The text without what differs from one run to the next."""
+    """The text without parts that differ between runs."""
     for pattern, instead in MASKS:
         text = pattern.sub(instead, text)
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
 
 
 def pattern_of(shown: str, end: str = "") -> re.Pattern[str]:
-    """What fits an output that a page shows, up to its ``end``."""
+    """A pattern for an output that a page shows, up to its ``end``."""
     parts = [re.escape(part) for part in masked(shown).split("...")]
     return re.compile(".*?".join(parts) + end, re.DOTALL)
 
 
 def differs(printed: str, shown: str) -> str:
-    """How an output differs from what a page shows; nothing when it does not."""
+    """How an output differs from what a page shows; empty if it does not."""
     if pattern_of(shown).fullmatch(masked(printed)):
         return ""
     lines = difflib.unified_diff(
@@ -72,7 +72,7 @@ def differs(printed: str, shown: str) -> str:
 
 
 def edited(source: str, change: str) -> str:
-    """The source after a change; its pieces are parted by ``@@``, and each is found once."""
+    """The source after a change, whose hunks are separated by ``@@``; each must match once."""
     for piece in re.split(r"^@@.*\n", change, flags=re.MULTILINE):
         lines = piece.splitlines()
         old = "".join(f"{line[1:]}\n" for line in lines if line[:1] != "+")

@@ -1,4 +1,4 @@
-"""A vendor with pages to sign in at, and a way through an assisted login."""
+"""A vendor with login pages, and a run through an assisted login."""
 
 from types import SimpleNamespace
 
@@ -20,7 +20,7 @@ COOKIES = "session=canary-cookie"
 
 
 class Demonstration:
-    """Asks for a name and a password, and makes the cookie of them."""
+    """Asks for a name and a password, and builds the cookie from them."""
 
     def __init__(self) -> None:
         self.asked: list[WebLoginRequest] = []
@@ -43,7 +43,7 @@ class Demonstration:
 
 
 def plugin(demonstration: Demonstration) -> object:
-    """A plugin with one provider that can be signed in at."""
+    """A plugin with one provider that has login pages."""
     spec = ProviderSpec(
         id="pages",
         name="Pages",

@@ -37,7 +37,7 @@ def tool() -> Any:
 
 @pytest.fixture(scope="module")
 def door() -> Interface:
-    found = tool().door()
+    found = tool().current_interface()
     assert isinstance(found, Interface)
     return found
 

@@ -51,7 +51,7 @@ def test_the_suffix_alone_decides_streaming(here: Served, http: httpx2.Client) -
     assert streamed.headers["content-type"].startswith("text/event-stream")
 
 
-def test_a_model_that_is_for_other_work_is_refused_on_chat_endpoints(
+def test_a_model_of_another_kind_is_refused_on_chat_endpoints(
     tmp_path: Path, http: httpx2.Client
 ) -> None:
     def specs(vendors: Any) -> list[ProviderSpec]:
@@ -101,7 +101,7 @@ def test_what_the_target_cannot_express_is_named(here: Served, http: httpx2.Clie
     assert set(dropped) <= set(here.rows()[0].dropped)
 
 
-def test_credentials_and_cookies_of_the_client_go_nowhere(
+def test_credentials_and_cookies_of_the_client_are_not_passed_on(
     here: Served, http: httpx2.Client
 ) -> None:
     secret = {
@@ -133,7 +133,7 @@ def test_counting_tokens(here: Served, http: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize("vendor", ["v-claude/m", "v-openai/m"])
-def test_a_messages_request_that_ends_with_the_assistant_goes_on(
+def test_a_messages_request_that_ends_with_the_assistant_is_continued(
     here: Served, http: httpx2.Client, vendor: str
 ) -> None:
     turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "The answer is"}]

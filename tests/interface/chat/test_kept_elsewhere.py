@@ -1,4 +1,4 @@
-"""What stands for input that a vendor keeps is never left out on the way to another vendor."""
+"""References to data stored at a vendor are never dropped for another vendor."""
 
 import json
 from collections.abc import Callable
@@ -39,7 +39,7 @@ KEPT: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: next(iter(kept)))
-def test_a_vendor_that_cannot_look_it_up_is_not_asked(
+def test_a_vendor_that_cannot_look_it_up_gets_no_request(
     here: Served, http: httpx2.Client, kept: dict[str, Any], stream: bool
 ) -> None:
     before = len(here.vendors["openai"].asked)
@@ -57,7 +57,7 @@ def test_a_vendor_that_cannot_look_it_up_is_not_asked(
     assert len(here.vendors["openai"].asked) == before
 
 
-def test_null_stands_for_nothing(here: Served, http: httpx2.Client) -> None:
+def test_null_is_the_same_as_no_reference(here: Served, http: httpx2.Client) -> None:
     answer = post(http, here, "openai-responses", previous_response_id=None, prompt=None)
 
     assert answer.status_code == 200
@@ -67,7 +67,7 @@ def says(body: bytes) -> Callable[[Asked], Said]:
     return lambda _: Said((body,))
 
 
-def test_the_members_of_a_combo_are_asked_that_can(
+def test_only_members_of_a_combo_that_can_look_it_up_are_tried(
     tmp_path: Path, http: httpx2.Client, add_combo: Callable[..., None]
 ) -> None:
     scripts = {"openai": says(GPT), "openai-responses": says(RESPONSE)}

@@ -1,4 +1,4 @@
-"""Files, caches and containers that one vendor keeps are never left out on the way to another."""
+"""Files, caches and containers stored at one vendor are never dropped for another."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ def chat(*content: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def spoken(**more: Any) -> dict[str, Any]:
-    """A second question after an answer that was spoken."""
+    """A second turn after an audio answer."""
     answer = {"role": "assistant", "audio": {"id": "audio_1"}, **more}
     question = {"role": "user", "content": "hi"}
     return {"model": "v-claude/m", "messages": [question, answer, question]}
@@ -132,7 +132,7 @@ KEPT: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"tools": [{"fileSearch": {"fileSearchStoreNames": ["fileSearchStores/1"]}}]},
     ),
 }
-"""The client's format, what it calls the reference, and the body."""
+"""The client's format, its name for the reference, and the body."""
 CARRIED: dict[str, tuple[str, dict[str, Any]]] = {
     "chat speech with its words": ("openai", spoken(content="I said so")),
     "chat file by value": (
@@ -159,11 +159,11 @@ CARRIED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 VENDOR = {"openai": "claude"}
-"""A vendor of another format; the completions vendor where nothing is said."""
+"""A vendor of another format; by default the completions vendor."""
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_a_vendor_that_cannot_look_it_up_is_not_asked(
+def test_a_vendor_that_cannot_look_it_up_gets_no_request(
     here: Served, http: httpx2.Client, name: str
 ) -> None:
     wire, member, body = KEPT[name]
@@ -181,7 +181,9 @@ def test_a_vendor_that_cannot_look_it_up_is_not_asked(
 
 
 @pytest.mark.parametrize("name", CARRIED)
-def test_what_can_be_carried_is_carried(here: Served, http: httpx2.Client, name: str) -> None:
+def test_content_that_can_be_translated_is_translated(
+    here: Served, http: httpx2.Client, name: str
+) -> None:
     wire, body = CARRIED[name]
 
     answer = post(http, here, wire, **body)

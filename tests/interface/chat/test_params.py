@@ -47,7 +47,7 @@ def test_a_member_that_is_refused_is_named(
 
 
 @pytest.mark.parametrize("wire", ["openai", "openai-responses"])
-def test_what_is_about_no_member_names_none(here: Served, http: httpx2.Client, wire: str) -> None:
+def test_an_error_about_no_member_names_none(here: Served, http: httpx2.Client, wire: str) -> None:
     answer = post(http, here, wire, model="nobody/m")
 
     assert answer.status_code == 404

@@ -1,4 +1,4 @@
-"""Bodies, models, routes and callers that the chat endpoints refuse, in the client's own shape."""
+"""Bodies, models, routes and callers that the chat endpoints refuse, in the client's format."""
 
 import json
 import socket
@@ -40,21 +40,21 @@ def test_a_bad_body_is_a_400_in_the_clients_own_shape(
 
 
 def error_of(wire: str, answer: httpx2.Response) -> str:
-    """The error's text, found where the format keeps it; checks the request's id on the way."""
-    told = answer.json()
+    """The error's text in the client's format; also checks the request's id."""
+    document = answer.json()
     request_id = answer.headers["x-request-id"]
     assert UUID.fullmatch(request_id)
     if wire == "ollama":
-        assert told["request_id"] == request_id
-        return str(told["error"])
+        assert document["request_id"] == request_id
+        return str(document["error"])
     if wire == "claude":
-        assert told["type"] == "error"
-        assert told["request_id"] == request_id
+        assert document["type"] == "error"
+        assert document["request_id"] == request_id
     else:
-        assert told["error"]["request_id"] == request_id
+        assert document["error"]["request_id"] == request_id
     if wire == "gemini":
-        assert told["error"]["code"] == answer.status_code
-    return str(told["error"]["message"])
+        assert document["error"]["code"] == answer.status_code
+    return str(document["error"]["message"])
 
 
 @pytest.mark.parametrize("wire", PATHS)
@@ -73,13 +73,13 @@ def test_the_vendors_request_id_is_passed_on_beside_our_own(
 
     assert answer.status_code == 400
     assert "no such thing" in error_of(wire, answer)
-    told = answer.json()
+    document = answer.json()
     flat = wire in ("claude", "ollama")
-    assert (told if flat else told["error"])["upstream_request_id"] == "req_vendor-1"
+    assert (document if flat else document["error"])["upstream_request_id"] == "req_vendor-1"
 
 
 @pytest.mark.parametrize("wire", PATHS)
-def test_a_model_nobody_named_is_asked_for(here: Served, http: httpx2.Client, wire: str) -> None:
+def test_a_missing_model_is_reported(here: Served, http: httpx2.Client, wire: str) -> None:
     if wire in ("gemini", "ollama"):  # the path names it; the local model server has a default
         return
     body = {name: value for name, value in BODIES[wire].items() if name != "model"}
@@ -111,7 +111,7 @@ def test_a_compressed_body_is_read(here: Served, http: httpx2.Client) -> None:
     assert answer.status_code == 200
 
 
-def test_a_bomb_is_not_inflated(here: Served, http: httpx2.Client) -> None:
+def test_a_compression_bomb_is_not_inflated(here: Served, http: httpx2.Client) -> None:
     import gzip
 
     body = gzip.compress(b" " * 20_000_000)

@@ -1,4 +1,4 @@
-"""Streams at the chat endpoints: early beginnings, late failures, what is kept alive."""
+"""Streams at the chat endpoints: early heads, late failures, keep-alives."""
 
 import json
 import time
@@ -75,7 +75,7 @@ def test_a_stream_is_passed_on_byte_for_byte(here: Served, http: httpx2.Client) 
     assert answer.content == b"".join(frames)
 
 
-def test_what_was_heard_of_a_broken_answer_is_counted(here: Served, http: httpx2.Client) -> None:
+def test_the_received_part_of_a_broken_answer_is_counted(here: Served, http: httpx2.Client) -> None:
     start = {**json.loads(CLAUDE), "content": [], "stop_reason": None}
     empty = {"type": "text", "text": ""}
     block = {"type": "content_block_start", "index": 0, "content_block": empty}

@@ -1,4 +1,4 @@
-"""What the routes and the interceptor of a hostile plugin see, and how far they get."""
+"""What the routes and the interceptor of a hostile plugin can see and do."""
 
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,12 @@ async def test_its_routes_see_no_credentials_and_no_gateway(
 
     answer = await scene.get(f"/api/thief?key={CLIENT_KEY}&a=b", **CLIENT, **{CLI_HEADER: token})
 
-    told = answer.json()
+    document = answer.json()
     assert CLIENT_KEY not in answer.text
     assert token not in answer.text
-    assert (told["query"], told["app"]) == ("a=b", "None")
-    assert dict(told["headers"])["host"] == "127.0.0.1"
-    assert set(told["found"].values()) <= {"Forbidden", "AttributeError"}
+    assert (document["query"], document["app"]) == ("a=b", "None")
+    assert dict(document["headers"])["host"] == "127.0.0.1"
+    assert set(document["found"].values()) <= {"Forbidden", "AttributeError"}
     clean(scene, log)
 
 
@@ -35,7 +35,7 @@ async def test_asking_for_the_gateway_is_logged(tmp_path: Path, log: Any) -> Non
 
 
 @pytest.mark.parametrize("path", ["/api/thief/fail", "/api/thief/end"])
-async def test_a_route_that_fails_is_one_answer(
+async def test_a_failing_route_affects_one_response(
     scene: Scene, log: pytest.LogCaptureFixture, path: str
 ) -> None:
     answer = await scene.get(path)
@@ -45,7 +45,7 @@ async def test_a_route_that_fails_is_one_answer(
     assert f"plugin hostile: its route {path} failed" in log.text
 
 
-async def test_it_takes_no_path_of_the_gateway(scene: Scene) -> None:
+async def test_it_cannot_take_a_path_of_the_gateway(scene: Scene) -> None:
     answer = await scene.get("/api/health")
 
     assert answer.status_code == 200
@@ -62,7 +62,7 @@ async def test_its_interceptor_sees_no_credentials_and_changes_nothing(tmp_path:
         assert scene.own.asked == []
 
 
-async def test_an_interceptor_that_fails_again_and_again_is_left_out(
+async def test_an_interceptor_that_keeps_failing_is_left_out(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
     async with opened(tmp_path) as scene:

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 PLACES = sorted(hostile_plugin.destinations(hostile_plugin.Ports()))
 
 
-async def test_it_may_ask_its_own_vendor(scene: Scene, log: pytest.LogCaptureFixture) -> None:
+async def test_it_may_call_its_own_vendor(scene: Scene, log: pytest.LogCaptureFixture) -> None:
     answer = await scene.chat("thief/behave")
 
     assert answer.status_code == 200, answer.text
@@ -21,7 +21,7 @@ async def test_it_may_ask_its_own_vendor(scene: Scene, log: pytest.LogCaptureFix
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("provider", ["thief", "builder"])
-async def test_nothing_is_sent_to_where_it_did_not_say(
+async def test_nothing_is_sent_to_undeclared_hosts(
     scene: Scene, log: pytest.LogCaptureFixture, provider: str, place: str
 ) -> None:
     asked = len(scene.victim.asked)
@@ -36,7 +36,7 @@ async def test_nothing_is_sent_to_where_it_did_not_say(
 
 
 @pytest.mark.parametrize("trick", ["redirect", "two-faced", "lookalike", "borrow"])
-async def test_no_trick_leads_elsewhere(
+async def test_no_trick_escapes_the_egress_policy(
     scene: Scene, log: pytest.LogCaptureFixture, trick: str
 ) -> None:
     await scene.chat("accomplice/behave")
@@ -48,7 +48,7 @@ async def test_no_trick_leads_elsewhere(
     clean(scene, log)
 
 
-async def test_an_address_that_is_changed_under_way_is_not_used(
+async def test_an_address_changed_during_the_call_is_not_used(
     scene: Scene, log: pytest.LogCaptureFixture
 ) -> None:
     answer = await scene.chat("thief/change")
@@ -57,7 +57,7 @@ async def test_an_address_that_is_changed_under_way_is_not_used(
     clean(scene, log)
 
 
-async def test_a_transport_that_is_kept_leads_nowhere_else(
+async def test_a_stored_transport_keeps_its_limits(
     scene: Scene, log: pytest.LogCaptureFixture
 ) -> None:
     asked = len(scene.victim.asked)
@@ -71,7 +71,7 @@ async def test_a_transport_that_is_kept_leads_nowhere_else(
     clean(scene, log)
 
 
-async def test_changing_what_it_declared_comes_too_late(
+async def test_a_later_change_of_the_declaration_has_no_effect(
     scene: Scene, log: pytest.LogCaptureFixture
 ) -> None:
     assert (await scene.chat("builder/spoil")).status_code == 200
@@ -87,7 +87,7 @@ async def test_changing_what_it_declared_comes_too_late(
     ("trick", "logged"),
     [("end", "SystemExit"), ("tell", "RuntimeError"), ("nonsense", "TypeError")],
 )
-async def test_its_failure_is_that_of_one_request(
+async def test_its_failure_affects_one_request(
     scene: Scene, log: pytest.LogCaptureFixture, trick: str, logged: str
 ) -> None:
     answer = await scene.chat(f"thief/{trick}")
@@ -98,7 +98,7 @@ async def test_its_failure_is_that_of_one_request(
     clean(scene, log)
 
 
-async def test_others_are_served_as_ever(scene: Scene, log: pytest.LogCaptureFixture) -> None:
+async def test_other_providers_are_served(scene: Scene, log: pytest.LogCaptureFixture) -> None:
     answer = await scene.chat("victim/m")
 
     assert answer.status_code == 200
@@ -106,7 +106,7 @@ async def test_others_are_served_as_ever(scene: Scene, log: pytest.LogCaptureFix
     clean(scene, log)
 
 
-async def test_its_own_way_out_leads_to_its_own_hosts(
+async def test_its_host_transport_reaches_its_own_hosts_only(
     scene: Scene, log: pytest.LogCaptureFixture
 ) -> None:
     for place in hostile_plugin.destinations(scene.thief.ports).values():

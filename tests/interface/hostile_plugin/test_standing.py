@@ -1,4 +1,4 @@
-"""What a hostile plugin cannot take: names, variables and ids of others."""
+"""Names, variables and ids of others that a hostile plugin cannot take."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from gateway_core.plugins import State
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_it_is_given_holds_its_own_secret_only(scene: Scene) -> None:
+async def test_its_arguments_contain_its_own_secret_only(scene: Scene) -> None:
     await scene.chat("thief/behave", **CLIENT)
 
     told = repr(
@@ -21,7 +21,7 @@ async def test_what_it_is_given_holds_its_own_secret_only(scene: Scene) -> None:
     assert "canary-secret" not in told.replace(OWN, "")
 
 
-async def test_names_of_others_stay_theirs(scene: Scene) -> None:
+async def test_it_cannot_take_names_of_others(scene: Scene) -> None:
     registry = scene.gateway.core.snapshot.registry
 
     assert registry.provider_plugins["openai"] == "openai"
@@ -32,7 +32,7 @@ async def test_names_of_others_stay_theirs(scene: Scene) -> None:
     assert "the alias is left out: 'vc' already stands for" in scene.problems()
 
 
-async def test_variables_of_others_make_no_account_for_it(scene: Scene) -> None:
+async def test_variables_of_others_create_no_account_for_it(scene: Scene) -> None:
     connections = await scene.gateway.core.stores.connections.list()
 
     made = {each.provider for each in connections if each.data.get("source") == "environment"}
@@ -41,7 +41,7 @@ async def test_variables_of_others_make_no_account_for_it(scene: Scene) -> None:
         assert f"provider 'thief': no account is made from {variable}" in scene.problems()
 
 
-async def test_an_id_of_the_house_is_kept_while_its_plugin_is_off(tmp_path: Path) -> None:
+async def test_a_bundled_id_is_reserved_while_its_plugin_is_disabled(tmp_path: Path) -> None:
     async with opened(tmp_path, GATEWAY_BLOCK_PLUGINS="openai") as scene:
         answer = await scene.chat("openai/gpt-5")
 
@@ -51,7 +51,7 @@ async def test_an_id_of_the_house_is_kept_while_its_plugin_is_off(tmp_path: Path
         assert scene.own.asked == []
 
 
-async def test_a_trusted_plugin_may_stand_in_for_one_of_the_house(tmp_path: Path) -> None:
+async def test_a_trusted_plugin_may_replace_a_bundled_one(tmp_path: Path) -> None:
     variables = {"GATEWAY_BLOCK_PLUGINS": "openai", "GATEWAY_TRUST_PLUGINS": "hostile"}
     async with opened(tmp_path, **variables) as scene:
         answer = await scene.chat("openai/gpt-5")
@@ -62,7 +62,7 @@ async def test_a_trusted_plugin_may_stand_in_for_one_of_the_house(tmp_path: Path
         assert told["found"]["core.stores"].startswith("got ")
 
 
-async def test_ending_the_process_at_the_end_ends_nothing(
+async def test_exiting_in_its_lifespan_does_not_end_the_process(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
     async with opened(tmp_path) as scene:

@@ -1,4 +1,4 @@
-"""Clients that leave, and first bytes that are passed on before the last have come."""
+"""Client disconnects, and first bytes that are forwarded before the last have arrived."""
 
 import socket
 import time
@@ -15,7 +15,7 @@ from gateway_core.cli.event_loop import LOOPS
 
 @pytest.mark.parametrize("server", LOOPS)
 @pytest.mark.parametrize("when", ["before", "during"])
-def test_the_vendor_is_hung_up_on_when_the_client_has_gone(
+def test_a_client_disconnect_closes_the_vendor_connection(
     tmp_path: Path, add_account: Add, server: str, when: str
 ) -> None:
     slow = (
@@ -49,7 +49,7 @@ def test_the_vendor_is_hung_up_on_when_the_client_has_gone(
         assert (rows[0].output_tokens > 0) == (when == "during")
 
 
-def test_the_first_bytes_reach_the_client_before_the_last_have_left_the_vendor(
+def test_the_first_bytes_reach_the_client_before_the_vendor_sends_the_last(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
     endless = Said.stream(line("early"), hang=True, content_type="application/x-ndjson")

@@ -1,4 +1,4 @@
-"""What the gateway says when something fails: never a credential, never its own insides (7)."""
+"""Error texts contain no credential and no internals (7)."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -61,7 +61,7 @@ def every_byte(root: Path) -> bytes:
 
 
 async def written(admin: AdminGateway) -> None:
-    """Everything that waits to be written is on disk."""
+    """Wait until all pending rows are written."""
     await admin.core.ledger.flush()
     await admin.core.stores.connections.note(admin.core.cooldowns.take_changes())
 
@@ -76,7 +76,7 @@ def repeated(asked: Asked) -> Said:
 
 
 @pytest.mark.parametrize("wire", CALLS)
-async def test_a_credential_that_a_stream_repeats_is_told_to_nobody(
+async def test_a_credential_repeated_in_a_stream_is_masked_everywhere(
     admin: AdminGateway, tmp_path: Path, wire: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await admin.connect()
@@ -96,7 +96,7 @@ async def test_a_credential_that_a_stream_repeats_is_told_to_nobody(
 
 @pytest.mark.parametrize("status", [400, 401, 500])
 @pytest.mark.parametrize("wire", CALLS)
-async def test_a_credential_that_a_refusal_repeats_is_told_to_nobody(
+async def test_a_credential_repeated_in_an_error_is_masked_everywhere(
     admin: AdminGateway, tmp_path: Path, wire: str, status: int
 ) -> None:
     await admin.connect(providerSpecificData={"clientSecret": "other-canary-9"})
@@ -110,7 +110,7 @@ async def test_a_credential_that_a_refusal_repeats_is_told_to_nobody(
     assert b"canary" not in every_byte(tmp_path)
 
 
-async def test_what_nobody_foresaw_is_told_without_insides(
+async def test_an_unexpected_error_contains_no_internals(
     admin: AdminGateway, caplog: pytest.LogCaptureFixture
 ) -> None:
     await admin.connect()

@@ -114,7 +114,7 @@ def script(asked: Asked) -> Said:
 
 
 def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
-    """Providers for each vendor and way, so that what one request learns touches no other."""
+    """Providers for each vendor and path, so that requests do not share state."""
     url, keyless = vendors["any"].url, Auth(type="none")
     names = [
         f"{name.replace(' ', '-')}-{way}"
@@ -144,7 +144,7 @@ Heard = tuple[int, dict[str, str], bytes]
 
 
 def ask(client: httpx2.Client, model: str) -> Heard:
-    """Status, headers but for what differs from one request to the next, and body."""
+    """Status, headers that are the same for every request, and body."""
     answer = client.post("/v1/chat/completions", json=body_of(model))
     headers = dict(answer.headers)
     known = headers.pop("x-request-id")
@@ -162,7 +162,7 @@ def connected(here: Served) -> httpx2.Client:
 
 
 def row_of(here: Served, provider: str) -> dict[str, Any]:
-    """What the ledger has of the last call there, without times and ids."""
+    """The ledger's row of the last call, without times and ids."""
     _until(lambda: not here.gateway.core.in_flight)
     row = next(row for row in here.rows() if row.provider == provider)
     names = (
@@ -180,7 +180,7 @@ def _until(is_so: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("name", VENDORS)
-def test_both_ways_give_the_same(
+def test_both_paths_give_the_same_result(
     here: Served, taken: list[bool], handed: list[bool], name: str
 ) -> None:
     slug = name.replace(" ", "-")
@@ -204,15 +204,15 @@ def test_a_stream_may_be_cut_at_every_byte(
 ) -> None:
     with connected(here) as client:
         ask(client, "other-quick/in one")
-        heard = [ask(client, f"any-quick/at {place}") for place in range(1, len(STREAM))]
+        responses = [ask(client, f"any-quick/at {place}") for place in range(1, len(STREAM))]
 
     assert all(taken)
     assert not handed
-    assert {status for status, _, _ in heard} == {200}
-    assert {body for _, _, body in heard} == {STREAM}
+    assert {status for status, _, _ in responses} == {200}
+    assert {body for _, _, body in responses} == {STREAM}
 
 
-def test_a_translated_stream_goes_the_express_way(
+def test_a_translated_stream_takes_the_fast_path(
     here: Served, taken: list[bool], handed: list[bool]
 ) -> None:
     with connected(here) as client:
@@ -242,7 +242,7 @@ def test_a_first_event_may_be_an_image_of_megabytes(here: Served, way: str) -> N
     assert body == b"".join((frame("iVBOR" * 600_000), *LAST))
 
 
-def test_pieces_are_not_held_back(here: Served, taken: list[bool]) -> None:
+def test_chunks_are_not_held_back(here: Served, taken: list[bool]) -> None:
     with connected(here) as client:
         ask(client, "other-quick/in one")
         began = time.monotonic()
@@ -257,7 +257,7 @@ def test_pieces_are_not_held_back(here: Served, taken: list[bool]) -> None:
 
 
 @pytest.mark.parametrize("words", [0, 3])
-def test_a_client_that_leaves_is_noted_and_the_vendor_is_left_too(
+def test_a_client_disconnect_is_recorded_and_closes_the_vendor_connection(
     here: Served, taken: list[bool], words: int
 ) -> None:
     vendor = here.vendors["any"]
@@ -291,7 +291,7 @@ def posting(model: str) -> bytes:
     )
 
 
-def test_a_client_that_does_not_read_has_its_stream_whole(
+def test_a_client_that_reads_late_gets_the_whole_stream(
     here: Served, taken: list[bool], handed: list[bool]
 ) -> None:
     vendor = here.vendors["any"]
@@ -332,14 +332,14 @@ def test_requests_behind_a_stream_are_answered_in_their_order(
         tell(peer, posting("any-quick/paced"))
         _until(lambda: taken == [True])
         tell(peer, posting("other-quick/in one"))
-        heard = hear(peer, 2, until=b"word 7")
+        response = hear(peer, 2, until=b"word 7")
         rest = hear(peer, 2, until=DONE + b"\r\n0\r\n\r\nHTTP/1.1 200")
 
-    data = heard.data + rest.data
+    data = response.data + rest.data
     assert data.index(b"word 7") < data.rindex(b"HTTP/1.1 200")
 
 
-def test_a_stop_lets_a_stream_come_to_its_end(
+def test_a_stop_lets_a_stream_finish(
     tmp_path_factory: pytest.TempPathFactory, taken: list[bool]
 ) -> None:
     with (
@@ -361,7 +361,7 @@ def test_a_stop_lets_a_stream_come_to_its_end(
 @pytest.mark.parametrize("fault", [RuntimeError, SystemExit])
 @pytest.mark.parametrize("place", ["feed", "close"])
 @pytest.mark.parametrize("when", [1, 4])
-def test_a_plugin_that_breaks_ends_its_stream_alike(
+def test_a_failing_plugin_ends_its_stream_the_same_on_both_paths(
     here: Served,
     taken: list[bool],
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""The gate: every route against every credential (5.1, 5.2)."""
+"""Access: every route with every credential (5.1, 5.2)."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -39,7 +39,7 @@ async def welcome(request: Request) -> JSONResponse:
 
 
 def probes() -> list[Guarded]:
-    """A route of each class, as a plugin brings it."""
+    """A plugin's route of each class."""
     return [guarded(f"/api/probe/{access}", welcome, access, "knock", METHODS) for access in Access]
 
 
@@ -82,7 +82,9 @@ async def all_credentials(admin: AdminGateway, *, is_open: bool) -> dict[str, Cr
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["login", "open"])
-async def test_each_class_lets_in_whom_its_rule_names(admin: AdminGateway, is_open: bool) -> None:
+async def test_each_access_class_admits_the_callers_of_its_rule(
+    admin: AdminGateway, is_open: bool
+) -> None:
     wanted, found = {}, {}
     for name, credential in (await all_credentials(admin, is_open=is_open)).items():
         for access in ON_THIS_HOST:
@@ -97,7 +99,7 @@ async def test_each_class_lets_in_whom_its_rule_names(admin: AdminGateway, is_op
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["login", "open"])
-async def test_every_route_refuses_whom_its_class_refuses(
+async def test_every_route_refuses_callers_that_its_class_refuses(
     admin: AdminGateway, is_open: bool
 ) -> None:
     wanted, found = {}, {}
@@ -117,7 +119,7 @@ async def test_every_route_refuses_whom_its_class_refuses(
     assert len(wanted) > 500
 
 
-async def test_a_stranger_is_refused_everywhere_but_on_public_routes(admin: AdminGateway) -> None:
+async def test_an_unauthenticated_caller_reaches_public_routes_only(admin: AdminGateway) -> None:
     stranger = Credential(host=AWAY)
     let_in = set()
     for operation in operations(admin):
@@ -134,7 +136,7 @@ async def test_a_stranger_is_refused_everywhere_but_on_public_routes(admin: Admi
     assert {("GET", "/api/health"), ("GET", "/v1/provider-plugin-manifest")} <= let_in
 
 
-async def test_every_route_says_what_it_is_for_and_who_may_use_it(admin: AdminGateway) -> None:
+async def test_every_route_has_a_purpose_and_an_access_class(admin: AdminGateway) -> None:
     for each in admin.gateway.app.routes:
         assert isinstance(each.access, Access)
         assert isinstance(each.route, Route)
@@ -169,9 +171,7 @@ async def test_no_class_of_a_protected_family_takes_a_key(admin: AdminGateway) -
 
 
 @pytest.mark.parametrize("path", ["/api/probe/management", "/v1/chat/completions", "/v1/models"])
-async def test_a_stranger_with_many_parameters_is_a_stranger(
-    admin: AdminGateway, path: str
-) -> None:
+async def test_many_query_parameters_do_not_authenticate(admin: AdminGateway, path: str) -> None:
     query = "&".join(["key=no"] * 1000)
     async with client_of(admin.gateway, "192.0.2.9", operator=False) as stranger:
         answer = await stranger.post(f"{path}?{query}", json={})
@@ -242,7 +242,7 @@ async def test_the_gateways_own_routes_win_a_conflict(tmp_path: Path) -> None:
     assert answer.json() == {"ok": True}
 
 
-async def test_a_mutation_by_a_rebound_name_changes_nothing(admin: AdminGateway) -> None:
+async def test_a_write_through_dns_rebinding_changes_nothing(admin: AdminGateway) -> None:
     await unlock(admin)
     before = await admin.core.stores.settings.document()
     headers = {"host": "rebind.example:20128", "origin": "http://rebind.example:20128"}
@@ -261,7 +261,7 @@ def wrong_tokens(admin: AdminGateway) -> list[str]:
     return ["", token[:-1], token.upper() + "A", token * 2, "0" * len(token), other, f"{token}, x"]
 
 
-async def test_a_wrong_token_of_the_command_line_is_worth_nothing(admin: AdminGateway) -> None:
+async def test_a_wrong_cli_token_is_refused(admin: AdminGateway) -> None:
     for host in (HERE, AWAY):
         for token in wrong_tokens(admin):
             shown = Credential(host=host, headers={CLI_HEADER: token})
@@ -273,7 +273,7 @@ async def test_a_wrong_token_of_the_command_line_is_worth_nothing(admin: AdminGa
             assert (protected.status_code, protected.json()["error"]) == (401, "Unauthorized")
 
 
-async def test_the_token_of_another_data_directory_is_worth_nothing(
+async def test_the_cli_token_of_another_data_directory_is_refused(
     admin: AdminGateway, tmp_path: Path
 ) -> None:
     async with opened(tmp_path / "other", {}) as other:
@@ -289,7 +289,7 @@ CHAT = {"model": "acme/large", "messages": [{"role": "user", "content": "Hello"}
 
 
 async def refusals(admin: AdminGateway, host: str) -> list[tuple[int, str]]:
-    """What each bad key is told on a chat route, without the request's id."""
+    """The error for each bad key on a chat route, without the request's id."""
     mint = admin.core.identity.keys.mint
     texts = [mint.new(), mint.new()[:-1] + "!", "sk-unknown0", "sk-", "nonsense", "sk-" + "x" * 400]
     deleted = (await credentials(admin))["key away"].headers["x-api-key"]
@@ -310,7 +310,7 @@ async def refusals(admin: AdminGateway, host: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("host", [HERE, AWAY])
-async def test_every_bad_key_is_told_the_same(admin: AdminGateway, host: str) -> None:
+async def test_every_bad_key_gets_the_same_error(admin: AdminGateway, host: str) -> None:
     await admin.core.stores.settings.patch({"requireApiKey": True})
 
     told = await refusals(admin, host)
@@ -321,7 +321,7 @@ async def test_every_bad_key_is_told_the_same(admin: AdminGateway, host: str) ->
     assert '"Invalid API key"' in told[0][1]
 
 
-async def test_whoever_shows_no_key_is_told_that_one_is_needed(admin: AdminGateway) -> None:
+async def test_a_missing_key_is_reported_as_such(admin: AdminGateway) -> None:
     await admin.core.stores.settings.patch({"requireApiKey": True})
     await admin.core.refresh()
     path = "/v1/chat/completions"
@@ -336,7 +336,7 @@ async def test_whoever_shows_no_key_is_told_that_one_is_needed(admin: AdminGatew
 
 @pytest.mark.parametrize("name", ["paused here", "expired here"])
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v1/models"])
-async def test_a_saved_key_that_is_no_longer_good_is_refused_on_this_machine_too(
+async def test_a_key_that_is_no_longer_valid_is_refused_on_this_machine_too(
     admin: AdminGateway, name: str, path: str
 ) -> None:
     credential = (await credentials(admin))[name]
@@ -348,13 +348,13 @@ async def test_a_saved_key_that_is_no_longer_good_is_refused_on_this_machine_too
     assert "Invalid API key" in answer.text
 
 
-async def test_an_unknown_placeholder_does_no_harm_on_this_machine(admin: AdminGateway) -> None:
+async def test_an_unknown_placeholder_key_is_ignored_on_this_machine(admin: AdminGateway) -> None:
     credential = Credential(host=HERE, headers={"authorization": "Bearer sk_placeholder"})
 
     assert (await knock(admin, credential, "GET", "/v1/models")).status_code == 200
 
 
-async def test_what_only_one_caller_may_see_is_kept_nowhere(admin: AdminGateway) -> None:
+async def test_responses_for_one_caller_are_not_cacheable(admin: AdminGateway) -> None:
     known = await credentials(admin)
     for operation in operations(admin):
         if operation.method != "GET" or "stream" in operation.path or "{" in operation.path:
@@ -362,6 +362,6 @@ async def test_what_only_one_caller_may_see_is_kept_nowhere(admin: AdminGateway)
         if operation.access in (Access.PUBLIC, Access.ISOLATED):
             continue
         answer = await knock(admin, known["session away"], "GET", operation.path)
-        told = answer.headers.get("cache-control", "")
-        assert "no-store" in told or "private" in told, operation.path
+        response = answer.headers.get("cache-control", "")
+        assert "no-store" in response or "private" in response, operation.path
         assert answer.headers["x-content-type-options"] == "nosniff", operation.path

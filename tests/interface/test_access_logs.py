@@ -1,4 +1,4 @@
-"""What a caller sends never breaks a log line, and no secret of theirs gets into one (S33)."""
+"""No input of a caller breaks a log line, and no secret of theirs is in one (S33)."""
 
 import logging
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Streams without a task whose clients want a sign of life in every silence of the vendor."""
+"""Streams on the fast path whose clients need keep-alives while the vendor is silent."""
 
 import gc
 import json
@@ -17,7 +17,7 @@ from gateway_core.pipeline import client_response as clients
 from gateway_core.pipeline.fast_path import stream as streaming
 
 EARLY, BEAT = 0.25, 0.4
-"""Seconds: until a stream opens by itself here, and between the signs of life."""
+"""Seconds: until a stream is opened early, and between keep-alives."""
 PING = b'event: ping\ndata: {"type": "ping"}\n\n'
 
 
@@ -105,7 +105,7 @@ def row_of(here: Served, provider: str) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("name", VENDORS)
-def test_silence_is_filled_alike(
+def test_keep_alives_are_the_same_on_both_paths(
     here: Served, taken: list[bool], handed: list[bool], name: str
 ) -> None:
     limits = httpx2.Limits(max_connections=1)
@@ -131,7 +131,7 @@ def test_silence_is_filled_alike(
     assert after == (200, STREAM)
 
 
-def test_a_client_that_leaves_in_a_silence_leaves_no_timer(
+def test_a_client_that_disconnects_in_a_silence_leaves_no_timer(
     here: Served, taken: list[bool], handed: list[bool]
 ) -> None:
     vendor = here.vendors["any"]
@@ -152,9 +152,7 @@ def test_a_client_that_leaves_in_a_silence_leaves_no_timer(
     assert row_of(here, "quick")[:2] == ("client_gone", 499)
 
 
-def test_nothing_is_left_behind_that_only_the_collector_would_find(
-    here: Served, taken: list[bool], handed: list[bool]
-) -> None:
+def test_no_reference_cycles_are_left(here: Served, taken: list[bool], handed: list[bool]) -> None:
     def alive() -> int:
         kinds = ("Streaming", "Flow", "Cycle", "Answer", "Verbatim")
         return sum(type(each).__name__ in kinds for each in gc.get_objects())

@@ -1,4 +1,4 @@
-"""Whole answers without a task when something is in the way: plugins, clients, vendors, stops."""
+"""Whole answers on the fast path when something goes wrong: plugins, clients, vendors, stops."""
 
 import asyncio
 import gc
@@ -39,14 +39,14 @@ def script(asked: Asked) -> Said:
     name = asked.json()["model"]
     if name.startswith("cut"):
         return Said((REPLY[: int(name[3:])],), cut=True)
-    said = {
+    content = {
         "late": Said((REPLY,), delay=0.6),
         "never": Said((REPLY,), delay=20.0),
         "disguised": Said((DISGUISED,)),
         "huge": Said((HUGE,)),
         "closing": Said((REPLY,), headers={"connection": "close"}),
     }
-    return said.get(name, Said((REPLY,)))
+    return content.get(name, Said((REPLY,)))
 
 
 def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
@@ -77,7 +77,7 @@ def asking(model: str, *headers: bytes, content: str = "hello") -> bytes:
 def answered(
     here: Served, model: str, way: str, meanwhile: Callable[[], None] = lambda: None
 ) -> tuple[int, bytes]:
-    """Status and body of one request that goes this way; before it goes, ``meanwhile``."""
+    """Status and body of one request on this path; ``meanwhile`` is called before it is sent."""
     with call(here.url) as peer:
         if way == "express":
             tell(peer, asking("other/m"))
@@ -88,9 +88,9 @@ def answered(
         data = b""
         until = time.monotonic() + 5
         while not _is_whole(data) and time.monotonic() < until:
-            heard = hear(peer, 0.2, until=b"}")
-            data += heard.data
-            if heard.closed:
+            response = hear(peer, 0.2, until=b"}")
+            data += response.data
+            if response.closed:
                 break
     body = data.partition(b"\r\n\r\n")[2]
     _rested(here)
@@ -128,7 +128,7 @@ def _until(is_so: Callable[[], bool]) -> None:
     "fault", [RuntimeError, SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit]
 )
 @pytest.mark.parametrize("place", ["feed", "close", "usage", "media_type"])
-def test_a_plugin_that_breaks_ends_its_request(
+def test_a_failing_plugin_ends_its_request(
     here: Served, taken: list[bool], place: str, fault: type[BaseException]
 ) -> None:
     def broken(self: Any, *words: Any) -> Any:
@@ -150,7 +150,7 @@ def test_a_plugin_that_breaks_ends_its_request(
 
 
 def _ignore(self: object, value: object) -> None:
-    """Takes what a constructor sets."""
+    """Accepts any constructor arguments."""
 
 
 def test_a_failed_answer_is_read_once(here: Served, taken: list[bool]) -> None:
@@ -172,7 +172,7 @@ def test_a_failed_answer_is_read_once(here: Served, taken: list[bool]) -> None:
 
 
 @pytest.mark.parametrize("length", range(0, len(REPLY), 23))
-def test_a_vendor_that_hangs_up_is_told_of_alike(
+def test_a_vendor_disconnect_is_reported_the_same_on_both_paths(
     here: Served, taken: list[bool], length: int
 ) -> None:
     model = f"cut{length}"
@@ -192,7 +192,7 @@ def test_a_vendor_may_close_after_its_answer(here: Served, taken: list[bool]) ->
     assert taken == [True, True]
 
 
-def test_a_client_with_a_large_request_is_heard_leaving(here: Served, taken: list[bool]) -> None:
+def test_a_disconnect_after_a_large_request_is_noticed(here: Served, taken: list[bool]) -> None:
     vendor, large = here.vendors["any"], "x" * 90_000
     gone = vendor.gone
     with call(here.url) as peer:
@@ -210,9 +210,7 @@ def test_a_client_with_a_large_request_is_heard_leaving(here: Served, taken: lis
     assert row_of(here, "express")[:2] == ("client_gone", 499)
 
 
-def test_a_client_that_asks_for_more_and_leaves_is_heard_too(
-    here: Served, taken: list[bool]
-) -> None:
+def test_a_disconnect_after_a_pipelined_request_is_noticed(here: Served, taken: list[bool]) -> None:
     vendor = here.vendors["any"]
     gone = vendor.gone
     with call(here.url) as peer:
@@ -236,13 +234,13 @@ def test_requests_behind_one_without_a_task_are_answered_in_their_order(
         tell(peer, asking("express/late"))
         _until(lambda: taken == [True])
         tell(peer, asking("other/closing"), asking("other/unknown/"))
-        heard = hear(peer, 1.5)
+        response = hear(peer, 1.5)
 
-    assert heard.statuses[:2] == [200, 200]
-    assert len(heard.statuses) == 3
+    assert response.statuses[:2] == [200, 200]
+    assert len(response.statuses) == 3
 
 
-def test_a_client_that_does_not_read_has_its_answers_whole(here: Served, taken: list[bool]) -> None:
+def test_a_client_that_reads_late_gets_whole_answers(here: Served, taken: list[bool]) -> None:
     asked = 40
     with call(here.url) as peer:
         for _ in range(asked):
@@ -257,7 +255,7 @@ def test_a_client_that_does_not_read_has_its_answers_whole(here: Served, taken: 
     _rested(here)
 
 
-def test_a_session_stays_where_it_was_when_accounts_begin_to_take_turns(
+def test_a_session_keeps_its_account_when_round_robin_is_switched_on(
     here: Served, taken: list[bool]
 ) -> None:
     shown: list[str] = []
@@ -296,7 +294,7 @@ def test_a_session_stays_where_it_was_when_accounts_begin_to_take_turns(
     assert shown[2:] == ["Bearer two", "Bearer one"] * 2
 
 
-def test_a_stop_lets_a_request_without_a_task_come_to_its_end(
+def test_a_stop_lets_a_request_without_a_task_finish(
     tmp_path_factory: pytest.TempPathFactory, taken: list[bool]
 ) -> None:
     with (
@@ -308,17 +306,15 @@ def test_a_stop_lets_a_request_without_a_task_come_to_its_end(
         tell(peer, asking("express/late"))
         _until(lambda: taken == [True])
         here.loop.call_soon_threadsafe(here.stop.set)
-        heard = hear(peer, 5)
+        response = hear(peer, 5)
 
-    assert heard.status == 200
-    assert heard.body == REPLY
-    assert b"connection: close" in heard.data
-    assert heard.closed
+    assert response.status == 200
+    assert response.body == REPLY
+    assert b"connection: close" in response.data
+    assert response.closed
 
 
-def test_nothing_is_left_behind_that_only_the_collector_would_find(
-    here: Served, taken: list[bool]
-) -> None:
+def test_no_reference_cycles_are_left(here: Served, taken: list[bool]) -> None:
     kinds = ("Cycle", "Whole", "Answer", "Trace", "Translation", "Begun", "PassThrough")
 
     def alive() -> Counter[str]:

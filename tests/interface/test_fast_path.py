@@ -85,7 +85,7 @@ def script(asked: Asked) -> Said:
 
 
 def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
-    """Providers for each vendor and way, so that what one request learns touches no other."""
+    """Providers for each vendor and path, so that requests do not share state."""
     url = vendors["any"].url
     names = [
         f"{name.replace(' ', '-')}-{way}"
@@ -120,7 +120,7 @@ def asking(model: str, **more: Any) -> bytes:
 
 
 def ask(peer: socket.socket, request: bytes, within: float = ENOUGH) -> tuple[int, Any, bytes]:
-    """Status, headers without what differs from one request to the next, and body."""
+    """Status, headers that are the same for every request, and body."""
     tell(peer, request)
     data = hear(peer, 10, until=b"\r\n\r\n").data
     head, _, body = data.partition(b"\r\n\r\n")
@@ -139,7 +139,7 @@ def ask(peer: socket.socket, request: bytes, within: float = ENOUGH) -> tuple[in
 
 
 def row_of(here: Served, provider: str) -> dict[str, Any]:
-    """What the ledger has of the last call there, without times and ids."""
+    """The ledger's row of the last call, without times and ids."""
     rows = [row for row in here.rows() if row.provider == provider]
     names = (
         "status http_status error_code input_tokens output_tokens estimated attempts "
@@ -149,7 +149,7 @@ def row_of(here: Served, provider: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", VENDORS)
-def test_both_ways_give_the_same(here: Served, taken: list[bool], name: str) -> None:
+def test_both_paths_give_the_same_result(here: Served, taken: list[bool], name: str) -> None:
     slug = name.replace(" ", "-")
     with call(here.url) as peer:
         usual = ask(peer, asking(f"{slug}-{USUAL}/{name}"))
@@ -164,7 +164,7 @@ def test_both_ways_give_the_same(here: Served, taken: list[bool], name: str) -> 
     assert after[0] == 200
 
 
-def test_a_translated_answer_goes_the_express_way_too(here: Served, taken: list[bool]) -> None:
+def test_a_translated_answer_takes_the_fast_path(here: Served, taken: list[bool]) -> None:
     with call(here.url) as peer:
         first = ask(peer, asking("translated/m"))
         second = ask(peer, asking("translated/m"))
@@ -188,7 +188,7 @@ def test_a_kept_connection_that_died_is_replaced_once(here: Served, taken: list[
     assert (row["status"], row["attempts"]) == ("error", "1")
 
 
-def test_a_refusal_is_followed_by_the_next_account(
+def test_after_a_refusal_the_next_account_is_tried(
     here: Served, taken: list[bool], add_account: Callable[..., str]
 ) -> None:
     vendor = here.vendors["any"]
@@ -217,7 +217,7 @@ def test_a_refusal_is_followed_by_the_next_account(
     assert row_of(here, "keyed")["attempts"] == "2"
 
 
-def test_a_client_that_leaves_is_noted_and_the_vendor_is_left_too(
+def test_a_client_disconnect_is_recorded_and_closes_the_vendor_connection(
     here: Served, taken: list[bool]
 ) -> None:
     vendor = here.vendors["any"]
@@ -238,9 +238,7 @@ def test_a_client_that_leaves_is_noted_and_the_vendor_is_left_too(
     assert not here.gateway.core.in_flight
 
 
-def test_what_is_asked_in_the_usual_way_changes_with_the_settings(
-    here: Served, taken: list[bool]
-) -> None:
+def test_settings_decide_which_requests_take_the_fast_path(here: Served, taken: list[bool]) -> None:
     shown = {CLI_HEADER: here.gateway.core.identity.cli_token}
 
     def observe(is_on: bool) -> None:

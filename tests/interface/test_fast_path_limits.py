@@ -1,4 +1,4 @@
-"""Calls of limited keys that are served without a task: counted once, their rows written first."""
+"""Calls of limited keys on the fast path: counted once, their rows written first."""
 
 import asyncio
 import sqlite3
@@ -73,7 +73,7 @@ def ask(client: httpx2.Client, key: str, model: str = "m", **more: Any) -> httpx
 
 
 def statuses(here: Served, key_id: str) -> list[str]:
-    """What the database file says of a key, read by another connection."""
+    """A key's usage in the database file, read by another connection."""
     path = here.gateway.core.data_dir.database
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
         rows = database.execute(
@@ -90,7 +90,7 @@ def _until(is_so: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_each_call_counts_once(
+def test_each_call_is_counted_once(
     here: Served, client: httpx2.Client, taken: list[bool], stream: bool
 ) -> None:
     _, key = new_key(here, rpmLimit=4)
@@ -101,7 +101,7 @@ def test_each_call_counts_once(
     assert taken == [True] * 3 + [False] * 2
 
 
-def test_a_call_that_a_task_takes_over_counts_once(
+def test_a_call_that_a_task_takes_over_is_counted_once(
     here: Served, client: httpx2.Client, taken: list[bool]
 ) -> None:
     _, key = new_key(here, rpmLimit=3)
@@ -112,7 +112,7 @@ def test_a_call_that_a_task_takes_over_counts_once(
     assert taken == [True, True, False]
 
 
-def test_a_call_for_which_no_connection_is_free_counts_once(
+def test_a_call_without_a_free_connection_is_counted_once(
     here: Served, client: httpx2.Client, taken: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, key = new_key(here, rpmLimit=3)
@@ -126,7 +126,7 @@ def test_a_call_for_which_no_connection_is_free_counts_once(
     assert taken == [False] * 3
 
 
-def test_a_client_that_leaves_before_its_row_is_written_is_charged(
+def test_a_client_that_disconnects_before_its_row_is_written_is_charged(
     here: Served, client: httpx2.Client, taken: list[bool]
 ) -> None:
     key_id, key = new_key(here, maxTokens=10**6)
@@ -156,15 +156,15 @@ def test_an_answer_waits_for_its_row(
     loop.call_soon_threadsafe(loop.call_later, 0.4, held)
 
     began = time.monotonic()
-    said = ask(client, key)
+    response = ask(client, key)
 
     assert time.monotonic() - began > 0.3
-    assert said.status_code == 200
+    assert response.status_code == 200
     assert taken == [True]
     assert len(statuses(here, key_id)) == 2
 
 
-def test_a_header_that_cannot_be_sent_ends_a_call_whose_row_is_written(
+def test_an_invalid_header_ends_a_call_whose_row_is_written(
     here: Served, client: httpx2.Client, taken: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key_id, key = new_key(here, maxTokens=10**6)
@@ -173,16 +173,16 @@ def test_a_header_that_cannot_be_sent_ends_a_call_whose_row_is_written(
     client.timeout = httpx2.Timeout(5)
     with monkeypatch.context() as patch:
         patch.setattr(PassThrough, "media_type", two_lines, raising=False)
-        said = ask(client, key)
+        response = ask(client, key)
 
     assert taken == [True]
-    assert said.status_code == 500
+    assert response.status_code == 500
     assert len(statuses(here, key_id)) == 2
     assert not here.gateway.core.in_flight
 
 
 def hold(here: Served) -> Callable[[], None]:
-    """Keep the ledger from writing, until what is given back is called."""
+    """Stop the ledger's writes until the returned function is called."""
 
     async def begin() -> asyncio.Event:
         let_go, begun = asyncio.Event(), asyncio.Event()
@@ -215,10 +215,10 @@ def test_a_stop_while_rows_are_written_loses_no_answer(
         loop = here.loop
         loop.call_soon_threadsafe(loop.call_later, 0.2, here.stop.set)
         loop.call_soon_threadsafe(loop.call_later, 0.5, held)
-        said = ask(client, key)
+        response = ask(client, key)
         rows = statuses(here, key_id)
 
     assert taken == [True]
-    assert said.status_code == 200
-    assert said.content == WHOLE["openai"]
+    assert response.status_code == 200
+    assert response.content == WHOLE["openai"]
     assert rows == ["ok", "ok"]

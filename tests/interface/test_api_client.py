@@ -1,4 +1,4 @@
-"""Who gets the command line's token: the gateway of the same data directory, and nobody else."""
+"""The command line sends its token only to the gateway of the same data directory."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ RESET = ["reset-password"]
 
 @contextmanager
 def stranger() -> Iterator[tuple[int, list[bytes]]]:
-    """Another program on the machine: its port, and what it was sent."""
+    """Another program on the machine: its port, and what it received."""
     heard: list[bytes] = []
     with closing(socket.create_server(("127.0.0.1", 0))) as waiting:
 
@@ -55,34 +55,34 @@ def command(data_dir: Path, words: list[str], **variables: str) -> Told:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_the_gateway_is_found_wherever_it_listens(tmp_path: Path, workers: str) -> None:
+def test_the_gateway_is_found_on_any_port(tmp_path: Path, workers: str) -> None:
     with running(tmp_path, "--host", "127.0.0.3", "--workers", workers) as here:
-        told = command(tmp_path, ASK)
+        completed = command(tmp_path, ASK)
         small = command(tmp_path, ["api", "get", *ASK[2:]])
         reset = command(tmp_path, RESET)
 
     assert "127.0.0.3" in here.url
-    assert (told.returncode, told.stderr) == (0, "")
-    assert '"requireApiKey"' in told.stdout
-    assert small.stdout == told.stdout
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert '"requireApiKey"' in completed.stdout
+    assert small.stdout == completed.stdout
     assert (reset.returncode, reset.stderr) == (0, "")
 
 
-def test_whoever_has_the_usual_port_is_told_nothing(tmp_path: Path) -> None:
+def test_another_program_on_the_default_port_gets_no_token(tmp_path: Path) -> None:
     DataDir(tmp_path)
     with stranger() as (port, heard):
-        told = command(tmp_path, ASK, PORT=str(port))
+        completed = command(tmp_path, ASK, PORT=str(port))
 
     assert heard == []
-    assert told.returncode == 1
-    assert told.stderr == (
+    assert completed.returncode == 1
+    assert completed.stderr == (
         f"Error: No gateway listens with the data directory {tmp_path}. Start it, set DATA_DIR to "
         "the directory it uses, or say with --url where it is.\n"
     )
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_whoever_has_the_port_of_a_gateway_that_was_killed_is_told_nothing(
+def test_another_program_on_the_port_of_a_killed_gateway_gets_no_token(
     tmp_path: Path, workers: str
 ) -> None:
     with stranger() as (port, heard), running(tmp_path, "--workers", workers) as here:
@@ -90,36 +90,36 @@ def test_whoever_has_the_port_of_a_gateway_that_was_killed_is_told_nothing(
         left = tmp_path / "gateway.address"
         was = left.read_text()
         left.write_text(f"http://127.0.0.1:{port}")
-        told = command(tmp_path, ASK)
+        completed = command(tmp_path, ASK)
 
     assert was == here.url
     assert heard == []
-    assert "No gateway listens" in told.stderr
+    assert "No gateway listens" in completed.stderr
 
 
-def test_a_gateway_that_stops_is_not_found_while_its_last_streams_end(tmp_path: Path) -> None:
+def test_a_stopping_gateway_is_not_found_while_its_last_streams_end(tmp_path: Path) -> None:
     with vendor(endless) as lab, running(tmp_path) as here, ExitStack() as stack:
         add_node(here, tmp_path, lab)
         StreamingClients(here, stack)
         here.process.send_signal(signal.SIGTERM)
         wait_until_refused(here)
-        told = command(tmp_path, ASK)
+        completed = command(tmp_path, ASK)
         still = here.process.poll() is None
 
     assert still
-    assert "No gateway listens" in told.stderr
+    assert "No gateway listens" in completed.stderr
 
 
-def test_the_operator_may_say_where(tmp_path: Path) -> None:
+def test_the_operator_may_name_the_url(tmp_path: Path) -> None:
     with stranger() as (port, heard):
-        told = command(tmp_path, [*ASK, "--url", f"http://127.0.0.1:{port}/"])
+        completed = command(tmp_path, [*ASK, "--url", f"http://127.0.0.1:{port}/"])
 
-    assert told.stdout == "{}\n"
+    assert completed.stdout == "{}\n"
     assert heard[0].startswith(b"GET /api/settings HTTP/1.1\r\n")
     assert CLI_HEADER.encode() in heard[0].lower()
 
 
-def test_only_the_gateways_user_may_read_where_it_is(tmp_path: Path) -> None:
+def test_only_the_gateways_user_may_read_its_address(tmp_path: Path) -> None:
     with running(tmp_path):
         mode = (tmp_path / "gateway.address").stat().st_mode & 0o777
 

@@ -1,4 +1,4 @@
-"""Other spellings of a protected path, and requests that say two things at once (5.2)."""
+"""Other spellings of a protected path, and ambiguous requests (5.2)."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -46,7 +46,7 @@ def aliases(path: str) -> list[str]:
     ]
 
 
-async def test_no_other_spelling_of_a_protected_path_lets_a_stranger_in(
+async def test_no_spelling_of_a_protected_path_admits_an_unauthenticated_caller(
     admin: AdminGateway,
 ) -> None:
     let_in = []
@@ -61,7 +61,7 @@ async def test_no_other_spelling_of_a_protected_path_lets_a_stranger_in(
     assert let_in == []
 
 
-async def test_no_other_spelling_of_a_path_lets_a_key_in_where_keys_are_refused(
+async def test_no_spelling_of_a_path_admits_a_key_where_keys_are_refused(
     admin: AdminGateway,
 ) -> None:
     key = (await credentials(admin))["key away"]
@@ -99,7 +99,7 @@ async def test_upper_and_lower_case_differ(admin: AdminGateway) -> None:
         assert (await handed(admin.gateway.app, path, headers=headers)).status == 404
 
 
-async def test_a_mounted_gateway_keeps_its_gate(admin: AdminGateway) -> None:
+async def test_a_mounted_gateway_checks_access(admin: AdminGateway) -> None:
     app = Starlette(routes=[Mount("/gate", app=admin.gateway.app)])
     token = dict(admin.client.headers)
 
@@ -113,7 +113,7 @@ async def test_a_mounted_gateway_keeps_its_gate(admin: AdminGateway) -> None:
         assert (await handed(app, target, headers=token)).status == 400
 
 
-async def test_forged_headers_help_nobody_in_a_mounted_gateway(admin: AdminGateway) -> None:
+async def test_forged_headers_have_no_effect_in_a_mounted_gateway(admin: AdminGateway) -> None:
     mounted = Starlette(routes=[Mount("/gate", app=admin.gateway.app)])
     for app, prefix in ((admin.gateway.app, ""), (mounted, "/gate")):
         for path in ("/v1/models", "/api/settings", "/api/providers"):
@@ -125,7 +125,7 @@ async def test_forged_headers_help_nobody_in_a_mounted_gateway(admin: AdminGatew
                 assert (far.status, near.status) == (401, 401)
 
 
-async def test_head_has_no_body_whoever_serves_it(admin: AdminGateway) -> None:
+async def test_head_has_no_body_on_any_route(admin: AdminGateway) -> None:
     token = dict(admin.client.headers)
 
     for path in ("/api/settings", "/v1/models", "/api/health", "/api/none", "/v1/none", "/v1//x"):
@@ -133,7 +133,7 @@ async def test_head_has_no_body_whoever_serves_it(admin: AdminGateway) -> None:
         assert answer.body == b""
 
 
-async def test_the_gate_wants_one_host_whoever_serves_it(admin: AdminGateway) -> None:
+async def test_exactly_one_host_is_required_on_any_route(admin: AdminGateway) -> None:
     token = dict(admin.client.headers)
 
     for path in ("/api/health", "/api/settings", "/v1/models", "/v1/chat/completions"):
@@ -147,7 +147,7 @@ async def test_the_gate_wants_one_host_whoever_serves_it(admin: AdminGateway) ->
             assert answer.status == 400
 
 
-async def test_nobody_answers_trace(admin: AdminGateway) -> None:
+async def test_trace_is_refused(admin: AdminGateway) -> None:
     token = dict(admin.client.headers)
 
     for method in ("TRACE", "CONNECT"):
@@ -171,7 +171,7 @@ def here(
 
 
 def asked(here: Served, target: str, *lines: str, method: str = "GET", body: bytes = b"") -> Answer:
-    """Ask over a socket, by the right host name."""
+    """Send a request over a socket, with the right host name."""
     host = here.url.removeprefix("http://")
     wire = request(target.encode("latin-1"), f"Host: {host}", *lines, method=method, body=body)
     return sent(here.url, wire)
@@ -210,12 +210,12 @@ def test_a_target_that_is_no_path_is_refused(here: Served, target: str) -> None:
     assert asked(here, target, token(here)).status in (0, 400)
 
 
-def test_of_a_whole_address_only_the_path_counts(here: Served) -> None:
+def test_of_an_absolute_url_only_the_path_is_used(here: Served) -> None:
     for address_ in ("http://evil.example/api/settings", f"{here.url}/api/settings"):
         assert asked(here, address_, FAR).status in (400, 401)
 
 
-def test_an_address_has_a_longest(here: Served) -> None:
+def test_a_target_has_a_maximum_length(here: Served) -> None:
     assert asked(here, "/v1/models?" + "a" * 9000, token(here)).status in (400, 414)
     assert asked(here, "/v1/models?" + "a" * 4000, token(here)).status == 200
 
@@ -275,9 +275,7 @@ def test_a_method_cannot_be_overridden(here: Served) -> None:
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1.evil"])
 @pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST"])
-def test_no_page_of_another_origin_may_read_anything(
-    here: Served, origin: str, method: str
-) -> None:
+def test_no_response_is_readable_across_origins(here: Served, origin: str, method: str) -> None:
     preflight = ["Access-Control-Request-Method: POST", "Access-Control-Request-Headers: x-api-key"]
     for path in ("/api/settings", "/api/keys", "/v1/models", "/v1/chat/completions", "/nowhere"):
         for more in ([], [token(here)], ["Cookie: auth_token=x"]):
@@ -285,7 +283,7 @@ def test_no_page_of_another_origin_may_read_anything(
             assert not any(name.startswith("access-control-") for name in answer.headers)
 
 
-def test_only_the_manifest_is_for_every_page(here: Served) -> None:
+def test_only_the_manifest_is_readable_across_origins(here: Served) -> None:
     for path in ("/v1/provider-plugin-manifest", "/api/v1/provider-plugin-manifest"):
         answer = asked(here, path, "Origin: https://evil.example", FAR)
         assert answer.status == 200
@@ -304,7 +302,7 @@ def test_only_the_manifest_is_for_every_page(here: Served) -> None:
     ],
     ids=["both", "underscores", "twice", "more", "forwarded"],
 )
-def test_forged_headers_help_nobody(here: Served, forged: list[str]) -> None:
+def test_forged_headers_have_no_effect(here: Served, forged: list[str]) -> None:
     for path, method in (("/v1/models", "GET"), ("/api/keys", "GET"), ("/api/settings", "PATCH")):
         plain = asked(here, path, FAR, method=method)
         helped = asked(here, path, *forged, FAR, method=method)
@@ -313,7 +311,7 @@ def test_forged_headers_help_nobody(here: Served, forged: list[str]) -> None:
 
 
 @pytest.mark.parametrize("lines", [["X-Gateway-Via-Proxy: 1"], ["x_gateway_via_proxy: 0"]])
-def test_whoever_says_it_comes_through_a_proxy_is_not_local(here: Served, lines: list[str]) -> None:
+def test_a_request_with_proxy_headers_is_not_local(here: Served, lines: list[str]) -> None:
     assert asked(here, "/v1/models").status == 200
     assert asked(here, "/v1/models", *lines).status == 401
 
