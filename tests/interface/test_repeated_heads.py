@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from fake_vendor import Asked, Said
 from gateway_server_fast.http1.connection import ClientConnection
+from gateway_server_fast.http1.request_head import RefusedRequest
 from msgspec.structs import force_setattr
 from raw import call, hear, tell
 from served import Served, served
@@ -236,7 +237,8 @@ def test_a_request_with_a_late_body_is_refused_once_and_recorded(
         call(here.url) as peer,
     ):
         half_of_one(here, peer)
-        monkeypatch.setattr(ClientConnection, "on_tick", ClientConnection._late)
+        late = RefusedRequest(408, "The request did not come in time")
+        monkeypatch.setattr(ClientConnection, "on_tick", lambda self, now: self.refuse(late))
         heard = hear(peer, 5)
         monkeypatch.undo()
         row = here.rows()[0]
