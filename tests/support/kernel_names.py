@@ -54,7 +54,8 @@ FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
 
 @cache
 def bundled_ids() -> frozenset[str]:
-    """The names of the plugin folders, and every id that their plugins register."""
-    folders = {each.parent.name for each in ROOT.glob("plugins/*/*/pyproject.toml")}
+    """The names of the folders of vendors and formats, and every id that their plugins register."""
+    kinds = ("formats", "providers")
+    folders = {each.name for kind in kinds for each in (ROOT / "plugins" / kind).iterdir()}
     brought = bundled.distributions().values()
     return frozenset(folders.union(*([*each.formats, *each.providers] for each in brought)))

@@ -22,11 +22,12 @@ def test_the_file_is_fresh() -> None:
 
 
 def test_each_folder_brings_the_id_it_is_named_for() -> None:
-    for folder in (ROOT / "plugins").glob("*/*/pyproject.toml"):
-        kind, id = folder.parent.parent.name, folder.parent.name
-        brought = bundled.distributions()[f"model-gateway-{kind.removesuffix('s')}-{id}"]
+    for kind in ("formats", "providers"):
+        for project in (ROOT / "plugins" / kind).glob("*/pyproject.toml"):
+            id = project.parent.name
+            brought = bundled.distributions()[f"model-gateway-{kind.removesuffix('s')}-{id}"]
 
-        assert kind == "extensions" or id in getattr(brought, kind)
+            assert id in getattr(brought, kind)
 
 
 def test_a_vendor_s_second_id_is_kept_for_it_too() -> None:
@@ -40,8 +41,9 @@ def test_a_format_is_looked_up_by_the_distribution_that_brings_it() -> None:
 
 
 def test_every_bundled_vendor_and_format_fits_and_takes_nothing_private() -> None:
+    kinds = ("model-gateway-provider-", "model-gateway-format-")
     plugins = [
-        each for each in find(lambda *problem: None) if each.distribution in bundled.distributions()
+        each for each in find(lambda *problem: None) if (each.distribution or "").startswith(kinds)
     ]
 
     findings_by_plugin = {each.name: compared(each).findings for each in plugins}
