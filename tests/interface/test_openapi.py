@@ -112,7 +112,7 @@ class Here(NamedTuple):
         self, method: str, path: str, headers: dict[str, str] | None = None, **more: Any
     ) -> httpx2.Response:
         """Ask as somebody who has logged in and has the command line's token."""
-        cookie = f"{COOKIE}={self.office.core.sessions.issue()}"
+        cookie = f"{COOKIE}={self.admin.core.sessions.issue()}"
         headers = {**(headers or {}), "cookie": cookie}
         call = partial(self.admin.client.request, method, path, headers=headers, **more)
         return self.portal.call(call)

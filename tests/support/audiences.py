@@ -1,4 +1,4 @@
-"""Callers of every kind at one office: a session, an API key, somebody without anything."""
+"""Callers of every kind of one gateway: a session, an API key, no credential."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,14 +25,14 @@ async def new_key(admin: AdminGateway, **policy: Any) -> str:
 
 @asynccontextmanager
 async def nobody(admin: AdminGateway, host: str = "127.0.0.1") -> AsyncIterator[AdminGateway]:
-    """The office as a caller without any credential reaches it."""
+    """The gateway as a caller without any credential calls it."""
     async with client_of(admin.gateway, host, operator=False) as client:
         yield AdminGateway(admin.gateway, client, admin.vendor, admin.other)
 
 
 @asynccontextmanager
 async def by_key(admin: AdminGateway, **policy: Any) -> AsyncIterator[AdminGateway]:
-    """The office as an API key reaches it from far away."""
+    """The gateway as an API key calls it from another address."""
     key = await new_key(admin, **policy)
     async with nobody(admin, "192.0.2.7") as here:
         here.client.headers["x-api-key"] = key
@@ -41,7 +41,7 @@ async def by_key(admin: AdminGateway, **policy: Any) -> AsyncIterator[AdminGatew
 
 @asynccontextmanager
 async def by_session(admin: AdminGateway) -> AsyncIterator[AdminGateway]:
-    """The office as a person who has signed in reaches it; needs JWT_SECRET."""
+    """The gateway as a signed-in person calls it; needs JWT_SECRET."""
     token = admin.core.sessions.issue()
     async with nobody(admin, "192.0.2.8") as here:
         here.client.cookies = httpx2.Cookies({"auth_token": token})

@@ -36,7 +36,7 @@ def row(ago: float = 0, **fields: Any) -> UsageRecord:
 
 
 async def keep(admin: AdminGateway, *rows: UsageRecord) -> None:
-    """Write rows, and let the office's clock stand at ``NOW``."""
+    """Write rows, and set the gateway's clock to ``NOW``."""
     admin.core.clock = lambda: NOW
     await admin.core.stores.usage.insert_many(rows)
 

@@ -11,7 +11,7 @@ PATH = "/api/combos/presets"
 
 @pytest.fixture
 async def stocked(admin: AdminGateway) -> AdminGateway:
-    """An office whose account has models that coding clients know."""
+    """A gateway whose account has models that coding clients know."""
     await admin.connect()
     for model in ("claude-opus-9", "gpt-9", "Claude-Sonnet-9"):
         body = {"providerAlias": "acme", "id": model}

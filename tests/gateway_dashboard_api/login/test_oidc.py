@@ -16,6 +16,7 @@ from login_gateway import PASSWORD, Browser, LoginGateway
 from login_gateway import SECRET as JWT_SECRET
 from served import served
 
+Log = pytest.LogCaptureFixture
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # Of the provider's own parts.
@@ -99,9 +100,7 @@ async def test_the_cookies_of_the_way_are_out_of_reach(browser: Browser) -> None
     assert set(browser.cookies) == set(COOKIES)
 
 
-async def test_the_browsers_cookies_reveal_nothing_and_cannot_be_altered(
-    browser: Browser, provider: IdentityProvider
-) -> None:
+async def test_the_cookies_are_sealed(browser: Browser, provider: IdentityProvider) -> None:
     url = provider.sign_in(await sent(browser, returnTo="/dashboard/canary"))
     sealed = browser.cookies["oidc_journey"]
     assert len(sealed) < 3000
@@ -219,10 +218,7 @@ async def test_a_return_that_is_not_right_leads_to_the_login_page(
 
 
 async def test_a_wrong_client_secret_does_not_sign_in(
-    server: LoginGateway,
-    browser: Browser,
-    provider: IdentityProvider,
-    caplog: pytest.LogCaptureFixture,
+    server: LoginGateway, browser: Browser, provider: IdentityProvider, caplog: Log
 ) -> None:
     url = provider.sign_in(await sent(browser))
     await server.store(oidcClientSecret="another-canary")
@@ -248,10 +244,7 @@ async def test_a_login_at_another_provider_fails_and_gets_no_secret(
 
 
 async def test_a_token_from_another_time_does_not_sign_in(
-    server: LoginGateway,
-    browser: Browser,
-    provider: IdentityProvider,
-    caplog: pytest.LogCaptureFixture,
+    server: LoginGateway, browser: Browser, provider: IdentityProvider, caplog: Log
 ) -> None:
     server.wall.now += 7200
     url = provider.sign_in(await sent(browser))
