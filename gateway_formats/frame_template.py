@@ -91,10 +91,12 @@ def _listed(pieces: list[bytes]) -> list[str]:
 
 def derive_template(frame: bytes, text: str) -> FrameTemplate | None:
     """What a frame has around its text; ``None`` where the place of the text is in doubt."""
+    # An escape may make the text in the frame differ from the decoded one.
     if len(frame) > LONGEST or BACKSLASH in frame:
         return None
     value = b'"%b"' % text.encode()
     start = frame.find(value)
+    # A text that stands twice leaves open which of the two places is the text's.
     if start < 0 or frame.rfind(value) != start:
         return None
     return FrameTemplate(frame[:start], frame[start + len(value) :])

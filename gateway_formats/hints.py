@@ -31,6 +31,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     A date counts from the answer's own ``date``, so that clocks need not agree;
     without one it says nothing.
     """
+    # In milliseconds, and more exact than the standard header beside it.
     exact = parse_seconds(headers.get("retry-after-ms"))
     if exact is not None:
         return exact / 1000
@@ -135,5 +136,6 @@ def first_line(text: str) -> str:
 
 def plain_text(body: bytes) -> str:
     """The start of a body that is a sentence, as a proxy sends; empty for a page or for JSON."""
+    # Proxies answer with an HTML page as often as with a sentence; a page is no message.
     text = body[: 4 * LONGEST_MESSAGE].decode("utf-8", "replace").strip()
     return "" if text.startswith(("<", "{", "[")) else text

@@ -126,6 +126,7 @@ class StreamRelay:
         return passed
 
     def fail(self, failure: ReplyFailed) -> bytes:
+        # An error frame after the proper end would break a complete answer.
         if self.failure is not None or self.watch.ended:
             return b""
         self.failure = failure

@@ -54,6 +54,7 @@ class Sequencer:
         return ready
 
     def _place(self, event: PartEvent, ready: list[StreamEvent]) -> None:
+        # Only one part may be open at a time; the others wait for its end.
         if self._open is None or event.index == self._open:
             self._open = event.index
             ready.append(event)

@@ -76,6 +76,7 @@ def variable_faults(spec: ProviderSpec) -> Iterator[str]:
 
 def request_faults(request: UpstreamRequest, *, model: str, secret: str) -> Iterator[str]:
     """Whether a call names its model and shows its key, in the right places and only there."""
+    # A key in a URL ends up in logs of proxies.
     bearers = [name for name, value in request.headers.items() if secret in value]
     if len(bearers) != 1:
         yield f"the key should be in one header, not in {bearers}"

@@ -28,6 +28,7 @@ from ._members import (
 OWN = f"~{DIALECT}"
 """The origin of a signature or file id that a client brought in this dialect."""
 
+# input_audio names a format, wav or mp3: https://platform.openai.com/docs/guides/audio
 _MEDIA_TYPES = {"mp3": "audio/mpeg"}
 
 
@@ -40,8 +41,9 @@ def read_content(raw: Raw | None, where: str) -> tuple[AnyPart, ...]:
         return (Text(text=text),) if text else ()
     if not is_list(raw):
         raise invalid(where, "must be a string or an array of parts")
-    items = items_of(raw, where)
-    return tuple(_read_part(item, f"{where}[{index}]") for index, item in enumerate(items))
+    return tuple(
+        _read_part(item, f"{where}[{index}]") for index, item in enumerate(items_of(raw, where))
+    )
 
 
 def _read_part(raw: Raw, where: str) -> AnyPart:
@@ -153,6 +155,7 @@ def _bare_audio(members: Members, text: str) -> Media:
     cache = take_cache(members)
     if text.startswith(("http://", "https://")):
         return Media(kind="audio", url=text, cache=cache, extra=rest(members))
+    # A data URL, or else base64 as it is.
     media_type, data = split_data_url(text)
     return Media(
         kind="audio", media_type=media_type, data=data or text, cache=cache, extra=rest(members)
@@ -285,6 +288,7 @@ def _words(value: object) -> str | None:
 
 _READERS: dict[str, Callable[[Members, str], AnyPart]] = {
     "text": _read_text,
+    # Clients mix in the Responses API's names of these parts.
     "input_text": _read_text,
     "output_text": _read_text,
     "refusal": _read_refusal,

@@ -18,6 +18,7 @@ _READ: dict[str, Finish] = {
     "tool_calls": "tool_calls",
     "tool_call": "tool_calls",
     "tool_use": "tool_calls",
+    # The older word: https://platform.openai.com/docs/api-reference/chat/object
     "function_call": "tool_calls",
     "content_filter": "content_filter",
     "content_filtered": "content_filter",

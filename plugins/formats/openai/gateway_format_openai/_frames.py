@@ -23,6 +23,8 @@ class ChunkFrames:
     def __init__(self, started: ReplyStarted, reply: str, model: str, kind: str, usage: bool):
         head = {"id": reply, "object": kind, "created": started.created or 0, "model": model}
         self._head = encode({**head, **shared_members(started.extra)})[:-1]
+        # With include_usage every other chunk has the member too, as null:
+        # https://platform.openai.com/docs/api-reference/chat/create#chat-create-stream_options
         self._usage = b',"usage":null}\n\n' if usage else b"}\n\n"
         self.tail = _OPEN + self._usage
 

@@ -15,6 +15,7 @@ from gateway_core import BadRequest, Call
 
 DIALECT = "openai"
 
+# msgspec raises RecursionError for JSON that is nested too deeply.
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the JSON decoder raises for bytes that are not the JSON we look for."""
 

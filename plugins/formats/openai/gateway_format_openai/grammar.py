@@ -52,6 +52,7 @@ def _word(data: bytes) -> str:
         return "rubbish"
     if not chunk.choices:
         return "usage" if chunk.usage is not None else "note"
+    # A choice ends with the chunk that has its finish reason.
     ends = any(choice.finish_reason for choice in chunk.choices)
     return "finish" if ends else "chunk"
 

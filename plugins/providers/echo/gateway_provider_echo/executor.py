@@ -21,17 +21,19 @@ class Echo:
     async def send(
         self, request: UpstreamRequest, credential: Credential, transport: Transport
     ) -> UpstreamResponse:
-        asked = _decode(request.body)
-        message = answer(asked)
-        usage = counted(asked, message)
-        if asked.get("stream"):
-            wants_usage = (asked.get("stream_options") or {}).get("include_usage", False)
-            frames = list(streamed(asked["model"], message, usage if wants_usage else None))
-            return Answer(frames, "text/event-stream")
-        return Answer([_encode(whole(asked["model"], message, usage))], "application/json")
+        body = _decode(request.body)
+        message = write_message(body)
+        usage = count_usage(body, message)
+        if body.get("stream"):
+            wants_usage = (body.get("stream_options") or {}).get("include_usage", False)
+            frames = list(write_stream(body["model"], message, usage if wants_usage else None))
+            return EchoResponse(frames, "text/event-stream")
+        return EchoResponse(
+            [_encode(write_reply(body["model"], message, usage))], "application/json"
+        )
 
 
-class Answer:
+class EchoResponse:
     """An answer that is all there already, given piece by piece."""
 
     status = 200
@@ -47,20 +49,24 @@ class Answer:
         self._pieces = iter(())
 
 
-def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
+def write_message(body: Mapping[str, Any]) -> dict[str, Any]:
     """The assistant's message."""
-    text = last_words(asked.get("messages") or [])
+    text = last_text(body.get("messages") or [])
     message: dict[str, Any] = {"role": "assistant", "content": text}
-    tools = [tool for tool in asked.get("tools") or [] if tool.get("type") == "function"]
-    if asked["model"] == "echo-tools" and tools and not _was_answered(asked):
+    tools = [tool for tool in body.get("tools") or [] if tool.get("type") == "function"]
+    last = (body.get("messages") or [{}])[-1]
+    has_result = last.get("role") == "tool"  # calling again would never end
+    if body["model"] == "echo-tools" and tools and not has_result:
         message["content"] = None
-        message["tool_calls"] = [called(number, tool, text) for number, tool in enumerate(tools, 1)]
-    if asked["model"] == "echo-thinks":
+        message["tool_calls"] = [
+            write_call(number, tool, text) for number, tool in enumerate(tools, 1)
+        ]
+    if body["model"] == "echo-thinks":
         message["reasoning_content"] = f"I am to repeat {len(text)} characters."
     return message
 
 
-def last_words(messages: Sequence[Mapping[str, Any]]) -> str:
+def last_text(messages: Sequence[Mapping[str, Any]]) -> str:
     """The text of the last message that a user or a tool sent."""
     for message in reversed(messages):
         if message.get("role") in ("user", "tool"):
@@ -75,7 +81,7 @@ def text_of(content: object) -> str:
     return "".join(part.get("text") or "" for part in parts if isinstance(part, dict))
 
 
-def called(number: int, tool: Mapping[str, Any], text: str) -> dict[str, Any]:
+def write_call(number: int, tool: Mapping[str, Any], text: str) -> dict[str, Any]:
     """A call of a tool, with the text for each of its required string arguments."""
     function = tool["function"]
     schema = function.get("parameters") or {}
@@ -92,17 +98,12 @@ def called(number: int, tool: Mapping[str, Any], text: str) -> dict[str, Any]:
     }
 
 
-def _was_answered(asked: Mapping[str, Any]) -> bool:
-    messages = asked.get("messages") or [{}]
-    return bool(messages[-1].get("role") == "tool")
-
-
-def counted(asked: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, int]:
+def count_usage(body: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, int]:
     """Four characters to a token."""
-    prompt = sum(len(text_of(turn.get("content"))) for turn in asked.get("messages") or [])
-    spoken = len(_encode(message.get("tool_calls"))) if "tool_calls" in message else 0
-    spoken += len(message["content"] or "") + len(message.get("reasoning_content", ""))
-    prompt_tokens, completion_tokens = max(1, prompt // 4), max(1, spoken // 4)
+    prompt = sum(len(text_of(turn.get("content"))) for turn in body.get("messages") or [])
+    completion = len(_encode(message.get("tool_calls"))) if "tool_calls" in message else 0
+    completion += len(message["content"] or "") + len(message.get("reasoning_content", ""))
+    prompt_tokens, completion_tokens = max(1, prompt // 4), max(1, completion // 4)
     return {
         "prompt_tokens": prompt_tokens,
         "completion_tokens": completion_tokens,
@@ -110,12 +111,12 @@ def counted(asked: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, i
     }
 
 
-def finish(message: Mapping[str, Any]) -> str:
+def finish_reason_of(message: Mapping[str, Any]) -> str:
     return "tool_calls" if "tool_calls" in message else "stop"
 
 
-def whole(model: str, message: Mapping[str, Any], usage: Mapping[str, int]) -> dict[str, Any]:
-    choice = {"index": 0, "message": message, "finish_reason": finish(message)}
+def write_reply(model: str, message: Mapping[str, Any], usage: Mapping[str, int]) -> dict[str, Any]:
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason_of(message)}
     return {
         "id": ID,
         "object": "chat.completion",
@@ -126,20 +127,20 @@ def whole(model: str, message: Mapping[str, Any], usage: Mapping[str, int]) -> d
     }
 
 
-def streamed(
+def write_stream(
     model: str, message: Mapping[str, Any], usage: Mapping[str, int] | None
 ) -> Iterator[bytes]:
     """The same answer as chunks, word by word."""
-    yield chunk(model, {"role": "assistant", "content": ""})
+    yield write_chunk(model, {"role": "assistant", "content": ""})
     if "reasoning_content" in message:
-        yield chunk(model, {"reasoning_content": message["reasoning_content"]})
+        yield write_chunk(model, {"reasoning_content": message["reasoning_content"]})
     for word in words(message["content"] or ""):
-        yield chunk(model, {"content": word})
+        yield write_chunk(model, {"content": word})
     for index, call in enumerate(message.get("tool_calls") or []):
-        yield chunk(model, {"tool_calls": [{"index": index, **call}]})
-    yield chunk(model, {}, finish(message))
+        yield write_chunk(model, {"tool_calls": [{"index": index, **call}]})
+    yield write_chunk(model, {}, finish_reason_of(message))
     if usage is not None:
-        yield framed({**_chunk(model), "choices": [], "usage": usage})
+        yield write_frame({**chunk_members(model), "choices": [], "usage": usage})
     yield b"data: [DONE]\n\n"
 
 
@@ -149,14 +150,14 @@ def words(text: str) -> list[str]:
     return [first, *(f" {word}" for word in rest)]
 
 
-def chunk(model: str, delta: Mapping[str, Any], finish_reason: str | None = None) -> bytes:
+def write_chunk(model: str, delta: Mapping[str, Any], finish_reason: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-    return framed({**_chunk(model), "choices": [choice]})
+    return write_frame({**chunk_members(model), "choices": [choice]})
 
 
-def _chunk(model: str) -> dict[str, Any]:
+def chunk_members(model: str) -> dict[str, Any]:
     return {"id": ID, "object": "chat.completion.chunk", "created": CREATED, "model": model}
 
 
-def framed(value: Mapping[str, Any]) -> bytes:
+def write_frame(value: Mapping[str, Any]) -> bytes:
     return b"data: %b\n\n" % _encode(value)

@@ -62,6 +62,7 @@ def _prompt(members: Members) -> str:
 
 def _take_logprobs(members: Members) -> int | None:
     """Here a number says both that log probabilities are wanted and how many."""
+    # https://platform.openai.com/docs/api-reference/completions/create#completions-create-logprobs
     raw = members.get("logprobs")
     if raw is None or first(raw) in b"tfn":
         return None

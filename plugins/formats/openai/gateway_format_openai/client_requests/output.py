@@ -20,18 +20,16 @@ def take_output(members: Members) -> Output | None:
     del members["response_format"]
     if kind == "text":
         return None
+    # JSON mode: https://platform.openai.com/docs/guides/structured-outputs#json-mode
     if kind == "json_object":
         return Output(schema=take(form, "schema"))
-    return _read_schema(take_object(form, "json_schema", "response_format."))
-
-
-def _read_schema(members: Members | None) -> Output:
     where = "response_format.json_schema"
-    if members is None:
+    schema = take_object(form, "json_schema", "response_format.")
+    if schema is None:
         raise invalid(where, "is missing")
     return Output(
-        schema=take(members, "schema"),
-        name=take_text(members, "name", f"{where}."),
-        description=take_text(members, "description", f"{where}."),
-        strict=take_flag(members, "strict", f"{where}."),
+        schema=take(schema, "schema"),
+        name=take_text(schema, "name", f"{where}."),
+        description=take_text(schema, "description", f"{where}."),
+        strict=take_flag(schema, "strict", f"{where}."),
     )

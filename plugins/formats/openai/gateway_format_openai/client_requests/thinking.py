@@ -29,9 +29,12 @@ def take_thinking(members: Members) -> Thinking | None:
     budget = take_whole(members, "thinking_budget")
     shown = take_flag(members, "include_reasoning")
     word = effort or _word(reasoning.get("effort"))
-    enabled = _first(enabled, reasoning.get("enabled"), _is_on(switch.get("type")))
+    kind = switch.get("type")
+    is_on = kind not in _OFF if isinstance(kind, str) else None
+    enabled = _first(enabled, reasoning.get("enabled"), is_on)
     budget = _first(budget, reasoning.get("max_tokens"), switch.get("budget_tokens"))
     exclude = reasoning.get("exclude")
+    # An effort of none and a budget of 0 both mean no thinking.
     if word == "none" or budget == 0:
         enabled = False
     thinking = Thinking(
@@ -57,10 +60,6 @@ def _take_known(members: Members, name: str, known: set[str]) -> dict[str, Any]:
 
 def _word(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _is_on(word: object) -> bool | None:
-    return None if not isinstance(word, str) else word not in _OFF
 
 
 def _first(*values: Any) -> Any:

@@ -48,6 +48,8 @@ def take_tools(members: Members) -> tuple[Tool, ...]:
     for index, raw in enumerate(take_items(members, "functions") or ()):
         where = f"functions[{index}]"
         tools.append(replace(_read_function(object_of(raw, where), where), dialect=LEGACY))
+    # Search is a member of its own here, not a tool:
+    # https://platform.openai.com/docs/guides/tools-web-search?api-mode=chat
     search = take(members, SEARCH_OPTIONS)
     if search is not None:
         object_of(search, SEARCH_OPTIONS)

@@ -34,7 +34,7 @@ def begin_relay(call: Call, target: Target, members: Members) -> Relay:
         del members["input"]
         members["messages"] = body["messages"]
     if "tools" in members and is_empty_list(members["tools"]):
-        # "[] is too short": the vendor refuses an empty list, and a choice without tools.
+        # Vendors refuse an empty list, and a choice without tools.
         for name in _OF_TOOLS:
             members.pop(name, None)
     options = target.provider.options

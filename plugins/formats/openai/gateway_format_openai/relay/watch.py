@@ -94,6 +94,7 @@ class ChatWatch:
         self.ended = self.ended or (bool(self._finished) and self._finished == self._seen)
 
     def look(self, event: bytes, data: bytes) -> ReplyFailed | bool | str:
+        # Nothing may follow the end marker.
         if self.done:
             return False
         if len(data) < LONGEST_MARK and is_done(data):
@@ -112,6 +113,7 @@ class ChatWatch:
             if choice.error is not None:
                 return _failure_of(choice.error)
             self._note(choice)
+        # Most chunks add one text; the relay compares the next ones with it, without a look.
         if chunk.usage is None and chunk.x_groq is None:
             return _only_text(choices, self.characters - before) or True
         self.usage = usage_in(chunk.usage, chunk.x_groq) or self.usage

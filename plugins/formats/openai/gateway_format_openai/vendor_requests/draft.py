@@ -11,8 +11,10 @@ from gateway_core import Conversation, Losses, Target, readable_by
 from .._members import DIALECT
 from .switches import Switches, read_switches
 
+# Mistral refuses tool call ids of any other form.
 _SHORT = re.compile(r"[a-zA-Z0-9]{9}")
 
+# The vendor refuses longer ids; other dialects' are as long as they like.
 _LONGEST_ID = 40
 
 _LONGEST_LABEL = 64

@@ -8,6 +8,8 @@ from gateway_core import Conversation, Target
 
 from .._members import DIALECT
 
+# "max_tokens" is deprecated, and refused by reasoning models:
+# https://platform.openai.com/docs/api-reference/chat/create#chat-create-max_tokens
 _NEEDS_NEW_NAME = re.compile(r"(?:^|/)(?:o\d|gpt-(?:[5-9]|\d\d))")
 """Models whose vendor refuses ``max_tokens`` wherever they are hosted."""
 

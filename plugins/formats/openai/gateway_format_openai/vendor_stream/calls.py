@@ -107,6 +107,7 @@ class Calls:
             numbered = next((call for call in calls if call.key == number), None)
             is_other = numbered is not None and call_id not in ("", numbered.id) and bool(name)
             return None if is_other else numbered
+        # Without an index a repeated id, or a delta without a name, goes on with the same call.
         same = next((call for call in self._open if call_id and call.id == call_id), None)
         if same is not None or (call_id and name):
             return same
