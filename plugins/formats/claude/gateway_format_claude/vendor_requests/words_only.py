@@ -1,7 +1,7 @@
 """Writes conversations that hold nothing but words, as most do, in one step.
 
-A short cut: the general way writes the same request for a seventh more instructions of the whole
-answer (benchmarks/short-cuts-claude-gemini.md).
+A short cut: it saves a tenth of the instructions of a translated answer
+(benchmarks/short-cuts-claude-gemini.md).
 """
 
 from collections.abc import Sequence
