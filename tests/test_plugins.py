@@ -9,8 +9,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE, WORDS
-from naming import named
+from parametrize_ids import parametrize_id
 from plugin_folders import (
     GOLDEN,
     QUESTIONS,
@@ -23,6 +22,7 @@ from plugin_folders import (
     specs_of,
     told,
 )
+from vendor_answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE, WORDS
 
 from gateway_core.plugins import load
 from gateway_core.plugins.registry import build
@@ -43,8 +43,8 @@ HEAVY = {"botocore", "google.auth", "cryptography"}
 LONGEST_IMPORT = 0.5
 """Seconds of work, on a busy machine; the usual is a hundredth of that."""
 
-every_plugin = pytest.mark.parametrize("folder", [*FORMATS, *PROVIDERS], ids=named)
-every_vendor = pytest.mark.parametrize("folder", PROVIDERS, ids=named)
+every_plugin = pytest.mark.parametrize("folder", [*FORMATS, *PROVIDERS], ids=parametrize_id)
+every_vendor = pytest.mark.parametrize("folder", PROVIDERS, ids=parametrize_id)
 
 LOOK = """
 import importlib, json, sys, time

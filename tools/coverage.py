@@ -14,10 +14,10 @@ import msgspec
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from dialects import FORMATS, MODELS, asked  # noqa: E402
 from features import REQUESTS  # noqa: E402
-from probes import Feature  # noqa: E402
+from minimal_requests import FORMATS, MODELS, build_request  # noqa: E402
 from replies import REPLIES, Answered  # noqa: E402
+from request_probes import Feature  # noqa: E402
 
 from gateway_core import plugins  # noqa: E402
 from gateway_core.contracts.conversation import Conversation, Losses  # noqa: E402
@@ -48,7 +48,7 @@ def request_cell(found: Formats, feature: Feature, client: str, vendor: str) -> 
     """Whether a feature of a client's request reaches a vendor."""
     if client not in feature.asks:
         return ABSENT
-    body = msgspec.json.encode(asked(client, dict(feature.asks[client])))
+    body = msgspec.json.encode(build_request(client, dict(feature.asks[client])))
     call = Call(
         kind=Kind.LLM,
         format=client,

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from admin_gateway import REPLY
 from fake_vendor import Asked, Said
-from served import Served, served
+from served_gateway import Served, serve_gateway
 
 from gateway_core.identity.credentials import CLI_HEADER
 
@@ -23,7 +23,7 @@ def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
     folder: Path = tmp_path_factory.mktemp("data")
-    with served(folder, {"openai": answer}, server=request.param) as running:
+    with serve_gateway(folder, {"openai": answer}, server=request.param) as running:
         yield running
 
 

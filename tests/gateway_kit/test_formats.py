@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from corpus import Item, answer, items, question
 from format_bugs import BUGS
+from format_mutations import sound
 from gateway_format_claude import CLAUDE
 from gateway_format_gemini import GEMINI
 from gateway_format_ollama import OLLAMA
@@ -21,7 +22,6 @@ from gateway_kit.formats.event_order import find_disorder
 from gateway_provider_bedrock.converse import CONVERSE
 from gateway_provider_cohere.chat import CHAT as COHERE
 from msgspec.structs import replace
-from spoiling import sound
 
 import gateway_core.contracts
 from gateway_core import Intake, ReplyFailed, WireFormat

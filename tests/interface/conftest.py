@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from served import Served
+from served_gateway import Served
 
 from gateway_core.pipeline import fast_path
 from gateway_core.pipeline.fast_path.driver import Driver

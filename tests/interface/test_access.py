@@ -9,7 +9,7 @@ from typing import Any, cast
 import httpx2
 import pytest
 from admin_gateway import AdminGateway, client_of, opened
-from audiences import SECRET
+from caller_kinds import SECRET
 from credentials import (
     AWAY,
     HERE,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from admin_gateway import AdminGateway, opened
-from as_written import handed
-from audiences import SECRET
+from caller_kinds import SECRET
+from unnormalized_requests import call_app
 
 pytestmark = pytest.mark.anyio
 NASTY = ("a\r\nERROR forged", "\x1b[31mred", "b" * 65536, "c\x00d", "e\u2028f")
@@ -57,9 +57,9 @@ async def test_no_target_or_header_breaks_a_log_line(
         for nasty in NASTY:
             safe = nasty.encode().hex("%")
             for path in (f"/v1/models/%{safe}", f"/api/combos/%{safe}", f"/%{safe}"):
-                await handed(admin.gateway.app, path, headers=token)
+                await call_app(admin.gateway.app, path, headers=token)
             agent = {"user-agent": nasty.encode("ascii", "replace").decode(), "x-request-id": "x"}
-            await handed(admin.gateway.app, "/v1/models", headers={**token, **agent})
+            await call_app(admin.gateway.app, "/v1/models", headers={**token, **agent})
 
     check(caplog.records)
 
@@ -76,6 +76,6 @@ async def test_no_credential_of_a_caller_is_logged(
             {"x-gateway-cli-token": secret},
         ):
             for path in ("/v1/models", "/api/settings", f"/v1/models?key={secret}"):
-                await handed(admin.gateway.app, path, client="192.0.2.7", headers=headers)
+                await call_app(admin.gateway.app, path, client="192.0.2.7", headers=headers)
 
     check(caplog.records)

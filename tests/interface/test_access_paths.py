@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from admin_gateway import REPLY, AdminGateway, opened
-from as_written import Answer, handed, request, sent
-from audiences import SECRET
+from caller_kinds import SECRET
 from credentials import AWAY, FORGED, address, credentials, operations
 from fake_vendor import Asked, Said
-from served import Served, served
+from served_gateway import Served, serve_gateway
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from unnormalized_requests import Answer, call_app, raw_request, send_raw
 
 from gateway_core.cli.event_loop import LOOPS
 from gateway_core.identity.access import RULES, Access
@@ -54,7 +54,7 @@ async def test_no_spelling_of_a_protected_path_admits_an_unauthenticated_caller(
         if operation.access in (Access.PUBLIC, Access.ISOLATED):
             continue
         for target in aliases(address(operation.path)):
-            answer = await handed(admin.gateway.app, target, method=operation.method, client=AWAY)
+            answer = await call_app(admin.gateway.app, target, method=operation.method, client=AWAY)
             if answer.status not in REFUSED:
                 let_in.append((operation.method, target, answer.status))
 
@@ -70,7 +70,7 @@ async def test_no_spelling_of_a_path_admits_a_key_where_keys_are_refused(
         if RULES[operation.access].key or operation.access in (Access.PUBLIC, Access.ISOLATED):
             continue
         for target in (operation.path, *aliases(address(operation.path))):
-            answer = await handed(
+            answer = await call_app(
                 *(admin.gateway.app, target),
                 method=operation.method,
                 client=key.host,
@@ -86,8 +86,8 @@ async def test_a_slash_at_the_end_means_the_same_as_none(admin: AdminGateway) ->
     headers = dict(admin.client.headers)
 
     for path in ("/api/settings", "/v1/models", "/api/v1/models", "/v1/v1/models", "/api/health"):
-        plain = await handed(admin.gateway.app, path, headers=headers)
-        slashed = await handed(admin.gateway.app, f"{path}/", headers=headers)
+        plain = await call_app(admin.gateway.app, path, headers=headers)
+        slashed = await call_app(admin.gateway.app, f"{path}/", headers=headers)
         assert (plain.status, plain.body) == (slashed.status, slashed.body)
         assert plain.status == 200
 
@@ -96,21 +96,21 @@ async def test_upper_and_lower_case_differ(admin: AdminGateway) -> None:
     headers = dict(admin.client.headers)
 
     for path in ("/API/settings", "/api/Settings", "/V1/models", "/api/HEALTH"):
-        assert (await handed(admin.gateway.app, path, headers=headers)).status == 404
+        assert (await call_app(admin.gateway.app, path, headers=headers)).status == 404
 
 
 async def test_a_mounted_gateway_checks_access(admin: AdminGateway) -> None:
     app = Starlette(routes=[Mount("/gate", app=admin.gateway.app)])
     token = dict(admin.client.headers)
 
-    assert (await handed(app, "/gate/api/health", client=AWAY)).status == 200
-    assert (await handed(app, "/gate/api/settings", client=AWAY)).status == 401
-    assert (await handed(app, "/gate/api/settings/", headers=token)).status == 200
-    assert (await handed(app, "/gate/v1/v1/models", headers=token)).status == 200
+    assert (await call_app(app, "/gate/api/health", client=AWAY)).status == 200
+    assert (await call_app(app, "/gate/api/settings", client=AWAY)).status == 401
+    assert (await call_app(app, "/gate/api/settings/", headers=token)).status == 200
+    assert (await call_app(app, "/gate/v1/v1/models", headers=token)).status == 200
     for target in ("/gate/api//settings", "/gate/api/%zz", "/gate/api/x/../settings"):
-        assert (await handed(app, target, headers=token)).status == 401
+        assert (await call_app(app, target, headers=token)).status == 401
     for target in ("/gate//api/settings", "/gate/v1/../api/settings"):
-        assert (await handed(app, target, headers=token)).status == 400
+        assert (await call_app(app, target, headers=token)).status == 400
 
 
 async def test_forged_headers_have_no_effect_in_a_mounted_gateway(admin: AdminGateway) -> None:
@@ -118,8 +118,8 @@ async def test_forged_headers_have_no_effect_in_a_mounted_gateway(admin: AdminGa
     for app, prefix in ((admin.gateway.app, ""), (mounted, "/gate")):
         for path in ("/v1/models", "/api/settings", "/api/providers"):
             for headers in (FORGED, {**FORGED, "x_gateway_real_ip": "::1"}):
-                far = await handed(app, prefix + path, client=AWAY, headers=headers)
-                near = await handed(
+                far = await call_app(app, prefix + path, client=AWAY, headers=headers)
+                near = await call_app(
                     app, prefix + path, headers={**headers, "x-forwarded-for": "127.0.0.1"}
                 )
                 assert (far.status, near.status) == (401, 401)
@@ -129,7 +129,7 @@ async def test_head_has_no_body_on_any_route(admin: AdminGateway) -> None:
     token = dict(admin.client.headers)
 
     for path in ("/api/settings", "/v1/models", "/api/health", "/api/none", "/v1/none", "/v1//x"):
-        answer = await handed(admin.gateway.app, path, method="HEAD", headers=token)
+        answer = await call_app(admin.gateway.app, path, method="HEAD", headers=token)
         assert answer.body == b""
 
 
@@ -138,10 +138,10 @@ async def test_exactly_one_host_is_required_on_any_route(admin: AdminGateway) ->
 
     for path in ("/api/health", "/api/settings", "/v1/models", "/v1/chat/completions"):
         for value in ("", "a b", "127.0.0.1/x"):
-            answer = await handed(admin.gateway.app, path, headers={**token, "host": value})
+            answer = await call_app(admin.gateway.app, path, headers={**token, "host": value})
             assert answer.status == 400
         for value in ("127.0.0.1", "evil.example"):
-            answer = await handed(
+            answer = await call_app(
                 admin.gateway.app, path, headers=token, repeated=(("host", value),)
             )
             assert answer.status == 400
@@ -152,7 +152,7 @@ async def test_trace_is_refused(admin: AdminGateway) -> None:
 
     for method in ("TRACE", "CONNECT"):
         for path in ("/", "/api/settings", "/v1/models", "/v1/chat/completions", "/api/health"):
-            answer = await handed(admin.gateway.app, path, method=method, headers=token)
+            answer = await call_app(admin.gateway.app, path, method=method, headers=token)
             assert answer.status == 405
             assert b"gateway-cli" not in answer.body
 
@@ -166,15 +166,15 @@ def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
     folder: Path = tmp_path_factory.mktemp("data")
-    with served(folder, {"openai": answer_of}, server=request.param) as running:
+    with serve_gateway(folder, {"openai": answer_of}, server=request.param) as running:
         yield running
 
 
 def asked(here: Served, target: str, *lines: str, method: str = "GET", body: bytes = b"") -> Answer:
     """Send a request over a socket, with the right host name."""
     host = here.url.removeprefix("http://")
-    wire = request(target.encode("latin-1"), f"Host: {host}", *lines, method=method, body=body)
-    return sent(here.url, wire)
+    wire = raw_request(target.encode("latin-1"), f"Host: {host}", *lines, method=method, body=body)
+    return send_raw(here.url, wire)
 
 
 def token(here: Served) -> str:
@@ -236,7 +236,7 @@ def test_a_target_has_a_maximum_length(here: Served) -> None:
 )
 def test_there_is_exactly_one_host(here: Served, lines: list[str]) -> None:
     for path in (b"/api/health", b"/v1/models", b"/api/settings"):
-        assert sent(here.url, request(path, *lines, token(here))).status == 400
+        assert send_raw(here.url, raw_request(path, *lines, token(here))).status == 400
 
 
 def test_head_and_options_have_no_body(here: Served) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from custom_node import add_node
-from process import COMMAND, running, vendor
+from gateway_process import COMMAND, running, vendor
 from streaming_clients import StreamingClients, endless, wait_until_refused
 
 from gateway_core.config.data_dir import DataDir

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from fake_vendor import Said
 from keyed_vendors import GOOD, JSON, Add, keyed, line
-from served import served
+from served_gateway import serve_gateway
 
 from gateway_core.cli.event_loop import LOOPS
 
@@ -26,7 +26,7 @@ def test_a_client_disconnect_closes_the_vendor_connection(
         )
     )
 
-    with served(tmp_path, {"acme": lambda _: slow}, specs=keyed, server=server) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: slow}, specs=keyed, server=server) as here:
         add_account(here, "acme", "k")
         body = JSON({"model": "acme/m", "messages": [{"role": "user", "content": "hi"}]})
         port = int(here.url.rpartition(":")[2])
@@ -54,7 +54,7 @@ def test_the_first_bytes_reach_the_client_before_the_vendor_sends_the_last(
 ) -> None:
     endless = Said.stream(line("early"), hang=True, content_type="application/x-ndjson")
 
-    with served(tmp_path, {"acme": lambda _: endless}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: endless}, specs=keyed) as here:
         add_account(here, "acme", "k")
         body = {"model": "acme/m", "messages": [{"role": "user", "content": "hi"}]}
         with http.stream("POST", f"{here.url}/v1/api/chat", json=body) as answer:

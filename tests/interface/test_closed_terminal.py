@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from custom_node import add_node
-from process import COMMAND, Running, vendor
+from gateway_process import COMMAND, Running, vendor
 from streaming_clients import STREAMS, StreamingClients, slow, statuses
 
 IN_TERMINAL = """

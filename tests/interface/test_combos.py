@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from fake_vendor import Said
 from keyed_vendors import GOOD, Add, ask, keyed, keys, line
-from served import served
+from served_gateway import serve_gateway
 
 EMPTY = GOOD.replace(b'"fine"', b'""').replace(b'"eval_count":1', b'"eval_count":0')
 
@@ -22,7 +22,7 @@ def test_a_stream_that_breaks_off_ends_in_an_error_without_another_attempt(
     broken = Said.stream(line("one"), line("two"), cut=True, content_type="application/x-ndjson")
     scripts = {"acme": lambda _: broken, "spare": lambda _: Said((GOOD,))}
 
-    with served(tmp_path, scripts, specs=keyed) as here:
+    with serve_gateway(tmp_path, scripts, specs=keyed) as here:
         add_account(here, "acme", "first")
         add_account(here, "acme", "second")
         add_account(here, "spare", "third")
@@ -55,7 +55,7 @@ def test_a_combo_tries_the_next_member_after_a_failure(
 ) -> None:
     scripts = {"acme": lambda _: bad, "spare": lambda _: Said((GOOD,))}
 
-    with served(tmp_path, scripts, specs=keyed) as here:
+    with serve_gateway(tmp_path, scripts, specs=keyed) as here:
         add_account(here, "acme", "k")
         add_account(here, "spare", "k")
         add_combo(here, "pair", "acme/m", "spare/m")
@@ -81,7 +81,7 @@ def test_a_combo_tries_the_next_member_while_a_stream_has_no_content(
         "spare": lambda _: Said.stream(line("fine"), END, content_type=kind),
     }
 
-    with served(tmp_path, scripts, specs=keyed) as here:
+    with serve_gateway(tmp_path, scripts, specs=keyed) as here:
         add_account(here, "acme", "k")
         add_account(here, "spare", "k")
         add_combo(here, "pair", "acme/m", "spare/m")
@@ -99,7 +99,7 @@ def test_after_a_timeout_the_next_member_is_tried(
         "spare": lambda _: Said((GOOD,)),
     }
 
-    with served(tmp_path, scripts, specs=keyed) as here:
+    with serve_gateway(tmp_path, scripts, specs=keyed) as here:
         add_account(here, "acme", "k")
         add_account(here, "spare", "k")
         add_combo(here, "pair", "acme/m", "spare/m", timeoutMs=200)
@@ -117,7 +117,7 @@ def test_round_robin_begins_with_another_member_each_time(
 ) -> None:
     names = ("a", "b", "c")
 
-    with served(tmp_path, {n: lambda _: Said((GOOD,)) for n in names}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {n: lambda _: Said((GOOD,)) for n in names}, specs=keyed) as here:
         for name in names:
             add_account(here, name, "k")
         add_combo(here, "ring", "a/m", "b/m", "c/m", fallbackStrategy="round-robin")
@@ -131,7 +131,7 @@ def test_round_robin_begins_with_another_member_each_time(
 def test_weights_decide_which_member_is_first(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
-    with served(tmp_path, {n: lambda _: Said((GOOD,)) for n in "ab"}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {n: lambda _: Said((GOOD,)) for n in "ab"}, specs=keyed) as here:
         for name in "ab":
             add_account(here, name, "k")
         weights = ({"model": "a/m", "weight": 0}, {"model": "b/m", "weight": 3})
@@ -152,7 +152,7 @@ def test_smart_scoring_prefers_the_member_that_has_not_failed(
         "b": lambda _: Said((GOOD,)),
     }
 
-    with served(tmp_path, scripts, specs=keyed) as here:
+    with serve_gateway(tmp_path, scripts, specs=keyed) as here:
         for name in "ab":
             add_account(here, name, "k")
         add_combo(here, "scored", "a/m", "b/m", fallbackStrategy="smart-scoring")
@@ -169,7 +169,7 @@ def test_smart_sends_easy_requests_to_small_models_and_hard_ones_to_large(
 ) -> None:
     hard = "Prove the theorem, then refactor and debug the concurrency of this code."
 
-    with served(tmp_path, {"a": lambda _: Said((GOOD,))}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"a": lambda _: Said((GOOD,))}, specs=keyed) as here:
         add_account(here, "a", "k")
         add_combo(here, "clever", "a/grand-pro", "a/swift-mini", fallbackStrategy="smart")
 
@@ -182,7 +182,7 @@ def test_smart_sends_easy_requests_to_small_models_and_hard_ones_to_large(
 def test_fusion_uses_all_members_and_a_judge(
     tmp_path: Path, http: httpx2.Client, add_account: Add, add_combo: Add
 ) -> None:
-    with served(tmp_path, {n: lambda _: Said((GOOD,)) for n in "abj"}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {n: lambda _: Said((GOOD,)) for n in "abj"}, specs=keyed) as here:
         for name in "abj":
             add_account(here, name, "k")
         add_combo(here, "panel", "a/m", "b/m", fallbackStrategy="fusion", judgeModel="j/m")
@@ -201,7 +201,7 @@ def test_fusion_uses_all_members_and_a_judge(
 def test_a_family_is_every_connected_model_of_it(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
-    with served(tmp_path, {n: lambda _: Said((GOOD,)) for n in "ab"}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {n: lambda _: Said((GOOD,)) for n in "ab"}, specs=keyed) as here:
         nobody = ask(http, here, "auto/llama")
         add_account(here, "b", "k")
         somebody = ask(http, here, "auto/llama")

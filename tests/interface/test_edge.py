@@ -9,8 +9,18 @@ import httpx2
 import psutil
 import pytest
 from certificates import issue
-from process import Running, running
-from raw import CHAT, HOST, ask, call, chat, hear, request, sized, tell
+from gateway_process import Running, running
+from raw_http import (
+    CHAT,
+    HOST,
+    chat,
+    connect,
+    read_response,
+    request,
+    send_and_read,
+    send_bytes,
+    sized,
+)
 
 from gateway_core.cli.event_loop import LOOPS
 from gateway_core.config.data_dir import DataDir
@@ -67,7 +77,7 @@ LENGTHS = {
 
 @pytest.mark.parametrize("headers", LENGTHS.values(), ids=LENGTHS.keys())
 def test_an_unclear_length_is_refused_and_closes(here: Running, headers: tuple[bytes, ...]) -> None:
-    response = ask(here.url, chat(*headers))
+    response = send_and_read(here.url, chat(*headers))
 
     assert response.statuses == [400]
     assert response.closed
@@ -89,11 +99,11 @@ CHUNKS = {
 def test_bad_chunks_are_refused_and_close(here: Running, body: bytes, cut: int) -> None:
     head = chat(CHUNKED, body=b"")
 
-    with call(here.url) as peer:
-        tell(peer, head + body[:cut])
-        early = hear(peer, 0.05 if cut else 0)
-        tell(peer, body[cut:])
-        late = hear(peer, 5)
+    with connect(here.url) as peer:
+        send_bytes(peer, head + body[:cut])
+        early = read_response(peer, 0.05 if cut else 0)
+        send_bytes(peer, body[cut:])
+        late = read_response(peer, 5)
 
     assert early.statuses + late.statuses == [400]
     assert late.closed
@@ -103,11 +113,11 @@ def test_bad_chunks_are_refused_and_close(here: Running, body: bytes, cut: int) 
 def test_good_chunks_are_served_and_their_trailers_dropped(here: Running) -> None:
     body = b"%x;note=1\r\n%b\r\n0\r\nX-Api-Key: sk-wrong\r\n\r\n" % (len(CHAT), CHAT)
 
-    with call(here.url) as peer:
-        tell(peer, chat(CHUNKED, body=body))
-        first = hear(peer, 10, until=b'"usage"')
-        tell(peer, HEALTH)
-        second = hear(peer, 10, until=b"true}")
+    with connect(here.url) as peer:
+        send_bytes(peer, chat(CHUNKED, body=body))
+        first = read_response(peer, 10, until=b'"usage"')
+        send_bytes(peer, HEALTH)
+        second = read_response(peer, 10, until=b"true}")
 
     assert (first.status, second.status) == (200, 200)
 
@@ -150,7 +160,7 @@ HEADS = {
 
 @pytest.mark.parametrize(("raw", "status"), HEADS.values(), ids=HEADS.keys())
 def test_a_bad_head_is_refused_and_closes(here: Running, raw: bytes, status: int) -> None:
-    response = ask(here.url, raw)
+    response = send_and_read(here.url, raw)
 
     assert response.statuses == [status]
     assert response.closed
@@ -159,7 +169,7 @@ def test_a_bad_head_is_refused_and_closes(here: Running, raw: bytes, status: int
 
 
 def test_a_refusal_contains_nothing_about_the_server(here: Running) -> None:
-    response = ask(here.url, request("GET /", b"A: b\0c"))
+    response = send_and_read(here.url, request("GET /", b"A: b\0c"))
 
     head, _, body = response.data.partition(b"\r\n\r\n")
     assert body == b'{"error":"The request is malformed"}'
@@ -169,21 +179,23 @@ def test_a_refusal_contains_nothing_about_the_server(here: Running) -> None:
 
 
 def test_no_answer_names_the_server(here: Running) -> None:
-    response = ask(here.url, HEALTH, within=5, until=b"true}")
+    response = send_and_read(here.url, HEALTH, within=5, until=b"true}")
 
     assert response.status == 200
     assert b"server:" not in response.data.lower()
 
 
 def test_cookies_may_be_longer_than_other_headers(here: Running) -> None:
-    fits = ask(here.url, request("GET /api/health", b"Cookie: " + b"a" * 12_000), until=b"true}")
-    not_so = ask(here.url, request("GET /api/health", b"Cookie: " + b"a" * 17_000))
+    fits = send_and_read(
+        here.url, request("GET /api/health", b"Cookie: " + b"a" * 12_000), until=b"true}"
+    )
+    not_so = send_and_read(here.url, request("GET /api/health", b"Cookie: " + b"a" * 17_000))
 
     assert (fits.status, not_so.status) == (200, 431)
 
 
 def test_a_head_may_come_byte_by_byte(here: Running) -> None:
-    response = ask(here.url, *[bytes([byte]) for byte in HEALTH], until=b"true}")
+    response = send_and_read(here.url, *[bytes([byte]) for byte in HEALTH], until=b"true}")
 
     assert response.status == 200
 
@@ -191,7 +203,7 @@ def test_a_head_may_come_byte_by_byte(here: Running) -> None:
 def test_an_upgrade_to_http_2_is_ignored(here: Running) -> None:
     upgrade = (b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAMAAABk")
 
-    response = ask(here.url, request("GET /api/health", *upgrade), HEALTH)
+    response = send_and_read(here.url, request("GET /api/health", *upgrade), HEALTH)
 
     assert response.statuses == [200]
     assert response.data.endswith(b'{"ok":true}')
@@ -199,15 +211,17 @@ def test_an_upgrade_to_http_2_is_ignored(here: Running) -> None:
 
 
 def test_an_absolute_url_with_our_host_is_served(here: Running) -> None:
-    response = ask(here.url, request("GET http://127.0.0.1/api/health?x=1"), until=b"true}")
+    response = send_and_read(
+        here.url, request("GET http://127.0.0.1/api/health?x=1"), until=b"true}"
+    )
 
     assert response.status == 200
 
 
 def test_requests_may_follow_each_other_without_waiting(here: Running) -> None:
-    with call(here.url) as peer:
-        tell(peer, sized() + HEALTH)
-        response = hear(peer, 10, until=b'{"ok":true}')
+    with connect(here.url) as peer:
+        send_bytes(peer, sized() + HEALTH)
+        response = read_response(peer, 10, until=b'{"ok":true}')
 
     assert response.statuses == [200, 200]
     assert response.data.endswith(b'{"ok":true}')
@@ -216,7 +230,7 @@ def test_requests_may_follow_each_other_without_waiting(here: Running) -> None:
 def test_a_bad_request_behind_a_good_one_is_not_served(here: Running) -> None:
     bad = chat(CHUNKED, b"Content-Length: 3", body=b"2\r\n{}\r\n0\r\n\r\n")
 
-    response = ask(here.url, sized() + bad)
+    response = send_and_read(here.url, sized() + bad)
 
     assert 200 not in response.statuses[1:]
     assert response.closed
@@ -224,11 +238,11 @@ def test_a_bad_request_behind_a_good_one_is_not_served(here: Running) -> None:
 
 @pytest.mark.parametrize("path", ["/api/keys", "/v1/models", "/v1/chat/completions", "/api/health"])
 def test_head_has_no_body(here: Running, path: str) -> None:
-    with call(here.url) as peer:
-        tell(peer, request(f"HEAD {path}"))
-        response = hear(peer, 10, until=b"\r\n\r\n")
-        tell(peer, HEALTH)
-        after = hear(peer, 10, until=b"true}")
+    with connect(here.url) as peer:
+        send_bytes(peer, request(f"HEAD {path}"))
+        response = read_response(peer, 10, until=b"\r\n\r\n")
+        send_bytes(peer, HEALTH)
+        after = read_response(peer, 10, until=b"true}")
 
     assert response.body == b""
     assert after.data.startswith(b"HTTP/1.1 200")
@@ -239,7 +253,9 @@ def test_head_has_no_body(here: Running, path: str) -> None:
 def test_a_method_is_what_the_request_line_says(here: Running, path: str, method: str) -> None:
     override = (b"X-HTTP-Method-Override: DELETE", b"Content-Length: 0")
 
-    response = ask(here.url, request(f"{method} {path}?_method=DELETE", *override), within=0.3)
+    response = send_and_read(
+        here.url, request(f"{method} {path}?_method=DELETE", *override), within=0.3
+    )
 
     assert response.status in (200, 204, 400, 401, 403, 405, 415)
     if method == "OPTIONS":
@@ -266,7 +282,9 @@ def test_a_body_that_is_announced_too_large_is_not_read(
     here: Running, operator: bytes, path: str, limit: int
 ) -> None:
     for length in (limit + 1, 10 * 1024**3):
-        response = ask(here.url, head_of(path, operator, b"Content-Length: %d" % length), b"{")
+        response = send_and_read(
+            here.url, head_of(path, operator, b"Content-Length: %d" % length), b"{"
+        )
 
         assert response.statuses == [413]
         assert response.seconds < OVER
@@ -279,9 +297,9 @@ def test_a_chunked_body_ends_at_the_limit(
     before = memory.memory_info().rss
     piece = b"10000\r\n" + b" " * 65536 + b"\r\n"
 
-    with call(here.url) as peer:
-        tell(peer, head_of(path, operator, CHUNKED), *[piece] * (limit // 65536 + 64))
-        response = hear(peer, 10)
+    with connect(here.url) as peer:
+        send_bytes(peer, head_of(path, operator, CHUNKED), *[piece] * (limit // 65536 + 64))
+        response = read_response(peer, 10)
 
     assert response.status == 413
     assert memory.memory_info().rss - before < limit + 16 * MIB
@@ -290,7 +308,7 @@ def test_a_chunked_body_ends_at_the_limit(
 def test_an_unread_body_does_not_block_its_connection(here: Running) -> None:
     piece = b"10000\r\n" + b" " * 65536 + b"\r\n"
 
-    response = ask(here.url, head_of("/api/keys", CHUNKED), *[piece] * 80, within=10)
+    response = send_and_read(here.url, head_of("/api/keys", CHUNKED), *[piece] * 80, within=10)
 
     assert response.status == 401
     assert response.closed
@@ -308,12 +326,12 @@ def test_excess_connections_are_refused_and_others_served(here: Running) -> None
     with ExitStack() as stack:
         for _ in range(MOST + 20):
             try:
-                peers.append(stack.enter_context(call(here.url)))
+                peers.append(stack.enter_context(connect(here.url)))
             except OSError:  # Over TLS it is turned away before it is there.
                 early += 1
-        tell(peers[0], HEALTH)
-        served = hear(peers[0], 5, until=b"true}")
-        turned = [peer for peer in peers if hear(peer, 0.001).closed]
+        send_bytes(peers[0], HEALTH)
+        served = read_response(peers[0], 5, until=b"true}")
+        turned = [peer for peer in peers if read_response(peer, 0.001).closed]
 
     assert served.status == 200
     # Connections of other tests may still be there.
@@ -324,7 +342,7 @@ def test_excess_connections_are_refused_and_others_served(here: Running) -> None
 
 def is_served(here: Running) -> bool:
     try:
-        return ask(here.url, HEALTH, until=b"true}").status == 200
+        return send_and_read(here.url, HEALTH, until=b"true}").status == 200
     except OSError:
         return False
 
@@ -333,7 +351,7 @@ def test_an_http_1_0_client_gets_a_stream_that_ends_with_the_connection(here: Ru
     streamed = CHAT.replace(b'{"model"', b'{"stream":true,"model"')
     asked = sized(streamed).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
 
-    response = ask(here.url, asked)
+    response = send_and_read(here.url, asked)
 
     assert response.status == 200
     assert response.closed

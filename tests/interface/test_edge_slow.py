@@ -12,8 +12,17 @@ import psutil
 import pytest
 from custom_node import EVENT, STREAM, add_node
 from fake_vendor import Asked, Said
-from process import Running, running, vendor
-from raw import Heard, ask, call, chat, hear, request, sized, tell
+from gateway_process import Running, running, vendor
+from raw_http import (
+    RawResponse,
+    chat,
+    connect,
+    read_response,
+    request,
+    send_and_read,
+    send_bytes,
+    sized,
+)
 
 from gateway_core.cli.event_loop import LOOPS
 
@@ -79,9 +88,9 @@ def test_slow_heads_and_bodies_time_out_while_others_are_served(here: Running) -
         begun, peers = time.monotonic(), []
         # At once, because a connection that says nothing is closed without a word.
         for unfinished in [HEALTH[:6]] * 100 + [body] * 40:
-            peers.append(stack.enter_context(call(here.url)))
-            tell(peers[-1], unfinished)
-        responses = [hear(peer, 10) for peer in peers]
+            peers.append(stack.enter_context(connect(here.url)))
+            send_bytes(peers[-1], unfinished)
+        responses = [read_response(peer, 10) for peer in peers]
         lasted = time.monotonic() - begun
 
     assert {tuple(each.statuses) for each in responses} == {(408,)}
@@ -91,11 +100,11 @@ def test_slow_heads_and_bodies_time_out_while_others_are_served(here: Running) -
 
 
 def test_a_trickling_head_gets_no_more_time(here: Running) -> None:
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         begun = time.monotonic()
         for byte in HEALTH[:-2]:
-            tell(peer, bytes([byte]))
-            response = hear(peer, 0.1)
+            send_bytes(peer, bytes([byte]))
+            response = read_response(peer, 0.1)
             if response.closed:
                 break
 
@@ -105,12 +114,12 @@ def test_a_trickling_head_gets_no_more_time(here: Running) -> None:
 
 def test_a_body_after_a_repeated_head_must_arrive_in_time(here: Running) -> None:
     whole = sized()
-    with call(here.url) as peer:
-        tell(peer, whole)
-        first = hear(peer, 5, until=b"}}")
+    with connect(here.url) as peer:
+        send_bytes(peer, whole)
+        first = read_response(peer, 5, until=b"}}")
         begun = time.monotonic()
-        tell(peer, whole[:-5])
-        response = hear(peer, 10)
+        send_bytes(peer, whole[:-5])
+        response = read_response(peer, 10)
 
     assert len(first.statuses) == 1
     assert response.statuses == [408]
@@ -123,39 +132,39 @@ def test_a_body_after_a_repeated_head_must_arrive_in_time(here: Running) -> None
 def test_a_trickling_body_gets_no_more_time(
     here: Running, before: tuple[bytes, ...], size: int
 ) -> None:
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for request in before:
-            tell(peer, request)
-            hear(peer, 5, until=b"}}")
+            send_bytes(peer, request)
+            read_response(peer, 5, until=b"}}")
         begun = time.monotonic()
-        tell(peer, chat(b"Content-Length: %d" % size, body=b"{"))
-        received: list[Heard] = []
+        send_bytes(peer, chat(b"Content-Length: %d" % size, body=b"{"))
+        received: list[RawResponse] = []
         while not (received and received[-1].closed) and time.monotonic() - begun < 2 * LATE:
-            tell(peer, b" ")
-            received.append(hear(peer, 0.2))
+            send_bytes(peer, b" ")
+            received.append(read_response(peer, 0.2))
 
     assert b"".join(each.data for each in received).startswith(b"HTTP/1.1 408 ")
     assert time.monotonic() - begun < LATE
 
 
 def test_a_body_that_keeps_arriving_is_read(here: Running) -> None:
-    with call(here.url) as peer:
-        tell(peer, chat(b"Content-Length: 5120", body=b""))
+    with connect(here.url) as peer:
+        send_bytes(peer, chat(b"Content-Length: 5120", body=b""))
         for byte in b"nope!":
-            early = hear(peer, 0.6 * SHORT)
-            tell(peer, bytes([byte]) * 1024)
-        response = hear(peer, 5, until=b"}}")
+            early = read_response(peer, 0.6 * SHORT)
+            send_bytes(peer, bytes([byte]) * 1024)
+        response = read_response(peer, 5, until=b"}}")
 
     assert early.data == b""
     assert response.status == 400
 
 
 def test_an_idle_connection_is_closed_without_a_response(here: Running) -> None:
-    with call(here.url) as fresh, call(here.url) as used:
-        tell(used, HEALTH)
-        assert hear(used, 5, until=b"true}").status == 200
+    with connect(here.url) as fresh, connect(here.url) as used:
+        send_bytes(used, HEALTH)
+        assert read_response(used, 5, until=b"true}").status == 200
 
-        responses = [hear(peer, LATE) for peer in (fresh, used)]
+        responses = [read_response(peer, LATE) for peer in (fresh, used)]
 
     assert all(each.closed for each in responses)
     assert all(each.data == b"" for each in responses)
@@ -196,7 +205,7 @@ def slow_reader(here: Running) -> socket.socket:
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     peer.settimeout(20)
     peer.connect((host, int(port)))
-    tell(peer, sized(STREAM))
+    send_bytes(peer, sized(STREAM))
     return peer
 
 
@@ -213,10 +222,10 @@ def settle(memory: psutil.Process) -> None:
 @pytest.mark.parametrize("server", LOOPS)
 def test_a_gateway_short_of_memory_refuses_inference_only(tmp_path: Path, server: str) -> None:
     tight = {"GATEWAY_MEMORY_MB": "1"}
-    with running(tmp_path, "--loop", server, variables=tight) as here, call(here.url) as idle:
-        refused = ask(here.url, sized(), until=b"}}")
-        health = ask(here.url, HEALTH, until=b"true}")
-        kept = hear(idle, LATE)
+    with running(tmp_path, "--loop", server, variables=tight) as here, connect(here.url) as idle:
+        refused = send_and_read(here.url, sized(), until=b"}}")
+        health = send_and_read(here.url, HEALTH, until=b"true}")
+        kept = read_response(idle, LATE)
 
     assert refused.status == 503
     assert b"\r\nretry-after: 1\r\n" in refused.data.lower()

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from custom_node import add_node
+from gateway_process import COMMAND, Running, running, vendor
 from other_servers import until
-from process import COMMAND, Running, running, vendor
-from raw import call, hear, request, tell
+from raw_http import connect, read_response, request, send_bytes
 from streaming_clients import STREAMS, StreamingClients, endless, slow, statuses, wait_until_refused
 
 from gateway_core.cli.event_loop import LOOPS
@@ -34,16 +34,16 @@ def test_on_a_stop_streams_may_finish_and_new_requests_are_refused(
 ) -> None:
     with vendor(slow) as lab, running(tmp_path, "--loop", server) as here, ExitStack() as stack:
         add_node(here, tmp_path, lab)
-        idle, half = (stack.enter_context(call(here.url)) for _ in range(2))
+        idle, half = (stack.enter_context(connect(here.url)) for _ in range(2))
         talk(idle)
         half_said(half)
         clients = StreamingClients(here, stack)
 
         with stopping(here):
             wait_until_refused(here)
-            quiet = hear(idle, 5)
-            tell(half, b"\r\n")
-            late = hear(half, 5)
+            quiet = read_response(idle, 5)
+            send_bytes(half, b"\r\n")
+            late = read_response(half, 5)
             rest = clients.rest()
 
     assert quiet.closed
@@ -94,14 +94,14 @@ def test_a_second_signal_shortens_the_wait(tmp_path: Path, server: str) -> None:
 
 def talk(peer: socket.socket) -> None:
     """One request and its answer; the connection is kept."""
-    tell(peer, request("GET /api/health"))
-    assert hear(peer, 10, until=b"true}").status == 200
+    send_bytes(peer, request("GET /api/health"))
+    assert read_response(peer, 10, until=b"true}").status == 200
 
 
 def half_said(peer: socket.socket) -> None:
     """All of a request but its last line, on a connection that was used before."""
     talk(peer)
-    tell(peer, request("GET /api/health")[:-2])
+    send_bytes(peer, request("GET /api/health")[:-2])
 
 
 def test_a_signal_before_the_workers_start_stops_them() -> None:

@@ -10,7 +10,7 @@ import httpx2
 import psutil
 import pytest
 from custom_node import operator
-from process import Running, running
+from gateway_process import Running, running
 
 from gateway_core.cli.event_loop import LOOPS
 

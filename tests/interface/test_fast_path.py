@@ -13,8 +13,8 @@ from typing import Any
 import httpx2
 import pytest
 from fake_vendor import Asked, FakeVendor, Said
-from raw import call, hear, tell
-from served import Served, served
+from raw_http import connect, read_response, send_bytes
+from served_gateway import Served, serve_gateway
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.identity.credentials import CLI_HEADER
@@ -106,7 +106,7 @@ def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("express"), {"any": script}, specs=specs) as gateway:
+    with serve_gateway(tmp_path_factory.mktemp("express"), {"any": script}, specs=specs) as gateway:
         yield gateway
 
 
@@ -121,8 +121,8 @@ def asking(model: str, **more: Any) -> bytes:
 
 def ask(peer: socket.socket, request: bytes, within: float = ENOUGH) -> tuple[int, Any, bytes]:
     """Status, headers that are the same for every request, and body."""
-    tell(peer, request)
-    data = hear(peer, 10, until=b"\r\n\r\n").data
+    send_bytes(peer, request)
+    data = read_response(peer, 10, until=b"\r\n\r\n").data
     head, _, body = data.partition(b"\r\n\r\n")
     lines = [line.partition(b": ") for line in head.split(b"\r\n")[1:]]
     headers = {name: value for name, _, value in lines}
@@ -151,9 +151,9 @@ def row_of(here: Served, provider: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", VENDORS)
 def test_both_paths_give_the_same_result(here: Served, taken: list[bool], name: str) -> None:
     slug = name.replace(" ", "-")
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         usual = ask(peer, asking(f"{slug}-{USUAL}/{name}"))
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         ask(peer, asking("other-express/good"))
         express_way = ask(peer, asking(f"{slug}-{EXPRESS}/{name}"))
         after = ask(peer, asking("other-express/good"))
@@ -165,7 +165,7 @@ def test_both_paths_give_the_same_result(here: Served, taken: list[bool], name: 
 
 
 def test_a_translated_answer_takes_the_fast_path(here: Served, taken: list[bool]) -> None:
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         first = ask(peer, asking("translated/m"))
         second = ask(peer, asking("translated/m"))
 
@@ -176,7 +176,7 @@ def test_a_translated_answer_takes_the_fast_path(here: Served, taken: list[bool]
 
 def test_a_kept_connection_that_died_is_replaced_once(here: Served, taken: list[bool]) -> None:
     vendor = here.vendors["any"]
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         ask(peer, asking("other-express/good"))
         before = len(vendor.asked)
         status, _, _ = ask(peer, asking("hang-up-express/hang up"))
@@ -204,7 +204,7 @@ def test_after_a_refusal_the_next_account_is_tried(
 
     before, vendor.script, refuses = vendor.script, judge, False
     try:
-        with call(here.url) as peer:
+        with connect(here.url) as peer:
             ask(peer, asking("keyed/m"))
             refuses = True
             status, _, body = ask(peer, asking("keyed/m"))
@@ -222,10 +222,10 @@ def test_a_client_disconnect_is_recorded_and_closes_the_vendor_connection(
 ) -> None:
     vendor = here.vendors["any"]
     before, gone = vendor.script, vendor.gone
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         ask(peer, asking("other-express/good"))
         vendor.script = lambda asked: Said((reply(),), delay=20.0)
-        tell(peer, asking("other-usual/good"))
+        send_bytes(peer, asking("other-usual/good"))
         _until(lambda: len(taken) == 1)
     try:
         _until(lambda: vendor.gone > gone)
@@ -245,7 +245,7 @@ def test_settings_decide_which_requests_take_the_fast_path(here: Served, taken: 
         body = {"enableObservability": is_on}
         assert httpx2.patch(f"{here.url}/api/settings", json=body, headers=shown).status_code == 200
 
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         ask(peer, asking("other-express/good"))
         observe(True)
         try:

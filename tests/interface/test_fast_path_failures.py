@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from fake_vendor import Asked, FakeVendor, Said
-from raw import call, hear, tell
-from served import Served, served
+from raw_http import connect, read_response, send_bytes
+from served_gateway import Served, serve_gateway
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.pipeline.exchanges import PassThrough
@@ -60,7 +60,7 @@ def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("trouble"), {"any": script}, specs=specs) as gateway:
+    with serve_gateway(tmp_path_factory.mktemp("trouble"), {"any": script}, specs=specs) as gateway:
         yield gateway
 
 
@@ -78,17 +78,17 @@ def answered(
     here: Served, model: str, way: str, meanwhile: Callable[[], None] = lambda: None
 ) -> tuple[int, bytes]:
     """Status and body of one request on this path; ``meanwhile`` is called before it is sent."""
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         if way == "express":
-            tell(peer, asking("other/m"))
-            hear(peer, 10, until=ENOUGH)
+            send_bytes(peer, asking("other/m"))
+            read_response(peer, 10, until=ENOUGH)
             _rested(here)
         meanwhile()
-        tell(peer, asking(f"{way}/{model}"))
+        send_bytes(peer, asking(f"{way}/{model}"))
         data = b""
         until = time.monotonic() + 5
         while not _is_whole(data) and time.monotonic() < until:
-            response = hear(peer, 0.2, until=b"}")
+            response = read_response(peer, 0.2, until=b"}")
             data += response.data
             if response.closed:
                 break
@@ -195,14 +195,14 @@ def test_a_vendor_may_close_after_its_answer(here: Served, taken: list[bool]) ->
 def test_a_disconnect_after_a_large_request_is_noticed(here: Served, taken: list[bool]) -> None:
     vendor, large = here.vendors["any"], "x" * 90_000
     gone = vendor.gone
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for _ in range(4):  # By then the system takes such a request at once.
-            tell(peer, asking("other/m", content=large))
-            hear(peer, 10, until=ENOUGH)
+            send_bytes(peer, asking("other/m", content=large))
+            read_response(peer, 10, until=ENOUGH)
         _rested(here)
         taken.clear()
         here.loop.call_soon_threadsafe(time.sleep, 0.2)
-        tell(peer, asking("express/never", content=large))
+        send_bytes(peer, asking("express/never", content=large))
         _until(lambda: taken == [True])
 
     _until(lambda: vendor.gone > gone)
@@ -213,12 +213,12 @@ def test_a_disconnect_after_a_large_request_is_noticed(here: Served, taken: list
 def test_a_disconnect_after_a_pipelined_request_is_noticed(here: Served, taken: list[bool]) -> None:
     vendor = here.vendors["any"]
     gone = vendor.gone
-    with call(here.url) as peer:
-        tell(peer, asking("other/m"))
-        hear(peer, 10, until=ENOUGH)
-        tell(peer, asking("express/never"))
+    with connect(here.url) as peer:
+        send_bytes(peer, asking("other/m"))
+        read_response(peer, 10, until=ENOUGH)
+        send_bytes(peer, asking("express/never"))
         _until(lambda: taken == [True])
-        tell(peer, asking("other/m"))
+        send_bytes(peer, asking("other/m"))
 
     _until(lambda: vendor.gone > gone)
 
@@ -228,13 +228,13 @@ def test_a_disconnect_after_a_pipelined_request_is_noticed(here: Served, taken: 
 def test_requests_behind_one_without_a_task_are_answered_in_their_order(
     here: Served, taken: list[bool]
 ) -> None:
-    with call(here.url) as peer:
-        tell(peer, asking("other/m"))
-        hear(peer, 10, until=ENOUGH)
-        tell(peer, asking("express/late"))
+    with connect(here.url) as peer:
+        send_bytes(peer, asking("other/m"))
+        read_response(peer, 10, until=ENOUGH)
+        send_bytes(peer, asking("express/late"))
         _until(lambda: taken == [True])
-        tell(peer, asking("other/closing"), asking("other/unknown/"))
-        response = hear(peer, 1.5)
+        send_bytes(peer, asking("other/closing"), asking("other/unknown/"))
+        response = read_response(peer, 1.5)
 
     assert response.statuses[:2] == [200, 200]
     assert len(response.statuses) == 3
@@ -242,9 +242,9 @@ def test_requests_behind_one_without_a_task_are_answered_in_their_order(
 
 def test_a_client_that_reads_late_gets_whole_answers(here: Served, taken: list[bool]) -> None:
     asked = 40
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for _ in range(asked):
-            tell(peer, asking("express/huge"))
+            send_bytes(peer, asking("express/huge"))
             time.sleep(0.03)
         data, until = b"", time.monotonic() + 10
         while data.count(HUGE) < asked and time.monotonic() < until:
@@ -274,18 +274,18 @@ def test_a_session_keeps_its_account_when_round_robin_is_switched_on(
 
     vendor = here.vendors["any"]
     here.do(add("one"))
-    with call(here.url) as peer:
-        tell(peer, asking("other/m", b"x-session-id: s"))
-        hear(peer, 10, until=ENOUGH)
+    with connect(here.url) as peer:
+        send_bytes(peer, asking("other/m", b"x-session-id: s"))
+        read_response(peer, 10, until=ENOUGH)
         vendor.script = note
         try:
             for _ in range(2):
-                tell(peer, asking("turns/m", b"x-session-id: s"))
-                hear(peer, 10, until=ENOUGH)
+                send_bytes(peer, asking("turns/m", b"x-session-id: s"))
+                read_response(peer, 10, until=ENOUGH)
             here.do(add("two", stickyRoundRobinLimit=1))
             for session in (b"other", b"s", b"other", b"s"):
-                tell(peer, asking("turns/m", b"x-session-id: " + session))
-                hear(peer, 10, until=ENOUGH)
+                send_bytes(peer, asking("turns/m", b"x-session-id: " + session))
+                read_response(peer, 10, until=ENOUGH)
         finally:
             vendor.script = script
 
@@ -298,15 +298,15 @@ def test_a_stop_lets_a_request_without_a_task_finish(
     tmp_path_factory: pytest.TempPathFactory, taken: list[bool]
 ) -> None:
     with (
-        served(tmp_path_factory.mktemp("stop"), {"any": script}, specs=specs) as here,
-        call(here.url) as peer,
+        serve_gateway(tmp_path_factory.mktemp("stop"), {"any": script}, specs=specs) as here,
+        connect(here.url) as peer,
     ):
-        tell(peer, asking("other/m"))
-        hear(peer, 10, until=ENOUGH)
-        tell(peer, asking("express/late"))
+        send_bytes(peer, asking("other/m"))
+        read_response(peer, 10, until=ENOUGH)
+        send_bytes(peer, asking("express/late"))
         _until(lambda: taken == [True])
         here.loop.call_soon_threadsafe(here.stop.set)
-        response = hear(peer, 5)
+        response = read_response(peer, 5)
 
     assert response.status == 200
     assert response.body == REPLY
@@ -322,10 +322,10 @@ def test_no_reference_cycles_are_left(here: Served, taken: list[bool]) -> None:
         return Counter(name for name in names if name in kinds)
 
     def ask(peer: Any, model: str) -> None:
-        tell(peer, asking(model))
-        hear(peer, 10, until=b"}")
+        send_bytes(peer, asking(model))
+        read_response(peer, 10, until=b"}")
 
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for model in ("other/m", "express/m", "express/disguised"):
             ask(peer, model)
         time.sleep(0.6)

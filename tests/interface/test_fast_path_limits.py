@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from answers import WHOLE
 from fake_vendor import Asked, FakeVendor, Said
-from served import Served, served
+from served_gateway import Served, serve_gateway
+from vendor_answers import WHOLE
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.pipeline.exchanges import PassThrough
@@ -39,7 +39,7 @@ def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("limits"), {"any": script}, specs=specs) as gateway:
+    with serve_gateway(tmp_path_factory.mktemp("limits"), {"any": script}, specs=specs) as gateway:
         yield gateway
 
 
@@ -206,7 +206,7 @@ def test_a_stop_while_rows_are_written_loses_no_answer(
 ) -> None:
     folder = tmp_path_factory.mktemp("stop")
     with (
-        served(folder, {"any": script}, specs=specs) as here,
+        serve_gateway(folder, {"any": script}, specs=specs) as here,
         httpx2.Client(base_url=here.url, trust_env=False) as client,
     ):
         key_id, key = new_key(here, maxTokens=10**6)

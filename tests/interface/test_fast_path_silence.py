@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 from fake_vendor import Asked, FakeVendor, Said
-from served import Served, served
+from served_gateway import Served, serve_gateway
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.pipeline import client_response as clients
@@ -80,7 +80,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     variables = {"SSE_KEEPALIVE_MS": str(int(BEAT * 1000))}
     with (
         pytest.MonkeyPatch.context() as patch,
-        served(folder, {"any": script}, specs=specs, variables=variables) as gateway,
+        serve_gateway(folder, {"any": script}, specs=specs, variables=variables) as gateway,
     ):
         patch.setattr(clients, "EARLY_AFTER", EARLY)
         patch.setattr(streaming, "EARLY_AFTER", EARLY)

@@ -12,8 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 from fake_vendor import Asked, FakeVendor, Said
-from raw import call, hear, tell
-from served import Served, served
+from raw_http import connect, read_response, send_bytes
+from served_gateway import Served, serve_gateway
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.contracts.exchange import Exchange
@@ -131,7 +131,7 @@ def specs(vendors: dict[str, FakeVendor]) -> list[ProviderSpec]:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with served(tmp_path_factory.mktemp("streams"), {"any": script}, specs=specs) as gateway:
+    with serve_gateway(tmp_path_factory.mktemp("streams"), {"any": script}, specs=specs) as gateway:
         yield gateway
 
 
@@ -264,14 +264,14 @@ def test_a_client_disconnect_is_recorded_and_closes_the_vendor_connection(
     before, gone = vendor.script, vendor.gone
     with connected(here) as client:
         ask(client, "other-quick/in one")
-    with call(here.url) as peer:
-        tell(peer, posting("other-quick/in one"))
-        hear(peer, 10, until=b"0\r\n\r\n")
+    with connect(here.url) as peer:
+        send_bytes(peer, posting("other-quick/in one"))
+        read_response(peer, 10, until=b"0\r\n\r\n")
         vendor.script = lambda asked: Said.stream(*WORDS[:words], hang=True)
-        tell(peer, posting("other-usual/good"))
+        send_bytes(peer, posting("other-usual/good"))
         _until(lambda: len(taken) == 1)
         if words:
-            hear(peer, 10, until=WORDS[words - 1])
+            read_response(peer, 10, until=WORDS[words - 1])
     try:
         _until(lambda: vendor.gone > gone)
     finally:
@@ -296,12 +296,12 @@ def test_a_client_that_reads_late_gets_the_whole_stream(
 ) -> None:
     vendor = here.vendors["any"]
     before, many = vendor.script, [frame(f"{number}" + "x" * 30_000) for number in range(300)]
-    with call(here.url) as peer:
-        tell(peer, posting("other-quick/in one"))
-        hear(peer, 10, until=b"0\r\n\r\n")
+    with connect(here.url) as peer:
+        send_bytes(peer, posting("other-quick/in one"))
+        read_response(peer, 10, until=b"0\r\n\r\n")
         vendor.script = lambda asked: Said.stream(*many, *LAST)
         try:
-            tell(peer, posting("any-quick/good"))
+            send_bytes(peer, posting("any-quick/good"))
             _until(lambda: bool(handed))
         finally:
             vendor.script = before
@@ -326,14 +326,14 @@ def unchunked(answer: bytes) -> bytes:
 def test_requests_behind_a_stream_are_answered_in_their_order(
     here: Served, taken: list[bool]
 ) -> None:
-    with call(here.url) as peer:
-        tell(peer, posting("other-quick/in one"))
-        hear(peer, 10, until=b"0\r\n\r\n")
-        tell(peer, posting("any-quick/paced"))
+    with connect(here.url) as peer:
+        send_bytes(peer, posting("other-quick/in one"))
+        read_response(peer, 10, until=b"0\r\n\r\n")
+        send_bytes(peer, posting("any-quick/paced"))
         _until(lambda: taken == [True])
-        tell(peer, posting("other-quick/in one"))
-        response = hear(peer, 2, until=b"word 7")
-        rest = hear(peer, 2, until=DONE + b"\r\n0\r\n\r\nHTTP/1.1 200")
+        send_bytes(peer, posting("other-quick/in one"))
+        response = read_response(peer, 2, until=b"word 7")
+        rest = read_response(peer, 2, until=DONE + b"\r\n0\r\n\r\nHTTP/1.1 200")
 
     data = response.data + rest.data
     assert data.index(b"word 7") < data.rindex(b"HTTP/1.1 200")
@@ -343,15 +343,15 @@ def test_a_stop_lets_a_stream_finish(
     tmp_path_factory: pytest.TempPathFactory, taken: list[bool]
 ) -> None:
     with (
-        served(tmp_path_factory.mktemp("stop"), {"any": script}, specs=specs) as here,
-        call(here.url) as peer,
+        serve_gateway(tmp_path_factory.mktemp("stop"), {"any": script}, specs=specs) as here,
+        connect(here.url) as peer,
     ):
-        tell(peer, posting("other-quick/in one"))
-        hear(peer, 10, until=b"0\r\n\r\n")
-        tell(peer, posting("any-quick/paced"))
-        first = hear(peer, 5, until=WORDS[0])
+        send_bytes(peer, posting("other-quick/in one"))
+        read_response(peer, 10, until=b"0\r\n\r\n")
+        send_bytes(peer, posting("any-quick/paced"))
+        first = read_response(peer, 5, until=WORDS[0])
         here.loop.call_soon_threadsafe(here.stop.set)
-        rest = hear(peer, 5)
+        rest = read_response(peer, 5)
 
     assert taken == [True]
     assert all(piece in first.data + rest.data for piece in (*WORDS, DONE))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from certificates import issue
-from flows import EVENTS, LONG, script
 from gateway_server_fast.multiplexed.stream import Stream
 from h2_apps import settle
 from h2_peer import Peer, place
-from served import Served, served
+from served_gateway import Served, serve_gateway
+from stream_scripts import EVENTS, LONG, script
 
 
 @pytest.fixture(scope="module", params=["uvloop", "asyncio"])
@@ -20,7 +20,7 @@ def here(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("http2")
-    with served(folder, {"openai": script}, server=request.param) as gateway:
+    with serve_gateway(folder, {"openai": script}, server=request.param) as gateway:
         yield gateway
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from fake_vendor import Asked, Said
-from process import running, vendor
+from gateway_process import running, vendor
 
 HEAVY = {
     *("authlib", "joserfc", "argon2", "bcrypt", "pyotp", "segno"),  # login, but only its own ways

@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE
 from fake_vendor import Asked, Said
-from served import Served, served
+from served_gateway import Served, serve_gateway
+from vendor_answers import INPUT_TOKENS, OUTPUT_TOKENS, STREAMED, WHOLE
 
 from gateway_core.storage.stores.keys import KeyChange
 
@@ -49,7 +49,7 @@ def answer(wire: str) -> Any:
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     data_dir: Path = tmp_path_factory.mktemp("data")
-    with served(data_dir, {wire: answer(wire) for wire in VENDORS}) as running:
+    with serve_gateway(data_dir, {wire: answer(wire) for wire in VENDORS}) as running:
         yield running
 
 
@@ -184,7 +184,9 @@ def test_cached_tokens_and_several_choices_are_counted_once(
         "prompt_tokens_details": {"cached_tokens": 80},
     }
     body = {"model": "v-openai/m", "n": 3, "messages": [ASKED]}
-    with served(tmp_path, {"openai": lambda asked: Said((json.dumps(said).encode(),))}) as running:
+    with serve_gateway(
+        tmp_path, {"openai": lambda asked: Said((json.dumps(said).encode(),))}
+    ) as running:
         answered = http.post(f"{running.url}/v1/chat/completions", json=body)
         rows = running.rows()
 

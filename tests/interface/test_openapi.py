@@ -28,7 +28,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 from schemathesis.specs.openapi.schemas import OpenApiSchema
-from served import served
+from served_gateway import serve_gateway
 
 from gateway_core.http import meta, models
 from gateway_core.http.openapi import template
@@ -227,7 +227,7 @@ def test_the_script_in_the_documentation_works(
     (source,) = re.findall(r"^```python\n(.*?)^```$", DOCS.read_text("utf-8"), re.M | re.S)
     body = {"name": "script", "machineId": "here"}
 
-    with served(tmp_path, {}) as running:
+    with serve_gateway(tmp_path, {}) as running:
         token = {CLI_HEADER: running.gateway.core.identity.cli_token}
         key = httpx2.post(f"{running.url}/api/keys", json=body, headers=token).json()["key"]
         source = source.replace("http://127.0.0.1:20128", running.url)

@@ -11,9 +11,9 @@ from typing import Any
 import httpx2
 import pyotp
 import pytest
-from answers import INPUT_TOKENS, OUTPUT_TOKENS, WHOLE
 from fake_vendor import Asked, FakeVendor, Said
-from process import Running, running, vendor
+from gateway_process import Running, running, vendor
+from vendor_answers import INPUT_TOKENS, OUTPUT_TOKENS, WHOLE
 
 PASSWORD = "a long enough password"
 VENDOR_KEY = "vendor-key-1"

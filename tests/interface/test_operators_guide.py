@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from process import COMMAND, running
+from gateway_process import COMMAND, running
 
 GUIDE = Path(__file__).parents[2] / "docs" / "operators-guide.md"
 

@@ -25,7 +25,7 @@ from other_servers import (
     queued,
     until,
 )
-from served import house
+from served_gateway import keyless_provider
 
 from gateway_core.pipeline import client_response as clients
 from gateway_core.pipeline.fast_path import stream as streaming
@@ -93,7 +93,7 @@ def place(
             request.param,
             tmp_path_factory.mktemp("guest"),
             {"openai": script},
-            specs=lambda vendors: [house("openai", vendors["openai"]), step.provider()],
+            specs=lambda vendors: [keyless_provider("openai", vendors["openai"]), step.provider()],
             variables={"SSE_KEEPALIVE_MS": str(int(BEAT * 1000))},
         ) as guest:
             yield guest

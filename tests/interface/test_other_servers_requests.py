@@ -13,7 +13,7 @@ from chat_endpoints import BODIES, GPT, PATHS, UUID
 from fake_vendor import Said
 from msgspec.structs import force_setattr
 from other_servers import OVER_HTTP_1, SERVERS, Guest, embedded, until
-from raw import hear, tell
+from raw_http import read_response, send_bytes
 
 from gateway_core.identity.credentials import CLI_HEADER
 
@@ -84,8 +84,8 @@ def test_another_media_type_is_refused(http: httpx2.Client) -> None:
 def test_a_refusal_does_not_wait_for_a_body(guest: Guest, path: str, status: int) -> None:
     with guest.call() as peer:
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        tell(peer, f"{head}Content-Length: 9999999999\r\n\r\n{{".encode())
-        heard = hear(peer, 5, until=b"}")
+        send_bytes(peer, f"{head}Content-Length: 9999999999\r\n\r\n{{".encode())
+        heard = read_response(peer, 5, until=b"}")
 
     assert heard.status == status
     assert heard.seconds < 2
@@ -222,12 +222,12 @@ def test_a_client_that_leaves_before_its_body_is_whole_is_noted(
     head += f"Content-Type: application/json\r\nContent-Length: {len(whole)}\r\n\r\n"
     with guest.call() as peer:
         for _ in range(2 * known):
-            tell(peer, head.encode() + whole)
-            assert hear(peer, 5, until=GPT).status == 200
+            send_bytes(peer, head.encode() + whole)
+            assert read_response(peer, 5, until=GPT).status == 200
         until(lambda: not guest.here.gateway.core.in_flight)
         seen, asked = {row.request_id for row in guest.here.rows()}, len(vendor.asked)
-        tell(peer, head.encode() + whole[:sent])
-        hear(peer, 0.02)
+        send_bytes(peer, head.encode() + whole[:sent])
+        read_response(peer, 0.02)
 
     def new() -> list[Any]:
         return [row for row in guest.here.rows() if row.request_id not in seen]
@@ -242,8 +242,8 @@ def test_a_client_that_leaves_before_its_body_is_whole_is_noted(
 @pytest.mark.parametrize("host", ["a/b", "", "127.0.0.1:x", "a b"])
 def test_a_host_that_is_none_is_refused(guest: Guest, host: str) -> None:
     with guest.call() as peer:
-        tell(peer, f"GET /api/health HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-        heard = hear(peer, 5, until=b"}")
+        send_bytes(peer, f"GET /api/health HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        heard = read_response(peer, 5, until=b"}")
 
     assert heard.status == 400
 
@@ -280,8 +280,8 @@ def test_a_path_that_nobody_serves(http: httpx2.Client, path: str, method: str) 
 )
 def test_a_path_that_could_mean_two_things_is_refused(guest: Guest, path: str) -> None:
     with guest.call() as peer:
-        tell(peer, f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-        heard = hear(peer, 5, until=b"}")
+        send_bytes(peer, f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        heard = read_response(peer, 5, until=b"}")
 
     assert heard.status in (400, 401)
 
@@ -302,12 +302,12 @@ def test_another_method_is_told_which_there_are(http: httpx2.Client, wire: str) 
 def test_a_head_has_no_body_and_its_connection_goes_on(guest: Guest, path: str) -> None:
     with guest.call() as peer:
         for _ in range(2):
-            tell(peer, f"HEAD {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-            heard = hear(peer, 5, until=b"\r\n\r\n")
+            send_bytes(peer, f"HEAD {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            heard = read_response(peer, 5, until=b"\r\n\r\n")
             assert heard.status in (200, 404)
             assert heard.body == b""
-        tell(peer, b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        after = hear(peer, 5, until=b"true}")
+        send_bytes(peer, b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        after = read_response(peer, 5, until=b"true}")
 
     assert after.statuses == [200]
 

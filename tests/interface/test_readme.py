@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from process import COMMAND, running
+from gateway_process import COMMAND, running
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"```sh\n(curl .*?)```", re.DOTALL)

@@ -12,8 +12,8 @@ from fake_vendor import Asked, Said
 from gateway_server_fast.http1.connection import ClientConnection
 from gateway_server_fast.http1.request_head import RefusedRequest
 from msgspec.structs import force_setattr
-from raw import call, hear, tell
-from served import Served, served
+from raw_http import connect, read_response, send_bytes
+from served_gateway import Served, serve_gateway
 
 from gateway_core.identity.credentials import CLI_HEADER
 
@@ -33,7 +33,7 @@ def here(
 ) -> Iterator[Served]:
     scripts = {"openai": lambda asked: Said((REPLY,))}
     folder = tmp_path_factory.mktemp("repeats")
-    with served(folder, scripts, server=request.param) as gateway:
+    with serve_gateway(folder, scripts, server=request.param) as gateway:
         operate(gateway, "PATCH", "/api/settings", {"requireApiKey": True})
         yield gateway
 
@@ -66,10 +66,10 @@ def test_every_body_arrives_as_it_was_sent(here: Served) -> None:
     key = key_of(here)["key"]
     texts = ["a", "bb" * 40, "", "é" * 9, "c" * 3000, "a"]
 
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for text in texts:
-            tell(peer, chat(key, text))
-            assert hear(peer, 10, until=ENOUGH).status == 200
+            send_bytes(peer, chat(key, text))
+            assert read_response(peer, 10, until=ENOUGH).status == 200
 
     asked: list[Asked] = here.vendors["openai"].asked[-len(texts) :]
     assert [json.loads(one.body)["messages"][0]["content"] for one in asked] == texts
@@ -79,23 +79,23 @@ def test_requests_that_are_cut_anywhere_are_answered_among_whole_ones(here: Serv
     key = key_of(here)["key"]
     whole = chat(key, "whole")
 
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for cut in range(0, len(whole), 17):
-            tell(peer, whole)
-            assert hear(peer, 10, until=ENOUGH).status == 200
-            tell(peer, whole[:cut])
-            tell(peer, whole[cut:])
-            assert hear(peer, 10, until=ENOUGH).status == 200
+            send_bytes(peer, whole)
+            assert read_response(peer, 10, until=ENOUGH).status == 200
+            send_bytes(peer, whole[:cut])
+            send_bytes(peer, whole[cut:])
+            assert read_response(peer, 10, until=ENOUGH).status == 200
 
 
 def test_two_requests_in_one_piece_are_both_answered(here: Served) -> None:
     key = key_of(here)["key"]
 
-    with call(here.url) as peer:
-        tell(peer, chat(key, "first"))
-        hear(peer, 10, until=ENOUGH)
-        tell(peer, chat(key, "second") + chat(key, "third"))
-        heard = hear(peer, 1.5)
+    with connect(here.url) as peer:
+        send_bytes(peer, chat(key, "first"))
+        read_response(peer, 10, until=ENOUGH)
+        send_bytes(peer, chat(key, "second") + chat(key, "third"))
+        heard = read_response(peer, 1.5)
 
     assert heard.statuses == [200, 200]
 
@@ -104,36 +104,36 @@ def test_a_key_that_was_paused_or_deleted_is_refused_on_an_open_connection(here:
     key = key_of(here)
     paused = key_of(here)
 
-    with call(here.url) as first, call(here.url) as second:
+    with connect(here.url) as first, connect(here.url) as second:
         for _ in range(2):
-            tell(first, chat(key["key"], "hi"))
-            tell(second, chat(paused["key"], "hi"))
-            assert hear(first, 10, until=ENOUGH).status == 200
-            assert hear(second, 10, until=ENOUGH).status == 200
+            send_bytes(first, chat(key["key"], "hi"))
+            send_bytes(second, chat(paused["key"], "hi"))
+            assert read_response(first, 10, until=ENOUGH).status == 200
+            assert read_response(second, 10, until=ENOUGH).status == 200
 
         operate(here, "DELETE", f"/api/keys/{key['id']}")
         operate(here, "PUT", f"/api/keys/{paused['id']}", {"isActive": False})
 
-        tell(first, chat(key["key"], "hi"))
-        tell(second, chat(paused["key"], "hi"))
-        assert hear(first, 10, until=b"}").status == 401
-        assert hear(second, 10, until=b"}").status == 401
+        send_bytes(first, chat(key["key"], "hi"))
+        send_bytes(second, chat(paused["key"], "hi"))
+        assert read_response(first, 10, until=b"}").status == 401
+        assert read_response(second, 10, until=b"}").status == 401
 
 
 def test_a_key_that_expires_is_refused_on_an_open_connection(here: Served) -> None:
     key = key_of(here, expiresAt="2031-01-01T00:00:00Z")
     identity = here.gateway.core.identity
 
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for _ in range(2):
-            tell(peer, chat(key["key"], "hi"))
-            assert hear(peer, 10, until=ENOUGH).status == 200
+            send_bytes(peer, chat(key["key"], "hi"))
+            assert read_response(peer, 10, until=ENOUGH).status == 200
 
         before = identity.clock
         try:
             force_setattr(identity, "clock", lambda: LATER)
-            tell(peer, chat(key["key"], "hi"))
-            assert hear(peer, 10, until=b"}").status == 401
+            send_bytes(peer, chat(key["key"], "hi"))
+            assert read_response(peer, 10, until=b"}").status == 401
         finally:
             force_setattr(identity, "clock", before)
 
@@ -141,15 +141,15 @@ def test_a_key_that_expires_is_refused_on_an_open_connection(here: Served) -> No
 def test_an_added_rule_applies_to_the_next_request(here: Served) -> None:
     key = key_of(here)
 
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for _ in range(2):
-            tell(peer, chat(key["key"], "hi"))
-            assert hear(peer, 10, until=ENOUGH).status == 200
+            send_bytes(peer, chat(key["key"], "hi"))
+            assert read_response(peer, 10, until=ENOUGH).status == 200
 
         operate(here, "PUT", f"/api/keys/{key['id']}", {"allowedModels": ["v-openai/other"]})
 
-        tell(peer, chat(key["key"], "hi"))
-        assert hear(peer, 10, until=b"}").status == 403
+        send_bytes(peer, chat(key["key"], "hi"))
+        assert read_response(peer, 10, until=b"}").status == 403
 
 
 def test_repeated_head_requests_get_no_body(
@@ -157,11 +157,11 @@ def test_repeated_head_requests_get_no_body(
 ) -> None:
     asked = b"HEAD /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n"
 
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         heard = []
         for _ in range(3):
-            tell(peer, asked)
-            heard.append(hear(peer, 0.4))
+            send_bytes(peer, asked)
+            heard.append(read_response(peer, 0.4))
 
     assert [each.status for each in heard] == [200, 200, 200]
     assert [each.body for each in heard] == [b"", b"", b""]
@@ -173,15 +173,15 @@ def test_a_request_may_be_cut_anywhere(here: Served, taken: list[bool], behind: 
     key = key_of(here)["key"]
     whole = chat(key, "hello")
     head = whole.index(b"\r\n\r\n") + 4
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         for cut in range(1, len(whole), 5):
-            tell(peer, whole)
-            hear(peer, 5, until=REPLY)
+            send_bytes(peer, whole)
+            read_response(peer, 5, until=REPLY)
             taken.clear()
-            tell(peer, whole[:cut])
-            early = hear(peer, 0.01)
-            tell(peer, whole[cut:] + behind)
-            heard = hear(peer, 5, until=b"HTTP/1.1 4" if behind else REPLY)
+            send_bytes(peer, whole[:cut])
+            early = read_response(peer, 0.01)
+            send_bytes(peer, whole[cut:] + behind)
+            heard = read_response(peer, 5, until=b"HTTP/1.1 4" if behind else REPLY)
 
             assert not early.data
             assert heard.data.count(REPLY) == 1
@@ -192,13 +192,13 @@ def test_a_request_may_be_cut_anywhere(here: Served, taken: list[bool], behind: 
 def test_the_end_of_a_split_head_is_not_taken_for_a_head(here: Served, taken: list[bool]) -> None:
     whole = chat(key_of(here)["key"], "hello")
     cut = whole.index(b"Content-Type")
-    with call(here.url) as peer:
-        tell(peer, whole[:cut])
-        hear(peer, 0.05)
-        tell(peer, whole[cut:])
-        first = hear(peer, 5, until=REPLY)
-        tell(peer, whole[cut:])
-        second = hear(peer, 5)
+    with connect(here.url) as peer:
+        send_bytes(peer, whole[:cut])
+        read_response(peer, 0.05)
+        send_bytes(peer, whole[cut:])
+        first = read_response(peer, 5, until=REPLY)
+        send_bytes(peer, whole[cut:])
+        second = read_response(peer, 5)
 
     assert first.statuses == [200]
     assert second.statuses == [400]
@@ -208,18 +208,18 @@ def test_the_end_of_a_split_head_is_not_taken_for_a_head(here: Served, taken: li
 def half_of_one(here: Served, peer: socket.socket) -> bytes:
     """Send a repeated head and part of a body; return the rest."""
     key = key_of(here)["key"]
-    tell(peer, chat(key, "whole"))
-    hear(peer, 10, until=ENOUGH)
+    send_bytes(peer, chat(key, "whole"))
+    read_response(peer, 10, until=ENOUGH)
     _until(lambda: not here.gateway.core.in_flight)
     whole, seen = chat(key, "half"), len(here.rows())
-    tell(peer, whole[:-5])
+    send_bytes(peer, whole[:-5])
     time.sleep(0.1)
     assert len(here.rows()) == seen
     return whole[-5:]
 
 
 def test_a_disconnect_before_the_end_of_the_body_is_recorded(here: Served) -> None:
-    with call(here.url) as peer:
+    with connect(here.url) as peer:
         half_of_one(here, peer)
         seen = here.rows()[0].request_id
 
@@ -233,13 +233,15 @@ def test_a_request_with_a_late_body_is_refused_once_and_recorded(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        served(tmp_path_factory.mktemp("late"), {"openai": lambda asked: Said((REPLY,))}) as here,
-        call(here.url) as peer,
+        serve_gateway(
+            tmp_path_factory.mktemp("late"), {"openai": lambda asked: Said((REPLY,))}
+        ) as here,
+        connect(here.url) as peer,
     ):
         half_of_one(here, peer)
         late = RefusedRequest(408, "The request did not come in time")
         monkeypatch.setattr(ClientConnection, "on_tick", lambda self, now: self.refuse(late))
-        heard = hear(peer, 5)
+        heard = read_response(peer, 5)
         monkeypatch.undo()
         row = here.rows()[0]
 
@@ -251,14 +253,16 @@ def test_a_stop_lets_an_incomplete_request_finish(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with (
-        served(tmp_path_factory.mktemp("stop"), {"openai": lambda asked: Said((REPLY,))}) as here,
-        call(here.url) as peer,
+        serve_gateway(
+            tmp_path_factory.mktemp("stop"), {"openai": lambda asked: Said((REPLY,))}
+        ) as here,
+        connect(here.url) as peer,
     ):
         rest = half_of_one(here, peer)
         here.loop.call_soon_threadsafe(here.stop.set)
         time.sleep(0.1)
-        tell(peer, rest)
-        heard = hear(peer, 5)
+        send_bytes(peer, rest)
+        heard = read_response(peer, 5)
 
     assert heard.statuses == [200]
     assert heard.closed

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from fake_vendor import Asked, FakeVendor, Said
 from keyed_vendors import GOOD, Add, ask, key_of, keyed, keys
-from served import served
+from served_gateway import serve_gateway
 
 from gateway_core import Auth, ProviderSpec
 from gateway_core.upstream.transport import AddressForbidden, AddressPolicy
@@ -21,7 +21,7 @@ def test_a_rate_limited_account_is_not_used_during_its_cooldown(
             return Said((b'{"error":"too many requests"}',), status=429)
         return Said((GOOD,))
 
-    with served(tmp_path, {"acme": script}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": script}, specs=keyed) as here:
         add_account(here, "acme", "first")
         add_account(here, "acme", "second")
 
@@ -37,7 +37,7 @@ def test_retry_after_is_obeyed_and_sent_to_the_client(
 ) -> None:
     busy = Said((b'{"error":"slow down"}',), status=429, headers={"retry-after": "77"})
 
-    with served(tmp_path, {"acme": lambda _: busy}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: busy}, specs=keyed) as here:
         add_account(here, "acme", "only")
 
         first = ask(http, here, "acme/m")
@@ -55,7 +55,7 @@ def test_an_invalid_request_is_not_tried_on_another_account(
 ) -> None:
     wrong = Said((b'{"error":"invalid think value"}',), status=400)
 
-    with served(tmp_path, {"acme": lambda _: wrong}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: wrong}, specs=keyed) as here:
         add_account(here, "acme", "first")
         add_account(here, "acme", "second")
 
@@ -72,7 +72,7 @@ def test_after_a_refused_key_the_next_account_is_tried(
     def script(asked: Asked) -> Said:
         return Said((GOOD,)) if key_of(asked) == "good" else Said((b"{}",), status=401)
 
-    with served(tmp_path, {"acme": script}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": script}, specs=keyed) as here:
         add_account(here, "acme", "bad")
         add_account(here, "acme", "good")
 
@@ -84,7 +84,7 @@ def test_after_a_refused_key_the_next_account_is_tried(
 def test_only_a_pinned_account_is_tried(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
-    with served(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
         add_account(here, "acme", "first")
         pin = add_account(here, "acme", "second")
 
@@ -96,7 +96,7 @@ def test_only_a_pinned_account_is_tried(
 def test_accounts_take_turns_with_round_robin(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
-    with served(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
         for key in ("a", "b", "c"):
             add_account(here, "acme", key)
         settings = {"fallbackStrategy": "round-robin", "stickyRoundRobinLimit": 2}
@@ -112,7 +112,7 @@ def test_accounts_take_turns_with_round_robin(
 def test_a_session_stays_on_its_account(
     tmp_path: Path, http: httpx2.Client, add_account: Add
 ) -> None:
-    with served(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
         for key in ("a", "b"):
             add_account(here, "acme", key)
         settings = {"fallbackStrategy": "round-robin", "stickyRoundRobinLimit": 1}
@@ -126,7 +126,7 @@ def test_a_session_stays_on_its_account(
 
 
 def test_without_an_account_the_error_contains_advice(tmp_path: Path, http: httpx2.Client) -> None:
-    with served(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: Said((GOOD,))}, specs=keyed) as here:
         answer = ask(http, here, "acme/m")
 
         assert answer.status_code == 404
@@ -139,7 +139,7 @@ def test_a_key_that_the_vendor_repeats_is_masked(
     key = "canary-key-0815-4711"
     refused = Said((b'{"error":"bad key ' + key.encode() + b'"}',), status=401)
 
-    with served(tmp_path, {"acme": lambda _: refused}, specs=keyed) as here:
+    with serve_gateway(tmp_path, {"acme": lambda _: refused}, specs=keyed) as here:
         add_account(here, "acme", key)
 
         first, second = ask(http, here, "acme/m"), ask(http, here, "acme/m")
@@ -161,7 +161,7 @@ def test_the_gateway_does_not_call_itself(tmp_path: Path, http: httpx2.Client) -
             )
         ]
 
-    with served(tmp_path, {}, specs=itself) as here:
+    with serve_gateway(tmp_path, {}, specs=itself) as here:
         port = int(here.url.rpartition(":")[2])
         guard = here.gateway.core.network._guard
         with pytest.raises(AddressForbidden):

@@ -15,11 +15,11 @@ import anthropic
 import ollama
 import openai
 import pytest
-from agents import CALLS, DONE, HEAR, RESULTS, THOUGHT, WORDS, vendor
-from dialects import MODELS, PNG
 from google import genai
 from google.genai import types as genai_types
-from served import Served, house, served
+from minimal_requests import MODELS, PNG
+from served_gateway import Served, keyless_provider, serve_gateway
+from tool_loop_vendor import CALLS, DONE, HEAR, RESULTS, THOUGHT, WORDS, vendor
 
 from gateway_core import Model
 
@@ -41,10 +41,10 @@ class Outcome:
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     def specs(vendors: Any) -> list[Any]:
         models = {wire: (Model(MODELS[wire], reasoning=True),) for wire in vendors}
-        return [house(wire, each, models=models[wire]) for wire, each in vendors.items()]
+        return [keyless_provider(wire, each, models=models[wire]) for wire, each in vendors.items()]
 
     folder = Path(tmp_path_factory.mktemp("gateway"))
-    with served(folder, {wire: vendor(wire) for wire in MODELS}, specs=specs) as running:
+    with serve_gateway(folder, {wire: vendor(wire) for wire in MODELS}, specs=specs) as running:
         yield running
 
 

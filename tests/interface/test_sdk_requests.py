@@ -11,12 +11,12 @@ import anthropic
 import ollama
 import openai
 import pytest
-from dialects import PNG
 from fake_vendor import Asked, Said
 from google import genai
 from google.genai import types as genai_types
+from minimal_requests import PNG
 from pydantic import BaseModel
-from served import Served, house, served
+from served_gateway import Served, keyless_provider, serve_gateway
 
 from gateway_core import Model
 
@@ -108,10 +108,12 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         return lambda _: Said((json.dumps(ANSWERS[wire]).encode(),))
 
     def specs(vendors: Any) -> list[Any]:
-        return [house(w, vendor, models=(Model(MODELS[w]),)) for w, vendor in vendors.items()]
+        return [
+            keyless_provider(w, vendor, models=(Model(MODELS[w]),)) for w, vendor in vendors.items()
+        ]
 
     folder = Path(tmp_path_factory.mktemp("gateway"))
-    with served(folder, {wire: script(wire) for wire in ANSWERS}, specs=specs) as running:
+    with serve_gateway(folder, {wire: script(wire) for wire in ANSWERS}, specs=specs) as running:
         yield running
 
 

@@ -21,7 +21,7 @@ from google import genai
 from google.genai import errors as genai_errors
 from google.genai import types as genai_types
 from plain_readers import Outcome
-from served import Served, served
+from served_gateway import Served, serve_gateway
 
 FOLDERS = {
     "openai": "openai_chat",
@@ -80,7 +80,7 @@ def script(wire: str, known: dict[str, Item]) -> Callable[[Asked], Said]:
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     scripts = {wire: script(wire, known) for wire, known in recordings().items()}
-    with served(Path(tmp_path_factory.mktemp("gateway")), scripts) as running:
+    with serve_gateway(Path(tmp_path_factory.mktemp("gateway")), scripts) as running:
         yield running
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import gateway_format_gemini
 import pytest
 from admin_gateway import REPLY, AdminGateway, opened
-from audiences import SECRET, by_key, by_session, new_key, nobody
+from caller_kinds import SECRET, new_key, with_key, with_session, without_credentials
 from credentials import address, operations
 from fake_vendor import Said
 
@@ -59,17 +59,17 @@ async def walk(here: AdminGateway, headers: dict[str, str]) -> dict[str, int]:
 
 
 async def test_no_authenticated_response_may_be_cached(admin: AdminGateway) -> None:
-    async with by_key(admin) as key, by_session(admin) as session:
+    async with with_key(admin) as key, with_session(admin) as session:
         for here in (admin, key, session):
             assert await walk(here, {}) == {}
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
 async def test_no_answer_may_be_read_by_another_site(admin: AdminGateway, origin: str) -> None:
-    async with by_key(admin) as key, by_session(admin) as session:
+    async with with_key(admin) as key, with_session(admin) as session:
         for here in (admin, key, session):
             assert await walk(here, {"origin": origin}) == {}
-    async with nobody(admin) as here:
+    async with without_credentials(admin) as here:
         manifest = await here.client.get("/v1/provider-plugin-manifest", headers={"origin": origin})
     assert manifest.headers["access-control-allow-origin"] == "*"
     assert "access-control-allow-credentials" not in manifest.headers

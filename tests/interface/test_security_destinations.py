@@ -12,10 +12,10 @@ import gateway_provider_azure_openai
 import gateway_provider_bedrock
 import pytest
 from admin_gateway import KEY, AdminGateway, opened
-from as_written import request, sent
-from audiences import by_key
+from caller_kinds import with_key
 from fake_vendor import Said
-from served import served
+from served_gateway import serve_gateway
+from unnormalized_requests import raw_request, send_raw
 
 pytestmark = pytest.mark.anyio
 MESSAGES = [{"role": "user", "content": "Hello"}]
@@ -142,7 +142,7 @@ async def test_an_address_in_the_content_is_not_fetched(admin: AdminGateway, cal
 
 
 def test_an_absolute_url_as_the_target_redirects_nothing(tmp_path: Path) -> None:
-    with served(tmp_path, {"openai": lambda asked: Said()}) as here:
+    with serve_gateway(tmp_path, {"openai": lambda asked: Said()}) as here:
         elsewhere = here.vendors["openai"].url
         authority = elsewhere.removeprefix("http://")
         body = json.dumps({"model": "echo/echo", "messages": MESSAGES, "input": "x"}).encode()
@@ -150,7 +150,9 @@ def test_an_absolute_url_as_the_target_redirects_nothing(tmp_path: Path) -> None
             for host in (authority, here.url.removeprefix("http://")):
                 lines = (f"Host: {host}", "Content-Type: application/json")
                 for target in (f"{elsewhere}{path}", f"//{authority}{path}", authority):
-                    sent(here.url, request(target.encode(), *lines, method="POST", body=body))
+                    send_raw(
+                        here.url, raw_request(target.encode(), *lines, method="POST", body=body)
+                    )
         assert here.vendors["openai"].asked == []
 
 
@@ -174,7 +176,7 @@ def moves(url: str) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("move", moves("http://x"))
 async def test_a_key_cannot_set_the_address_of_an_account(admin: AdminGateway, move: str) -> None:
     row = await admin.connect()
-    async with listening() as (canary, url), by_key(admin) as here:
+    async with listening() as (canary, url), with_key(admin) as here:
         change = moves(url)[move]
         for given in (change, {**change, "apiKey": "mine"}):
             for method in ("PUT", "PATCH"):
@@ -222,7 +224,7 @@ async def test_a_key_cannot_set_a_nodes_address_and_a_change_moves_no_credential
     row = await admin.connect(made["id"])
     path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{admin.other.url}/v1"}
 
-    async with by_key(admin) as here:
+    async with with_key(admin) as here:
         for change in (moved, {**node, **moved}):
             assert (await here.client.put(path, json=change)).status_code == 403
         created = await here.client.post(
@@ -278,7 +280,7 @@ def looks(url: str, connection: str) -> dict[str, tuple[str, str, dict[str, Any]
 @pytest.mark.parametrize("look", [name for name in looks("", "") if name != "models"])
 async def test_a_key_cannot_start_a_probe(admin: AdminGateway, look: str) -> None:
     row = await admin.connect()
-    async with listening() as (canary, url), by_key(admin) as here:
+    async with listening() as (canary, url), with_key(admin) as here:
         method, path, body = looks(url, row["id"])[look]
         answer = await here.client.request(method, path, json=body)
         assert canary.visits == 0
@@ -288,7 +290,7 @@ async def test_a_key_cannot_start_a_probe(admin: AdminGateway, look: str) -> Non
 
 async def test_a_test_of_an_account_uses_its_address(admin: AdminGateway) -> None:
     row = await admin.connect()
-    async with listening() as (canary, url), by_key(admin) as here:
+    async with listening() as (canary, url), with_key(admin) as here:
         method, path, body = looks(url, row["id"])["models"]
         await here.client.request(method, path, json=body)
         assert canary.visits == 0

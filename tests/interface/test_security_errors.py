@@ -8,7 +8,7 @@ from typing import Any
 import gateway_format_gemini
 import pytest
 from admin_gateway import KEY, AdminGateway, opened
-from audiences import SECRET
+from caller_kinds import SECRET
 from credentials import address, operations
 from fake_vendor import Asked, Said
 

@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import pytest
 from admin_gateway import KEY, AdminGateway
-from as_written import handed, request, sent
-from audiences import by_session
+from caller_kinds import with_session
+from gateway_process import running
 from login_gateway import PASSWORD, Browser
-from process import running
 from real_proxy import VENDOR, real_proxy
 from stored_secrets import NEW_PASSWORD, find_texts, open_with_secrets, store_every_secret
+from unnormalized_requests import call_app, raw_request, send_raw
 
 pytestmark = pytest.mark.anyio
 NASTY = ("a\r\nERROR forged", "\x1b[31mred\x1b]0;title\x07", "b" * 65536, "c\u2028\u0085d")
@@ -60,7 +60,7 @@ async def test_no_secret_of_a_whole_day_is_logged(admin: AdminGateway) -> None:
         async with browser:
             await browser.post("/api/auth/login", json={"password": "wrong-canary-word"})
             await browser.post("/api/auth/login", json={"password": NEW_PASSWORD})
-        async with by_session(admin) as here:
+        async with with_session(admin) as here:
             for row in (await admin.call("GET", "/api/keys"))["keys"]:
                 await here.call("GET", f"/api/keys/{row['id']}/reveal")
         for row in (await admin.call("GET", "/api/providers"))["connections"]:
@@ -132,7 +132,7 @@ async def test_no_input_of_a_caller_adds_a_log_line(admin: AdminGateway) -> None
                 await admin.client.get(path)
             shown = nasty.encode("ascii", "replace").decode().replace("\r", "").replace("\n", "")
             agent = {"user-agent": shown, "x-request-id": shown, "referer": shown}
-            await handed(admin.gateway.app, "/v1/models", headers=agent)
+            await call_app(admin.gateway.app, "/v1/models", headers=agent)
         admin.vendor.key = "other"
         await admin.chat("acme/large")
 
@@ -153,8 +153,8 @@ def test_a_process_prints_no_key_of_a_query(
                     lines[:2],
                     (*lines[:2], "Authorization: Bearer sk-canary-01"),
                 ):
-                    sent(here.url, request(target, *headers, method="POST", body=body))
-                    sent(here.url, request(target, *headers))
+                    send_raw(here.url, raw_request(target, *headers, method="POST", body=body))
+                    send_raw(here.url, raw_request(target, *headers))
     out, err = capfd.readouterr()
 
     assert "canary" not in here.printed + out + err

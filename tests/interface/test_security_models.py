@@ -9,7 +9,7 @@ import gateway_format_gemini
 import msgspec
 import pytest
 from admin_gateway import AdminGateway, client_of, opened
-from audiences import by_key
+from caller_kinds import with_key
 
 pytestmark = pytest.mark.anyio
 ASKED = {"role": "user", "content": "Hello"}
@@ -68,7 +68,7 @@ def reached(admin: AdminGateway) -> set[str]:
 
 @pytest.mark.parametrize("policy", ["allowed", "rules"])
 async def test_no_spelling_reaches_another_model(admin: AdminGateway, policy: str) -> None:
-    async with by_key(admin, **POLICIES[policy]) as here:
+    async with with_key(admin, **POLICIES[policy]) as here:
         assert (await here.chat("acme/small")).status_code == 200
         for spelling in SPELLINGS:
             for path in PATHS:
@@ -85,7 +85,7 @@ async def test_no_spelling_reaches_another_model(admin: AdminGateway, policy: st
 
 
 async def test_a_denied_model_is_reached_by_none_of_its_names(admin: AdminGateway) -> None:
-    async with by_key(admin, **POLICIES["denied"]) as here:
+    async with with_key(admin, **POLICIES["denied"]) as here:
         for spelling in ("acme/large", "ac/large", "large", "parrot", " acme/large"):
             assert (await here.chat(spelling)).status_code in (400, 403, 404), spelling
 
@@ -94,7 +94,7 @@ async def test_a_denied_model_is_reached_by_none_of_its_names(admin: AdminGatewa
 
 @pytest.mark.parametrize("body", BODIES, ids=range(len(BODIES)))
 async def test_no_second_member_names_another_model(admin: AdminGateway, body: bytes) -> None:
-    async with by_key(admin, allowedModels=["acme/small"]) as here:
+    async with with_key(admin, allowedModels=["acme/small"]) as here:
         for path in PATHS:
             await here.client.post(
                 path,

@@ -12,7 +12,7 @@ import gateway_format_gemini
 import msgspec
 import pytest
 from admin_gateway import REPLY, AdminGateway, opened
-from audiences import SECRET
+from caller_kinds import SECRET
 from credentials import operations
 from fake_vendor import Said
 

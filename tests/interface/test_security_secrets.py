@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 from admin_gateway import KEY, AdminGateway, opened
-from audiences import by_key, by_session
+from caller_kinds import with_key, with_session
 from hypothesis import given
 from hypothesis import strategies as st
 from stored_secrets import (
     SETTINGS,
+    create_key,
     every_byte,
     find_texts,
     open_with_secrets,
@@ -168,7 +169,7 @@ async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_works(
     moved = {ids[0]: texts[ids[1]], ids[1]: flipped(texts[ids[1]])}
     await put(admin, "api_keys", "secret", moved)
 
-    async with by_session(admin) as here:
+    async with with_session(admin) as here:
         for identity in ids:
             answer = await here.client.get(f"/api/keys/{identity}/reveal")
             assert answer.status_code >= 400
@@ -268,7 +269,7 @@ async def test_a_key_sees_no_password_of_a_proxy(admin: AdminGateway) -> None:
     made = await admin.connect(providerSpecificData=PROXIED)
     texts = ("word-0005", "word-0006")
 
-    async with by_key(admin) as here:
+    async with with_key(admin) as here:
         for path in ("", "/client", f"/{made['id']}"):
             shown = await here.client.get(f"/api/providers{path}")
             assert shown.status_code == 200

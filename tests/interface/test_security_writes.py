@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import KEY, AdminGateway, opened
-from audiences import SECRET, by_key
+from caller_kinds import SECRET, with_key
 from msgspec import Struct
 
 from gateway_core.config.settings import traits
@@ -247,7 +247,7 @@ async def test_a_key_changes_no_member_of_the_login_and_no_address(admin: AdminG
     guarded = [name for name, trait in traits().items() if trait.patch and trait.operator]
     assert {"requireLogin", "requireApiKey", "authMode", "outboundProxyUrl"} <= set(guarded)
 
-    async with by_key(admin) as here:
+    async with with_key(admin) as here:
         for name in (*guarded, "newPassword"):
             for value in (None, "x", True):
                 answer = await here.client.patch("/api/settings", json={name: value})

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 from fake_vendor import Asked, Said
-from served import Served, house, served
+from served_gateway import Served, keyless_provider, serve_gateway
 
 from gateway_core import Model
 
@@ -89,7 +89,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
     def specs(vendors: Any) -> list[Any]:
         return [
-            house(
+            keyless_provider(
                 name.removesuffix("-2"),
                 vendor,
                 id=f"v-{name}",
@@ -99,7 +99,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         ]
 
     scripts = {**{w: script(w) for w in ANSWERS}, **{f"{w}-2": script(w) for w in ANSWERS}}
-    with served(Path(tmp_path_factory.mktemp("gateway")), scripts, specs=specs) as running:
+    with serve_gateway(Path(tmp_path_factory.mktemp("gateway")), scripts, specs=specs) as running:
         yield running
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fake_vendor import Said
 from other_servers import Guest, Lockstep, Reader, queued
-from served import house, served
+from served_gateway import keyless_provider, serve_gateway
 
 from gateway_core.cli.event_loop import LOOPS
 
@@ -34,11 +34,11 @@ def test_at_most_256_kib_of_a_stream_are_buffered(
     piece = EVENT % (b"~" * size)
     chunk = b"%x\r\n%b\r\n" % (len(piece), piece)
     with (
-        served(
+        serve_gateway(
             tmp_path,
             {"openai": lambda asked: Said(())},
             server=server,
-            specs=lambda vendors: [house("openai", vendors["openai"]), step.provider()],
+            specs=lambda vendors: [keyless_provider("openai", vendors["openai"]), step.provider()],
         ) as here,
         closing(Reader(Guest("our own", here, here.url, None))) as reader,
     ):

@@ -11,7 +11,7 @@ import pytest
 from certificates import Issued, issue
 from custom_node import END, EVENT, STREAM
 from fake_vendor import Asked, Said
-from process import Running, running, vendor
+from gateway_process import Running, running, vendor
 
 from gateway_core.cli.event_loop import LOOPS
 from gateway_core.config.data_dir import DataDir

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from reader import Reader
-from tutorial import Block, blocks
+from page_reader import Reader
+from tutorial_page import Block, blocks
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHOWN = Block("sh", "", "echo one\necho two in 3.20s\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from certificates import Issued, issue
-from process import Running, running
+from gateway_process import Running, running
 
 CHAT = {"model": "echo/echo", "messages": [{"role": "user", "content": "Hello"}]}
 WITHOUT = {"GATEWAY_BLOCK_PLUGINS": "server-fast"}

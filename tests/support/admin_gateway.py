@@ -17,7 +17,7 @@ import gateway_format_openai_responses
 import gateway_provider_echo
 import httpx2
 from fake_vendor import Asked, FakeVendor, Said
-from served import vendor_plugin
+from served_gateway import vendor_plugin
 
 from gateway_core import Auth, Credential, Kind, Model, ProviderSpec, Target
 from gateway_core.app import Gateway

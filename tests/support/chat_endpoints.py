@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 from fake_vendor import Asked, Said
-from served import Served
+from served_gateway import Served
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 GPT = json.dumps(

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 from fake_vendor import FakeVendor
-from process import Running
+from gateway_process import Running
 
 from gateway_core.config.data_dir import DataDir
 from gateway_core.identity.credentials import CLI_HEADER, cli_token

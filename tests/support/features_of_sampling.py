@@ -1,7 +1,7 @@
 """Thinking, sampling and the end user."""
 
-from dialects import ANY, FORMATS, WORD, generation, options
-from probes import Feature, at, either, says
+from minimal_requests import ANY, FORMATS, WORD, generation, options
+from request_probes import Feature, at, either, says
 
 SAMPLING: tuple[Feature, ...] = (
     Feature(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from dialects import (
+from minimal_requests import (
     ANY,
     FORMATS,
     PDF,
@@ -18,7 +18,7 @@ from dialects import (
     user,
     with_words,
 )
-from probes import Feature, Json, at, both, either, says
+from request_probes import Feature, Json, at, both, either, says
 
 PNG_URL = f"data:image/png;base64,{PNG}"
 PDF_URL = f"data:application/pdf;base64,{PDF}"

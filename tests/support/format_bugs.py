@@ -3,11 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from gateway_format_claude import CLAUDE
-from gateway_format_openai import CHAT
-from lenience import lenient
-from msgspec.structs import replace
-from spoiling import (
+from format_mutations import (
     adding_up,
     as_user,
     asks,
@@ -55,6 +51,10 @@ from spoiling import (
     without_images,
     written,
 )
+from gateway_format_claude import CLAUDE
+from gateway_format_openai import CHAT
+from lenient_readers import lenient
+from msgspec.structs import replace
 
 from gateway_core import (
     Grammar,

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import msgspec
 from fake_vendor import Asked, FakeVendor
-from served import Served
+from served_gateway import Served
 
 from gateway_core import Model, ProviderSpec
 

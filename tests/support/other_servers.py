@@ -19,7 +19,7 @@ from certificates import Issued, issue
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import DataReceived, StreamEnded
-from served import Served, served
+from served_gateway import Served, serve_gateway
 
 from gateway_core import Auth, ProviderSpec
 
@@ -110,7 +110,7 @@ def embedded(
         return by(wrap(app), listener, stop, issued)
 
     loop = "uvloop" if "uvloop" in name else "asyncio"
-    with served(folder, scripts, server=loop, serve=serve, **more) as here:
+    with serve_gateway(folder, scripts, server=loop, serve=serve, **more) as here:
         scheme = "http" if issued is None else "https"
         yield Guest(name, here, here.url.replace("http", scheme, 1), issued)
 

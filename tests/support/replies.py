@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dialects import FORMATS, PNG, WORD
+from minimal_requests import FORMATS, PNG, WORD
 from msgspec import Raw
-from probes import Probe, at, says
+from request_probes import Probe, at, says
 
 from gateway_core import (
     AnyPart,

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pyotp
 from admin_gateway import KEY, AdminGateway, opened, refused
-from audiences import by_session
+from caller_kinds import with_session
 from login_gateway import PASSWORD, SECRET
 from msgspec import Struct
 from web_logins import COOKIES, ORIGIN, Demonstration, browser, plugin
@@ -88,7 +88,7 @@ def find_texts(texts: tuple[str, ...], within: bytes) -> set[str]:
 
 async def enrol(admin: AdminGateway) -> tuple[str, ...]:
     """Switch the second factor on; returns its secret and the backup codes."""
-    async with by_session(admin) as here:
+    async with with_session(admin) as here:
         known = {"password": PASSWORD}
         secret = (await here.call("POST", "/api/auth/mfa/setup", known))["secret"]
         body = {**known, "secret": secret, "code": pyotp.TOTP(secret).now()}

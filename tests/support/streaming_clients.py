@@ -7,8 +7,8 @@ from pathlib import Path
 
 from custom_node import END, EVENT, STREAM
 from fake_vendor import Asked, Said
-from process import Running
-from raw import call, hear, sized, tell
+from gateway_process import Running
+from raw_http import connect, read_response, send_bytes, sized
 
 STREAMS = 50
 
@@ -26,15 +26,15 @@ class StreamingClients:
     """Clients that have each received the first event of a stream."""
 
     def __init__(self, here: Running, stack: ExitStack) -> None:
-        self.peers = [stack.enter_context(call(here.url)) for _ in range(STREAMS)]
+        self.peers = [stack.enter_context(connect(here.url)) for _ in range(STREAMS)]
         for peer in self.peers:
-            tell(peer, sized(STREAM))
+            send_bytes(peer, sized(STREAM))
         for peer in self.peers:
-            assert hear(peer, 15, until=b'"content":"a"').status == 200
+            assert read_response(peer, 15, until=b'"content":"a"').status == 200
 
     def rest(self) -> list[bytes]:
         """Read from every client until its connection closes."""
-        heard = [hear(peer, 15) for peer in self.peers]
+        heard = [read_response(peer, 15) for peer in self.peers]
         assert all(each.closed for each in heard)
         return [each.data for each in heard]
 
@@ -47,7 +47,7 @@ def statuses(data_dir: Path) -> list[str]:
 
 def is_refused(here: Running) -> bool:
     try:
-        call(here.url).close()
+        connect(here.url).close()
     except ConnectionError:
         return True
     return False

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from msgspec import Struct
-from served import served
+from served_gateway import serve_gateway
 
 from gateway_core.cli.main import cli
 from gateway_core.config.data_dir import DataDir
@@ -100,7 +100,7 @@ def test_a_directory_that_no_gateway_has_used_is_not_taken_for_its_data(
 
 def test_a_gateway_that_runs_is_asked(tmp_path: Path, command: Command) -> None:
     kept(tmp_path, STORED)
-    with served(tmp_path, {}) as here:
+    with serve_gateway(tmp_path, {}) as here:
         told = command.run(tmp_path, "--url", here.url)
 
         in_force = here.gateway.core.snapshot.settings
@@ -128,7 +128,7 @@ def test_another_gateway_is_not_taken_for_this_one(
     other = tmp_path_factory.mktemp("other")
     kept(tmp_path, STORED)
     kept(other, STORED)
-    with DataDir(tmp_path), served(other, {}) as here:
+    with DataDir(tmp_path), serve_gateway(other, {}) as here:
         told = command.run(tmp_path, "--url", here.url)
 
     assert told.exit_code == 1

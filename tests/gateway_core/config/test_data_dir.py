@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.environment import from_environ
@@ -246,7 +246,7 @@ def test_a_master_key_is_minted_only_when_told_so(root: Path) -> None:
     assert data_dir.master_key(mint=False) == minted
 
 
-@pytest.mark.parametrize("content", [b"", b"zz", b"00" * 31, b"\xff" * 32], ids=named)
+@pytest.mark.parametrize("content", [b"", b"zz", b"00" * 31, b"\xff" * 32], ids=parametrize_id)
 def test_a_damaged_master_key_is_never_replaced(root: Path, content: bytes) -> None:
     data_dir = DataDir(root)
     (root / "master-key").write_bytes(content)

@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core.config.settings import (
     ComboStrategy,
@@ -81,7 +81,7 @@ def test_a_stored_value_that_makes_no_sense_never_stops_the_others() -> None:
         ("providerErrorRules", {"one": [{}] * 25, "two": [{}] * 26}),
         ("retryDelayByProvider", {"acme": -1}),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_a_change_that_makes_no_sense_is_refused_by_name(key: str, value: Any) -> None:
     with pytest.raises(BadRequest) as caught:

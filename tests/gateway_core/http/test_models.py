@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from pictures import combo, provider, tables_of
+from snapshots import combo, provider, snapshot_of
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -23,7 +23,7 @@ from gateway_core.identity.policy import read
 
 LOCAL = Caller(peer=Peer("127.0.0.1", via_proxy=False, is_loopback=True), is_local=True)
 SPEC = provider("goo", "g", Model("v", kind=Kind.EMBEDDING), alias="gg", format="gemini")
-TABLES = tables_of(SPEC, combos=[combo("team", "gg/g")])
+TABLES = snapshot_of(SPEC, combos=[combo("team", "gg/g")])
 
 
 def let_in(app: ASGIApp, caller: Caller) -> ASGIApp:

@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 import pytest
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core.contracts.errors import (
     Forbidden,
@@ -139,7 +139,7 @@ def test_a_key_reveals_nothing_at_the_desk(access: Access) -> None:
         (Access.COMMAND_LINE, "key here", Forbidden, "An API key cannot be used here"),
         (Access.SURFACE, "nobody away", Unauthorized, SURFACE_KEY),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_what_the_others_are_told(
     access: Access, caller: str, kind: type[GatewayError], message: str

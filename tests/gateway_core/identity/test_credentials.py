@@ -5,8 +5,8 @@ import hashlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naming import named
-from pictures import Clock
+from parametrize_ids import parametrize_id
+from snapshots import Clock
 
 from gateway_core.contracts.errors import Forbidden, InvalidKey, MissingKey
 from gateway_core.identity.caller import Caller, Session
@@ -119,7 +119,7 @@ def test_the_token_counts_in_its_own_header_only(name: str) -> None:
         ({**bearer("sk-stale000"), "x-api-key": GOOD}, b""),
         ({**bearer(PAUSED), "x-api-key": EXPIRED}, f"key={GOOD}".encode()),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_a_good_key_is_found_wherever_it_is_shown(headers: dict[str, str], query: bytes) -> None:
     found = asked(headers, query)
@@ -142,7 +142,7 @@ def test_a_good_key_is_found_wherever_it_is_shown(headers: dict[str, str], query
         (bearer(PAUSED), b"", True),
         (bearer(EXPIRED), b"", True),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_anything_else_is_no_key(
     headers: dict[str, str], query: bytes, was_refused: bool | None
@@ -234,7 +234,7 @@ REMOTE = Caller(peer=AWAY)
         (REMOTE, False, MissingKey),
         (Caller(peer=AWAY, has_shown=True), False, InvalidKey),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_whether_a_client_needs_a_key(
     caller: Caller, required: bool, refused: type[Exception] | None
@@ -271,7 +271,7 @@ OWN = "http://127.0.0.1:20128"
         ({"origin": "http://user@127.0.0.1:20128"}, False),
         ({"origin": "http://[::1"}, False),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_a_page_of_another_origin_is_told_apart(headers: dict[str, str], is_same: bool) -> None:
     assert is_same_origin(headers, OWN) is is_same

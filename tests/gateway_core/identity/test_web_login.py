@@ -1,7 +1,7 @@
 """The assisted login: its host, its grants and its cookies."""
 
 import pytest
-from pictures import Clock
+from snapshots import Clock
 
 from gateway_core.identity.web_login import (
     GRANT_LIFETIME,

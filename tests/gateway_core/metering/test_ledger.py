@@ -8,7 +8,7 @@ from datetime import UTC
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import provider, target
+from snapshots import provider, target
 
 from gateway_core import Price, Usage
 from gateway_core.contracts.model import Model

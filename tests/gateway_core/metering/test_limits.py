@@ -5,7 +5,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from counted import NOON, Desk, berlin, key, record
+from key_limits_setup import NOON, KeyLimitsSetup, berlin, key, record
 
 from gateway_core.contracts.errors import Unavailable
 from gateway_core.metering.limits import DAILY_TOTAL, WINDOWS, dollars, reached
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_minute_slides() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     for _ in range(2):
         assert await desk.admits(rpm=2)
         desk.move(20)
@@ -31,7 +31,7 @@ async def test_a_minute_slides() -> None:
 
 
 async def test_what_was_refused_is_not_counted() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     assert await desk.admits(rpm=1)
     for _ in range(10):
         desk.move(5)
@@ -42,7 +42,7 @@ async def test_what_was_refused_is_not_counted() -> None:
 
 
 async def test_calls_at_once_are_let_in_one_by_one() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
 
     results = await asyncio.gather(*(desk.admits(rpm=20) for _ in range(60)))
     desk.move(60)
@@ -52,7 +52,7 @@ async def test_calls_at_once_are_let_in_one_by_one() -> None:
 
 
 async def test_tokens_of_a_minute_leave_it_as_they_came() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     assert await desk.admits(tpm=10)
     for tokens in (4, 3, 5):
         desk.finish(tokens)
@@ -70,7 +70,7 @@ async def test_tokens_of_a_minute_leave_it_as_they_came() -> None:
 
 
 async def test_limits_are_looked_at_from_the_longest_to_the_shortest() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     await desk.admits()
     desk.finish(5, 5, 5)
     everything = {"max_tokens": 1, "daily_tokens": 1, "monthly_tokens": 1, "tpm": 1, "rpm": 1}
@@ -129,7 +129,7 @@ async def test_limits_are_looked_at_from_the_longest_to_the_shortest() -> None:
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
 async def test_a_refusal_names_its_limit(limits: dict[str, int], message: str) -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     await desk.admits()
     desk.finish(2, 3, 1_500_000)
 
@@ -143,8 +143,8 @@ async def test_a_refusal_names_its_limit(limits: dict[str, int], message: str) -
 
 
 async def test_a_cap_of_zero_lets_nobody_in() -> None:
-    assert not await Desk(NOON).admits(max_tokens=0)
-    assert not await Desk(NOON).admits(max_cost=0)
+    assert not await KeyLimitsSetup(NOON).admits(max_tokens=0)
+    assert not await KeyLimitsSetup(NOON).admits(max_cost=0)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ async def test_a_cap_of_zero_lets_nobody_in() -> None:
 async def test_windows_end_with_the_local_day_and_month(
     now: datetime, until_midnight: float, until_month: float
 ) -> None:
-    desk = Desk(now)
+    desk = KeyLimitsSetup(now)
     await desk.admits()
     desk.finish(5)
 
@@ -182,7 +182,7 @@ async def test_windows_end_with_the_local_day_and_month(
 
 async def test_a_step_of_the_wall_clock_neither_unlocks_nor_sticks_a_minute() -> None:
     for step in (-3600, 86400, -400 * 86400):
-        desk = Desk(NOON)
+        desk = KeyLimitsSetup(NOON)
         await desk.admits(rpm=1)
         desk.finish(9)
 
@@ -198,7 +198,7 @@ async def test_a_step_of_the_wall_clock_neither_unlocks_nor_sticks_a_minute() ->
 
 
 async def test_a_step_of_the_wall_clock_takes_the_calendar_with_it() -> None:
-    desk = Desk(berlin(2031, 6, 1, 0, 30))
+    desk = KeyLimitsSetup(berlin(2031, 6, 1, 0, 30))
     await desk.admits()
     desk.finish(5)
 
@@ -213,7 +213,7 @@ async def test_a_step_of_the_wall_clock_takes_the_calendar_with_it() -> None:
 
 
 async def test_the_sums_are_read_again_every_ten_seconds_and_when_in_doubt() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     await desk.admits(daily_tokens=5)
     await desk.admits(daily_tokens=5)
     desk.days[desk.day] = Spent(1, 5)
@@ -229,7 +229,7 @@ async def test_the_sums_are_read_again_every_ten_seconds_and_when_in_doubt() -> 
 
 
 async def test_without_a_database_the_last_known_sums_of_the_day_count() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     await desk.admits()
     desk.finish(5)
     desk.is_down = True
@@ -245,7 +245,7 @@ async def test_without_a_database_the_last_known_sums_of_the_day_count() -> None
 
 
 async def test_a_key_that_was_never_seen_waits_for_the_database() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     desk.is_down = True
 
     with pytest.raises(Unavailable):
@@ -253,7 +253,7 @@ async def test_a_key_that_was_never_seen_waits_for_the_database() -> None:
 
 
 async def test_the_use_of_a_key_can_be_looked_at_without_counting() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     await desk.admits()
     desk.finish(2, 3, 4)
 
@@ -267,7 +267,7 @@ async def test_the_use_of_a_key_can_be_looked_at_without_counting() -> None:
 
 
 async def test_a_key_that_is_only_looked_at_does_not_pile_up_its_calls() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     count = await desk.limits.count_of("k")
     for _ in range(300):
         desk.move(1)
@@ -277,7 +277,7 @@ async def test_a_key_that_is_only_looked_at_does_not_pile_up_its_calls() -> None
 
 
 async def test_calls_that_do_not_count_do_not_count() -> None:
-    desk = Desk(NOON)
+    desk = KeyLimitsSetup(NOON)
     await desk.admits()
     desk.limits.record(record("2031-05-14", 5, 5, None))
     row: Any = SimpleNamespace(api_key_id="k", attempts=0)
@@ -291,7 +291,7 @@ async def test_calls_that_do_not_count_do_not_count() -> None:
 
 
 async def test_a_call_counts_for_the_day_and_month_on_which_it_ended() -> None:
-    desk = Desk(berlin(2031, 6, 2, 0, 0))
+    desk = KeyLimitsSetup(berlin(2031, 6, 2, 0, 0))
     await desk.admits()
     for day in ("2031-05-31", "2031-06-01", "2031-06-02"):
         desk.limits.record(record(day, 1, 0, 0))
@@ -318,5 +318,5 @@ def test_every_windowed_limit_has_a_sentence_of_its_own() -> None:
 def test_days_are_those_of_the_zone() -> None:
     late = datetime(2031, 5, 14, 22, 30, tzinfo=UTC)
 
-    assert Desk(late).limits.today() == "2031-05-15"
-    assert Desk(late, ZoneInfo("America/New_York")).limits.today() == "2031-05-14"
+    assert KeyLimitsSetup(late).limits.today() == "2031-05-15"
+    assert KeyLimitsSetup(late, ZoneInfo("America/New_York")).limits.today() == "2031-05-14"

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from counted import NOON, Desk, berlin, key
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from key_limits_setup import NOON, KeyLimitsSetup, berlin, key
 
 from gateway_core.contracts.errors import GatewayError, LimitExceeded
 
@@ -26,7 +26,7 @@ class KeptLimits(RuleBasedStateMachine):
         ),
     )
     def begin(self, rpm: int, tpm: int, daily: int, monthly: int, start: datetime) -> None:
-        self.admin = Desk(start)
+        self.admin = KeyLimitsSetup(start)
         self.key = key(rpm=rpm, tpm=tpm, daily_tokens=daily, monthly_tokens=monthly)
         self.let_in: list[float] = []
         self.used: list[tuple[float, str, int]] = []

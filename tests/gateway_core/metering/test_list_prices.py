@@ -11,7 +11,7 @@ import pytest
 from genai_prices.data import providers
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import provider, target
+from snapshots import provider, target
 
 from gateway_core import Usage
 from gateway_core.metering.list_prices import NAME, listed, read_table

@@ -7,7 +7,7 @@ import genai_prices
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import provider, target
+from snapshots import provider, target
 
 from gateway_core import Model, Price, Usage
 from gateway_core.metering.prices import MICRO, Prices, priced

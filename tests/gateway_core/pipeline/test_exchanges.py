@@ -2,7 +2,7 @@
 
 import pytest
 from msgspec import Raw
-from pictures import FORMATS, call, provider, target
+from snapshots import FORMATS, call, provider, target
 
 from gateway_core import (
     Choice,

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import provider, target
+from snapshots import provider, target
 
 from gateway_core import BadRequest, Model
 from gateway_core.pipeline.json_body import LONG, fitted, members_of, with_model

@@ -9,8 +9,8 @@ import pytest
 from admin_gateway import AdminGateway, opened
 from fake_vendor import FakeVendor, Said
 from msgspec import Struct
-from pictures import provider
 from real_proxy import VENDOR, real_proxy
+from snapshots import provider
 
 from gateway_core import UpstreamRequest, hookimpl
 from gateway_core.contracts.errors import Forbidden, HostRefused

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 import trustme
 from fake_vendor import Asked, FakeVendor, Said
-from pictures import provider
 from real_proxy import VENDOR, real_proxy
+from snapshots import provider
 
 from gateway_core import Credential
 from gateway_core.contracts.errors import HostRefused, TransportError

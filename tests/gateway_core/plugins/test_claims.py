@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import pytest
-from pictures import provider
+from snapshots import provider
 
 from gateway_core import ProviderSpec
 from gateway_core.plugins.claims import is_reserved, without_lost_variables

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from manifest_specs import FLOW, build_url, spec
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core import Auth, Kind, Model
 from gateway_core.plugins.manifest import document
@@ -99,7 +99,7 @@ def test_a_full_entry_holds_every_member_in_a_fixed_order() -> None:
         ({"auth": Auth(type="cookie")}, "cookie"),
         ({"auth": Auth(type="oauth")}, "oauth"),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_the_auth_type_is_what_is_said_then_oauth_then_apikey(
     fields: dict[str, Any], auth_type: str
@@ -127,7 +127,7 @@ def test_the_auth_type_is_what_is_said_then_oauth_then_apikey(
         ),
         ("openai", Auth(header="x-own", scheme="raw"), {"header": "x-own"}),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_the_auth_header_and_prefix(format: str, auth: Auth, expected: dict[str, str]) -> None:
     assert entry(format=format, auth=auth)["auth"] == {"type": "apikey", **expected}
@@ -149,7 +149,7 @@ def test_the_auth_header_and_prefix(format: str, auth: Auth, expected: dict[str,
         ({"executor": Carrier("default")}, ["apikey", "sidecar-candidate"]),
         ({"base_url": None}, ["apikey"]),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_capabilities_are_a_sorted_set_of_tags(fields: dict[str, Any], tags: list[str]) -> None:
     assert entry(**fields)["capabilities"] == tags
@@ -181,7 +181,7 @@ def test_capabilities_are_a_sorted_set_of_tags(fields: dict[str, Any], tags: lis
         ({"format": "gemini-stt"}, ["Gemini endpoint constructed at dispatch"]),
         ({"format": "gemini-cli"}, []),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_why_a_sidecar_cannot_serve_a_provider(fields: dict[str, Any], reasons: list[str]) -> None:
     told = entry(**fields)

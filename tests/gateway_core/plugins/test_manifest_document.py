@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from manifest_specs import FLOW, build_url, spec
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core import Kind, Model, ProviderSpec
 from gateway_core.plugins.manifest import Manifest, document, manifest_url
@@ -126,7 +126,7 @@ def test_every_manifest_is_one_that_clients_accept(specs: list[ProviderSpec]) ->
         ({"host": "::1"}, f"http://[::1]:20128{PATH}"),
         ({"host": "[::1]", "protocol": ""}, f"http://[::1]:20128{PATH}"),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_where_sidecars_find_the_manifest(settings: dict[str, Any], url: str) -> None:
     assert manifest_url(**settings) == url

@@ -5,8 +5,18 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from naming import named
-from registering import OTHER, PLAIN, built, endpoint, messages, plugin, record, registry_of, spec
+from parametrize_ids import parametrize_id
+from plugin_registries import (
+    OTHER,
+    PLAIN,
+    build_registry,
+    endpoint,
+    messages,
+    plugin,
+    record,
+    registry_of,
+    spec,
+)
 
 from gateway_core import Call, Kind, Model, ProviderSpec, WireFormat
 from gateway_core.plugins import State, load
@@ -35,7 +45,7 @@ class Watcher:
 def test_everything_sound_is_kept_as_it_is() -> None:
     acme = spec(alias="ac", aliases=("acm",), models=(Model("m"), Model("m", kind=Kind.IMAGE)))
 
-    registry = built(acme)
+    registry = build_registry(acme)
 
     assert registry.problems == ()
     assert registry.providers["acme"] == acme
@@ -48,32 +58,32 @@ def test_everything_sound_is_kept_as_it_is() -> None:
 
 def test_the_tables_cannot_be_written_to() -> None:
     with pytest.raises(TypeError):
-        built(spec()).providers["acme"] = spec()  # type: ignore[index]
+        build_registry(spec()).providers["acme"] = spec()  # type: ignore[index]
 
 
 def test_many_faults_are_told_in_one_problem() -> None:
-    registry = built(spec("A", format="absent", base_url="a/"))
+    registry = build_registry(spec("A", format="absent", base_url="a/"))
 
     assert messages(registry)[0].count(";") == 3
 
 
 def test_an_answer_that_raises_when_it_is_read_is_refused() -> None:
-    registry = built(spec(executor=Touchy()), spec("sound"))
+    registry = build_registry(spec(executor=Touchy()), spec("sound"))
 
     assert list(registry.providers) == ["sound"]
     assert messages(registry) == ["provider 'acme' is refused: reading it raised RuntimeError"]
 
 
-@pytest.mark.parametrize("answer", [5, None, "acme", PLAIN, ProviderSpec], ids=named)
+@pytest.mark.parametrize("answer", [5, None, "acme", PLAIN, ProviderSpec], ids=parametrize_id)
 def test_an_answer_of_another_type_is_refused(answer: object) -> None:
-    registry = built(answer, spec())
+    registry = build_registry(answer, spec())
 
     assert list(registry.providers) == ["acme"]
     assert f"got {type(answer).__name__}" in messages(registry)[0]
 
 
 def test_what_cannot_be_used_of_a_provider_is_left_out_and_told() -> None:
-    registry = built(spec(aliases=("ac", "a b"), models=(Model("m"), Model("m"))))
+    registry = build_registry(spec(aliases=("ac", "a b"), models=(Model("m"), Model("m"))))
 
     assert registry.providers["acme"] == spec(aliases=("ac",), models=(Model("m"),))
     assert messages(registry) == [
@@ -84,7 +94,7 @@ def test_what_cannot_be_used_of_a_provider_is_left_out_and_told() -> None:
 
 
 def test_a_provider_of_a_format_that_no_vendor_speaks_is_refused() -> None:
-    registry = built(spec(format="client-only"), spec("sound"))
+    registry = build_registry(spec(format="client-only"), spec("sound"))
 
     assert list(registry.providers) == ["sound"]
     assert messages(registry)[0].startswith("provider 'acme' is refused: speaks the format")

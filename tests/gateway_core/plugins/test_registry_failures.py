@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from registering import OTHER, PLAIN, plugin, record, registry_of
+from plugin_registries import OTHER, PLAIN, plugin, record, registry_of
 
 from gateway_core.plugins import Problem, State, load
 from gateway_core.plugins.registry import build

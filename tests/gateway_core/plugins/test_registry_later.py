@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from registering import built, messages, record, spec
+from plugin_registries import build_registry, messages, record, spec
 
 from gateway_core.plugins import Problem, State
 from gateway_core.plugins.registry import RUNTIME, with_problems, with_providers
 
 
 def test_providers_can_be_added_while_the_gateway_runs() -> None:
-    before = built(spec())
+    before = build_registry(spec())
     node = spec("node-1", alias="MyNode")
 
     after = with_providers(before, [node])
@@ -26,7 +26,7 @@ def test_providers_can_be_added_while_the_gateway_runs() -> None:
 
 @pytest.mark.parametrize("name", ["acme", "ac"])
 def test_an_added_provider_takes_no_name_that_a_plugin_has(name: str) -> None:
-    before = built(spec(alias="ac"))
+    before = build_registry(spec(alias="ac"))
 
     after = with_providers(before, [spec(name, name="Intruder")])
 
@@ -39,7 +39,7 @@ def test_an_added_provider_takes_no_name_that_a_plugin_has(name: str) -> None:
 
 
 def test_an_added_provider_is_checked_like_any_other() -> None:
-    after = with_providers(built(), [spec("node", format="absent")])
+    after = with_providers(build_registry(), [spec("node", format="absent")])
 
     assert "node" not in after.providers
     assert "speaks the format 'absent'" in messages(after, RUNTIME)[0]
@@ -47,7 +47,7 @@ def test_an_added_provider_is_checked_like_any_other() -> None:
 
 def test_what_is_registered_cannot_be_changed_afterwards() -> None:
     headers, options = {"x-title": "a"}, {"tools": True}
-    registry = built(spec(headers=headers, options=options))
+    registry = build_registry(spec(headers=headers, options=options))
     given: Any = registry.providers["acme"]
 
     headers["x-title"], options["tools"] = "b", False
@@ -58,7 +58,7 @@ def test_what_is_registered_cannot_be_changed_afterwards() -> None:
 
 
 def test_what_goes_wrong_later_is_told_with_the_rest() -> None:
-    before = built(spec())
+    before = build_registry(spec())
     told = Problem("vendor", "lifespan failed", fatal=True)
 
     after = with_problems(before, [told, Problem("formats", "a note")])

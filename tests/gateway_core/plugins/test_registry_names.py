@@ -4,7 +4,17 @@ from types import ModuleType
 
 from hypothesis import given
 from msgspec.structs import replace
-from registering import PLAIN, built, endpoint, messages, plugin, record, registry_of, spec, specs
+from plugin_registries import (
+    PLAIN,
+    build_registry,
+    endpoint,
+    messages,
+    plugin,
+    record,
+    registry_of,
+    spec,
+    specs,
+)
 
 from gateway_core import ProviderSpec
 from gateway_core.plugins import Origin, State, load
@@ -12,7 +22,7 @@ from gateway_core.plugins.registry import Registry, build, with_providers
 
 
 def test_an_alias_may_repeat_the_id() -> None:
-    assert built(spec(alias="acme", aliases=("acme",))).problems == ()
+    assert build_registry(spec(alias="acme", aliases=("acme",))).problems == ()
 
 
 def test_of_two_providers_with_one_id_the_first_plugin_wins_and_both_are_named() -> None:
@@ -43,7 +53,7 @@ def test_of_two_formats_with_one_id_the_first_plugin_wins_and_both_are_named() -
 
 
 def test_an_id_wins_over_an_alias_whatever_the_order() -> None:
-    registry = built(spec("one", alias="two", aliases=("uno",)), spec("two"))
+    registry = build_registry(spec("one", alias="two", aliases=("uno",)), spec("two"))
 
     assert registry.names == {"one": "one", "two": "two", "uno": "one"}
     assert registry.providers["one"].alias is None
@@ -55,7 +65,7 @@ def test_an_id_wins_over_an_alias_whatever_the_order() -> None:
 
 
 def test_of_two_equal_aliases_the_first_stays() -> None:
-    registry = built(spec("one", alias="o"), spec("two", aliases=("o", "t")))
+    registry = build_registry(spec("one", alias="o"), spec("two", aliases=("o", "t")))
 
     assert registry.names["o"] == "one"
     assert registry.providers["two"].aliases == ("t",)
@@ -66,7 +76,7 @@ def test_of_two_equal_aliases_the_first_stays() -> None:
 def test_names_always_lead_to_a_provider_that_claims_them(
     first: list[ProviderSpec], later: list[ProviderSpec]
 ) -> None:
-    registry = with_providers(built(*first), later)
+    registry = with_providers(build_registry(*first), later)
 
     claimed = {
         name: id

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core import Auth, Kind, Model, Operation, ProviderSpec, Service
 from gateway_core.contracts import exchange, interceptor, provider, wire
@@ -71,7 +71,7 @@ def test_a_full_provider_fits() -> None:
         ({"timeout_ms": "5"}, "timeout_ms must be float | None"),
         ({"url_builder": "https://x"}, "url_builder must be a function | None"),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_the_innermost_place_that_is_wrong_is_named(fields: dict[str, Any], fault: str) -> None:
     assert faults(**fields) == [fault]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core import (
     Auth,
@@ -105,7 +105,7 @@ def test_usual_ids_are_accepted(id: str) -> None:
         ({"auth": Auth(header="x: y")}, "the header name 'x: y' must be a word"),
         ({"models": "m"}, "models must be tuple[Model, ...]"),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_a_provider_that_cannot_work_has_a_fault(fields: dict[str, Any], fault: str) -> None:
     told = faults(**fields)
@@ -140,13 +140,13 @@ def test_a_secret_in_a_url_is_a_fault_and_not_repeated(url: str) -> None:
         {"auth": Auth(header="X-API-Key")},
         {"url_suffix": "?beta=true", "chat_path": "/messages"},
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_a_provider_that_can_work_has_no_fault(fields: dict[str, Any]) -> None:
     assert faults(**fields) == []
 
 
-@pytest.mark.parametrize("answer", [5, None, "acme", PLAIN, ProviderSpec], ids=named)
+@pytest.mark.parametrize("answer", [5, None, "acme", PLAIN, ProviderSpec], ids=parametrize_id)
 def test_an_answer_of_another_type_is_a_fault(answer: object) -> None:
     told = [f"expected a ProviderSpec, got {type(answer).__name__}"]
 
@@ -243,7 +243,7 @@ def test_one_model_id_may_do_several_kinds_of_work() -> None:
         (replace(PLAIN, base_url="https://a.example/"), "base_url ends with a slash"),
         ("plain", "expected a WireFormat, got str"),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 def test_a_format_that_cannot_work_has_a_fault(wire: object, fault: str) -> None:
     told = format_faults(wire)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from pictures import provider, tables_of
+from snapshots import provider, snapshot_of
 
 from gateway_core import Kind, Model
 from gateway_core.identity.keys import Key
@@ -31,7 +31,7 @@ def key(**policy: Any) -> Key:
 
 
 def test_a_key_that_was_changed_is_judged_anew() -> None:
-    tables = tables_of(ACME)
+    tables = snapshot_of(ACME)
     laid = build_plan(tables, "acme/small", Kind.LLM, 0, decorated=False)
     may, may_not = (key(allowedModels=[name]) for name in ("acme/small", "acme/large"))
 
@@ -50,7 +50,7 @@ def test_a_key_that_was_changed_is_judged_anew() -> None:
 def test_no_model_judges_for_a_key_that_may_not_call_it(
     allowed: list[str], judge: str | None
 ) -> None:
-    tables = tables_of(ACME)
+    tables = snapshot_of(ACME)
     laid = build_plan(tables, "acme/small", Kind.LLM, 0, decorated=False)
 
     found = narrowed(

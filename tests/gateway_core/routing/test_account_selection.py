@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
-from pictures import account, call
+from snapshots import account, call
 
 from gateway_core.config.settings import Settings, read_settings
 from gateway_core.pipeline.json_body import members_of

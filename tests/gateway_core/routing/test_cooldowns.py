@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import Clock, account
+from snapshots import Clock, account
 
 from gateway_core import UpstreamError
 from gateway_core.config.environment import Environment

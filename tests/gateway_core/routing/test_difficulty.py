@@ -1,7 +1,7 @@
 """A local guess at how hard a request is and how strong a model."""
 
 import pytest
-from pictures import target
+from snapshots import target
 
 from gateway_core import Conversation, Text, Thinking, Tool, Turn
 from gateway_core.routing.difficulty import (

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 import pytest
-from pictures import provider
+from snapshots import provider
 
 from gateway_core import ProviderSpec
 from gateway_core.config.environment import Environment

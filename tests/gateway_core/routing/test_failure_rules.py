@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import provider
+from snapshots import provider
 
 from gateway_core import UpstreamError
 from gateway_core.config.settings import read_settings

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from pictures import account, combo, provider, tables_of
+from snapshots import account, combo, provider, snapshot_of
 
 from gateway_core import Kind, Model
 from gateway_core.routing.model_listing import (
@@ -28,7 +28,7 @@ def ids(found: list[dict[str, Any]]) -> list[str]:
 
 
 def test_combos_come_first_then_families_then_models() -> None:
-    tables = tables_of(ACME, provider("zed", "glm-4"), combos=[combo("team", "ac/m", kind="llm")])
+    tables = snapshot_of(ACME, provider("zed", "glm-4"), combos=[combo("team", "ac/m", kind="llm")])
 
     assert ids(rows(tables, 7)) == ["team", "auto/glm", "ac/m", "ac/e", "zed/glm-4"]
     assert rows(tables, 7)[0] == {
@@ -44,11 +44,11 @@ def test_combos_come_first_then_families_then_models() -> None:
 def test_only_connected_providers_are_listed() -> None:
     other = provider("other", "glm-4")
 
-    assert ids(rows(tables_of(ACME, other, accounts=[account("a")]), 0)) == ["ac/m", "ac/e"]
+    assert ids(rows(snapshot_of(ACME, other, accounts=[account("a")]), 0)) == ["ac/m", "ac/e"]
 
 
 def test_the_operator_may_show_combos_alone() -> None:
-    tables = tables_of(ACME, combos=[combo("team")], settings={"exposeComboOnly": True})
+    tables = snapshot_of(ACME, combos=[combo("team")], settings={"exposeComboOnly": True})
 
     assert ids(rows(tables, 0)) == ["team"]
 
@@ -101,14 +101,14 @@ def test_the_kinds_are_those_of_the_interface() -> None:
 
 def test_a_kind_filters_and_web_is_search_and_fetch() -> None:
     spec = provider("a", Model("s", kind=Kind.SEARCH), Model("f", kind=Kind.FETCH), Model("m"))
-    found = rows(tables_of(spec, combos=[combo("w", kind="webSearch")]), 0)
+    found = rows(snapshot_of(spec, combos=[combo("w", kind="webSearch")]), 0)
 
     assert ids(of_kind(found, "web")) == ["w", "a/s", "a/f"]
     assert ids(of_kind(found, "tts")) == []
 
 
 def test_decision_models_are_listed_by_their_kind_only() -> None:
-    found = rows(tables_of(provider("a", "m", Model("d", kind=Kind.DECISION))), 0)
+    found = rows(snapshot_of(provider("a", "m", Model("d", kind=Kind.DECISION))), 0)
 
     assert ids(usual(found)) == ["a/m"]
     assert ids(of_kind(found, "systemone")) == ["a/d"]
@@ -116,7 +116,7 @@ def test_decision_models_are_listed_by_their_kind_only() -> None:
 
 def test_the_messages_style_decorates_names() -> None:
     spec = provider("claude-er", Model("own"), Model("big", context=LARGE, vision=False))
-    listed = messages_list(rows(tables_of(ACME, spec), 0))
+    listed = messages_list(rows(snapshot_of(ACME, spec), 0))
 
     assert ids(listed["data"]) == [
         "claude-ac/m",
@@ -151,7 +151,7 @@ def test_the_command_line_gets_rows_with_more_members() -> None:
 
 
 def test_the_generative_list_shows_native_models_plain_too() -> None:
-    tables = tables_of(ACME, provider("goo", "g", format="gemini"))
+    tables = snapshot_of(ACME, provider("goo", "g", format="gemini"))
     listed = generative_list(tables, usual(rows(tables, 0)))["models"]
 
     assert [row["name"] for row in listed] == [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from pictures import account, combo, provider, tables_of
+from snapshots import account, combo, provider, snapshot_of
 
 from gateway_core import Auth, BadRequest, GatewayError, Kind, Model, ProviderSpec
 from gateway_core.contracts.errors import NoCredentials, NotAChatModel, NothingToTry
@@ -36,68 +36,68 @@ def meaning(
 
 @pytest.mark.parametrize("prefix", ["acme", "ac", "ack"])
 def test_a_provider_is_known_by_its_id_and_every_alias(prefix: str) -> None:
-    assert meaning(tables_of(ACME), f"{prefix}/gpt-1") == "acme|gpt-1"
+    assert meaning(snapshot_of(ACME), f"{prefix}/gpt-1") == "acme|gpt-1"
 
 
 def test_further_slashes_belong_to_the_models_id() -> None:
-    assert meaning(tables_of(ACME), "ac/org/deep/model") == "acme|org/deep/model"
+    assert meaning(snapshot_of(ACME), "ac/org/deep/model") == "acme|org/deep/model"
 
 
 def test_a_model_that_is_not_listed_is_sent_as_it_stands() -> None:
-    assert meaning(tables_of(ACME), "ac/brand-new") == "acme|brand-new"
+    assert meaning(snapshot_of(ACME), "ac/brand-new") == "acme|brand-new"
 
 
 def test_a_built_in_wins_over_a_nodes_prefix() -> None:
     node = provider("node-9", alias="ac")
 
-    assert meaning(tables_of(ACME, nodes=[node]), "ac/gpt-1") == "acme|gpt-1"
+    assert meaning(snapshot_of(ACME, nodes=[node]), "ac/gpt-1") == "acme|gpt-1"
 
 
 @pytest.mark.parametrize("name", ["mine/m", "node-7/m", "mine/mine/m", "node-7/mine/m"])
 def test_a_nodes_own_prefix_is_dropped_once(name: str) -> None:
-    assert meaning(tables_of(nodes=[NODE]), name) == "node-7|m"
+    assert meaning(snapshot_of(nodes=[NODE]), name) == "node-7|m"
 
 
 def test_only_one_redundant_prefix_of_a_node_is_dropped() -> None:
-    assert meaning(tables_of(nodes=[NODE]), "mine/mine/mine/m") == "node-7|mine/m"
+    assert meaning(snapshot_of(nodes=[NODE]), "mine/mine/mine/m") == "node-7|mine/m"
 
 
 def test_a_nodes_listed_model_keeps_what_looks_like_a_prefix() -> None:
-    snapshot = tables_of(nodes=[NODE], models={"node-7": (Model("mine/m"),)})
+    snapshot = snapshot_of(nodes=[NODE], models={"node-7": (Model("mine/m"),)})
 
     assert meaning(snapshot, "mine/mine/m") == "node-7|mine/m"
 
 
 def test_a_built_ins_model_keeps_what_looks_like_a_prefix() -> None:
-    assert meaning(tables_of(ROUTER), "ro/ro/auto") == "router|ro/auto"
+    assert meaning(snapshot_of(ROUTER), "ro/ro/auto") == "router|ro/auto"
 
 
 @pytest.mark.parametrize("name", ["nobody/m", "acme/", "/m", "/"])
 def test_an_unknown_prefix_or_no_model_has_no_credentials(name: str) -> None:
     with pytest.raises(NoCredentials):
-        resolve(tables_of(ACME), name)
+        resolve(snapshot_of(ACME), name)
 
 
 def test_a_combo_comes_before_an_alias_and_an_alias_before_a_beginning() -> None:
     spec = provider("acme", beginnings=("gpt-",))
-    everything = tables_of(
+    everything = snapshot_of(
         spec, ROUTER, combos=[combo("gpt-1", "acme/x")], aliases={"gpt-1": "router/plain"}
     )
-    no_combo = tables_of(spec, ROUTER, aliases={"gpt-1": "router/plain"})
+    no_combo = snapshot_of(spec, ROUTER, aliases={"gpt-1": "router/plain"})
 
     assert meaning(everything, "gpt-1") == "gpt-1"
     assert meaning(no_combo, "gpt-1") == "router|plain"
-    assert meaning(tables_of(spec, ROUTER), "gpt-1") == "acme|gpt-1"
+    assert meaning(snapshot_of(spec, ROUTER), "gpt-1") == "acme|gpt-1"
 
 
 def test_a_name_with_a_slash_is_never_a_combo_or_an_alias() -> None:
-    snapshot = tables_of(ACME, combos=[combo("ac/gpt-1", "x/y")], aliases={"ac/gpt-1": "x/y"})
+    snapshot = snapshot_of(ACME, combos=[combo("ac/gpt-1", "x/y")], aliases={"ac/gpt-1": "x/y"})
 
     assert meaning(snapshot, "ac/gpt-1") == "acme|gpt-1"
 
 
 def test_an_alias_may_mean_a_combo_or_a_bare_model_but_never_another_alias() -> None:
-    snapshot = tables_of(
+    snapshot = snapshot_of(
         ACME,
         combos=[combo("team", "acme/gpt-1")],
         aliases={"a": "team", "b": "gpt-1", "c": "b"},
@@ -110,7 +110,7 @@ def test_an_alias_may_mean_a_combo_or_a_bare_model_but_never_another_alias() -> 
 
 
 def test_the_longest_beginning_decides() -> None:
-    snapshot = tables_of(
+    snapshot = snapshot_of(
         provider("all", beginnings=("",)),
         provider("gpt", beginnings=("gpt-",)),
         provider("oss", beginnings=("gpt-oss",)),
@@ -121,9 +121,9 @@ def test_the_longest_beginning_decides() -> None:
 
 
 def test_the_one_connected_provider_that_lists_a_model_serves_it() -> None:
-    one = tables_of(ACME, ROUTER)
-    two = tables_of(ACME, provider("other", "gpt-1"))
-    not_connected = tables_of(ACME, provider("other", "gpt-1"), accounts=[account("a", "other")])
+    one = snapshot_of(ACME, ROUTER)
+    two = snapshot_of(ACME, provider("other", "gpt-1"))
+    not_connected = snapshot_of(ACME, provider("other", "gpt-1"), accounts=[account("a", "other")])
 
     assert meaning(one, "gpt-1") == "acme|gpt-1"
     assert meaning(not_connected, "gpt-1") == "other|gpt-1"
@@ -145,13 +145,13 @@ def test_a_name_without_a_meaning_is_refused(
     name: str, error: type[GatewayError], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        resolve(tables_of(ACME), name)
+        resolve(snapshot_of(ACME), name)
 
 
 def test_a_model_for_other_work_is_not_a_chat_model() -> None:
     mixed = provider("acme", "chat", Model("vectors", kind=Kind.EMBEDDING))
     only = provider("only", Model("vectors", kind=Kind.EMBEDDING))
-    snapshot = tables_of(mixed, only)
+    snapshot = snapshot_of(mixed, only)
 
     for name in ("acme/vectors", "only/vectors", "only/anything"):
         with pytest.raises(NotAChatModel):
@@ -163,21 +163,21 @@ def test_a_model_for_other_work_is_not_a_chat_model() -> None:
 def test_of_two_rows_with_one_id_the_one_of_the_wanted_kind_is_taken() -> None:
     both = provider("acme", Model("m"), Model("m", kind=Kind.IMAGE))
 
-    found = resolve(tables_of(both), "acme/m", Kind.IMAGE)
+    found = resolve(snapshot_of(both), "acme/m", Kind.IMAGE)
 
     assert found.target is not None
     assert found.target.model.kind is Kind.IMAGE
 
 
 def test_a_provider_without_any_rows_is_taken_to_chat() -> None:
-    snapshot = tables_of(provider("empty"), provider("v", Model("e", kind=Kind.EMBEDDING)))
+    snapshot = snapshot_of(provider("empty"), provider("v", Model("e", kind=Kind.EMBEDDING)))
 
     assert serves_chat(snapshot, snapshot.registry.providers["empty"])
     assert not serves_chat(snapshot, snapshot.registry.providers["v"])
 
 
 def test_a_disabled_model_is_refused_by_name() -> None:
-    snapshot = tables_of(ACME, models={"acme": ()}, hidden=frozenset({("acme", "gpt-1")}))
+    snapshot = snapshot_of(ACME, models={"acme": ()}, hidden=frozenset({("acme", "gpt-1")}))
 
     with pytest.raises(BadRequest, match="disabled") as caught:
         resolve(snapshot, "ac/gpt-1")
@@ -185,7 +185,7 @@ def test_a_disabled_model_is_refused_by_name() -> None:
 
 
 def test_an_unlisted_model_gets_the_providers_usual_context() -> None:
-    found = resolve(tables_of(provider("acme", default_context=4096)), "acme/new")
+    found = resolve(snapshot_of(provider("acme", default_context=4096)), "acme/new")
 
     assert found.target is not None
     assert found.target.model.context == 4096
@@ -211,7 +211,7 @@ CLAUDE = provider("anthropic", "claude-x", "claude-own[1m]", beginnings=("claude
     ],
 )
 def test_decorations_come_off_a_name_that_is_otherwise_unknown(name: str, expected: str) -> None:
-    snapshot = tables_of(
+    snapshot = snapshot_of(
         ACME, CLAUDE, combos=[combo("team", "ac/gpt-1")], aliases={"nick": "acme/gpt-1"}
     )
 
@@ -220,11 +220,11 @@ def test_decorations_come_off_a_name_that_is_otherwise_unknown(name: str, expect
 
 def test_decorations_stay_where_they_are_not_expected() -> None:
     with pytest.raises(NoCredentials):
-        resolve(tables_of(ACME), "claude-ac/gpt-1")
+        resolve(snapshot_of(ACME), "claude-ac/gpt-1")
 
 
 def members_of_family(family: str, *specs: ProviderSpec, **fields: object) -> Sequence[str]:
-    return family_combo(tables_of(*specs, **fields), f"auto/{family}", family).models  # type: ignore[arg-type]
+    return family_combo(snapshot_of(*specs, **fields), f"auto/{family}", family).models  # type: ignore[arg-type]
 
 
 def test_a_family_is_every_connected_chat_model_whose_own_id_begins_with_it() -> None:
@@ -257,7 +257,7 @@ def test_the_zai_family_is_a_providers_models() -> None:
 def test_a_family_comes_before_a_provider_called_auto() -> None:
     auto = provider("auto", "gpt", "gpt.5")
 
-    assert resolve(tables_of(auto, ACME), "auto/gpt").combo is not None
-    assert resolve(tables_of(auto, ACME), "auto/gpt.5") == Resolved(
-        target=resolve(tables_of(auto), "auto/gpt.5").target
+    assert resolve(snapshot_of(auto, ACME), "auto/gpt").combo is not None
+    assert resolve(snapshot_of(auto, ACME), "auto/gpt.5") == Resolved(
+        target=resolve(snapshot_of(auto), "auto/gpt.5").target
     )

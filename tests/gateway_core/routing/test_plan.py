@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from pictures import combo, provider, tables_of
+from snapshots import combo, provider, snapshot_of
 
 from gateway_core import Kind, Model, Price
 from gateway_core.contracts.errors import NothingToTry
@@ -35,7 +35,7 @@ def snapshot(
     *combos: Any, strategy: dict[str, Any] | None = None, **settings: Any
 ) -> ConfigSnapshot:
     own = {"comboStrategies": {"c": strategy}} if strategy else {}
-    return tables_of(ACME, combos=combos, settings={**own, **settings})
+    return snapshot_of(ACME, combos=combos, settings={**own, **settings})
 
 
 def test_a_model_alone_is_a_plan_of_one() -> None:
@@ -98,7 +98,7 @@ def test_no_web_of_combos_goes_on_forever(edges: list[list[int]]) -> None:
     ]
 
     for number, others in enumerate(edges):
-        found = ids(planned(tables_of(ACME, combos=combos), f"c{number}").members)
+        found = ids(planned(snapshot_of(ACME, combos=combos), f"c{number}").members)
         assert f"m{number}" in found
         assert {f"m{other}" for other in others} <= set(found)
 
@@ -106,7 +106,7 @@ def test_no_web_of_combos_goes_on_forever(edges: list[list[int]]) -> None:
 def test_combos_are_opened_only_so_deep() -> None:
     chain = [combo(f"c{level}", f"acme/m{level}", f"c{level + 1}") for level in range(20)]
 
-    found = planned(tables_of(ACME, combos=[*chain, combo("c20", "acme/end")]), "c0")
+    found = planned(snapshot_of(ACME, combos=[*chain, combo("c20", "acme/end")]), "c0")
 
     assert ids(found.members) == [f"m{level}" for level in range(DEEPEST)]
 
@@ -174,7 +174,9 @@ def test_no_member_large_enough_is_nothing_to_try() -> None:
 
 def test_paid_members_are_hidden_while_there_are_free_ones() -> None:
     given = snapshot(combo("c", "acme/small", "acme/gratis"), combo("d", "acme/small"))
-    hidden = tables_of(ACME, combos=tuple(given.combos.values()), settings={"hidePaidModels": True})
+    hidden = snapshot_of(
+        ACME, combos=tuple(given.combos.values()), settings={"hidePaidModels": True}
+    )
 
     assert ids(planned(hidden, "c").members) == ["gratis"]
     assert ids(planned(hidden, "d").members) == ["small"]

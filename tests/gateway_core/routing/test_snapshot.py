@@ -1,6 +1,6 @@
 """The picture of the stored configuration."""
 
-from pictures import provider, registry_of
+from snapshots import provider, registry_of
 
 from gateway_core import Auth, Kind, Model
 from gateway_core.config.settings import Settings

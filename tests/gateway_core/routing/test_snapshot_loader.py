@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from pictures import FORMATS, provider, registry_of
+from snapshots import FORMATS, provider, registry_of
 
 from gateway_core.metering.prices import Prices
 from gateway_core.routing.snapshot_loader import SnapshotLoader, node_format, node_spec

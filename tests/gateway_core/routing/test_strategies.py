@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from pictures import Clock, combo, provider, tables_of
+from snapshots import Clock, combo, provider, snapshot_of
 
 from gateway_core import Conversation, Media, Model, Target, Text, Turn, UpstreamError
 from gateway_core.config.environment import Environment
@@ -43,7 +43,7 @@ class Row:
         **settings: Any,
     ) -> str:
         plan = Plan(members=members, combo=combo("c"), strategy=strategy)
-        given = tables_of(ACME, settings=settings)
+        given = snapshot_of(ACME, settings=settings)
         found = self.order.members(plan, given, session, lambda: asked)
         assert Counter(each.name for each in found) == Counter(each.name for each in members)
         return "".join(each.name for each in found)

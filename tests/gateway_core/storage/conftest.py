@@ -3,7 +3,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from things import opened
+from example_table import open_database
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.migrate import migrate, packaged_migrations
@@ -53,13 +53,15 @@ async def database(clock: Clock) -> AsyncIterator[Database]:
 
 @pytest.fixture(params=["file", "memory"])
 async def things(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
-    database = await opened(tmp_path / "data.sqlite" if request.param == "file" else ":memory:")
+    database = await open_database(
+        tmp_path / "data.sqlite" if request.param == "file" else ":memory:"
+    )
     yield database
     await database.close()
 
 
 @pytest.fixture
 async def filed(tmp_path: Path) -> AsyncIterator[SqliteDatabase]:
-    database = await opened(tmp_path / "data.sqlite")
+    database = await open_database(tmp_path / "data.sqlite")
     yield database
     await database.close()

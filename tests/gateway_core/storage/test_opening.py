@@ -3,7 +3,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from things import INSERT
+from example_table import INSERT
 
 from gateway_core.config.data_dir import DataDir
 from gateway_core.config.errors import (

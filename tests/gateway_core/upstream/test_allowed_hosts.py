@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pictures import provider
+from snapshots import provider
 
 from gateway_core import OAuth
 from gateway_core.upstream.allowed_hosts import allowed_hosts, is_named, origin_of

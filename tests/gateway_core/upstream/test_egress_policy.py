@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 from msgspec.structs import force_setattr, replace
-from pictures import provider
+from snapshots import provider
 
 from gateway_core import Credential, ProviderSpec, UpstreamRequest, UpstreamResponse
 from gateway_core.contracts.errors import HostRefused

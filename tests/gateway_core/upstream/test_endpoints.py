@@ -3,7 +3,7 @@
 import pytest
 from gateway_format_openai import CHAT
 from msgspec.structs import replace
-from pictures import call, provider, target
+from snapshots import call, provider, target
 
 from gateway_core import Auth, Credential, WireFormat
 from gateway_core.upstream.endpoints import EndpointCache, authorization, headers, request, url

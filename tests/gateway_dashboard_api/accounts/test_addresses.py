@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import KEY, AdminGateway
-from audiences import SECRET, by_key, by_session
+from caller_kinds import SECRET, with_key, with_session
 
 from gateway_core.storage.stores.connection import ConnectionChange
 
@@ -33,7 +33,7 @@ ADDRESSES: list[dict[str, Any]] = [
 async def test_a_key_may_not_say_where_calls_go(admin: AdminGateway, body: dict[str, Any]) -> None:
     row = await admin.connect()
     new = {"provider": "acme", "name": "other", "apiKey": KEY, **body}
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         changed = await key.call("PUT", f"/api/providers/{row['id']}", body, status=403)
         patched = await key.call("PATCH", f"/api/providers/{row['id']}", body, status=403)
         made = await key.call("POST", "/api/providers", new, status=403)
@@ -49,7 +49,7 @@ async def test_a_key_may_not_say_where_calls_go(admin: AdminGateway, body: dict[
 async def test_a_key_may_not_try_an_address(admin: AdminGateway) -> None:
     body = {"provider": "acme", "apiKey": "key-canary", "baseUrl": admin.other.url}
     node = {"baseUrl": admin.other.url, "apiKey": "key-canary"}
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         await key.call("POST", "/api/providers/validate", body, status=403)
         await key.call("POST", "/api/provider-nodes/validate", node, status=403)
 
@@ -63,7 +63,7 @@ async def test_nobody_tries_a_proxy_or_a_crawler_at_what_is_never_called(
     url = f"http://{host}:3128"
 
     tried = await admin.call("POST", "/api/settings/proxy-test", {"proxyUrl": url}, status=400)
-    async with by_session(admin) as person:
+    async with with_session(admin) as person:
         person.client.headers["origin"] = "http://127.0.0.1"
         path, body = "/api/settings/firecrawl/detect", {"baseUrl": url}
         looked = await person.call("POST", path, body, status=400)
@@ -73,7 +73,7 @@ async def test_nobody_tries_a_proxy_or_a_crawler_at_what_is_never_called(
 
 
 async def test_a_key_may_still_add_and_change_accounts(admin: AdminGateway) -> None:
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         row = await key.connect()
         changed = await key.call(
             "PUT", f"/api/providers/{row['id']}", {"name": "new", DATA: {"region": "eu"}}
@@ -87,7 +87,7 @@ async def test_a_key_may_not_move_a_node(admin: AdminGateway) -> None:
     body = {"name": "n", "prefix": "mine", "baseUrl": admin.vendor.url}
     node = (await admin.call("POST", "/api/provider-nodes", body, status=201))["node"]
     one = f"/api/provider-nodes/{node['id']}"
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         await key.call("POST", "/api/provider-nodes", {**body, "prefix": "other"}, status=403)
         await key.call("PUT", one, {"baseUrl": admin.other.url}, status=403)
         renamed = await key.call("PUT", one, {"name": "m", "baseUrl": node["baseUrl"]})
@@ -102,7 +102,7 @@ async def test_a_key_may_not_move_a_node(admin: AdminGateway) -> None:
 async def test_a_key_sees_a_proxy_without_its_password(admin: AdminGateway, stored: str) -> None:
     row = await admin.connect(connectionProxyEnabled=True, connectionProxyUrl=PROXY)
     await _store(admin, row["id"], stored)
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         listed = (await key.call("GET", "/api/providers"))["connections"]
         one = (await key.call("GET", f"/api/providers/{row['id']}"))["connection"]
         renamed = await key.call("PUT", f"/api/providers/{row['id']}", {"name": "new"})
@@ -123,7 +123,7 @@ async def test_a_key_cannot_pin_a_test(admin: AdminGateway) -> None:
     row = await admin.connect()
     asked = {"model": "acme/large", "connectionId": row["id"]}
     many = {"models": [{"model": "acme/large"}], "connectionId": row["id"]}
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         await key.call("POST", "/api/models/test", asked, status=403)
         await key.call("POST", "/api/models/test/batch", many, status=403)
         await key.call("POST", f"/api/providers/{row['id']}/test-models", many, status=403)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import AdminGateway
-from audiences import by_key
+from caller_kinds import with_key
 
 pytestmark = pytest.mark.anyio
 PATH = "/api/connection-groups"
@@ -90,6 +90,6 @@ async def test_a_member_is_named_shortly(admin: AdminGateway) -> None:
 
 
 async def test_a_restricted_key_reads_groups_and_changes_none(admin: AdminGateway) -> None:
-    async with by_key(admin, rpmLimit=9) as key:
+    async with with_key(admin, rpmLimit=9) as key:
         assert await key.call("GET", PATH) == {"groups": []}
         await key.call("POST", PATH, {"name": "work"}, status=403)

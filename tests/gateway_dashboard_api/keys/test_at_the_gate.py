@@ -10,7 +10,7 @@ import pytest
 from admin_gateway import AdminGateway, client_of, opened
 from fake_vendor import Said
 from gateway_keys import PATH, REMOTE, bearer, chat, key_for, remote
-from moving import Clock
+from manual_clock import Clock
 
 from gateway_core.storage.moments import iso
 

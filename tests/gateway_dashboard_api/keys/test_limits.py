@@ -11,7 +11,7 @@ import pytest
 from admin_gateway import REPLY, AdminGateway, opened
 from fake_vendor import Asked, Said
 from gateway_keys import PATH, bearer, chat, key_for, remote, status_of
-from moving import Clock
+from manual_clock import Clock
 
 from gateway_core.storage.moments import next_midnight
 

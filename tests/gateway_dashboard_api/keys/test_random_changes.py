@@ -14,7 +14,7 @@ from gateway_keys import PATH, chat, key_for, remote
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multiple, rule
-from moving import Clock
+from manual_clock import Clock
 
 from gateway_core.storage.moments import iso
 

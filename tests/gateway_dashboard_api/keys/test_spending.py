@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from admin_gateway import AdminGateway, opened
 from gateway_keys import PATH, key_for, remote, status_of
-from moving import Clock
+from manual_clock import Clock
 
 pytestmark = pytest.mark.anyio
 USAGE = f"{PATH}/usage"

@@ -14,7 +14,7 @@ import pytest
 from identity_provider import CLIENT, EMAIL, SECRET, IdentityProvider, running
 from login_gateway import PASSWORD, Browser, LoginGateway
 from login_gateway import SECRET as JWT_SECRET
-from served import served
+from served_gateway import serve_gateway
 
 Log = pytest.LogCaptureFixture
 pytestmark = [
@@ -383,7 +383,7 @@ async def test_no_other_path_is_public(server: LoginGateway, browser: Browser, p
 def test_over_a_socket(tmp_path: Path, provider: IdentityProvider) -> None:
     settings: dict[str, Any] = {"authMode": "oidc", **stored(provider)}
     with (
-        served(tmp_path, {}, variables={"JWT_SECRET": JWT_SECRET}) as here,
+        serve_gateway(tmp_path, {}, variables={"JWT_SECRET": JWT_SECRET}) as here,
         httpx2.Client(base_url=here.url) as browser,
     ):
         core = here.gateway.core

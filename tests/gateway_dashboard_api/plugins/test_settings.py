@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 from admin_gateway import AdminGateway, client_of, opened
-from audiences import SECRET, by_key, by_session, nobody
+from caller_kinds import SECRET, with_key, with_session, without_credentials
 from msgspec import Meta, Struct
 
 from gateway_core import hookimpl
@@ -259,9 +259,9 @@ async def test_a_change_that_cannot_be_audited_is_not_made(
 
 async def test_a_key_may_look_and_an_operator_may_write(admin: AdminGateway) -> None:
     async with (
-        by_key(admin) as key,
-        by_session(admin) as session,
-        nobody(admin, "192.0.2.9") as n,
+        with_key(admin) as key,
+        with_session(admin) as session,
+        without_credentials(admin, "192.0.2.9") as n,
     ):
         await key.call("GET", PATH)
         await key.call("PATCH", PATH, {"region": "us"}, status=403)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from admin_gateway import KEY, AdminGateway
-from audiences import by_key, nobody
+from caller_kinds import with_key, without_credentials
 from fake_vendor import Said
 from real_proxy import VENDOR, RealProxy, real_proxy
 
@@ -177,7 +177,7 @@ async def test_there_is_nothing_to_deploy_a_relay_with(admin: AdminGateway, kind
 async def test_a_key_sees_no_password_and_sets_no_proxy(admin: AdminGateway) -> None:
     pool = await new_pool(admin, proxyUrl="http://me:word@127.0.0.1:3128")
     odd = await new_pool(admin, proxyUrl="https://127.0.0.1:3128/relay", type="vercel")
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         listed = await key.call("GET", PATH)
         one = f"{PATH}/{pool['id']}"
         made = await key.call("POST", PATH, {"name": "x", "proxyUrl": GONE}, status=403)
@@ -193,7 +193,7 @@ async def test_a_key_sees_no_password_and_sets_no_proxy(admin: AdminGateway) -> 
 
 
 async def test_pools_require_a_credential(admin: AdminGateway) -> None:
-    async with nobody(admin) as here:
+    async with without_credentials(admin) as here:
         await here.call("GET", PATH, status=401)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from admin_gateway import AdminGateway
-from audiences import SECRET, by_key, by_session, nobody
+from caller_kinds import SECRET, with_key, with_session, without_credentials
 from fake_vendor import Said
 from real_proxy import real_proxy
 
@@ -27,7 +27,7 @@ def variables() -> dict[str, str]:
 async def session(admin: AdminGateway) -> AsyncIterator[AdminGateway]:
     """Somebody who has signed in; the vendor lets everybody in."""
     admin.vendor.key = None
-    async with by_session(admin) as here:
+    async with with_session(admin) as here:
         yield here
 
 
@@ -103,10 +103,10 @@ async def test_looking_for_servers_requires_a_session(
 ) -> None:
     body: dict[str, Any] | None = {} if method == "POST" else None
     await admin.call(method, path, body, status=401)
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         await key.call(method, path, body, status=403)
     await admin.call("PATCH", "/api/settings", {"requireLogin": False})
-    async with nobody(admin) as here:
+    async with without_credentials(admin) as here:
         await here.call(method, path, body, status=401)
 
     assert admin.vendor.calls() == []
@@ -167,7 +167,7 @@ async def test_the_stored_proxy_is_tested_by_default(admin: AdminGateway) -> Non
     serve_page(admin)
     async with real_proxy("http", "me:word") as proxy:
         await admin.call("PATCH", "/api/settings", {"outboundProxyUrl": proxy.url})
-        async with by_key(admin) as key:
+        async with with_key(admin) as key:
             tried = await key.call("POST", PROXY, {})
             refused = await key.call("POST", PROXY, {"proxyUrl": proxy.url}, status=403)
 

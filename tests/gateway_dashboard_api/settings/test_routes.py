@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import AdminGateway
-from audiences import SECRET, by_key, by_session, nobody
+from caller_kinds import SECRET, with_key, with_session, without_credentials
 
 from gateway_core.config.settings import traits
 
@@ -72,7 +72,7 @@ async def test_a_patch_applies_at_once_and_changes_nothing_else(admin: AdminGate
 
 
 async def test_keys_are_required_from_the_next_call_on(admin: AdminGateway) -> None:
-    async with nobody(admin) as here:
+    async with without_credentials(admin) as here:
         assert (await here.chat("echo/echo")).status_code == 200
 
         await admin.call("PATCH", PATH, {"requireApiKey": True})
@@ -194,7 +194,7 @@ OURS = {
 
 async def test_a_key_sees_neither_the_login_nor_passwords(admin: AdminGateway) -> None:
     await admin.call("PATCH", PATH, OURS)
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         shown = await key.call("GET", PATH)
 
     assert HIDDEN.isdisjoint(shown)
@@ -210,7 +210,7 @@ async def test_an_operator_sees_everything_but_secrets(admin: AdminGateway, audi
     if audience == "command line":
         shown = await admin.call("GET", PATH)
     else:
-        opened = by_session(admin) if audience == "session" else nobody(admin)
+        opened = with_session(admin) if audience == "session" else without_credentials(admin)
         async with opened as here:
             shown = await here.call("GET", PATH)
 
@@ -221,7 +221,7 @@ async def test_an_operator_sees_everything_but_secrets(admin: AdminGateway, audi
 
 
 async def test_settings_require_a_credential(admin: AdminGateway) -> None:
-    async with nobody(admin) as here:
+    async with without_credentials(admin) as here:
         await here.call("GET", PATH, status=401)
         await here.call("PATCH", PATH, {"cavemanEnabled": True}, status=401)
 
@@ -242,7 +242,7 @@ async def test_a_key_may_not_change_access_addresses_or_retention(
     admin: AdminGateway, name: str
 ) -> None:
     value = "canary" if name == "oidcClientSecret" else traits()[name].default
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         answer = await key.call("PATCH", PATH, {name: value, "cavemanEnabled": True}, status=403)
 
     assert answer["error"] == f"An API key may not change {name}"
@@ -252,9 +252,9 @@ async def test_a_key_may_not_change_access_addresses_or_retention(
 async def test_a_key_may_change_other_settings_and_a_restricted_one_none(
     admin: AdminGateway,
 ) -> None:
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         shown = await key.call("PATCH", PATH, {"comboStrategy": "round-robin"})
-    async with by_key(admin, rpmLimit=5) as key:
+    async with with_key(admin, rpmLimit=5) as key:
         await key.call("PATCH", PATH, {"comboStrategy": "fallback"}, status=403)
 
     assert HIDDEN.isdisjoint(shown)

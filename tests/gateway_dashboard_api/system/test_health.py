@@ -2,7 +2,7 @@
 
 import pytest
 from admin_gateway import AdminGateway
-from audiences import by_key, nobody
+from caller_kinds import with_key, without_credentials
 
 from gateway_core.contracts.errors import UpstreamError
 from gateway_core.routing.cooldowns import EVERY_MODEL
@@ -14,7 +14,7 @@ HEALTH = "/api/health/providers"
 
 async def test_the_sign_in_page_knows_whether_to_ask(admin: AdminGateway) -> None:
     await admin.call("PATCH", "/api/settings", {"requireLogin": False, "tunnelUrl": "https://t"})
-    async with nobody(admin, "192.0.2.1") as here:
+    async with without_credentials(admin, "192.0.2.1") as here:
         flags = await here.call("GET", "/api/settings/require-login")
 
     assert flags == {
@@ -49,9 +49,9 @@ async def test_a_page_that_makes_no_sense_is_refused(admin: AdminGateway, query:
 
 
 async def test_the_audit_trail_is_for_operators(admin: AdminGateway) -> None:
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         await key.call("GET", "/api/audit", status=403)
-    async with nobody(admin) as here:
+    async with without_credentials(admin) as here:
         await here.call("GET", "/api/audit", status=401)
 
 

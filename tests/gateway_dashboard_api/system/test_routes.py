@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from admin_gateway import AdminGateway
-from audiences import SECRET, by_key, by_session, nobody
+from caller_kinds import SECRET, with_key, with_session, without_credentials
 
 pytestmark = pytest.mark.anyio
 STOP = {"authorization": "Bearer stop-canary"}
@@ -29,7 +29,7 @@ async def stopped() -> AsyncIterator[asyncio.Event]:
 
 
 async def test_probes_need_no_credential(admin: AdminGateway) -> None:
-    async with nobody(admin, "192.0.2.1") as here:
+    async with without_credentials(admin, "192.0.2.1") as here:
         assert await here.call("GET", "/api/livez") == {"ok": True}
         begun = await here.client.get("/api/init")
         told = await here.call("GET", "/api/version")
@@ -41,7 +41,7 @@ async def test_probes_need_no_credential(admin: AdminGateway) -> None:
 
 
 async def test_the_locale_is_kept_in_a_cookie(admin: AdminGateway) -> None:
-    async with nobody(admin, "192.0.2.1") as here:
+    async with without_credentials(admin, "192.0.2.1") as here:
         answer = await here.client.post("/api/locale", json={"locale": "pt-BR"})
 
     assert answer.json() == {"success": True, "locale": "pt-BR"}
@@ -79,7 +79,7 @@ async def test_a_program_that_only_has_a_gateway_in_it_is_not_stopped(admin: Adm
 
 
 async def test_a_session_needs_the_secret_too(admin: AdminGateway, stopped: asyncio.Event) -> None:
-    async with by_session(admin) as here:
+    async with with_session(admin) as here:
         bare = await here.call("POST", SHUTDOWN, status=401)
         wrong = {"authorization": "Bearer stop-canary2"}
         other = await here.call("POST", SHUTDOWN, headers=wrong, status=401)
@@ -91,10 +91,10 @@ async def test_a_session_needs_the_secret_too(admin: AdminGateway, stopped: asyn
 
 
 async def test_the_secret_alone_is_not_enough(admin: AdminGateway, stopped: asyncio.Event) -> None:
-    async with nobody(admin) as here:
+    async with without_credentials(admin) as here:
         await here.call("POST", SHUTDOWN, headers=STOP, status=401)
         await here.call("POST", "/api/version/shutdown", status=401)
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         await key.call("POST", SHUTDOWN, headers=STOP, status=403)
         await key.call("POST", "/api/version/shutdown", status=403)
         await key.call("POST", "/api/version/update", status=403)

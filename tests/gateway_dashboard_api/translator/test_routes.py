@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from admin_gateway import KEY, AdminGateway, opened, refused
-from audiences import by_key
+from caller_kinds import with_key
 
 from gateway_dashboard_api.admin_context import AdminContext
 from gateway_dashboard_api.translator.console import Console, console_of
@@ -213,7 +213,7 @@ async def test_it_is_not_there_unless_it_is_switched_on(admin: AdminGateway) -> 
 
 
 async def test_a_key_cannot_debug(admin: AdminGateway) -> None:
-    async with by_key(admin) as key:
+    async with with_key(admin) as key:
         for method, path in ROUTES:
             await key.call(method, path, {} if method == "POST" else None, status=403)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from admin_gateway import AdminGateway
-from audiences import by_key
+from caller_kinds import with_key
 from ledger_rows import keep, row
 
 from gateway_core.storage.stores.request_details import RequestDetail
@@ -43,7 +43,7 @@ async def test_a_call_is_shown_with_its_recorded_bodies(admin: AdminGateway) -> 
 async def test_a_key_sees_the_figures_only(admin: AdminGateway) -> None:
     await kept(admin)
 
-    async with by_key(admin) as caller:
+    async with with_key(admin) as caller:
         answer = await caller.call("GET", PATH)
 
     shown = answer["details"][0]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 from admin_gateway import AdminGateway
-from audiences import by_key, nobody
+from caller_kinds import with_key, without_credentials
 from ledger_rows import HOUR, keep, row
 
 from gateway_core.storage.errors import StorageUnavailable
@@ -86,7 +86,7 @@ async def test_an_export_is_written_down_first(admin: AdminGateway) -> None:
 
 
 async def test_a_key_and_an_unauthenticated_caller_are_refused(admin: AdminGateway) -> None:
-    async with by_key(admin) as caller:
+    async with with_key(admin) as caller:
         await caller.call("GET", PATH, status=403)
-    async with nobody(admin, "192.0.2.9") as caller:
+    async with without_credentials(admin, "192.0.2.9") as caller:
         await caller.call("GET", PATH, status=401)

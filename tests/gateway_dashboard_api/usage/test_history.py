@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import AdminGateway
-from audiences import by_key
+from caller_kinds import with_key
 from ledger_rows import DAY, NOW, keep, row
 
 from gateway_core.storage.moments import iso
@@ -178,7 +178,7 @@ async def test_a_large_ledger_is_paged_and_filtered_quickly(admin: AdminGateway)
 async def test_a_key_reads_the_rows_and_finds_no_key_in_them(admin: AdminGateway) -> None:
     await keep(admin, row(api_key_id="k-1"))
 
-    async with by_key(admin) as caller:
+    async with with_key(admin) as caller:
         answer = await caller.client.get(PATH)
 
     assert answer.status_code == 200

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import AdminGateway, opened
-from audiences import by_key, nobody
+from caller_kinds import with_key, without_credentials
 from ledger_rows import DAY, NOW, keep, row
 
 from gateway_core.storage.moments import iso
@@ -114,11 +114,11 @@ async def test_deleted_rows_are_gone_from_the_disk(admin: AdminGateway, tmp_path
 
 
 async def test_only_an_operator_who_has_proven_it_may_delete(admin: AdminGateway) -> None:
-    async with by_key(admin) as caller:
+    async with with_key(admin) as caller:
         await caller.call("GET", PATH, status=403)
         await caller.call("POST", PATH, {"days": 7}, status=403)
     await admin.call("PATCH", "/api/settings", {"requireLogin": False})
-    async with nobody(admin) as caller:
+    async with without_credentials(admin) as caller:
         await caller.call("GET", PATH)
         await caller.call("POST", PATH, {"days": 7}, status=401)
 

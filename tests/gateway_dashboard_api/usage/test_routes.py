@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from admin_gateway import AdminGateway, opened
-from audiences import by_key
+from caller_kinds import with_key
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from ledger_rows import DAY, HOUR, NOW, keep, row, total
@@ -298,7 +298,7 @@ async def test_a_reset_of_no_known_period_deletes_nothing(admin: AdminGateway, p
 async def test_a_restricted_key_deletes_nothing(admin: AdminGateway) -> None:
     await keep(admin, row(0))
 
-    async with by_key(admin, rpmLimit=5) as caller:
+    async with with_key(admin, rpmLimit=5) as caller:
         await caller.call("POST", "/api/usage/reset", {"period": "all"}, status=403)
 
     assert (await admin.call("GET", STATS))["totalRequests"] == 1

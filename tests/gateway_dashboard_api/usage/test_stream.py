@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from admin_gateway import AdminGateway
 from ledger_rows import DAY, NOW, keep, row
-from served import served
+from served_gateway import serve_gateway
 
 from gateway_core.identity.credentials import CLI_HEADER
 from gateway_core.metering.in_flight import InFlight
@@ -189,7 +189,7 @@ async def test_a_gateway_that_stops_ends_the_streams(
 
 
 def test_a_client_may_leave(tmp_path: Path) -> None:
-    with served(tmp_path, {}) as here:
+    with serve_gateway(tmp_path, {}) as here:
         headers = {CLI_HEADER: here.gateway.core.identity.cli_token}
         with httpx2.stream("GET", f"{here.url}/api/usage/stream", headers=headers) as told:
             first = next(told.iter_lines())

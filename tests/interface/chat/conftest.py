@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 from chat_endpoints import CLAUDE_VENDOR, GPT_VENDOR
-from served import Served, served
+from served_gateway import Served, serve_gateway
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = Path(tmp_path_factory.mktemp("gateway"))
     scripts = {"openai": GPT_VENDOR, "claude": CLAUDE_VENDOR}
-    with served(folder, scripts, variables={"SSE_KEEPALIVE_MS": "300"}) as here:
+    with serve_gateway(folder, scripts, variables={"SSE_KEEPALIVE_MS": "300"}) as here:
         yield here
 
 

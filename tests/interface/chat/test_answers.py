@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from chat_endpoints import BODIES, CLAUDE_VENDOR, GPT, GPT_VENDOR, PATHS, UUID, gpt_stream, post
 from fake_vendor import Said
-from served import Served, served
+from served_gateway import Served, serve_gateway
 
 from gateway_core import Model, ProviderSpec
 from gateway_core.contracts.kinds import Kind
@@ -65,7 +65,7 @@ def test_a_model_of_another_kind_is_refused_on_chat_endpoints(
             )
         ]
 
-    with served(tmp_path, {"openai": GPT_VENDOR}, specs=specs) as other:
+    with serve_gateway(tmp_path, {"openai": GPT_VENDOR}, specs=specs) as other:
         body = {**BODIES["openai"], "model": "speaker/voice-1"}
         answer = http.post(other.url + PATHS["openai"], json=body)
 

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from chat_endpoints import GPT, PATHS, post
 from fake_vendor import Asked, Said
-from served import Served, served
+from served_gateway import Served, serve_gateway
 
 RESPONSE = json.dumps(
     {
@@ -72,7 +72,7 @@ def test_only_members_of_a_combo_that_can_look_it_up_are_tried(
 ) -> None:
     scripts = {"openai": says(GPT), "openai-responses": says(RESPONSE)}
     body = {"model": "pair", "input": "hi", "previous_response_id": "resp_1"}
-    with served(tmp_path, scripts) as here:
+    with serve_gateway(tmp_path, scripts) as here:
         add_combo(here, "pair", "v-openai/m", "v-openai-responses/m")
 
         answer = http.post(here.url + PATHS["openai-responses"], json=body)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 from chat_endpoints import BODIES, PATHS, post
-from served import Served
+from served_gateway import Served
 
 FILE = "https://generativelanguage.googleapis.com/v1beta/files/abc"
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n and so on").decode()

@@ -6,7 +6,7 @@ import httpx2
 import openai
 import pytest
 from chat_endpoints import post
-from served import Served
+from served_gateway import Served
 
 ASKED = {"role": "user", "content": "hi"}
 NAMED: list[tuple[str, dict[str, Any], str]] = [

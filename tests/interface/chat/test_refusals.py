@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from chat_endpoints import BODIES, GPT_VENDOR, PATHS, UUID, post
 from fake_vendor import Said
-from served import Served
+from served_gateway import Served
 
 
 @pytest.mark.parametrize("wire", ["openai", "claude"])

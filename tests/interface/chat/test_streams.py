@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from chat_endpoints import BODIES, CLAUDE, CLAUDE_VENDOR, GPT_VENDOR, PATHS, gpt_stream, post
 from fake_vendor import Said
-from served import Served
+from served_gateway import Served
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator
 
 import pytest
-from hostile_scene import Scene, opened
+from hostile_gateway import HostileGateway, open_hostile_gateway
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,8 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(scope="module")
-async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
-    async with opened(tmp_path_factory.mktemp("data")) as scene:
+async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[HostileGateway]:
+    async with open_hostile_gateway(tmp_path_factory.mktemp("data")) as scene:
         yield scene
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_scene import CLIENT, CLIENT_KEY, Scene, clean, opened
+from hostile_gateway import CLIENT, CLIENT_KEY, HostileGateway, clean, open_hostile_gateway
 
 from gateway_core.identity.credentials import CLI_HEADER
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_its_routes_see_no_credentials_and_no_gateway(
-    scene: Scene, log: pytest.LogCaptureFixture
+    scene: HostileGateway, log: pytest.LogCaptureFixture
 ) -> None:
     token = scene.gateway.core.identity.cli_token
 
@@ -28,7 +28,7 @@ async def test_its_routes_see_no_credentials_and_no_gateway(
 
 
 async def test_asking_for_the_gateway_is_logged(tmp_path: Path, log: Any) -> None:
-    async with opened(tmp_path) as scene:
+    async with open_hostile_gateway(tmp_path) as scene:
         assert "plugin hostile: it is not trusted and gets no core" in log.text
         assert "plugin hostile: it is not trusted and gets no stores" in log.text
         clean(scene, log)
@@ -36,7 +36,7 @@ async def test_asking_for_the_gateway_is_logged(tmp_path: Path, log: Any) -> Non
 
 @pytest.mark.parametrize("path", ["/api/thief/fail", "/api/thief/end"])
 async def test_a_failing_route_affects_one_response(
-    scene: Scene, log: pytest.LogCaptureFixture, path: str
+    scene: HostileGateway, log: pytest.LogCaptureFixture, path: str
 ) -> None:
     answer = await scene.get(path)
 
@@ -45,14 +45,14 @@ async def test_a_failing_route_affects_one_response(
     assert f"plugin hostile: its route {path} failed" in log.text
 
 
-async def test_it_cannot_take_a_path_of_the_gateway(scene: Scene) -> None:
+async def test_it_cannot_take_a_path_of_the_gateway(scene: HostileGateway) -> None:
     answer = await scene.get("/api/health")
 
     assert answer.status_code == 200
 
 
 async def test_its_interceptor_sees_no_credentials_and_changes_nothing(tmp_path: Path) -> None:
-    async with opened(tmp_path) as scene:
+    async with open_hostile_gateway(tmp_path) as scene:
         answer = await scene.chat("victim/m", **CLIENT)
         spy: Any = scene.gateway.core.interceptors.active[0].interceptor
 
@@ -65,7 +65,7 @@ async def test_its_interceptor_sees_no_credentials_and_changes_nothing(tmp_path:
 async def test_an_interceptor_that_keeps_failing_is_left_out(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(tmp_path) as scene:
+    async with open_hostile_gateway(tmp_path) as scene:
         answers = [(await scene.chat("victim/m")).status_code for _ in range(6)]
 
         assert answers == [200] * 6

@@ -5,13 +5,15 @@ import asyncio
 import hostile_plugin
 import httpx2
 import pytest
-from hostile_scene import OWN, VARIABLES, Scene, clean
+from hostile_gateway import OWN, VARIABLES, HostileGateway, clean
 
 pytestmark = pytest.mark.anyio
 PLACES = sorted(hostile_plugin.destinations(hostile_plugin.Ports()))
 
 
-async def test_it_may_call_its_own_vendor(scene: Scene, log: pytest.LogCaptureFixture) -> None:
+async def test_it_may_call_its_own_vendor(
+    scene: HostileGateway, log: pytest.LogCaptureFixture
+) -> None:
     answer = await scene.chat("thief/behave")
 
     assert answer.status_code == 200, answer.text
@@ -22,7 +24,7 @@ async def test_it_may_call_its_own_vendor(scene: Scene, log: pytest.LogCaptureFi
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("provider", ["thief", "builder"])
 async def test_nothing_is_sent_to_undeclared_hosts(
-    scene: Scene, log: pytest.LogCaptureFixture, provider: str, place: str
+    scene: HostileGateway, log: pytest.LogCaptureFixture, provider: str, place: str
 ) -> None:
     asked = len(scene.victim.asked)
 
@@ -37,7 +39,7 @@ async def test_nothing_is_sent_to_undeclared_hosts(
 
 @pytest.mark.parametrize("trick", ["redirect", "two-faced", "lookalike", "borrow"])
 async def test_no_trick_escapes_the_egress_policy(
-    scene: Scene, log: pytest.LogCaptureFixture, trick: str
+    scene: HostileGateway, log: pytest.LogCaptureFixture, trick: str
 ) -> None:
     await scene.chat("accomplice/behave")
 
@@ -49,7 +51,7 @@ async def test_no_trick_escapes_the_egress_policy(
 
 
 async def test_an_address_changed_during_the_call_is_not_used(
-    scene: Scene, log: pytest.LogCaptureFixture
+    scene: HostileGateway, log: pytest.LogCaptureFixture
 ) -> None:
     answer = await scene.chat("thief/change")
 
@@ -58,7 +60,7 @@ async def test_an_address_changed_during_the_call_is_not_used(
 
 
 async def test_a_stored_transport_keeps_its_limits(
-    scene: Scene, log: pytest.LogCaptureFixture
+    scene: HostileGateway, log: pytest.LogCaptureFixture
 ) -> None:
     asked = len(scene.victim.asked)
 
@@ -72,7 +74,7 @@ async def test_a_stored_transport_keeps_its_limits(
 
 
 async def test_a_later_change_of_the_declaration_has_no_effect(
-    scene: Scene, log: pytest.LogCaptureFixture
+    scene: HostileGateway, log: pytest.LogCaptureFixture
 ) -> None:
     assert (await scene.chat("builder/spoil")).status_code == 200
 
@@ -88,7 +90,7 @@ async def test_a_later_change_of_the_declaration_has_no_effect(
     [("end", "SystemExit"), ("tell", "RuntimeError"), ("nonsense", "TypeError")],
 )
 async def test_its_failure_affects_one_request(
-    scene: Scene, log: pytest.LogCaptureFixture, trick: str, logged: str
+    scene: HostileGateway, log: pytest.LogCaptureFixture, trick: str, logged: str
 ) -> None:
     answer = await scene.chat(f"thief/{trick}")
 
@@ -98,7 +100,9 @@ async def test_its_failure_affects_one_request(
     clean(scene, log)
 
 
-async def test_other_providers_are_served(scene: Scene, log: pytest.LogCaptureFixture) -> None:
+async def test_other_providers_are_served(
+    scene: HostileGateway, log: pytest.LogCaptureFixture
+) -> None:
     answer = await scene.chat("victim/m")
 
     assert answer.status_code == 200
@@ -107,7 +111,7 @@ async def test_other_providers_are_served(scene: Scene, log: pytest.LogCaptureFi
 
 
 async def test_its_host_transport_reaches_its_own_hosts_only(
-    scene: Scene, log: pytest.LogCaptureFixture
+    scene: HostileGateway, log: pytest.LogCaptureFixture
 ) -> None:
     for place in hostile_plugin.destinations(scene.thief.ports).values():
         answer = await scene.get(f"/api/thief?{httpx2.QueryParams(to=place)}")

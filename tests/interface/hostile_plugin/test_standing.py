@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-from hostile_scene import CLIENT, OWN, Scene, opened
+from hostile_gateway import CLIENT, OWN, HostileGateway, open_hostile_gateway
 
 from gateway_core.plugins import State
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_its_arguments_contain_its_own_secret_only(scene: Scene) -> None:
+async def test_its_arguments_contain_its_own_secret_only(scene: HostileGateway) -> None:
     await scene.chat("thief/behave", **CLIENT)
 
     told = repr(
@@ -21,7 +21,7 @@ async def test_its_arguments_contain_its_own_secret_only(scene: Scene) -> None:
     assert "canary-secret" not in told.replace(OWN, "")
 
 
-async def test_it_cannot_take_names_of_others(scene: Scene) -> None:
+async def test_it_cannot_take_names_of_others(scene: HostileGateway) -> None:
     registry = scene.gateway.core.snapshot.registry
 
     assert registry.provider_plugins["openai"] == "openai"
@@ -32,7 +32,7 @@ async def test_it_cannot_take_names_of_others(scene: Scene) -> None:
     assert "the alias is left out: 'vc' already stands for" in scene.problems()
 
 
-async def test_variables_of_others_create_no_account_for_it(scene: Scene) -> None:
+async def test_variables_of_others_create_no_account_for_it(scene: HostileGateway) -> None:
     connections = await scene.gateway.core.stores.connections.list()
 
     made = {each.provider for each in connections if each.data.get("source") == "environment"}
@@ -42,7 +42,7 @@ async def test_variables_of_others_create_no_account_for_it(scene: Scene) -> Non
 
 
 async def test_a_bundled_id_is_reserved_while_its_plugin_is_disabled(tmp_path: Path) -> None:
-    async with opened(tmp_path, GATEWAY_BLOCK_PLUGINS="openai") as scene:
+    async with open_hostile_gateway(tmp_path, GATEWAY_BLOCK_PLUGINS="openai") as scene:
         answer = await scene.chat("openai/gpt-5")
 
         assert answer.status_code == 404
@@ -53,7 +53,7 @@ async def test_a_bundled_id_is_reserved_while_its_plugin_is_disabled(tmp_path: P
 
 async def test_a_trusted_plugin_may_replace_a_bundled_one(tmp_path: Path) -> None:
     variables = {"GATEWAY_BLOCK_PLUGINS": "openai", "GATEWAY_TRUST_PLUGINS": "hostile"}
-    async with opened(tmp_path, **variables) as scene:
+    async with open_hostile_gateway(tmp_path, **variables) as scene:
         answer = await scene.chat("openai/gpt-5")
         told = (await scene.get("/api/thief")).json()
 
@@ -65,7 +65,7 @@ async def test_a_trusted_plugin_may_replace_a_bundled_one(tmp_path: Path) -> Non
 async def test_exiting_in_its_lifespan_does_not_end_the_process(
     tmp_path: Path, log: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(tmp_path) as scene:
+    async with open_hostile_gateway(tmp_path) as scene:
         states = {each.name: each.state for each in scene.gateway.core.snapshot.registry.plugins}
         assert states["hostile"] is State.LOADED
 

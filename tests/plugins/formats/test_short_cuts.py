@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from carrying import FOLDERS, WIRES, Carried, carry
 from corpus import answer, items, question
+from generated_requests import ANSWERS, PLAIN, QUESTIONS
+from generated_streams import STREAMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_questions import ANSWERS, PLAIN, QUESTIONS
-from made_streams import STREAMS
-from slow_ways import without_short_cuts
+from translation_runs import FOLDERS, WIRES, TranslationRun, translate
+from without_shortcuts import without_short_cuts
 
 LONGEST = 20_000
 """Bytes of the recordings that are used."""
@@ -51,11 +51,11 @@ def questions(client: str) -> list[bytes]:
     return [body for body in found if body and len(body) < LONGEST]
 
 
-def both(*given: Any, **more: Any) -> tuple[Carried, Carried]:
+def both(*given: Any, **more: Any) -> tuple[TranslationRun, TranslationRun]:
     """What comes of a question the short way and the long way."""
-    short = carry(*given, **more)
+    short = translate(*given, **more)
     with without_short_cuts():
-        return short, carry(*given, **more)
+        return short, translate(*given, **more)
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:

@@ -1,7 +1,7 @@
 """Rows and transactions of SQLite."""
 
 import pytest
-from things import INSERT, ids
+from example_table import INSERT, ids
 
 from gateway_core.storage.errors import TransactionMisuse, UniqueViolation
 from gateway_core.storage.sqlite.engine import SqliteDatabase

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from things import INSERT, ids, opened
+from example_table import INSERT, ids, open_database
 
 from gateway_core.config.errors import DatabaseUnusable
 from gateway_core.storage.errors import StorageUnavailable
@@ -32,7 +32,7 @@ async def test_closing_twice_does_nothing(things: SqliteDatabase) -> None:
 
 
 async def test_closing_undoes_an_open_transaction(tmp_path: Path) -> None:
-    database = await opened(tmp_path / "data.sqlite")
+    database = await open_database(tmp_path / "data.sqlite")
     begun = asyncio.Event()
 
     async def write() -> None:
@@ -53,7 +53,7 @@ async def test_closing_undoes_an_open_transaction(tmp_path: Path) -> None:
 
 
 async def test_a_clean_close_leaves_one_file(tmp_path: Path) -> None:
-    database = await opened(tmp_path / "data.sqlite")
+    database = await open_database(tmp_path / "data.sqlite")
     await database.execute(INSERT, id=1, name="")
     await database.fetch("SELECT * FROM things")
 
@@ -64,7 +64,7 @@ async def test_a_clean_close_leaves_one_file(tmp_path: Path) -> None:
 
 async def test_opening_and_closing_leaks_nothing(tmp_path: Path) -> None:
     path = tmp_path / "data.sqlite"
-    await (await opened(path)).close()
+    await (await open_database(path)).close()
     process = psutil.Process()
     threads, descriptors = threading.active_count(), process.num_fds()
 
@@ -78,7 +78,7 @@ async def test_opening_and_closing_leaks_nothing(tmp_path: Path) -> None:
 
 async def test_a_cancelled_opening_leaks_nothing(tmp_path: Path) -> None:
     path = tmp_path / "data.sqlite"
-    await (await opened(path)).close()
+    await (await open_database(path)).close()
     before = set(threading.enumerate())
 
     for patience in range(20):
@@ -113,7 +113,7 @@ async def test_an_unreadable_database_stops_the_start_and_is_left_alone(
 
 async def test_a_database_with_a_damaged_page_stops_the_start(tmp_path: Path) -> None:
     path = tmp_path / "data.sqlite"
-    database = await opened(path)
+    database = await open_database(path)
     await database.execute_many(INSERT, [{"id": n, "name": "x" * 200} for n in range(500)])
     await database.close()
     content = bytearray(path.read_bytes())

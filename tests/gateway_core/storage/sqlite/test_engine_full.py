@@ -1,7 +1,7 @@
 """SQLite on a full disk."""
 
 import pytest
-from things import INSERT, ids
+from example_table import INSERT, ids
 
 from gateway_core.storage.errors import StorageFull
 from gateway_core.storage.sqlite.engine import SqliteDatabase

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from things import INSERT, ids
+from example_table import INSERT, ids
 
 from gateway_core.storage.sqlite.engine import SqliteDatabase
 

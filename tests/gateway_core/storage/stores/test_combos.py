@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 import pytest
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.storage.database import Database
@@ -56,7 +56,7 @@ async def test_a_name_is_enough(store: ComboStore) -> None:
     assert (made.models, made.members, made.capabilities) == ((), None, None)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "a/b", "ä", "a\n", "<a>"], ids=named)
+@pytest.mark.parametrize("name", ["", "a b", "a/b", "ä", "a\n", "<a>"], ids=parametrize_id)
 async def test_a_name_with_other_characters_is_refused(store: ComboStore, name: str) -> None:
     with pytest.raises(BadRequest, match="A combo's name has"):
         await store.create(ComboChange(name=name))

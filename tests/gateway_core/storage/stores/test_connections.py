@@ -3,7 +3,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.storage.database import Database
@@ -181,7 +181,9 @@ async def test_reordering_takes_the_whole_list(store: ConnectionStore) -> None:
     assert await order(store) == [("c", 1), ("a", 2), ("b", 3)]
 
 
-@pytest.mark.parametrize("ids", [["id-1"], ["id-1", "id-1"], ["id-1", "id-9"], []], ids=named)
+@pytest.mark.parametrize(
+    "ids", [["id-1"], ["id-1", "id-1"], ["id-1", "id-9"], []], ids=parametrize_id
+)
 async def test_reordering_with_another_set_changes_nothing(
     store: ConnectionStore, ids: list[str]
 ) -> None:

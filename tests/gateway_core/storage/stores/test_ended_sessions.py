@@ -1,5 +1,5 @@
 import pytest
-from moving import Clock
+from manual_clock import Clock
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.stores.ended_sessions import GRACE, GROUP, EndedSessionStore

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from moving import Clock
+from manual_clock import Clock
 
 from gateway_core.contracts.errors import BadRequest, NotFound
 from gateway_core.storage.database import Database

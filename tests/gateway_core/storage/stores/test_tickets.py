@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from moving import Clock
+from manual_clock import Clock
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.stores.tickets import Purpose, TicketStore

@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from naming import named
+from parametrize_ids import parametrize_id
 
 from gateway_core.storage.database import Database
 from gateway_core.storage.stores.usage import (
@@ -124,7 +124,7 @@ async def test_a_page_is_newest_first_and_knows_the_total(store: UsageStore) -> 
         (UsageFilter(provider="acme", api_key="k-1"), "1"),
         (UsageFilter(provider="' OR 1=1 --"), ""),
     ],
-    ids=named,
+    ids=parametrize_id,
 )
 async def test_a_filter_selects_rows(store: UsageStore, which: UsageFilter, expected: str) -> None:
     await store.insert_many(

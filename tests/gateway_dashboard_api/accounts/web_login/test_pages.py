@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 from admin_gateway import AdminGateway, opened
-from audiences import SECRET
+from caller_kinds import SECRET
 from fake_vendor import FakeVendor, Said
-from pictures import Clock
+from snapshots import Clock
 from web_logins import ORIGIN, browser
 
 from gateway_core import (

@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 from admin_gateway import AdminGateway, opened
-from audiences import SECRET, by_key, by_session, nobody
-from pictures import Clock
+from caller_kinds import SECRET, with_key, with_session, without_credentials
+from snapshots import Clock
 from web_logins import COOKIES, ORIGIN, Demonstration, browser, plugin
 
 pytestmark = pytest.mark.anyio
@@ -320,14 +320,14 @@ async def test_without_an_origin_of_its_own_there_is_no_assisted_login(
 async def test_only_the_operator_steers_a_login(admin: AdminGateway) -> None:
     login = await started(admin)
     body = {"provider": "pages"}
-    async with nobody(admin, "192.0.2.7") as remote, by_key(admin) as key:
+    async with without_credentials(admin, "192.0.2.7") as remote, with_key(admin) as key:
         for name in ("start", "finish", "cancel"):
             await remote.call("POST", f"{PATH}/{name}", body, status=401)
             await key.call("POST", f"{PATH}/{name}", body, status=403)
         for name in ("status?id=", "popup?grant="):
             await remote.call("GET", f"{PATH}/{name}{login['id']}", status=401)
             await key.call("GET", f"{PATH}/{name}{login['id']}", status=403)
-    async with by_session(admin) as person:
+    async with with_session(admin) as person:
         await person.call("POST", f"{PATH}/start", body)
 
 
@@ -374,7 +374,7 @@ async def test_the_pages_of_a_login_are_at_no_other_host(
     grant = f"/__web_login/bootstrap?grant={login['grant']}"
 
     refused = await admin.client.get(grant)
-    async with nobody(admin, "192.0.2.7") as remote:
+    async with without_credentials(admin, "192.0.2.7") as remote:
         stranger = await remote.client.get(grant)
 
     assert (refused.status_code, stranger.status_code) == (404, 401)

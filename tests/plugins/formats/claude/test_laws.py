@@ -2,7 +2,7 @@
 
 import json
 
-from claude_words import CLIENT, QUICK, VENDOR, call_of, ids, jsons, raw, target, words
+from claude_strategies import CLIENT, QUICK, VENDOR, call_of, ids, jsons, raw, target, words
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from claude_words import CLIENT, QUICK, VENDOR, call_of, jsons, target, words
+from claude_strategies import CLIENT, QUICK, VENDOR, call_of, jsons, target, words
 from hypothesis import given
 from hypothesis import strategies as st
 

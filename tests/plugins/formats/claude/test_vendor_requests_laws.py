@@ -5,7 +5,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from claude_words import QUICK, VENDOR, ids, jsons, raw, target, words
+from claude_strategies import QUICK, VENDOR, ids, jsons, raw, target, words
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 from msgspec.structs import replace
-from pictures import provider, target
+from snapshots import provider, target
 
 from gateway_core import Conversation, Losses, Model, Sampling, Text, Turn
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from carrying import carry
 from gateway_format_openai_responses.vendor_stream import Reader
+from translation_runs import translate
 
 from gateway_core import ToolCall
 from gateway_formats.fold import gather
@@ -60,7 +60,7 @@ def told(answer: Any, name: str) -> bytes:
 
 @pytest.mark.parametrize("vendor", WHOLE)
 def test_the_vendor_is_offered_a_function_with_one_text(vendor: str) -> None:
-    carried = carry("openai-responses", vendor, body(TOOL), [], stream=False, model="m")
+    carried = translate("openai-responses", vendor, body(TOOL), [], stream=False, model="m")
 
     assert b'"patch"' in carried.asked
     assert b"Changes files." in carried.asked
@@ -72,7 +72,7 @@ def test_the_vendor_is_offered_a_function_with_one_text(vendor: str) -> None:
 def test_the_client_gets_the_text_of_the_call(vendor: str) -> None:
     answer = told(WHOLE[vendor], "patch")
 
-    carried = carry("openai-responses", vendor, body(TOOL), [answer], stream=False, model="m")
+    carried = translate("openai-responses", vendor, body(TOOL), [answer], stream=False, model="m")
 
     (item,) = msgspec.json.decode(b"".join(carried.told))["output"]
     assert item["type"] == "custom_tool_call"
@@ -86,7 +86,7 @@ def test_the_client_gets_the_text_of_the_call(vendor: str) -> None:
 def test_within_a_namespace_too(vendor: str) -> None:
     answer = told(WHOLE[vendor], "box__patch")
 
-    carried = carry("openai-responses", vendor, body(GROUP), [answer], stream=False, model="m")
+    carried = translate("openai-responses", vendor, body(GROUP), [answer], stream=False, model="m")
 
     (item,) = msgspec.json.decode(b"".join(carried.told))["output"]
     assert (item["namespace"], item["name"], item["input"]) == ("box", "patch", INPUT)
@@ -103,7 +103,9 @@ def in_pieces() -> list[bytes]:
 
 
 def test_a_stream_gives_the_text_once_it_is_known() -> None:
-    carried = carry("openai-responses", "openai", body(TOOL), in_pieces(), stream=True, model="m")
+    carried = translate(
+        "openai-responses", "openai", body(TOOL), in_pieces(), stream=True, model="m"
+    )
 
     stream = b"".join(carried.told)
     reader = Reader()
@@ -122,7 +124,7 @@ def test_arguments_of_another_shape_come_as_they_are(arguments: str) -> None:
         msgspec.json.encode(TEXT), msgspec.json.encode(arguments)
     )
 
-    carried = carry(
+    carried = translate(
         "openai-responses",
         "openai",
         body(TOOL),
@@ -139,7 +141,7 @@ def test_a_function_of_the_client_stays_one() -> None:
     tool = {"type": "function", "name": "patch", "parameters": {"type": "object"}}
     answer = told(WHOLE["openai"], "patch")
 
-    carried = carry("openai-responses", "openai", body(tool), [answer], stream=False, model="m")
+    carried = translate("openai-responses", "openai", body(tool), [answer], stream=False, model="m")
 
     (item,) = msgspec.json.decode(b"".join(carried.told))["output"]
     assert (item["type"], item["arguments"]) == ("function_call", TEXT)

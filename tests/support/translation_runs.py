@@ -12,7 +12,7 @@ from gateway_format_openai import CHAT
 from gateway_format_openai_responses import FORMATS as RESPONSES
 from msgspec import Raw
 from msgspec.structs import replace
-from pictures import provider, target
+from snapshots import provider, target
 
 from gateway_core import Call, Credential, GatewayError, Kind, Model, WireFormat
 from gateway_core.pipeline.exchanges import Translated, client_side
@@ -33,7 +33,7 @@ _members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 @dataclass
-class Carried:
+class TranslationRun:
     """The vendor's request and the client's answer; ``refused`` if there is no request."""
 
     refused: str = ""
@@ -46,9 +46,9 @@ class Carried:
     lost: tuple[str, ...] = ()
 
 
-def carry(
+def translate(
     client: str, vendor: str, body: bytes, answer: Sequence[bytes], *, stream: bool, model: str
-) -> Carried:
+) -> TranslationRun:
     """Translate between any two formats."""
     wire = WIRES[vendor]
     call = Call(
@@ -67,10 +67,10 @@ def carry(
         asked = replace(client_side(WIRES[client]).read_request(call), stream=stream)
         exchange = Translated(call, asked, way, WIRES[client], 1_000)
     except GatewayError as error:
-        return Carried(refused=str(error))
+        return TranslationRun(refused=str(error))
     told = (*map(exchange.feed, answer), exchange.close())
     failure = "" if exchange.failure is None else repr(exchange.failure)
-    return Carried(
+    return TranslationRun(
         asked=exchange.request.body,
         told=told,
         usage=exchange.usage,

@@ -59,7 +59,7 @@ def registry_of(specs: Sequence[ProviderSpec], nodes: Sequence[ProviderSpec] = (
     return with_providers(registry, nodes) if nodes else registry
 
 
-def tables_of(
+def snapshot_of(
     *specs: ProviderSpec,
     nodes: Sequence[ProviderSpec] = (),
     accounts: Sequence[Account] | None = None,

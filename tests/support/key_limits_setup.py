@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from moving import Clock
+from manual_clock import Clock
 
 from gateway_core.contracts.errors import LimitExceeded
 from gateway_core.identity.keys import Key
@@ -32,7 +32,7 @@ def key(**limits: int) -> Key:
     )
 
 
-class Desk:
+class KeyLimitsSetup:
     """Limits over a ledger in memory, with two clocks."""
 
     def __init__(self, now: datetime, zone: ZoneInfo = BERLIN) -> None:

@@ -6,6 +6,6 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 LONGEST = 80
 
 
-def named(value: object) -> str:
+def parametrize_id(value: object) -> str:
     """The value's text without memory addresses, at most 80 characters long."""
     return _ADDRESS.sub("", str(value))[:LONGEST]

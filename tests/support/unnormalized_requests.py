@@ -17,10 +17,10 @@ class Answer(Struct, frozen=True):
     body: bytes
 
 
-NOTHING = Answer(0, {}, b"")
+NO_ANSWER = Answer(0, {}, b"")
 
 
-def sent(url: str, request: bytes) -> Answer:
+def send_raw(url: str, request: bytes) -> Answer:
     """Send bytes to a served gateway and read until it closes the connection."""
     parts = urlsplit(url)
     answer = bytearray()
@@ -34,7 +34,7 @@ def sent(url: str, request: bytes) -> Answer:
     return _read(bytes(answer))
 
 
-def request(target: bytes, *lines: str, method: str = "GET", body: bytes = b"") -> bytes:
+def raw_request(target: bytes, *lines: str, method: str = "GET", body: bytes = b"") -> bytes:
     """A request that ends its connection; ``lines`` are its headers, Host among them."""
     head = [f"{method} ".encode() + target + b" HTTP/1.1", *(line.encode() for line in lines)]
     length = [f"Content-Length: {len(body)}".encode()] if body else []
@@ -45,13 +45,13 @@ def _read(answer: bytes) -> Answer:
     head, _, body = answer.partition(b"\r\n\r\n")
     first, *lines = head.split(b"\r\n")
     if not first.startswith(b"HTTP/1.1 "):
-        return NOTHING
+        return NO_ANSWER
     pairs = (line.decode("latin-1").partition(":") for line in lines)
     headers = {name.lower(): value.strip() for name, _, value in pairs}
     return Answer(int(first[9:12]), headers, body)
 
 
-async def handed(
+async def call_app(
     app: Any,
     target: str,
     *,

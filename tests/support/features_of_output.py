@@ -1,7 +1,7 @@
 """Tool choice and response formats."""
 
-from dialects import PLAIN, SCHEMA, WORD, generation, with_tools
-from probes import Feature, at, either
+from minimal_requests import PLAIN, SCHEMA, WORD, generation, with_tools
+from request_probes import Feature, at, either
 
 FORMS: tuple[Feature, ...] = (
     Feature(

@@ -22,7 +22,7 @@ from gateway_core.contracts.server import ServerOptions
 T = TypeVar("T")
 Serve = Callable[[Any, socket, Callable[[], Awaitable[object]]], Coroutine[Any, Any, None]]
 """How a server serves an application: see ``gateway_core.Server``."""
-HOUSE_MODEL = "m-1"
+MODEL = "m-1"
 
 
 class Served:
@@ -60,7 +60,7 @@ def vendor_plugin(specs: list[ProviderSpec]) -> object:
     return SimpleNamespace(register_providers=hookimpl(register_providers))
 
 
-def house(wire: str, vendor: FakeVendor, **more: Any) -> ProviderSpec:
+def keyless_provider(wire: str, vendor: FakeVendor, **more: Any) -> ProviderSpec:
     """A keyless provider ``v-<format>`` whose base URL is a fake vendor."""
     fields: dict[str, Any] = {
         "id": f"v-{wire}",
@@ -74,7 +74,7 @@ def house(wire: str, vendor: FakeVendor, **more: Any) -> ProviderSpec:
 
 
 @contextmanager
-def served(
+def serve_gateway(
     data_dir: Path,
     scripts: Mapping[str, Script],
     *,
@@ -101,7 +101,7 @@ def served(
             found = (
                 specs(here.vendors)
                 if specs
-                else [house(name, vendor) for name, vendor in here.vendors.items()]
+                else [keyless_provider(name, vendor) for name, vendor in here.vendors.items()]
             )
             environment = from_environ({"DATA_DIR": str(data_dir), **variables})
             listener = listen("127.0.0.1", 0)

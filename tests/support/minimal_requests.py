@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from probes import Json, Probe, at, says
+from request_probes import Json, Probe, at, says
 
 FORMATS = ("openai", "openai-responses", "claude", "gemini", "ollama")
 MODELS = {
@@ -40,7 +40,7 @@ def base(wire: str) -> Json:
     return {**turns, "max_tokens": 5000} if wire == "claude" else turns
 
 
-def asked(wire: str, members: Json) -> Json:
+def build_request(wire: str, members: Json) -> Json:
     return {**base(wire), **members}
 
 

@@ -58,7 +58,7 @@ def registry_of(plugins: dict[str, ModuleType], *, limit: float = 5) -> Registry
     return build(load(extra=plugins, entry_points=False), limit=limit)
 
 
-def built(*specs: Any) -> Registry:
+def build_registry(*specs: Any) -> Registry:
     """One plugin ``vendor`` beside the formats ``plain``, ``other`` and ``client-only``."""
     formats = plugin(formats=[PLAIN, OTHER, CLIENT_ONLY])
     return registry_of({"formats": formats, "vendor": plugin(providers=list(specs))})

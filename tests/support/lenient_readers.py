@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from spoiling import dropping
+from format_mutations import dropping
 
 from gateway_core import PartGrew, PartStarted, ReplyFailed
 

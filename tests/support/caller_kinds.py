@@ -24,25 +24,27 @@ async def new_key(admin: AdminGateway, **policy: Any) -> str:
 
 
 @asynccontextmanager
-async def nobody(admin: AdminGateway, host: str = "127.0.0.1") -> AsyncIterator[AdminGateway]:
+async def without_credentials(
+    admin: AdminGateway, host: str = "127.0.0.1"
+) -> AsyncIterator[AdminGateway]:
     """The gateway as a caller without any credential calls it."""
     async with client_of(admin.gateway, host, operator=False) as client:
         yield AdminGateway(admin.gateway, client, admin.vendor, admin.other)
 
 
 @asynccontextmanager
-async def by_key(admin: AdminGateway, **policy: Any) -> AsyncIterator[AdminGateway]:
+async def with_key(admin: AdminGateway, **policy: Any) -> AsyncIterator[AdminGateway]:
     """The gateway as an API key calls it from another address."""
     key = await new_key(admin, **policy)
-    async with nobody(admin, "192.0.2.7") as here:
+    async with without_credentials(admin, "192.0.2.7") as here:
         here.client.headers["x-api-key"] = key
         yield here
 
 
 @asynccontextmanager
-async def by_session(admin: AdminGateway) -> AsyncIterator[AdminGateway]:
+async def with_session(admin: AdminGateway) -> AsyncIterator[AdminGateway]:
     """The gateway as a signed-in person calls it; needs JWT_SECRET."""
     token = admin.core.sessions.issue()
-    async with nobody(admin, "192.0.2.8") as here:
+    async with without_credentials(admin, "192.0.2.8") as here:
         here.client.cookies = httpx2.Cookies({"auth_token": token})
         yield here

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from admin_gateway import REPLY
 from fake_vendor import Asked, FakeVendor, Said
-from served import vendor_plugin
+from served_gateway import vendor_plugin
 
 from gateway_core import Model, ProviderSpec
 from gateway_core.app import Gateway
@@ -37,7 +37,7 @@ VARIABLES = {
 SOURCE = Path(hostile_plugin.__file__).read_text(encoding="utf-8")
 
 
-class Scene:
+class HostileGateway:
     """The gateway with the hostile plugin, its victim's vendor, and the forbidden host."""
 
     def __init__(self, gateway: Gateway, own: FakeVendor, victim: FakeVendor) -> None:
@@ -77,7 +77,7 @@ def answered(asked: Asked) -> Said:
 
 
 @asynccontextmanager
-async def opened(folder: Path, **variables: str) -> AsyncIterator[Scene]:
+async def open_hostile_gateway(folder: Path, **variables: str) -> AsyncIterator[HostileGateway]:
     async with AsyncExitStack() as stack:
         own, victim = FakeVendor(answered), FakeVendor(answered)
         for vendor in (own, victim):
@@ -109,7 +109,7 @@ async def opened(folder: Path, **variables: str) -> AsyncIterator[Scene]:
                 plugin_settings={"hostile": ports},
             )
         )
-        scene = Scene(gateway, own, victim)
+        scene = HostileGateway(gateway, own, victim)
         scene.visits = visits
         await store_accounts(gateway)
         yield scene
@@ -135,7 +135,7 @@ async def store_accounts(gateway: Gateway) -> None:
     await gateway.core.refresh()
 
 
-def clean(scene: Scene, log: pytest.LogCaptureFixture) -> None:
+def clean(scene: HostileGateway, log: pytest.LogCaptureFixture) -> None:
     """Assert that the forbidden host was not reached and that no log line has a secret."""
     assert scene.visits == []
     lines = [line.getMessage() for line in log.records if not line.name.startswith("httpx2")]

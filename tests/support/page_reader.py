@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
-from tutorial import Block, commands, differs, edited, masked, pattern_of
+from tutorial_page import Block, commands, differs, edited, masked, pattern_of
 
 from gateway_core.cli.listening import listen
 

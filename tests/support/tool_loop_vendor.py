@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 @dataclass
-class Heard:
+class ClientTurn:
     """The tool results in a request: ``results`` are (id, text), in order."""
 
     calls: list[tuple[str, str, Any]] = field(default_factory=list)
@@ -27,8 +27,8 @@ def text_of(content: Any) -> str:
     return "".join(each.get("text", "") for each in content or ())
 
 
-def _hear_chat(body: Json) -> Heard:
-    found = Heard()
+def _hear_chat(body: Json) -> ClientTurn:
+    found = ClientTurn()
     for message in body["messages"]:
         for call in message.get("tool_calls") or ():
             told = call["function"]["arguments"]
@@ -39,8 +39,8 @@ def _hear_chat(body: Json) -> Heard:
     return found
 
 
-def _hear_responses(body: Json) -> Heard:
-    found = Heard()
+def _hear_responses(body: Json) -> ClientTurn:
+    found = ClientTurn()
     for item in body["input"] if isinstance(body["input"], list) else ():
         if item.get("type") == "function_call":
             found.calls.append((item["call_id"], item["name"], json.loads(item["arguments"])))
@@ -49,8 +49,8 @@ def _hear_responses(body: Json) -> Heard:
     return found
 
 
-def _hear_claude(body: Json) -> Heard:
-    found = Heard()
+def _hear_claude(body: Json) -> ClientTurn:
+    found = ClientTurn()
     for message in body["messages"]:
         for block in message["content"] if isinstance(message["content"], list) else ():
             if block["type"] == "tool_use":
@@ -60,8 +60,8 @@ def _hear_claude(body: Json) -> Heard:
     return found
 
 
-def _hear_gemini(body: Json) -> Heard:
-    found = Heard()
+def _hear_gemini(body: Json) -> ClientTurn:
+    found = ClientTurn()
     for content in body["contents"]:
         for part in content["parts"]:
             if "functionCall" in part:
@@ -73,7 +73,7 @@ def _hear_gemini(body: Json) -> Heard:
     return found
 
 
-HEAR: Mapping[str, Callable[[Json], Heard]] = {
+HEAR: Mapping[str, Callable[[Json], ClientTurn]] = {
     "openai": _hear_chat,
     "openai-responses": _hear_responses,
     "claude": _hear_claude,

@@ -15,7 +15,7 @@ _TRUSTING = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _TRUSTING.check_hostname, _TRUSTING.verify_mode = False, ssl.CERT_NONE
 
 
-class Heard(NamedTuple):
+class RawResponse(NamedTuple):
     """The bytes received until the other side closed or the time was up."""
 
     data: bytes
@@ -35,7 +35,7 @@ class Heard(NamedTuple):
         return self.data.partition(b"\r\n\r\n")[2]
 
 
-def call(url: str) -> socket.socket:
+def connect(url: str) -> socket.socket:
     """A connection to a gateway."""
     parts = urlsplit(url)
     assert parts.hostname is not None
@@ -43,7 +43,7 @@ def call(url: str) -> socket.socket:
     return _TRUSTING.wrap_socket(peer) if parts.scheme == "https" else peer
 
 
-def hear(peer: socket.socket, within: float, *, until: bytes | None = None) -> Heard:
+def read_response(peer: socket.socket, within: float, *, until: bytes | None = None) -> RawResponse:
     """Read until the connection closes, ``until`` has arrived or the time is up."""
     data, closed, begun = b"", False, time.monotonic()
     while (left := begun + within - time.monotonic()) > 0:
@@ -60,10 +60,10 @@ def hear(peer: socket.socket, within: float, *, until: bytes | None = None) -> H
         data += piece
         if until is not None and until in data:
             break
-    return Heard(data, closed, time.monotonic() - begun)
+    return RawResponse(data, closed, time.monotonic() - begun)
 
 
-def tell(peer: socket.socket, *pieces: bytes) -> None:
+def send_bytes(peer: socket.socket, *pieces: bytes) -> None:
     """Send, and ignore a connection that the other side has closed."""
     try:
         for piece in pieces:
@@ -72,11 +72,13 @@ def tell(peer: socket.socket, *pieces: bytes) -> None:
         pass
 
 
-def ask(url: str, *pieces: bytes, within: float = 5.0, until: bytes | None = None) -> Heard:
+def send_and_read(
+    url: str, *pieces: bytes, within: float = 5.0, until: bytes | None = None
+) -> RawResponse:
     """Send bytes on a new connection and read the response."""
-    with call(url) as peer:
-        tell(peer, *pieces)
-        return hear(peer, within, until=until)
+    with connect(url) as peer:
+        send_bytes(peer, *pieces)
+        return read_response(peer, within, until=until)
 
 
 def request(line: str, *headers: bytes, body: bytes = b"") -> bytes:

@@ -7,7 +7,7 @@ from gateway_core.storage.sqlite.engine import SqliteDatabase, open_sqlite
 INSERT = "INSERT INTO things (id, name) VALUES (:id, :name)"
 
 
-async def opened(path: Path | str) -> SqliteDatabase:
+async def open_database(path: Path | str) -> SqliteDatabase:
     database = await open_sqlite(path)
     await database.execute("CREATE TABLE things (id BIGINT PRIMARY KEY, name TEXT)")
     return database
