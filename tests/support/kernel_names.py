@@ -54,7 +54,10 @@ FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
 
 @cache
 def bundled_ids() -> frozenset[str]:
-    """The names of the plugin folders, and every id that their plugins register."""
-    folders = {each.parent.name for each in ROOT.glob("plugins/*/*/pyproject.toml")}
+    """The names of the folders of formats and providers, and every id that they register."""
+    groups = ("formats", "providers")
+    folders = {
+        each.parent.name for g in groups for each in ROOT.glob(f"plugins/{g}/*/pyproject.toml")
+    }
     brought = bundled.distributions().values()
     return frozenset(folders.union(*([*each.formats, *each.providers] for each in brought)))
