@@ -54,8 +54,10 @@ FIXED_NAMES: Mapping[str, Mapping[str, str]] = {
 
 @cache
 def bundled_ids() -> frozenset[str]:
-    """The names of the folders of vendors and formats, and every id that their plugins register."""
-    kinds = ("formats", "providers")
-    folders = {each.name for kind in kinds for each in (ROOT / "plugins" / kind).iterdir()}
+    """The names of the folders of formats and providers, and every id that they register."""
+    groups = ("formats", "providers")
+    folders = {
+        each.parent.name for g in groups for each in ROOT.glob(f"plugins/{g}/*/pyproject.toml")
+    }
     brought = bundled.distributions().values()
     return frozenset(folders.union(*([*each.formats, *each.providers] for each in brought)))

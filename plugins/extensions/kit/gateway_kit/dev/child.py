@@ -32,7 +32,7 @@ from gateway_kit.shell_quoting import quote
 from . import log_output
 from .first_request import find_endpoint, first_request, model_names
 from .messages import GO, ChildMessage, ChildOptions, encode, read_options
-from .network import RedirectedNetwork
+from .network import ReportingNetwork
 from .staging import environment_of, stage_plugin
 from .vendors import STAND_IN_PLUGIN, build_vendor, stand_ins
 
@@ -126,7 +126,7 @@ async def _serve(
         ]
         vendor = build_vendor(options, registry, providers)
         await vendor.open()
-        network = gateway.core.network = RedirectedNetwork(vendor.url, parent.tell)
+        network = gateway.core.network = ReportingNetwork(vendor.url, parent.tell)
         try:
             await _add_accounts(gateway, found_plugin, providers)
             base = f"http://{HERE}:{options.port}"

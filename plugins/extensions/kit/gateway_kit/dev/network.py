@@ -22,7 +22,7 @@ class _RequestSummary(Struct):
 _read_summary = msgspec.json.Decoder(_RequestSummary).decode
 
 
-class RedirectedNetwork(Network):
+class ReportingNetwork(Network):
     """Sends everything to ``origin``, wherever it was to go."""
 
     def __init__(self, origin: str, report: Tell) -> None:
@@ -41,7 +41,7 @@ class RedirectedNetwork(Network):
 
 
 class _ReportingTransport:
-    def __init__(self, inner: Transport, network: RedirectedNetwork) -> None:
+    def __init__(self, inner: Transport, network: ReportingNetwork) -> None:
         self._inner = inner
         self._network = network
 
