@@ -246,7 +246,7 @@ def test_the_image_runs_as_nobody_else_may_and_keeps_its_data_apart(image: Image
     assert data.stat().st_mode & 0o777 == 0o700
     assert list(data.iterdir()) == []
     assert image.env["GATEWAY_MODE"] == "container"
-    assert image.said["EXPOSE"] == "20128/tcp 20128/udp"
+    assert image.said["EXPOSE"] == "20128"
     assert list((image.root / "tmp").iterdir()) == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (S\d\d|models|words) \| [^|]+ \| ([^|]+) \|$", re.MULTILINE)
-LINK = re.compile(r"\[([\w.]+)\]\(\.\./([\w./]+)\)")
+LINK = re.compile(r"\[([\w./]+)\]\(\.\./([\w./]+)\)")
 
 
 def rows() -> dict[str, list[tuple[str, str]]]:

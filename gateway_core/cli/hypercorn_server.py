@@ -7,6 +7,7 @@ has an option for.
 import asyncio
 import importlib.util
 import logging
+import os
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
@@ -78,6 +79,8 @@ class HypercornServer:
         limits, certificate = self._options.limits, self._options.certificate
         config = Config()
         config.errorlog = logging.getLogger("hypercorn.error")
+        # A descriptor of its own, because hypercorn closes the one it serves on.
+        config.bind = [f"fd://{os.dup(listener.fileno())}"]
         config.backlog = BACKLOG
         config.include_server_header = False
         config.graceful_timeout = limits.short_drain

@@ -1,7 +1,7 @@
 """Tries members and their accounts until one answers.
 
-Nothing of an attempt reaches the client before its answer has begun to mean
-something; from then on there is no other attempt.
+Nothing of an attempt reaches the client before its answer has started; from then on there is
+no other attempt.
 """
 
 import asyncio
@@ -110,6 +110,7 @@ class Refusals:
         return NothingToTry("There is nothing to send this request to")
 
     def _cooling(self, wait: float | None) -> AllAccountsCooling:
+        # A refused credential says more than a rate limit that ends by itself.
         refused = [each for each in self.cooldowns if each.status in (401, 403)]
         cooldown = (refused or self.cooldowns)[-1]
         target = self._members[-1].target
@@ -229,26 +230,24 @@ async def _read_answer(
     attempt.response = response
     try:
         if not 200 <= response.status < 300:
-            body = await _beginning(response, ERROR_BODY_LIMIT)
+            parts = bytearray()
+            while len(parts) <= ERROR_BODY_LIMIT and (chunk := await response.next()):
+                parts += chunk
+            body = bytes(parts[:ERROR_BODY_LIMIT])
             raise exchange.refusal(response.status, response.headers, body)
-        if job.stream:
-            await _read_start(attempt, response)
-        else:
+        if not job.stream:
             whole = arrived(response)
             attempt.read_whole(await _whole(core, response) if whole is None else whole)
+            return
+        is_started = False
+        while not is_started:
+            chunk = await response.next()
+            is_started = attempt.read_start(chunk, is_last=not chunk or is_over(response))
+        if attempt.is_complete:
+            await response.aclose()
     except BaseException:
         await response.aclose()
         raise
-
-
-async def _read_start(attempt: Attempt, response: UpstreamResponse) -> None:
-    # What the fast path has read may be all there is.
-    is_started = False
-    while not is_started:
-        chunk = await response.next()
-        is_started = attempt.read_start(chunk, is_last=not chunk or is_over(response))
-    if attempt.is_complete:
-        await response.aclose()
 
 
 async def _whole(core: Collaborators, response: UpstreamResponse) -> bytes:
@@ -257,11 +256,3 @@ async def _whole(core: Collaborators, response: UpstreamResponse) -> bytes:
             return await read_all(response, ANSWER_LIMIT)
     except TimeoutError:
         raise TransportError("The upstream took too long to answer", status=504) from None
-
-
-async def _beginning(response: UpstreamResponse, limit: int) -> bytes:
-    """The body, or what comes before ``limit`` bytes have passed; enough of an error."""
-    parts = bytearray()
-    while len(parts) <= limit and (chunk := await response.next()):
-        parts += chunk
-    return bytes(parts[:limit])

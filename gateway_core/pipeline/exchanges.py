@@ -1,4 +1,5 @@
-"""How one attempt is spoken: passed through, or translated by way of the hub. No I/O."""
+"""How one attempt talks to its vendor: passed through, or translated by way of the neutral
+conversation. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import is_
@@ -28,7 +29,7 @@ from ..contracts.events import (
     UsageReported,
 )
 from ..contracts.exchange import UpstreamRequest
-from ..contracts.provider import Call, Credential, Target
+from ..contracts.provider import Call, Credential
 from ..contracts.seal import is_marked
 from ..contracts.usage import Usage
 from ..contracts.wire import ClientSide, WireFormat
@@ -52,7 +53,7 @@ def client_side(wire: WireFormat) -> ClientSide:
 
 
 class PassThrough:
-    """The client's bytes out, the vendor's bytes back; usage is overheard."""
+    """The client's members out, the vendor's bytes back; the relay reads usage on the way."""
 
     def __init__(self, call: Call, way: UpstreamEndpoint) -> None:
         target, wire = way.target, way.wire
@@ -70,8 +71,9 @@ class PassThrough:
         self.losses = Losses()
         self.ended = False
         self.failure: UpstreamError | None = None
-        if target.provider.drop or target.model.unsupported:
-            self._unsupported(call, target)
+        for name in (*target.provider.drop, *target.model.unsupported):
+            if name in call.members:
+                self.losses.add(name)
 
     @property
     def usage(self) -> Usage | None:
@@ -115,14 +117,9 @@ class PassThrough:
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
         return self.vendor.read_error(status, headers, body)
 
-    def _unsupported(self, call: Call, target: Target) -> None:
-        for name in (*target.provider.drop, *target.model.unsupported):
-            if name in call.members:
-                self.losses.add(name)
-
 
 class Translated:
-    """By way of the hub, both ways."""
+    """By way of the neutral conversation, both ways."""
 
     def __init__(
         self,
@@ -140,13 +137,20 @@ class Translated:
             raise KeptElsewhere(
                 conversation.elsewhere[0], f"{target.provider.id}/{target.model.id}"
             )
-        self.handover = ReplySanitizer(target.provider.id, self.losses, keeps_extra=same)
+        self.sanitizer = ReplySanitizer(target.provider.id, self.losses, keeps_extra=same)
         self._credential = way.credential
         self._now = now
         self.upstream_format = vendor.id
         self.conversation = conversation
-        written = self.vendor.write_request(conversation, target, self.losses)
-        self.request: UpstreamRequest = way.request(call, self._fitted(written, target))
+        body = self.vendor.write_request(conversation, target, self.losses)
+        spec, unsupported = target.provider, target.model.unsupported
+        if spec.drop or spec.rename or unsupported:
+            members = json_body.members_of(body)
+            for name in (*spec.drop, *unsupported):
+                if name in members:
+                    self.losses.add(name)
+            body = json_body.fitted(members, target)
+        self.request: UpstreamRequest = way.request(call, body)
         self.media_type = client.stream_type if conversation.stream else JSON
         self.usage: Usage | None = None
         self.started = False
@@ -190,14 +194,14 @@ class Translated:
                 self.characters += len(event.text)
                 self.started = True
                 continue
-            noted = self._noted(event)
-            if noted is not event:
+            clean = self._observe(event)
+            if clean is not event:
                 shown = list(events) if shown is None else shown
-                shown[index] = noted
+                shown[index] = clean
         return self._writer.feed(events if shown is None else shown)
 
-    def _noted(self, event: StreamEvent) -> StreamEvent:
-        """Learn from an event and give what the client's side may see of it."""
+    def _observe(self, event: StreamEvent) -> StreamEvent:
+        """Record what an event says, and return what the client's side may see of it."""
         if isinstance(event, UsageReported):
             self.usage = event.usage
         elif isinstance(event, PartStarted):
@@ -210,19 +214,19 @@ class Translated:
         elif isinstance(event, ReplyStarted):
             identity, created = self._named(event.id, event.created)
             event = replace(event, id=identity, created=created)
-        return self.handover.event(event)
+        return self.sanitizer.event(event)
 
     def _whole(self, body: bytes) -> bytes:
         try:
             reply = self.vendor.read_reply(body)
-        except UpstreamError as error:
+        except UpstreamError as error:  # Exchange.close never raises for what a vendor sent.
             self.failure = error
             return b""
         self.usage = reply.usage
         identity, created = self._named(reply.id, reply.created)
         if identity != reply.id or created != reply.created:
             reply = replace(reply, id=identity, created=created)
-        self.reply = self.handover.reply(reply)
+        self.reply = self.sanitizer.reply(reply)
         for choice in reply.choices:
             for part in choice.parts:
                 self.characters += length(part)
@@ -232,16 +236,6 @@ class Translated:
     def _named(self, identity: str, created: int | None) -> tuple[str, int]:
         """The answer's id and time, made up where the vendor gave none."""
         return identity or fallback_id(self.request.body), created or int(self._now)
-
-    def _fitted(self, written: bytes, target: Target) -> bytes:
-        spec, unsupported = target.provider, target.model.unsupported
-        if not (spec.drop or spec.rename or unsupported):
-            return written
-        members = json_body.members_of(written)
-        for name in (*spec.drop, *unsupported):
-            if name in members:
-                self.losses.add(name)
-        return json_body.fitted(members, target)
 
 
 class ReplySanitizer:

@@ -7,6 +7,7 @@ way the client asked. What the panel used is counted with the request.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -50,21 +51,16 @@ async def fuse(
     def opener(target: Target, credential: Credential) -> Exchange:
         return translation.translate(merged, target, credential)
 
+    judges: Sequence[Member] = plan.members
+    if plan.judge is not None:
+        # Where the combo's judge cannot be asked, its members judge themselves.
+        with suppress(GatewayError):
+            target = resolve(snapshot, plan.judge, Kind.LLM).target
+            judges = judges if target is None else (Member(target, plan.judge), *judges)
     job = Job(
         opener=opener, stream=translation.call.stream, constraints=constraints, timeout=plan.timeout
     )
-    return await dispatch(core, snapshot, _judges(snapshot, plan), job, record)
-
-
-def _judges(snapshot: ConfigSnapshot, plan: Plan) -> Sequence[Member]:
-    """The combo's judge, and after it the members themselves."""
-    if plan.judge is None:
-        return plan.members
-    try:
-        target = resolve(snapshot, plan.judge, Kind.LLM).target
-    except GatewayError:
-        target = None
-    return plan.members if target is None else (Member(target, plan.judge), *plan.members)
+    return await dispatch(core, snapshot, judges, job, record)
 
 
 async def _panel(

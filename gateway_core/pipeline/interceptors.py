@@ -1,9 +1,8 @@
-"""Asking interceptors. With none installed nothing here is called.
+"""Runs interceptors. With none installed nothing here is called.
 
-None of them can break a call by being broken: it has a copy of the call and a
-time, what it gives back is looked at, and one that fails again and again is
-left out until the next start. One that is ``required`` is never left out: its
-failures refuse calls.
+A broken interceptor breaks no call: it works on a copy, within a time limit, its result is
+checked, and one that fails again and again is removed until the next start. One that is
+``required`` is never removed: its failures refuse calls.
 """
 
 import asyncio
@@ -27,20 +26,21 @@ LIMIT = 5.0
 MOST_FAILURES = 5
 """Failures in a row after which an interceptor that is not required is left out."""
 
-Told = Callable[[str, str], None]
-"""Takes a plugin's name and what has become of it."""
+OnRemoved = Callable[[str, str], None]
+"""Takes a plugin's name and what happened to it."""
 
 log = logging.getLogger(__name__)
 
 
 class Interceptors:
-    """Those that stand on the path now, in their order. ``told`` hears of one that is left out."""
+    """The active interceptors, in their order."""
 
     def __init__(
-        self, installed: Sequence[tuple[str, Interceptor]] = (), told: Told | None = None
+        self, installed: Sequence[tuple[str, Interceptor]] = (), on_removed: OnRemoved | None = None
     ) -> None:
-        """``installed`` holds each with the name of its plugin."""
-        self._told = told
+        """``installed`` holds each with the name of its plugin; ``on_removed`` is called when one
+        is removed."""
+        self._on_removed = on_removed
         self.active = tuple(GuardedInterceptor(plugin, each) for plugin, each in installed)
 
     async def before(self, call: Call) -> Call:
@@ -69,12 +69,12 @@ class Interceptors:
         if failed.failures < MOST_FAILURES or failed.interceptor.required:
             return
         if failed not in self.active:
-            return  # It was left out while this call was with it.
+            return  # It was removed while it had this call.
         self.active = tuple(each for each in self.active if each is not failed)
         message = f"interceptor {failed.name} failed {MOST_FAILURES} times in a row and is left out"
         log.error("plugin %s: %s until the next start", failed.plugin, message)
-        if self._told is not None:
-            self._told(failed.plugin, message)
+        if self._on_removed is not None:
+            self._on_removed(failed.plugin, message)
 
 
 class Failed(Exception):
@@ -92,33 +92,33 @@ class GuardedInterceptor:
 
     async def before(self, call: Call) -> Call:
         """The call it gives. Raises Failed, and the GatewayError it refuses with."""
-        given = copy(call)
-        given.headers, given.members = dict(call.headers), dict(call.members)
-        found = await self._asked(self.interceptor.before, given)
-        fault = _fault(found, call)
+        argument = copy(call)
+        argument.headers, argument.members = dict(call.headers), dict(call.members)
+        result = await self._run(self.interceptor.before, argument)
+        fault = find_fault(result, call)
         if fault:
             self.failures += 1
             log.error("plugin %s: interceptor %s: %s", self.plugin, self.name, fault)
             raise Failed
         self.failures = 0
-        made: Call = copy(found)
-        # Copies, because the interceptor may keep what it gave.
-        made.headers = MappingProxyType(dict(found.headers))
-        made.members = dict(found.members)
-        return made
+        checked: Call = copy(result)
+        # Copies, because the interceptor may keep a reference and change its result later.
+        checked.headers = MappingProxyType(dict(result.headers))
+        checked.members = dict(result.members)
+        return checked
 
     async def after(self, record: Mapping[str, Any]) -> None:
         """Raises Failed."""
         try:
-            await self._asked(self.interceptor.after, record)
+            await self._run(self.interceptor.after, record)
         except GatewayError:
             log.warning("plugin %s: it is too late to refuse a finished call", self.plugin)
         self.failures = 0
 
-    async def _asked(self, ask: Callable[[Any], Awaitable[Any]], given: object) -> Any:
+    async def _run(self, method: Callable[[Any], Awaitable[Any]], argument: object) -> Any:
         try:
             async with asyncio.timeout(LIMIT):
-                return await ask(given)
+                return await method(argument)
         except GatewayError:
             raise
         except BaseException as error:
@@ -129,13 +129,13 @@ class GuardedInterceptor:
             raise Failed from None
 
 
-def _fault(found: object, asked: Call) -> str:
-    """What is wrong with what ``before`` gave; empty when nothing is."""
-    if type(found) is not Call:
-        return f"before gave {type(found).__name__} and no Call"
-    faults = list(misfits(found, Call))
+def find_fault(result: object, call: Call) -> str:
+    """What is wrong with the result of ``before``; empty when nothing is."""
+    if type(result) is not Call:
+        return f"before gave {type(result).__name__} and no Call"
+    faults = list(misfits(result, Call))
     if faults:
         return f"before gave a Call whose {'; '.join(faults)}"
-    if (found.kind, found.format, found.stream) != (asked.kind, asked.format, asked.stream):
+    if (result.kind, result.format, result.stream) != (call.kind, call.format, call.stream):
         return "before may not change kind, format or stream"
     return ""

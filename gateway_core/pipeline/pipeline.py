@@ -27,7 +27,7 @@ from .direct_stream import DirectStream
 from .dispatch import FirstAttempt, Job, dispatch
 from .exchanges import client_side
 from .fusion import fuse
-from .request_body import decoded, whole_body
+from .request_body import decode, whole_body
 from .request_head import RequestHead
 from .request_run import RequestRun
 from .token_counting import count_tokens
@@ -102,7 +102,7 @@ async def _prepare(run: RequestRun, receive: Receive, client: ClientResponse) ->
         raise UnsupportedMedia("Content-Type must be application/json")
     body = await whole_body(receive, head.headers, core.max_body)
     client.unread = False
-    run.read(decoded(body, head.headers, core.max_body))
+    run.read(decode(body, head.headers, core.max_body))
     client.watch()
     if core.request_log.is_on:
         run.record.detail = core.request_log.begin(run.call)

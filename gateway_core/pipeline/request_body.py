@@ -1,4 +1,4 @@
-"""The body of a request, read under its limit."""
+"""Reads the body of a request within its limit, and decodes it (RFC 9110, section 8.4)."""
 
 import zlib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ INFLATION = 100
 
 async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
     """The whole body, decoded. Raises as its parts do."""
-    return decoded(await whole_body(receive, headers, limit), headers, limit)
+    return decode(await whole_body(receive, headers, limit), headers, limit)
 
 
 async def whole_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
@@ -24,30 +24,26 @@ async def whole_body(receive: Receive, headers: Mapping[str, str], limit: int) -
     if length > limit:
         raise BodyTooLarge(f"The request body is larger than {limit} bytes")
     message = await receive()
+    piece = _piece(message)
     if not message.get("more_body"):
-        return _piece(message)
-    return await _long_body(receive, _piece(message), limit, length)
-
-
-async def _long_body(receive: Receive, first: bytes, limit: int, announced: int) -> bytes:
-    """A body that comes in several pieces."""
-    gathering, is_more = BodyBuffer(announced), True
-    gathering.add(first)
+        return piece
+    gathered, is_more = BodyBuffer(length), True
+    gathered.add(piece)
     while is_more:
-        if gathering.size > limit:
+        if gathered.size > limit:
             raise BodyTooLarge(f"The request body is larger than {limit} bytes")
         message = await receive()
-        gathering.add(_piece(message))
+        gathered.add(_piece(message))
         is_more = message.get("more_body", False)
-    return gathering.whole()
+    return gathered.whole()
 
 
-def decoded(body: bytes, headers: Mapping[str, str], limit: int) -> bytes:
-    """A whole body in the clear. Raises BodyTooLarge, BadRequest, UnsupportedMedia."""
+def decode(body: bytes, headers: Mapping[str, str], limit: int) -> bytes:
+    """A body without its content coding. Raises BodyTooLarge, BadRequest, UnsupportedMedia."""
     if len(body) > limit:
         raise BodyTooLarge(f"The request body is larger than {limit} bytes")
     coding = headers.get("content-encoding")
-    return body if not coding or coding == "identity" else inflated(body, coding, limit)
+    return body if not coding or coding == "identity" else inflate(body, coding, limit)
 
 
 def _piece(message: Message) -> bytes:
@@ -57,8 +53,9 @@ def _piece(message: Message) -> bytes:
     return piece
 
 
-def inflated(body: bytes, coding: str, limit: int) -> bytes:
-    """A compressed body in the clear, which may be at most a hundred times its size."""
+def inflate(body: bytes, coding: str, limit: int) -> bytes:
+    """A decompressed body, which may be at most a hundred times as long as it arrived."""
+    # zlib's window bits: 16 more stand for a gzip header, 15 alone for zlib's own.
     bits = {"gzip": 31, "x-gzip": 31, "deflate": 15}.get(coding.strip().lower())
     if bits is None:
         raise UnsupportedMedia(f"Content-Encoding {coding} is not supported; use gzip or none")

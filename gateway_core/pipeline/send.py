@@ -1,4 +1,4 @@
-"""Sending one request for one account: where it may go, by its executor, through its proxy."""
+"""Sends one request for one account: to an allowed host, by its executor, through its proxy."""
 
 import asyncio
 import logging
@@ -55,7 +55,7 @@ def send_now(
 async def _send_by(
     core: Collaborators, provider: ProviderSpec, account: Account, request: UpstreamRequest
 ) -> UpstreamResponse:
-    """By an executor or a proxy. A proxy that is not strict is gone around when it opens no way."""
+    """By an executor or a proxy. A proxy that is not strict is bypassed when it cannot connect."""
     proxy = proxy_for(account.proxy, request.url)
     try:
         return await _send(core, provider, account, request, proxy)
@@ -89,13 +89,21 @@ async def _send(
         if is_told_to_stop(error):
             raise
         raise broken(core, provider, account, error) from None
-    return _checked(core, provider, account, answer)
+    if isinstance(answer, UpstreamAnswer):  # the transport's own, as it came
+        return answer
+    headers = getattr(answer, "headers", None)
+    is_answer = isinstance(getattr(answer, "status", None), int) and isinstance(headers, Mapping)
+    can_be_read = all(callable(getattr(answer, name, None)) for name in ("next", "aclose"))
+    if not is_answer or not can_be_read:
+        type_error = TypeError(f"the executor returned {type(answer).__name__} for a response")
+        raise broken(core, provider, account, type_error)
+    return ExecutorAnswer(answer, partial(broken, core, provider, account))
 
 
 def broken(
     core: Collaborators, provider: ProviderSpec, account: Account, error: BaseException
 ) -> PluginBroken:
-    """What the client is told when a provider's own code fails; the rest is in the log."""
+    """The error for the client when a provider's own code fails; the details go to the log."""
     plugin = core.snapshot.registry.provider_plugins.get(provider.id, provider.id)
     log.error(
         "plugin %s: its code for provider %s failed: %s\n%s",
@@ -108,31 +116,15 @@ def broken(
 
 
 def described(error: BaseException) -> str:
-    """An error in a line; its words are a plugin's too, and may fail."""
+    """An error in a line. Its text is a plugin's too, and building it may fail."""
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:
         return type(error).__name__
 
 
-def _checked(
-    core: Collaborators, provider: ProviderSpec, account: Account, answer: object
-) -> UpstreamResponse:
-    """An executor's answer, if it is one. Raises PluginBroken."""
-    status, headers = getattr(answer, "status", None), getattr(answer, "headers", None)
-    is_answer = isinstance(status, int) and isinstance(headers, Mapping)
-    can_be_read = all(callable(getattr(answer, name, None)) for name in ("next", "aclose"))
-    if not is_answer or not can_be_read:
-        error = TypeError(f"the executor gave {type(answer).__name__} for an answer")
-        raise broken(core, provider, account, error)
-    if isinstance(answer, UpstreamAnswer):  # the transport's own, as it came
-        return answer
-    found: UpstreamResponse = answer  # type: ignore[assignment]
-    return ExecutorAnswer(found, partial(broken, core, provider, account))
-
-
 class ExecutorAnswer:
-    """An answer that an executor has made itself: what it raises is the plugin's failure."""
+    """A response that an executor has made itself: what it raises is the plugin's failure."""
 
     def __init__(
         self, answer: UpstreamResponse, failure: Callable[[BaseException], PluginBroken]

@@ -1,9 +1,8 @@
 """Counting tokens: by the vendor where it can, else by a heuristic. Never limited."""
 
 from ..contracts.errors import GatewayError, UpstreamError
-from ..contracts.exchange import UpstreamRequest
-from ..contracts.provider import Credential, Target
-from ..contracts.wire import Counting, WireFormat
+from ..contracts.provider import Target
+from ..contracts.wire import Counting
 from ..metering.request_record import RequestRecord
 from ..routing.access_policy import ModelForbidden, permit_model
 from ..routing.account_selection import AccountConstraints, eligible
@@ -38,18 +37,15 @@ async def _native(
     translation: Translation,
     record: RequestRecord,
 ) -> bytes | None:
-    """The vendor's answer; ``None`` when it does not speak this format or fails in any way."""
-    call = translation.call
+    """The vendor's answer; ``None`` when it does not use this format or fails in any way."""
+    call, wire = translation.call, translation.client
     try:
-        target = resolve(
-            snapshot, call.model, call.kind, decorated=translation.client.decorated_models
-        ).target
-        if target is not None and record.key is not None:
+        target = resolve(snapshot, call.model, call.kind, decorated=wire.decorated_models).target
+        if target is None:
+            return None
+        if record.key is not None:
             permit_model(record.key, target, call.model)
-        if (
-            target is None
-            or spoken(translation.client, target, translation.formats) is not translation.client
-        ):
+        if spoken(wire, target, translation.formats) is not wire:
             return None
         scope = frozenset[str]() if record.key is None else record.key.connections
         accounts = eligible(
@@ -58,52 +54,35 @@ async def _native(
         if not accounts:
             return None
         record.target, record.connection_id = target, accounts[0].id
-        return await _asked(core, counting, translation, target, accounts[0])
+        return await _ask_vendor(core, counting, translation, target, accounts[0])
     except ModelForbidden:
         raise
     except GatewayError:
         return None
 
 
-async def _asked(
+async def _ask_vendor(
     core: Collaborators,
     counting: Counting,
     translation: Translation,
     target: Target,
     account: Account,
 ) -> bytes | None:
+    call, wire = translation.call, translation.client
     try:
-        asked = _request(counting, translation, target, account.credential, translation.client)
+        members = dict(call.members)
+        if wire.model_in_body:
+            with_model(members, target.model.id)
+        body, path = fitted(members, target), counting.path(target.model.id)
+        outgoing = request(call, target, account.credential, wire, body, path)
     except GatewayError:
         raise
     except (Exception, SystemExit, KeyboardInterrupt) as error:
         raise broken(core, target.provider, account, error) from None
-    response = await send(core, target.provider, account, asked)
+    response = await send(core, target.provider, account, outgoing)
     try:
-        if response.status != 200:
-            return None
-        return await read_all(response, ANSWER_LIMIT)
+        return await read_all(response, ANSWER_LIMIT) if response.status == 200 else None
     except UpstreamError:
         return None
     finally:
         await response.aclose()
-
-
-def _request(
-    counting: Counting,
-    translation: Translation,
-    target: Target,
-    credential: Credential,
-    wire: WireFormat,
-) -> UpstreamRequest:
-    members = dict(translation.call.members)
-    if wire.model_in_body:
-        with_model(members, target.model.id)
-    return request(
-        translation.call,
-        target,
-        credential,
-        wire,
-        fitted(members, target),
-        counting.path(target.model.id),
-    )

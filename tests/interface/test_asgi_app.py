@@ -79,5 +79,6 @@ def test_a_gateway_that_cannot_be_opened_ends_the_server(tmp_path: Path, name: s
     with started(name, blocked) as (process, _):
         printed, _ = process.communicate(timeout=PATIENCE)
 
-    assert process.returncode != 0
+    # hypercorn 0.18 ends as well, but with code 0 whatever the reason.
+    assert process.returncode != 0 or name == "hypercorn"
     assert str(blocked) in printed
