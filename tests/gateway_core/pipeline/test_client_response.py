@@ -14,7 +14,7 @@ from gateway_core import BadRequest, GatewayError, KeepAlive
 from gateway_core.contracts.errors import BodyTooLarge, UnsupportedMedia
 from gateway_core.pipeline import client_response as module
 from gateway_core.pipeline.client_response import ClientGone, ClientResponse, headers_of
-from gateway_core.pipeline.request_body import inflated, read_body
+from gateway_core.pipeline.request_body import inflate, read_body
 from gateway_core.upstream.body_buffer import LARGE, keep_room
 
 
@@ -100,14 +100,14 @@ def test_a_body_that_does_not_inflate_is_refused(
     body: bytes, coding: str, error: type[GatewayError]
 ) -> None:
     with pytest.raises(error):
-        inflated(body, coding, 2000)
+        inflate(body, coding, 2000)
 
 
 def test_a_small_body_does_not_become_a_hundred_times_as_large() -> None:
     packed = gzip.compress(bytes(100_000))
 
     with pytest.raises(BodyTooLarge):
-        inflated(packed, "gzip", 10_000_000)
+        inflate(packed, "gzip", 10_000_000)
 
 
 def test_a_body_that_never_ends_is_not_kept() -> None:
