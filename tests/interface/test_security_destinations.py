@@ -220,7 +220,7 @@ async def test_a_key_cannot_set_a_nodes_address_and_a_change_moves_no_credential
     admin: AdminGateway,
 ) -> None:
     node = {"name": "Node", "prefix": "no", "baseUrl": f"{admin.vendor.url}/v1"}
-    made = (await admin.ask("POST", "/api/provider-nodes", node, status=201))["node"]
+    made = (await admin.call("POST", "/api/provider-nodes", node, status=201))["node"]
     row = await admin.connect(made["id"])
     path, moved = f"/api/provider-nodes/{made['id']}", {"baseUrl": f"{admin.other.url}/v1"}
 

@@ -115,7 +115,7 @@ async def test_a_key_with_rules_may_not_name_fallback_models(
     bound, free = {}, {}
     for policy, found in ((POLICIES["rules"], bound), ({}, free)):
         made = {"name": "k", "machineId": "m", "policy": policy}
-        text = (await admin.ask("POST", "/api/keys", made, status=201))["key"]
+        text = (await admin.call("POST", "/api/keys", made, status=201))["key"]
         async with client_of(admin.gateway, operator=False) as caller:
             response = await caller.post(
                 "/v1/chat/completions", json=body, headers={"x-api-key": text}

@@ -151,8 +151,8 @@ async def test_a_call_uses_the_account_whose_secret_can_be_decrypted(admin: Admi
     ids = await three(admin, "connections")
     texts = await sealed(admin, "connections", "secrets")
     await put(admin, "connections", "secrets", damaged(ids, texts, "swapped"))
-    await admin.ask("PATCH", "/api/settings", {"cavemanEnabled": False})
-    await admin.ask("PUT", f"/api/providers/{ids[2]}", {"name": "the good one"})
+    await admin.call("PATCH", "/api/settings", {"cavemanEnabled": False})
+    await admin.call("PUT", f"/api/providers/{ids[2]}", {"name": "the good one"})
 
     answer = await admin.chat("acme/large")
 
@@ -182,7 +182,7 @@ async def test_a_key_whose_text_was_moved_is_not_revealed_and_still_works(
 
 
 async def test_a_damaged_setting_affects_no_other(admin: AdminGateway) -> None:
-    await admin.ask("PATCH", "/api/settings", SETTINGS)
+    await admin.call("PATCH", "/api/settings", SETTINGS)
     database = admin.core.stores.database
     before = (await database.fetch("SELECT secrets FROM settings"))[0]["secrets"]
     texts = msgspec.json.decode(before)

@@ -177,7 +177,7 @@ async def test_further_members_that_a_row_shows_are_not_written(
     kind = KINDS[name]
     made = row_of(kind, await admin.call("POST", kind.path, kind.new, status=201))
     path = f"{kind.path}/{made['id']}"
-    before, shown = await stored(admin, kind), await admin.ask("GET", path)
+    before, shown = await stored(admin, kind), await admin.call("GET", path)
     values = dict(unwritable(row_of(kind, shown), kind.changed_by))
     assert len(values) > 10
 
@@ -196,11 +196,11 @@ async def test_further_members_that_a_row_shows_are_not_set_on_a_new_row(
     admin: AdminGateway, name: str
 ) -> None:
     kind = KINDS[name]
-    first = row_of(kind, await admin.ask("POST", kind.path, kind.new, status=201))
+    first = row_of(kind, await admin.call("POST", kind.path, kind.new, status=201))
     values = dict(unwritable(first, kind.made_by))
     new = {**kind.new, "name": "two", **({"prefix": "two"} if name == "node" else {})}
 
-    refused = await admin.ask("POST", kind.path, {**values, **new}, status=400)
+    refused = await admin.call("POST", kind.path, {**values, **new}, status=400)
     assert refused["error"].startswith("Unknown member ")
     shown = {member: values[member] for member in values if member in first}
     assert {"id", "createdAt", "updatedAt"} <= shown.keys()
