@@ -9,7 +9,7 @@ from .request_record import RequestRecord
 
 
 class Waiting(Struct, frozen=True):
-    """A vendor's model, asked by way of an account."""
+    """A vendor's model and the account that is used."""
 
     model: str
     provider: str
@@ -18,30 +18,32 @@ class Waiting(Struct, frozen=True):
 
 
 class InFlight:
-    """Requests between their beginning and their end. Counting one costs the same whatever
-    else is on its way; what they wait for is looked up only when somebody asks."""
+    """Requests between their beginning and their end.
+
+    Beginning and ending one takes constant time; what they wait for is grouped on demand.
+    """
 
     def __init__(self) -> None:
-        self._traces: set[RequestRecord] = set()
+        self._records: set[RequestRecord] = set()
         self.changes = 0
         """Grows whenever a request begins or ends."""
 
     def __len__(self) -> int:
-        return len(self._traces)
+        return len(self._records)
 
     def begin(self, record: RequestRecord) -> None:
-        self._traces.add(record)
+        self._records.add(record)
         self.changes += 1
 
     def end(self, record: RequestRecord) -> None:
         """May be called for a request that never began."""
-        self._traces.discard(record)
+        self._records.discard(record)
         self.changes += 1
 
     def groups(self) -> Mapping[Waiting, int]:
-        """How many requests wait for what. Those that have not been sent on are left out."""
+        """How many requests wait for which model; those that were not sent yet are left out."""
         return Counter(
             Waiting(record.target.model.id, record.target.provider.id, record.connection_id)
-            for record in self._traces
+            for record in self._records
             if record.target is not None and record.connection_id is not None
         )

@@ -1,4 +1,4 @@
-"""One row for each finished request, written in batches off the path of any request."""
+"""One row for each finished request, written in batches by a task of its own."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ Count = Callable[[UsageRecord], None]
 class Ledger:
     """Takes finished requests and writes them. ``aclose`` writes what is left.
 
-    A row is made at once, so that everything else about its request can go.
+    A row is built at once, so that the request's body and answer can be freed.
     """
 
     def __init__(
@@ -47,18 +47,18 @@ class Ledger:
         """``count`` is called once with each row, just before it is written."""
         self._write = write
         self._observe = observe
-        self._stamps = Timestamps(zone)
+        self._timestamps = Timestamps(zone)
         self.prices = prices
         self._count_row = count
         self._counted = 0
-        """Rows at the head of the queue that were given to ``count`` already."""
+        """Rows at the head of the queue that ``count`` has seen already."""
         self._waiting: list[UsageRecord] = []
         self._taken = 0
-        """Requests that were ever put into the queue."""
+        """Requests that were ever queued."""
         self._written = 0
         """How many of them are in the database."""
         self._committing: deque[tuple[int, asyncio.Future[None]]] = deque()
-        """Who waits until so many are, in order."""
+        """Futures, with the value of ``_written`` that resolves each, in order."""
         self._lost = 0
         self._trouble = FailureLog(
             log,
@@ -81,7 +81,7 @@ class Ledger:
                 self._begin_in(FLUSH_AFTER)
 
     def _take(self, record: RequestRecord) -> bool:
-        """Put a request into the queue, unless it was already or there is no room."""
+        """Queue a request, unless it was queued before or the queue is full."""
         if record.is_recorded:
             return False
         record.is_recorded = True
@@ -91,7 +91,7 @@ class Ledger:
                 log.error("the usage queue is full; %d rows could not be kept", self._lost)
             return False
         try:
-            self._waiting.append(record_of(record, self.prices, self._stamps))
+            self._waiting.append(record_of(record, self.prices, self._timestamps))
         except Exception:
             log.exception("the usage row of request %s could not be made", record.request_id)
             return False
@@ -105,8 +105,8 @@ class Ledger:
             await written
 
     def enqueue_commit(self, record: RequestRecord) -> "asyncio.Future[None] | None":
-        """Take a finished request, and tell when it is written, as far as that is possible;
-        ``None`` for one that need not be waited for.
+        """Take a finished request. The future resolves when it is written, or could not be;
+        ``None`` when there is nothing to wait for.
 
         Requests that end while others are being written share the next commit.
         """
@@ -158,14 +158,15 @@ class Ledger:
             self._due = None
 
     async def _flush_quietly(self) -> None:
-        """Write what nobody should wait for any longer. A few rows wait for others: a commit
-        costs as much as a hundred rows."""
+        """Write the queue down to a partial batch; on failure try again later."""
         try:
             await self._write_some()
+            # A few rows wait for others: a commit costs as much as a hundred rows.
             while self._committing or len(self._waiting) >= FLUSH_ROWS:
                 await self._write_some()
         except Exception as error:
             self._trouble.met(error)
+            # A client must not wait for its answer until the database is back.
             self._resolve_waiters(self._taken)
             if not self._closed:
                 self._cancel_due()
@@ -180,7 +181,11 @@ class Ledger:
     async def _write_some(self) -> None:
         async with self._writing:  # two at once would write the same rows and forget others
             rows = self._waiting[:FLUSH_ROWS]
-            self._count(rows)
+            if self._count_row is not None:
+                # Before the write, and once: rows of a write that failed come here again.
+                for row in rows[self._counted :]:
+                    self._count_row(row)
+            self._counted = max(self._counted, len(rows))
             await self._write(rows)
             self._trouble.over()
             del self._waiting[: len(rows)]
@@ -192,22 +197,15 @@ class Ledger:
                 await self._observe(row)
 
     def _resolve_waiters(self, number: int) -> None:
-        """Let those go on who wait for so many rows."""
+        """Resolve the futures that wait for at most so many rows."""
         while self._committing and self._committing[0][0] <= number:
             written = self._committing.popleft()[1]
             if not written.done():
                 written.set_result(None)
 
-    def _count(self, rows: Sequence[UsageRecord]) -> None:
-        """Give each row on once, even if writing it is tried again."""
-        if self._count_row is not None:
-            for row in rows[self._counted :]:
-                self._count_row(row)
-        self._counted = max(self._counted, len(rows))
 
-
-def sound(usage: Usage | None) -> Usage | None:
-    """Parts are at most their whole, whatever a vendor reports."""
+def clamp_usage(usage: Usage | None) -> Usage | None:
+    """Limit each part to its whole, whatever a vendor reports."""
     if usage is None:
         return None
     if not (usage.cached_tokens or usage.cache_write_tokens or usage.reasoning_tokens):
@@ -229,10 +227,10 @@ def sound(usage: Usage | None) -> Usage | None:
 NOTHING = Usage()
 
 
-def record_of(record: RequestRecord, prices: Prices, stamps: Timestamps) -> UsageRecord:
+def record_of(record: RequestRecord, prices: Prices, timestamps: Timestamps) -> UsageRecord:
     """A finished request as its row."""
     target, key = record.target, record.key
-    usage = sound(record.usage) or NOTHING
+    usage = clamp_usage(record.usage) or NOTHING
     provider, model = (None, None) if target is None else (target.provider.id, target.model.id)
     cost = None if target is None or record.usage is None else prices.cost(target, usage)
     ended = record.started_at + (lasted := record.over - record.begun)
@@ -240,8 +238,8 @@ def record_of(record: RequestRecord, prices: Prices, stamps: Timestamps) -> Usag
     # In the order of the fields, as is usage: by name it would take ten times as long.
     return UsageRecord(
         record.request_id,
-        stamps.iso(record.started_at),
-        stamps.iso(ended),
+        timestamps.iso(record.started_at),
+        timestamps.iso(ended),
         record.model,
         record.endpoint,
         provider,
@@ -266,6 +264,6 @@ def record_of(record: RequestRecord, prices: Prices, stamps: Timestamps) -> Usag
         record.combo_id,
         record.combo_name,
         record.attempts,
-        stamps.day(ended),
+        timestamps.day(ended),
         record.dropped,
     )

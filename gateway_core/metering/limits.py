@@ -1,12 +1,12 @@
 """How much a key may use: sliding minutes, local days and months, and caps for its whole life.
 
 ```text
-requests a minute    counted here, when a call is let in
+requests a minute    counted here, when a call is admitted
 tokens a minute      counted here, when a call's usage is known
-days, months, life   sums of the ledger, read from the database and kept up with here
+days, months, life   sums of the ledger, read from the database and updated here
 ```
 
-A call that was let in may end above a limit; the next one is refused. The
+A call that was admitted may end above a limit; the next one is refused. The
 sums are read again every ten seconds, so that what other processes wrote, or
 an operator deleted, is seen.
 """
@@ -97,28 +97,28 @@ DAILY_TOTAL = WINDOWS[0]
 
 
 class Count:
-    """What is known of one key's use."""
+    """The known use of one key."""
 
     __slots__ = ("loaded_at", "requests", "spent", "tokens", "tokens_sum")
 
     def __init__(self) -> None:
         self.spent = KeySpent(day="")
         self.loaded_at: float | None = None
-        """Monotonic; ``None`` before the sums were read, and after they were called in doubt."""
+        """Monotonic; ``None`` before the sums were read, and after they were invalidated."""
         self.requests: deque[float] = deque()
-        """Monotonic times of the calls let in during the last minute."""
+        """Monotonic times of the calls admitted during the last minute."""
         self.tokens: deque[tuple[float, int]] = deque()
         self.tokens_sum = 0
 
     def slide(self, now: float) -> None:
-        """Let go of what is older than a minute."""
+        """Drop what is older than a minute."""
         while self.requests and self.requests[0] <= now - MINUTE:
             self.requests.popleft()
         while self.tokens and self.tokens[0][0] <= now - MINUTE:
             self.tokens_sum -= self.tokens.popleft()[1]
 
     def add(self, used: Spent, day: str, now: float) -> None:
-        """Count a call that is over."""
+        """Add the use of a finished call."""
         self.tokens.append((now, used.tokens))
         self.tokens_sum += used.tokens
         spent = self.spent
@@ -131,7 +131,7 @@ class Count:
 
 
 class KeyLimits:
-    """Lets calls in, or says which limit is reached."""
+    """Admits calls, or refuses them with the limit that is reached."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class KeyLimits:
         self._loading = asyncio.Lock()
 
     async def admit(self, key: Key) -> None:
-        """Let one call in and count it, in one step. Raises LimitExceeded, Unavailable."""
+        """Admit one call and count it, in one step. Raises LimitExceeded, Unavailable."""
         if not self.admit_now(key):
             self._count_in(key, await self._load(key.id))
 
@@ -164,7 +164,7 @@ class KeyLimits:
         return True
 
     def withdraw(self, key: Key) -> None:
-        """The call that was let in last is not made."""
+        """Take back the admission of the last call, which is not made."""
         self._counts[key.id].requests.pop()
 
     def _count_in(self, key: Key, count: Count) -> None:
@@ -182,7 +182,7 @@ class KeyLimits:
         return count
 
     def record(self, row: UsageRecord) -> None:
-        """Count a call that is over, if its key is one that is counted."""
+        """Count a finished call, if its key is counted."""
         count = self._counts.get(row.api_key_id or "")
         if count is not None and row.attempts > 0:
             now = self._monotonic()
@@ -190,7 +190,7 @@ class KeyLimits:
             count.slide(now)
 
     def forget(self) -> None:
-        """Call the sums in doubt: the ledger was changed."""
+        """Invalidate the sums: the ledger was changed."""
         for count in self._counts.values():
             count.loaded_at = None
 
@@ -215,6 +215,8 @@ class KeyLimits:
                 return count
             day = self.today()
             try:
+                # A row written between the query and the assignment would be counted twice or
+                # not at all.
                 async with self._still():
                     count.spent = await self._read(key_id, day)
                     self._counts[key_id] = count
@@ -225,54 +227,45 @@ class KeyLimits:
             return count
 
     def _check(self, policy: Policy, count: Count, now: float) -> None:
-        _check_life(policy, count.spent.ever)
+        """Raise LimitExceeded for the first limit that is reached."""
+        ever = count.spent.ever
+        if policy.max_tokens is not None and ever.tokens >= policy.max_tokens:
+            raise LimitExceeded(
+                f"API key token limit reached ({ever.tokens}/{policy.max_tokens} tokens)"
+            )
+        if policy.max_cost is not None and ever.cost >= policy.max_cost:
+            raise LimitExceeded(
+                f"API key cost limit reached (${dollars(ever.cost)}/${dollars(policy.max_cost)})"
+            )
         for window in WINDOWS:
             limit = window.limit(policy)
             used = window.used(getattr(count.spent, window.span))
             if limit is not None and used >= limit:
                 raise LimitExceeded(
-                    reached(window, used, limit),
+                    limit_message(window, used, limit),
                     retry_after=self.resets_at(window.span) - self._clock(),
                 )
-        _check_minute(policy, count, now)
+        if policy.tpm is not None and count.tokens_sum >= policy.tpm:
+            # The next call is admitted when enough of the tokens have left the minute.
+            leaves_from, left = now, count.tokens_sum
+            for moment, tokens in count.tokens:
+                leaves_from, left = moment, left - tokens
+                if left < policy.tpm:
+                    break
+            raise LimitExceeded(
+                f"API key token rate limit exceeded"
+                f" ({count.tokens_sum}/{policy.tpm} tokens/minute).",
+                retry_after=leaves_from + MINUTE - now,
+            )
+        if policy.rpm is not None and len(count.requests) >= policy.rpm:
+            oldest = count.requests[len(count.requests) - policy.rpm]
+            raise LimitExceeded(
+                f"API key rate limit exceeded ({policy.rpm} requests/minute).",
+                retry_after=oldest + MINUTE - now,
+            )
 
 
-def _check_life(policy: Policy, ever: Spent) -> None:
-    if policy.max_tokens is not None and ever.tokens >= policy.max_tokens:
-        raise LimitExceeded(
-            f"API key token limit reached ({ever.tokens}/{policy.max_tokens} tokens)"
-        )
-    if policy.max_cost is not None and ever.cost >= policy.max_cost:
-        raise LimitExceeded(
-            f"API key cost limit reached (${dollars(ever.cost)}/${dollars(policy.max_cost)})"
-        )
-
-
-def _check_minute(policy: Policy, count: Count, now: float) -> None:
-    if policy.tpm is not None and count.tokens_sum >= policy.tpm:
-        raise LimitExceeded(
-            f"API key token rate limit exceeded ({count.tokens_sum}/{policy.tpm} tokens/minute).",
-            retry_after=_until_below(count, policy.tpm) - now,
-        )
-    if policy.rpm is not None and len(count.requests) >= policy.rpm:
-        oldest = count.requests[len(count.requests) - policy.rpm]
-        raise LimitExceeded(
-            f"API key rate limit exceeded ({policy.rpm} requests/minute).",
-            retry_after=oldest + MINUTE - now,
-        )
-
-
-def _until_below(count: Count, limit: int) -> float:
-    """When enough tokens have left the minute, monotonic."""
-    left = count.tokens_sum
-    for moment, tokens in count.tokens:
-        left -= tokens
-        if left < limit:
-            return moment + MINUTE
-    return count.tokens[-1][0] + MINUTE
-
-
-def reached(window: Window, used: int, limit: int) -> str:
+def limit_message(window: Window, used: int, limit: int) -> str:
     """The sentence for a window that is used up."""
     if window is DAILY_TOTAL:
         return f"API key daily token limit exceeded ({used}/{limit} tokens)"

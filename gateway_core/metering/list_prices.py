@@ -8,7 +8,7 @@ those whose models it offers too. It is read when a price is first asked for.
 
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -58,11 +58,11 @@ class ListedProvider(Struct, frozen=True):
 
 _decode_models = msgspec.json.Decoder(tuple[ListedModel, ...]).decode
 _FITS: Mapping[str, Callable[[str, Any], bool]] = {
-    "=": lambda text, wanted: text == wanted,
-    "^": lambda text, wanted: text.startswith(wanted),
-    "$": lambda text, wanted: text.endswith(wanted),
-    "in": lambda text, wanted: wanted in text,
-    "re": lambda text, wanted: re.search(wanted, text) is not None,
+    "=": lambda text, operand: text == operand,
+    "^": lambda text, operand: text.startswith(operand),
+    "$": lambda text, operand: text.endswith(operand),
+    "in": lambda text, operand: operand in text,
+    "re": lambda text, operand: re.search(operand, text) is not None,
     "or": lambda text, parts: any(fits(part, text) for part in parts),
     "and": lambda text, parts: all(fits(part, text) for part in parts),
 }
@@ -80,32 +80,22 @@ def read_table() -> tuple[ListedProvider, ...]:
 
 def listed(table: Sequence[ListedProvider], provider: str, model: str) -> tuple[Rates, ...] | None:
     """The rates of a provider's model; ``None`` when it is not listed."""
-    home = _provider(table, provider.lower().strip())
+    name = provider.lower().strip()
+    # An id wins over every pattern, also over that of a provider further up.
+    home = next((each for each in table if each.id == name), None)
+    home = home or next((each for each in table if fits(each.match, name)), None)
     if home is None:
         return None
     by_id = {each.id: each for each in table}
     homes = [home, *(by_id[name] for name in home.others if name in by_id)]
-    for name in _spellings(model.lower()):
+    model = model.lower()
+    # The table writes a date with hyphens; a name without them is tried as it is first.
+    for name in dict.fromkeys((model, _DATED.sub(r"-\1-\2-\3", model))):
         for each in homes:
             for one in _decode_models(each.models):
                 if fits(one.match, name):
                     return one.rates
     return None
-
-
-def _provider(table: Sequence[ListedProvider], name: str) -> ListedProvider | None:
-    for each in table:
-        if each.id == name:
-            return each
-    return next((each for each in table if fits(each.match, name)), None)
-
-
-def _spellings(model: str) -> Iterator[str]:
-    """A model's name, and with a hyphenated date if it has one without."""
-    yield model
-    spelled = _DATED.sub(r"-\1-\2-\3", model)
-    if spelled != model:
-        yield spelled
 
 
 def due(rates: Sequence[Rates], now: float) -> Rates:
@@ -118,11 +108,12 @@ def _is_due(when: str, moment: datetime) -> bool:
     if ":" not in when:
         return moment.date().isoformat() >= when
     start, _, end = when.partition("-")
+    # A period whose end is before its start goes over midnight.
     time = moment.time().isoformat()
     return time >= start or time < end if end < start else start <= time < end
 
 
-def plain(rates: Sequence[Rates]) -> Price | None:
+def flat_price(rates: Sequence[Rates]) -> Price | None:
     """Rates as a price, where they are the same at any time and for any amount."""
     only = rates[0]
     flat = [rate for rate in _tokens(only) if not isinstance(rate, tuple)]
@@ -133,11 +124,11 @@ def plain(rates: Sequence[Rates]) -> Price | None:
     return Price(input=flat[0], output=flat[1], cached=flat[2], cache_write=flat[3])
 
 
-def charged(rates: Rates, usage: Usage) -> int:
+def list_cost(rates: Rates, usage: Usage) -> int:
     """Millionths of a dollar. A class of tokens without a rate costs what its whole costs."""
     prompt = usage.input_tokens
-    fresh, spoken, cached, written = (_at(rate, prompt) for rate in _tokens(rates))
-    total = rates.requests * 1000 + usage.output_tokens * (spoken or 0)
+    fresh, output, cached, written = (_at(rate, prompt) for rate in _tokens(rates))
+    total = rates.requests * 1000 + usage.output_tokens * (output or 0)
     rest = prompt
     for count, rate in ((usage.cached_tokens, cached), (usage.cache_write_tokens, written)):
         if rate is not None:

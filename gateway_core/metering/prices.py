@@ -10,23 +10,31 @@ from typing import Any
 
 from ..contracts.provider import Target
 from ..contracts.usage import Price, Usage
-from .list_prices import ListedProvider, Rates, charged, due, listed, plain, read_table
+from .list_prices import (
+    ListedProvider,
+    Rates,
+    due,
+    flat_price,
+    list_cost,
+    listed,
+    read_table,
+)
 
 MICRO = 1_000_000
 MOST_REMEMBERED = 10_000
-"""Models whose list prices are remembered; clients may think of any name."""
+"""Models whose list prices are remembered; clients may send any name."""
 
 
 class Prices:
-    """Finds prices and remembers what it found."""
+    """Looks prices up and remembers those of the list."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._own: Mapping[str, Any] = {}
         self._table: Sequence[ListedProvider] | None = None
         self._listed: dict[tuple[str, str], Price | tuple[Rates, ...] | None] = {}
-        """What the table says of a provider's model: a price, or several that depend on the
-        amount or on the time; ``None`` when it says nothing."""
+        """The table's entry for a provider's model: a price, or several that depend on the
+        amount or on the time; ``None`` when it has none."""
 
     def replace(self, own: Mapping[str, Any]) -> None:
         """Take the operator's prices: provider id or alias, to model id, to USD per million."""
@@ -37,7 +45,25 @@ class Prices:
         if target.provider.free:
             return 0
         price = (self._operators(target) if self._own else None) or target.model.price
-        return priced(price, usage) if price is not None else self._by_list(target, usage)
+        if price is not None:
+            return price_usage(price, usage)
+        if usage.cached_tokens + usage.cache_write_tokens > usage.input_tokens:
+            return None  # counts that cannot be: more from the cache than there was to read
+        name = target.provider.id, target.model.id
+        try:
+            entry = self._listed[name]
+        except KeyError:
+            if self._table is None:
+                self._table = read_table()
+            if len(self._listed) >= MOST_REMEMBERED:
+                self._listed.clear()
+            rates = listed(self._table, *name)
+            entry = self._listed[name] = None if rates is None else flat_price(rates) or rates
+        if entry is None:
+            return None
+        if isinstance(entry, Price):
+            return price_usage(entry, usage)
+        return list_cost(due(entry, self._clock()), usage)
 
     def _operators(self, target: Target) -> Price | None:
         spec = target.provider
@@ -53,29 +79,8 @@ class Prices:
                 )
         return None
 
-    def _by_list(self, target: Target, usage: Usage) -> int | None:
-        if usage.cached_tokens + usage.cache_write_tokens > usage.input_tokens:
-            return None  # counts that cannot be: more from the cache than there was to read
-        provider, model = target.provider.id, target.model.id
-        try:
-            found = self._listed[provider, model]
-        except KeyError:
-            found = self._look_up(provider, model)
-        if isinstance(found, Price):
-            return priced(found, usage)
-        return None if found is None else charged(due(found, self._clock()), usage)
 
-    def _look_up(self, provider: str, model: str) -> Price | tuple[Rates, ...] | None:
-        if self._table is None:
-            self._table = read_table()
-        if len(self._listed) >= MOST_REMEMBERED:
-            self._listed.clear()
-        rates = listed(self._table, provider, model)
-        found = self._listed[provider, model] = None if rates is None else plain(rates) or rates
-        return found
-
-
-def priced(price: Price, usage: Usage) -> int:
+def price_usage(price: Price, usage: Usage) -> int:
     """Each class of tokens at its own rate, which falls back to ``input`` or ``output``."""
     if not (usage.cached_tokens or usage.cache_write_tokens or usage.reasoning_tokens):
         return round(usage.input_tokens * price.input + usage.output_tokens * price.output)
@@ -83,11 +88,11 @@ def priced(price: Price, usage: Usage) -> int:
     written = price.input if price.cache_write is None else price.cache_write
     reasoning = price.output if price.reasoning is None else price.reasoning
     fresh = max(0, usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens)
-    spoken = max(0, usage.output_tokens - usage.reasoning_tokens)
+    answer = max(0, usage.output_tokens - usage.reasoning_tokens)
     return round(
         fresh * price.input
         + usage.cached_tokens * cached
         + usage.cache_write_tokens * written
-        + spoken * price.output
+        + answer * price.output
         + usage.reasoning_tokens * reasoning
     )

@@ -25,15 +25,13 @@ class RequestIds:
 
     def __call__(self) -> str:
         if not self._made:
-            self._made = self._more()
+            drawn = bytearray(self._draw(_SIZE * _AT_ONCE))
+            # RFC 9562 section 5.4: the version and the variant stand in bytes 6 and 8.
+            drawn[6::_SIZE] = drawn[6::_SIZE].translate(_VERSION)
+            drawn[8::_SIZE] = drawn[8::_SIZE].translate(_VARIANT)
+            digits = drawn.hex().encode()
+            lines = bytearray(b"-" * (_LINE - 1) + b"\n") * _AT_ONCE
+            for number, place in enumerate(_DIGITS):
+                lines[place::_LINE] = digits[number :: 2 * _SIZE]  # One digit of every id.
+            self._made = lines.decode("ascii").split()
         return self._made.pop()
-
-    def _more(self) -> list[str]:
-        drawn = bytearray(self._draw(_SIZE * _AT_ONCE))
-        drawn[6::_SIZE] = drawn[6::_SIZE].translate(_VERSION)
-        drawn[8::_SIZE] = drawn[8::_SIZE].translate(_VARIANT)
-        digits = drawn.hex().encode()
-        lines = bytearray(b"-" * (_LINE - 1) + b"\n") * _AT_ONCE
-        for number, place in enumerate(_DIGITS):
-            lines[place::_LINE] = digits[number :: 2 * _SIZE]  # One digit of every id.
-        return lines.decode("ascii").split()

@@ -1,7 +1,7 @@
-"""Keeping what was said in requests, while the operator wants that.
+"""Keeps the contents of requests and answers, while the operator has turned that on.
 
-It is off until somebody turns it on by name: the setting's default alone keeps
-nothing. While it is off a request looks at ``is_on`` once and that is all.
+It is off until it is set explicitly: the setting's default alone keeps
+nothing. While it is off, a request only reads ``is_on`` once.
 """
 
 import asyncio
@@ -38,10 +38,10 @@ class Extent(Struct, frozen=True, kw_only=True):
 
 
 def extent(document: Mapping[str, Any], settings: Settings, environment: Environment) -> Extent:
-    """What is to be kept. A process variable wins over the stored document."""
-    wanted = environment.observability_enabled
+    """The extent that is configured. A process variable wins over the stored document."""
+    override = environment.observability_enabled
     return Extent(
-        is_on=document.get("enableObservability") is True if wanted is None else wanted,
+        is_on=document.get("enableObservability") is True if override is None else override,
         most=environment.observability_max_records or settings.observability_max_records,
         batch=environment.observability_batch_size or settings.observability_batch_size,
         wait_ms=environment.observability_flush_interval_ms
@@ -60,7 +60,7 @@ class RequestLog:
     """Takes the details of requests and writes them. ``aclose`` writes what is left."""
 
     def __init__(self, keeper: Keeper, read: Callable[[], Awaitable[Extent]]) -> None:
-        """``read`` finds out what is wanted now."""
+        """``read`` returns the extent that is configured now."""
         self.is_on = False
         self._keeper = keeper
         self._read = read
@@ -77,7 +77,7 @@ class RequestLog:
         self.is_on = self._extent.is_on
 
     def begin(self, call: Call) -> RequestLogEntry:
-        """Listen to a request from here on."""
+        """Start recording a request."""
         return RequestLogEntry(call, self._extent.longest_kib * KIB)
 
     def end(self, record: RequestRecord, detail: RequestLogEntry) -> None:

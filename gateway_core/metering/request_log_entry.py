@@ -1,7 +1,7 @@
-"""What was said in one request, listened to while it goes by and cut to size at its end.
+"""The contents of one request, recorded while it runs and cut to size at its end.
 
-Nothing is copied but the beginning of what comes back, so that listening costs
-a request little memory and hardly any time.
+Only the beginning of an answer is copied, so that recording costs a request
+little memory and hardly any time.
 """
 
 import re
@@ -35,11 +35,11 @@ class Excerpt:
 
     __slots__ = ("_longest", "beginning", "size")
 
-    def __init__(self, longest: int, given: bytes = b"") -> None:
+    def __init__(self, longest: int, content: bytes = b"") -> None:
         self._longest = longest
         self.beginning = b""
         self.size = 0
-        self.add(given)
+        self.add(content)
 
     @property
     def is_whole(self) -> bool:
@@ -56,18 +56,18 @@ Part = tuple[dict[str, Any], Excerpt]
 """Members beside the body, and the body."""
 
 
-class Listened:
-    """A vendor's answer that is noted while it is read."""
+class RecordedResponse:
+    """A vendor's answer whose body is recorded while it is read."""
 
-    def __init__(self, response: UpstreamResponse, heard: Excerpt) -> None:
+    def __init__(self, response: UpstreamResponse, body: Excerpt) -> None:
         self.status = response.status
         self.headers = response.headers
         self._response = response
-        self._heard = heard
+        self._body = body
 
     async def next(self) -> bytes:
         piece = await self._response.next()
-        self._heard.add(piece)
+        self._body.add(piece)
         return piece
 
     async def aclose(self) -> None:
@@ -77,30 +77,38 @@ class Listened:
 class RequestLogEntry:
     """One request as it goes by. Of several attempts the last one stays."""
 
-    __slots__ = ("_asked", "_call", "_heard", "_longest", "_response", "_said", "_secrets")
+    __slots__ = (
+        "_call",
+        "_client_body",
+        "_longest",
+        "_request",
+        "_response",
+        "_response_body",
+        "_secrets",
+    )
 
     def __init__(self, call: Call, longest: int) -> None:
         """``longest`` is in bytes, for each part."""
         self._longest = longest
         self._call = call
-        self._asked: UpstreamRequest | None = None
+        self._request: UpstreamRequest | None = None
         self._response: UpstreamResponse | None = None
-        self._heard = Excerpt(longest)
-        self._said = Excerpt(longest)
+        self._response_body = Excerpt(longest)
+        self._client_body = Excerpt(longest)
         self._secrets: tuple[str, ...] = ()
 
     def hear(
         self, request: UpstreamRequest, response: UpstreamResponse, secrets: Iterable[str]
     ) -> UpstreamResponse:
-        """Note what a vendor was asked; gives its answer back, to be read in its stead."""
-        self._asked, self._heard = request, Excerpt(self._longest)
+        """Record a request to a vendor; returns its answer, which is to be read in its stead."""
+        self._request, self._response_body = request, Excerpt(self._longest)
         self._secrets = tuple(one for one in secrets if len(one) >= _SHORTEST_SECRET)
-        self._response = Listened(response, self._heard)
+        self._response = RecordedResponse(response, self._response_body)
         return self._response
 
     def say(self, piece: bytes) -> None:
-        """Note what the client is told."""
-        self._said.add(piece)
+        """Record a piece of the answer to the client."""
+        self._client_body.add(piece)
 
     def cut(self) -> "Cut":
         """What is to be kept, without the rest of the request."""
@@ -111,9 +119,13 @@ class RequestLogEntry:
             secrets=self._secrets,
             request=({"headers": dict(call.headers)}, Excerpt(self._longest, call.body)),
             tools=tools if len(tools) <= LONGEST_TOOLS else b"",
-            asked=None if self._asked is None else _asked(self._asked, self._longest),
-            heard=None if self._response is None else _heard(self._response, self._heard),
-            said=({}, self._said) if self._said.size else None,
+            provider_request=None
+            if self._request is None
+            else _request_part(self._request, self._longest),
+            provider_response=None
+            if self._response is None
+            else _response_part(self._response, self._response_body),
+            response=({}, self._client_body) if self._client_body.size else None,
         )
 
 
@@ -124,9 +136,9 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     secrets: tuple[str, ...]
     request: Part
     tools: bytes
-    asked: Part | None
-    heard: Part | None
-    said: Part | None
+    provider_request: Part | None
+    provider_response: Part | None
+    response: Part | None
 
     def written(self, request_id: str, finished_at: str) -> RequestDetail:
         """The row: read, without secrets and in shape. Takes a while for long parts."""
@@ -134,9 +146,9 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
             request_id=request_id,
             finished_at=finished_at,
             request=self._part(self.request, self.tools),
-            provider_request=self._part(self.asked),
-            provider_response=self._part(self.heard),
-            response=self._part(self.said),
+            provider_request=self._part(self.provider_request),
+            provider_response=self._part(self.provider_response),
+            response=self._part(self.response),
         )
 
     def _part(self, part: Part | None, tools: bytes = b"") -> Any:
@@ -145,7 +157,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
         members, body = part
         text = body.beginning.decode("utf-8", "replace")
         if body.is_whole:
-            whole = {**self._told(members), "body": self._told_value(text)}
+            whole = {**self._redact(members), "body": self._redact_text(text)}
             size = len(msgspec.json.encode(whole))
             if size <= self.longest:
                 return whole
@@ -154,43 +166,39 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
         short = {
             "_truncated": True,
             "_originalSize": size,
-            "_preview": self._told(text)[:PREVIEW],
+            "_preview": self._redact(text)[:PREVIEW],
         }
-        return {**short, "tools": self._told_value(tools.decode())} if tools else short
+        return {**short, "tools": self._redact_text(tools.decode())} if tools else short
 
-    def _told_value(self, text: str) -> Any:
+    def _redact_text(self, text: str) -> Any:
         """The document that a text holds, or the text where it holds none or one too deep."""
         try:
-            return self._told(msgspec.json.decode(text))
+            return self._redact(msgspec.json.decode(text))
         except (msgspec.DecodeError, RecursionError):
-            return self._told(text)
+            return self._redact(text)
 
-    def _told(self, value: Any) -> Any:
+    def _redact(self, value: Any) -> Any:
         """The same without secrets, whatever they are in."""
         if isinstance(value, str):
             for secret in self.secrets:
                 value = value.replace(secret, MASK)
             return _SECRET.sub(MASK, value)
         if isinstance(value, Mapping):
-            return {self._told(name): self._told(member) for name, member in _shown(value).items()}
+            headers = value.get("headers")
+            if isinstance(headers, Mapping):
+                # Left out by name: a credential need not look like a secret.
+                kept = {n: text for n, text in headers.items() if not _hidden_header(n.lower())}
+                value = {**value, "headers": kept}
+            return {self._redact(name): self._redact(member) for name, member in value.items()}
         if isinstance(value, list):
-            return [self._told(member) for member in value]
+            return [self._redact(member) for member in value]
         return value
 
 
-def _asked(request: UpstreamRequest, longest: int) -> Part:
+def _request_part(request: UpstreamRequest, longest: int) -> Part:
     members = {"method": request.method, "url": request.url, "headers": dict(request.headers)}
     return members, Excerpt(longest, request.body)
 
 
-def _heard(response: UpstreamResponse, body: Excerpt) -> Part:
+def _response_part(response: UpstreamResponse, body: Excerpt) -> Part:
     return {"status": response.status, "headers": dict(response.headers)}, body
-
-
-def _shown(members: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The members, the headers among them without those that may be secret."""
-    headers = members.get("headers")
-    if not isinstance(headers, Mapping):
-        return members
-    kept = {name: text for name, text in headers.items() if not _hidden_header(name.lower())}
-    return {**members, "headers": kept}

@@ -1,4 +1,4 @@
-"""What is noted about one request on its way, for its row in the ledger."""
+"""The facts about one request, collected while it runs, for its row in the ledger."""
 
 from time import monotonic
 
@@ -75,7 +75,7 @@ class RequestRecord:
         self.error_code: str | None = None
         self.dropped: tuple[str, ...] = ()
         self.detail: RequestLogEntry | None = None
-        """What is said, while that is kept."""
+        """The contents, while the request log is on."""
 
     def add_usage(self, usage: Usage | None) -> None:
         """Count what was used besides what the answer itself will report."""

@@ -1,4 +1,4 @@
-"""Moments as the ledger writes them; what many of them have in common is made once."""
+"""Timestamps as the ledger writes them; the parts that many of them share are cached."""
 
 from datetime import tzinfo
 from math import floor

@@ -3,14 +3,13 @@
 Unknown values are left out, never null or zero.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..contracts.kinds import Kind
 from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec
-from ..storage.stores.combos import Combo
-from .model_resolver import FAMILIES, belongs
+from .model_resolver import FAMILIES, family_members
 from .snapshot import ConfigSnapshot
 
 Row = dict[str, Any]
@@ -28,58 +27,43 @@ KINDS = frozenset({"web", *(kind.value for kind in Kind if kind not in (Kind.LLM
 
 def rows(snapshot: ConfigSnapshot, created: int) -> list[Row]:
     """Every callable row: combos first, then virtual families, then models by provider."""
-    found = [combo_row(combo, created) for combo in snapshot.combos.values()]
+    combos = [combo_row(combo.name, created, combo.kind) for combo in snapshot.combos.values()]
     if snapshot.settings.expose_combo_only:
-        return found
+        return combos
+    families = [
+        combo_row(f"auto/{family}", created)
+        for family in FAMILIES
+        if next(family_members(snapshot, family), None) is not None
+    ]
     models = [
         model_row(snapshot.registry.providers[provider], row, created)
         for provider in snapshot.accounts
         if provider in snapshot.registry.providers
         for row in snapshot.models.get(provider, ())
     ]
-    return [*found, *_family_rows(snapshot, created), *models]
+    return [*combos, *families, *models]
 
 
-def usual(found: Iterable[Row]) -> list[Row]:
+def usual(models: Iterable[Row]) -> list[Row]:
     """Without decision models, which are listed only by their kind."""
-    return [row for row in found if row.get("kind") != Kind.DECISION]
+    return [row for row in models if row.get("kind") != Kind.DECISION]
 
 
-def of_kind(found: Iterable[Row], kind: str) -> list[Row]:
-    wanted = ("web", "webSearch", "webFetch", *_WEB) if kind == "web" else (kind,)
-    return [row for row in found if row.get("kind") in wanted]
+def of_kind(models: Iterable[Row], kind: str) -> list[Row]:
+    kinds = ("web", "webSearch", "webFetch", *_WEB) if kind == "web" else (kind,)
+    return [row for row in models if row.get("kind") in kinds]
 
 
-def combo_row(combo: Combo, created: int) -> Row:
+def combo_row(name: str, created: int, kind: str | None = None) -> Row:
+    """One combo, saved or virtual."""
     row: Row = {
-        "id": combo.name,
+        "id": name,
         "object": "model",
         "created": created,
         "owned_by": COMBO,
-        "name": combo.name,
+        "name": name,
     }
-    return row | ({"kind": combo.kind} if combo.kind else {})
-
-
-def _family_rows(snapshot: ConfigSnapshot, created: int) -> Iterator[Row]:
-    for family in FAMILIES:
-        if any(_has(snapshot, provider, family) for provider in snapshot.accounts):
-            name = f"auto/{family}"
-            yield {
-                "id": name,
-                "object": "model",
-                "created": created,
-                "owned_by": COMBO,
-                "name": name,
-            }
-
-
-def _has(snapshot: ConfigSnapshot, provider: str, family: str) -> bool:
-    spec = snapshot.registry.providers.get(provider)
-    return spec is not None and any(
-        row.kind is Kind.LLM and belongs(spec, row, family)
-        for row in snapshot.models.get(provider, ())
-    )
+    return row | ({"kind": kind} if kind else {})
 
 
 def model_row(spec: ProviderSpec, model: Model, created: int) -> Row:
@@ -97,7 +81,14 @@ def model_row(spec: ProviderSpec, model: Model, created: int) -> Row:
         provider_name=spec.name,
         provider_alias=spec.alias or spec.id,
         gateway_provider=spec.id,
-        capabilities=_capabilities(model, context, output) or None,
+        capabilities=present(
+            contextWindow=context,
+            maxOutput=output,
+            vision=model.vision,
+            tools=model.tools,
+            reasoning=model.reasoning,
+        )
+        or None,
         input_modalities=["text", "image"] if model.vision else None,
         reasoning=model.reasoning,
         supports_tools=model.tools,
@@ -109,23 +100,13 @@ def model_row(spec: ProviderSpec, model: Model, created: int) -> Row:
     )
 
 
-def _capabilities(model: Model, context: int | None, output: int | None) -> Row:
-    return present(
-        contextWindow=context,
-        maxOutput=output,
-        vision=model.vision,
-        tools=model.tools,
-        reasoning=model.reasoning,
-    )
-
-
 def _tokens(count: int | None) -> int | None:
     return count if count and count <= MOST_TOKENS else None
 
 
-def messages_list(found: Iterable[Row]) -> Row:
+def messages_list(models: Iterable[Row]) -> Row:
     """The envelope of the messages-style list."""
-    data = [messages_row(row) for row in found]
+    data = [messages_row(row) for row in models]
     return {
         "data": data,
         "has_more": False,
@@ -154,9 +135,9 @@ def messages_row(row: Mapping[str, Any]) -> Row:
     }
 
 
-def cli_list(found: Iterable[Row]) -> Row:
+def cli_list(models: Iterable[Row]) -> Row:
     """The envelope of the code-assistant command line's list."""
-    return {"models": [cli_row(row) for row in found]}
+    return {"models": [cli_row(row) for row in models]}
 
 
 def cli_row(row: Mapping[str, Any]) -> Row:
@@ -172,17 +153,17 @@ def cli_row(row: Mapping[str, Any]) -> Row:
     }
 
 
-def generative_list(snapshot: ConfigSnapshot, found: Iterable[Row]) -> Row:
+def generative_list(snapshot: ConfigSnapshot, models: Iterable[Row]) -> Row:
     """The generative-content list. Models of a format with ``plain_models`` appear plain too."""
     formats = snapshot.registry.formats
-    models: list[Row] = []
-    for row in found:
+    shown: list[Row] = []
+    for row in models:
         spec = snapshot.registry.providers.get(row.get("gateway_provider", ""))
         bare = row["id"].partition("/")[2]
         if spec is not None and formats[spec.format].plain_models:
-            models.append(generative_row(bare, row))
-        models.append(generative_row(row["id"], row))
-    return {"models": models}
+            shown.append(generative_row(bare, row))
+        shown.append(generative_row(row["id"], row))
+    return {"models": shown}
 
 
 def generative_row(name: str, row: Mapping[str, Any]) -> Row:
@@ -195,8 +176,8 @@ def generative_row(name: str, row: Mapping[str, Any]) -> Row:
     }
 
 
-def local_server_list(found: Iterable[Row]) -> Row:
-    """The tag list that programs for a local model server ask for."""
+def local_server_list(models: Iterable[Row]) -> Row:
+    """The tag list that clients of a local model server request."""
     return {
         "models": [
             {
@@ -207,7 +188,7 @@ def local_server_list(found: Iterable[Row]) -> Row:
                 "digest": "",
                 "details": {"family": row["owned_by"]},
             }
-            for row in found
+            for row in models
         ]
     }
 

@@ -1,4 +1,4 @@
-"""From the name a client uses to what is meant: a target, or a combo of them.
+"""Resolves the model name of a request to a target, or to a combo of targets.
 
 The order of resolution::
 
@@ -23,7 +23,7 @@ from .snapshot import ConfigSnapshot
 
 MAX_NAME = 512
 FAMILIES = ("glm", "minimax", "mimo", "zai", "gemma", "llama", "gemini")
-"""The virtual families that the catalog advertises; any other may be asked for too."""
+"""The virtual families that the catalog lists; any other may be requested too."""
 _PROVIDER_FAMILIES = frozenset({"zai"})
 """Families that are named for their provider, not by their models' ids."""
 _FAMILY = re.compile(r"auto/([a-z0-9]+)")
@@ -41,7 +41,7 @@ class Resolved(Struct, frozen=True):
 def resolve(
     snapshot: ConfigSnapshot, name: str, kind: Kind = Kind.LLM, *, decorated: bool = False
 ) -> Resolved:
-    """What a model name means.
+    """Resolve a model name.
 
     ``decorated`` also tries the name without the marks that the messages-style
     list adds. Raises BadRequest, NotAChatModel, NoCredentials, NothingToTry.
@@ -51,16 +51,22 @@ def resolve(
     if len(name) > MAX_NAME:
         raise BadRequest("Invalid model format", param="model")
     if decorated:
-        return _resolve_decorated(snapshot, name, kind)
-    return _resolve(snapshot, name, kind)
-
-
-def _resolve_decorated(snapshot: ConfigSnapshot, name: str, kind: Kind) -> Resolved:
-    plain = name.removesuffix(_LARGE_MARK)
-    for spelling in (name, plain, plain.removeprefix(_DECORATION)):
-        if _is_known(snapshot, spelling):
-            return _resolve(snapshot, spelling, kind)
-    return _resolve(snapshot, plain, kind)
+        # A model may really be called so, so the name as it came is tried first.
+        plain = name.removesuffix(_LARGE_MARK)
+        spellings = (name, plain, plain.removeprefix(_DECORATION))
+        name = next((each for each in spellings if _is_known(snapshot, each)), plain)
+    family = _FAMILY.fullmatch(name)
+    if family:
+        return Resolved(combo=family_combo(snapshot, name, family[1]))
+    if "/" in name:
+        return Resolved(target=_prefixed(snapshot, name, kind))
+    # An alias means a combo or a model, never another alias.
+    meaning = name if name in snapshot.combos else snapshot.aliases.get(name, name)
+    if meaning in snapshot.combos:
+        return Resolved(combo=snapshot.combos[meaning])
+    if "/" in meaning:
+        return Resolved(target=_prefixed(snapshot, meaning, kind))
+    return Resolved(target=_target(snapshot, _owner(snapshot, meaning), meaning, kind))
 
 
 def _is_known(snapshot: ConfigSnapshot, name: str) -> bool:
@@ -74,28 +80,6 @@ def _is_known(snapshot: ConfigSnapshot, name: str) -> bool:
     if name in snapshot.combos or name in snapshot.aliases:
         return True
     return any(row.id == name for rows in snapshot.models.values() for row in rows)
-
-
-def _resolve(snapshot: ConfigSnapshot, name: str, kind: Kind) -> Resolved:
-    family = _FAMILY.fullmatch(name)
-    if family:
-        return Resolved(combo=family_combo(snapshot, name, family[1]))
-    if "/" in name:
-        return Resolved(target=_prefixed(snapshot, name, kind))
-    if name in snapshot.combos:
-        return Resolved(combo=snapshot.combos[name])
-    if name in snapshot.aliases:
-        return _aliased(snapshot, snapshot.aliases[name], kind)
-    return Resolved(target=_target(snapshot, _owner(snapshot, name), name, kind))
-
-
-def _aliased(snapshot: ConfigSnapshot, meaning: str, kind: Kind) -> Resolved:
-    """An alias means a prefixed model, or a combo; never another alias."""
-    if meaning in snapshot.combos:
-        return Resolved(combo=snapshot.combos[meaning])
-    if "/" in meaning:
-        return Resolved(target=_prefixed(snapshot, meaning, kind))
-    return Resolved(target=_target(snapshot, _owner(snapshot, meaning), meaning, kind))
 
 
 def _prefixed(snapshot: ConfigSnapshot, name: str, kind: Kind) -> Target:
@@ -161,13 +145,14 @@ def serves_chat(snapshot: ConfigSnapshot, spec: ProviderSpec) -> bool:
 
 def family_combo(snapshot: ConfigSnapshot, name: str, family: str) -> Combo:
     """A virtual combo of every connected model of a family. Raises NothingToTry."""
-    members = tuple(dict.fromkeys(_family_members(snapshot, family)))
+    members = tuple(dict.fromkeys(family_members(snapshot, family)))
     if not members:
         raise NothingToTry(f'Combo "{name}" has no models')
     return Combo(id=name, name=name, models=members, created_at="", updated_at="")
 
 
-def _family_members(snapshot: ConfigSnapshot, family: str) -> Iterator[str]:
+def family_members(snapshot: ConfigSnapshot, family: str) -> Iterator[str]:
+    """Every connected model of a family, with its provider's id."""
     for provider in snapshot.accounts:
         spec = snapshot.registry.providers.get(provider)
         if spec is None:

@@ -16,11 +16,11 @@ from .snapshot import ConfigSnapshot
 DEEPEST = 8
 """How many combos may stand within one another."""
 HEAVIEST = 1_000_000_000
-"""The largest weight of a member: sums of them stay numbers."""
+"""The largest weight of a member: sums of weights stay finite."""
 
 
 class Member(Struct, frozen=True):
-    """A target a call may be sent to, with what its combo says of it."""
+    """A target a call may be sent to, with its combo's options for it."""
 
     target: Target
     name: str
@@ -31,7 +31,7 @@ class Member(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """What to try. ``combo`` is the outer one, whatever stood within it."""
+    """What to try. ``combo`` is the outermost one."""
 
     members: tuple[Member, ...]
     combo: Combo | None = None
@@ -45,7 +45,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 def build_plan(
     snapshot: ConfigSnapshot, name: str, kind: Kind, default_timeout_ms: int, *, decorated: bool
 ) -> Plan:
-    """What to try for a model's name; worked out once in each picture. Raises as its parts do."""
+    """What to try for a model's name, cached for the life of a snapshot. Raises as its parts do."""
     key = (name, kind, decorated, default_timeout_ms)
     plan: Plan | None = snapshot.memory.get(key)
     if plan is None:
@@ -69,7 +69,13 @@ def plan_resolved(
     if own.context_requirements is not None:
         members = _large_enough(members, own.context_requirements)
     if snapshot.settings.hide_paid_models:
-        members = tuple(m for m in members if _is_free(m.target)) or members
+        free = (
+            m
+            for m in members
+            if m.target.provider.free
+            or ((price := m.target.model.price) and price.input == 0 == price.output)
+        )
+        members = tuple(free) or members
     if not members:
         raise NothingToTry(f'Combo "{combo.name}" has no models')
     timeout_ms = own.timeout_ms if own.timeout_ms is not None else default_timeout_ms
@@ -100,7 +106,9 @@ def _members(
     """Every target of a combo; combos inside it are opened, one within itself is left out."""
     if combo.name in within or len(within) >= DEEPEST:
         return
-    facts = _facts(combo)
+    options: dict[str, list[Mapping[str, Any]]] = {}
+    for row in combo.members or ():
+        options.setdefault(str(row.get("model")), []).append(row)
     for name in combo.models:
         try:
             resolved = resolve(snapshot, name, kind)
@@ -109,50 +117,33 @@ def _members(
         if resolved.combo is not None:
             yield from _members(snapshot, resolved.combo, kind, (*within, combo.name))
         elif resolved.target is not None:
-            yield _member(name, resolved.target, _next(facts.get(name)))
+            # A model that is listed twice may have options for each time, in the same order.
+            rows = options.get(name) or [{}]
+            row = rows.pop(0) if len(rows) > 1 else rows[0]
+            weight, pinned = row.get("weight"), row.get("connectionId")
+            yield Member(
+                resolved.target,
+                name,
+                float(weight)
+                if isinstance(weight, int | float) and 0 <= weight <= HEAVIEST
+                else 1.0,
+                pinned if isinstance(pinned, str) and pinned else None,
+            )
 
 
-def _member(name: str, target: Target, fact: Mapping[str, Any]) -> Member:
-    weight = fact.get("weight")
-    pinned = fact.get("connectionId")
-    return Member(
-        target,
-        name,
-        float(weight) if isinstance(weight, int | float) and 0 <= weight <= HEAVIEST else 1.0,
-        pinned if isinstance(pinned, str) and pinned else None,
-    )
-
-
-def _facts(combo: Combo) -> dict[str, list[Mapping[str, Any]]]:
-    """What is said of each model; one that is named twice may have two things said of it."""
-    facts: dict[str, list[Mapping[str, Any]]] = {}
-    for row in combo.members or ():
-        facts.setdefault(str(row.get("model")), []).append(row)
-    return facts
-
-
-def _next(facts: list[Mapping[str, Any]] | None) -> Mapping[str, Any]:
-    if not facts:
-        return {}
-    return facts.pop(0) if len(facts) > 1 else facts[0]
-
-
-def _large_enough(members: Sequence[Member], wanted: ContextRequirements) -> tuple[Member, ...]:
+def _large_enough(
+    members: Sequence[Member], requirements: ContextRequirements
+) -> tuple[Member, ...]:
     """Without those whose context is too small; an unknown one passes when lenient."""
-    least = wanted.min_context_window or 0
-    lenient = wanted.context_filter_mode == "lenient"
+    least = requirements.min_context_window or 0
+    lenient = requirements.context_filter_mode == "lenient"
     kept = [
         m for m in members if _context(m.target) >= least or (lenient and not _context(m.target))
     ]
-    if wanted.prefer_large_context:
+    if requirements.prefer_large_context:
         kept.sort(key=lambda m: -_context(m.target))
     return tuple(kept)
 
 
 def _context(target: Target) -> int:
     return target.model.context or target.provider.default_context or 0
-
-
-def _is_free(target: Target) -> bool:
-    price = target.model.price
-    return target.provider.free or (price is not None and price.input == 0 and price.output == 0)

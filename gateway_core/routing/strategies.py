@@ -1,11 +1,11 @@
 """The order in which a combo's members are tried.
 
-Nothing is ever dropped here: each strategy only says who comes first.
+Nothing is ever dropped here: each strategy only chooses who comes first.
 """
 
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ..config.settings import ComboStrategy, Settings
 from ..contracts.conversation import Conversation, Media
@@ -19,7 +19,7 @@ MOST_AFFINITIES = 1000
 
 
 class MemberOrder:
-    """Orders members and remembers what that takes: whose turn it is, who talked to whom."""
+    """Orders members; keeps the turns of round-robin and the members of conversations."""
 
     def __init__(
         self, health: Cooldowns, clock: Callable[[], float], chance: random.Random
@@ -35,7 +35,7 @@ class MemberOrder:
         plan: Plan,
         snapshot: ConfigSnapshot,
         session: str | None,
-        asked: Callable[[], Conversation],
+        read: Callable[[], Conversation],
     ) -> list[Member]:
         """The plan's members in the order to try them."""
         members = list(plan.members)
@@ -45,67 +45,50 @@ class MemberOrder:
         if plan.strategy == "round-robin":
             members = self._rotated(name, members, snapshot.settings, session)
         elif plan.strategy == "weighted":
-            members = self._weighted(members)
+            weights = [member.weight for member in members]
+            if any(weights):
+                members.insert(
+                    0, members.pop(self._chance.choices(range(len(members)), weights)[0])
+                )
         elif plan.strategy == "smart-scoring":
             members.sort(key=lambda member: -self._score(member, snapshot))
         elif plan.strategy == "smart":
-            wanted = difficulty(asked())
-            members.sort(key=lambda member: fit(member.target, wanted))
-        return _able_first(members, asked)
+            needed = difficulty(read())
+            members.sort(key=lambda member: fit(member.target, needed))
+        # Members known not to see images go last, when there is an image. Reading the conversation
+        # costs time, so it is left out where it could change nothing.
+        if any(member.target.model.vision is False for member in members) and any(
+            isinstance(part, Media) and part.kind in ("image", "video", "document")
+            for turn in read().turns
+            for part in turn.parts
+        ):
+            members.sort(key=lambda member: member.target.model.vision is False)
+        return members
 
     def _rotated(
         self, name: str, members: list[Member], settings: Settings, session: str | None
     ) -> list[Member]:
         own = settings.combo_strategies.get(name) or ComboStrategy()
         limit = own.sticky_round_robin_limit or settings.combo_sticky_round_robin_limit
-        start = self._start(name, len(members), limit)
-        if session and limit > 1:
-            start = self._kept(name, session, start) % len(members)
-        return members[start:] + members[:start]
-
-    def _start(self, name: str, count: int, limit: int) -> int:
         start, times = self._round_robin.get(name, (0, 0))
         if times >= limit:
             start, times = start + 1, 0
-        self._round_robin[name] = (start % count, times + 1)
-        return start % count
-
-    def _kept(self, name: str, session: str, start: int) -> int:
-        """Where this conversation began before, if that was not too long ago."""
-        now, key = self._clock(), (name, session)
-        kept, until = self._affinities.pop(key, (start, 0.0))
-        start = kept if until > now else start
-        self._affinities[key] = (start, now + AFFINITY_SECONDS)
-        if len(self._affinities) > MOST_AFFINITIES:
-            self._affinities.popitem(last=False)
-        return start
-
-    def _weighted(self, members: list[Member]) -> list[Member]:
-        weights = [member.weight for member in members]
-        if not any(weights):
-            return members
-        first = self._chance.choices(range(len(members)), weights)[0]
-        return [members[first], *members[:first], *members[first + 1 :]]
+        start %= len(members)
+        self._round_robin[name] = (start, times + 1)
+        if session and limit > 1:
+            # A conversation begins with the member it began with before, for a while.
+            now, key = self._clock(), (name, session)
+            previous, until = self._affinities.pop(key, (start, 0.0))
+            start = previous if until > now else start
+            self._affinities[key] = (start, now + AFFINITY_SECONDS)
+            if len(self._affinities) > MOST_AFFINITIES:
+                self._affinities.popitem(last=False)
+            # The combo may have become shorter since.
+            start %= len(members)
+        return members[start:] + members[:start]
 
     def _score(self, member: Member, snapshot: ConfigSnapshot) -> float:
         accounts = snapshot.accounts.get(member.target.provider.id, ())
         model = member.target.model.id
         awake = [a for a in accounts if self._health.find(a.id, model) is None]
         return max((self._health.score(a.id, model) for a in awake), default=-1.0)
-
-
-def _able_first(members: Sequence[Member], asked: Callable[[], Conversation]) -> list[Member]:
-    """Members known not to see images go behind the others when there is an image to see."""
-    if all(member.target.model.vision is not False for member in members):
-        return list(members)
-    if not _shows_images(asked()):
-        return list(members)
-    return sorted(members, key=lambda member: member.target.model.vision is False)
-
-
-def _shows_images(conversation: Conversation) -> bool:
-    return any(
-        isinstance(part, Media) and part.kind in ("image", "video", "document")
-        for turn in conversation.turns
-        for part in turn.parts
-    )

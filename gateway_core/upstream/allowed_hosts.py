@@ -5,7 +5,7 @@ of a URL: ``https://api.acme.com:443``.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -39,10 +39,25 @@ class AllowedHosts(Struct, frozen=True):
 
 def allowed_hosts(spec: ProviderSpec) -> AllowedHosts:
     """Every address that a provider declares; a template stands for one label, or a part of it."""
-    declared = [_TEMPLATE.sub("*", url) for url in _urls(spec)]
+    login = () if spec.oauth is None else (spec.oauth.authorize_url, spec.oauth.token_url)
+    urls = (spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url, *login)
+    hosts = (host if "://" in host else f"https://{host}" for host in spec.hosts)
+    declared = [
+        _TEMPLATE.sub("*", url) for url in (*urls, *spec.other_formats.values(), *hosts) if url
+    ]
+    patterns = []
+    for url in declared:
+        front = _FRONT.match(url)
+        # A wildcard in the last two labels would let a plugin send an account's secret to hosts
+        # of other owners, so such a pattern covers nothing.
+        if front is None or "*" not in front["host"] or not is_bounded(front["host"]):
+            continue
+        scheme, host = front["scheme"].lower(), front["host"].lower()
+        # A wildcard is one label or a part of one: a dot is never matched.
+        name = re.escape(host).replace(r"\*", "[a-z0-9-]+")
+        patterns.append(re.compile(f"{scheme}://{name}:{front['port'] or _PORTS[scheme]}"))
     return AllowedHosts(
-        origins=frozenset(filter(None, map(origin_of, declared))),
-        patterns=tuple(pattern for url in declared for pattern in _pattern(url)),
+        origins=frozenset(filter(None, map(origin_of, declared))), patterns=tuple(patterns)
     )
 
 
@@ -57,44 +72,29 @@ def origin_of(url: str) -> str:
 
 def is_named(url: Url, data: Mapping[str, Any]) -> bool:
     """Whether an account's data names this origin, as the operator has written it there."""
-    return any(
-        _names(name, value.strip().strip("\"'"), url)
-        for name, value in data.items()
-        if isinstance(value, str) and not name.startswith(_PROXY)
-    )
+    for name, value in data.items():
+        if not isinstance(value, str) or name.startswith(_PROXY):
+            continue
+        text = value.strip().strip("\"'")
+        full = _FRONT.match(text)
+        if full is not None:
+            scheme: str = full["scheme"].lower()
+            port = full["port"] or _PORTS[scheme]
+            if url.scheme == scheme and _is_same(full["host"], port, url, text):
+                return True
+            continue
+        # A base URL may be written without its scheme: ``box``, ``box:8000``, ``:8000``. Other
+        # members may not, because any word in them would then name a host.
+        simple = _SIMPLE.fullmatch(text) if name == BASE_URL and text else None
+        if simple is not None:
+            whole = f"{url.scheme}://{text}"
+            if _is_same(simple["host"], simple["port"], url, whole):
+                return True
+    return False
 
 
-def _urls(spec: ProviderSpec) -> Iterator[str]:
-    login = () if spec.oauth is None else (spec.oauth.authorize_url, spec.oauth.token_url)
-    urls = (spec.base_url, *spec.base_urls, spec.responses_url, spec.models_url, *login)
-    yield from filter(None, (*urls, *spec.other_formats.values()))
-    for host in spec.hosts:
-        yield host if "://" in host else f"https://{host}"
-
-
-def _pattern(url: str) -> Iterator[re.Pattern[str]]:
-    front = _FRONT.match(url)
-    if front is None or "*" not in front["host"] or not is_bounded(front["host"]):
-        return
-    scheme, host = front["scheme"].lower(), front["host"].lower()
-    name = re.escape(host).replace(r"\*", "[a-z0-9-]+")
-    yield re.compile(f"{scheme}://{name}:{front['port'] or _PORTS[scheme]}")
-
-
-def _names(member: str, text: str, url: Url) -> bool:
-    """A base URL may be written without its scheme: ``box``, ``box:8000``, ``:8000``."""
-    full = _FRONT.match(text)
-    if full is not None:
-        scheme: str = full["scheme"].lower()
-        port = full["port"] or _PORTS[scheme]
-        return url.scheme == scheme and _is(full["host"], port, url, text)
-    simple = _SIMPLE.fullmatch(text)
-    if member != BASE_URL or not text or simple is None:
-        return False
-    return _is(simple["host"], simple["port"], url, f"{url.scheme}://{text}")
-
-
-def _is(host: str, port: str | None, url: Url, whole: str) -> bool:
+def _is_same(host: str, port: str | None, url: Url, whole: str) -> bool:
+    """Whether a host and port, cut from ``whole``, are the origin of a parsed URL."""
     if port is not None and int(port) != url.port:
         return False
     if host.strip("[]") in _EVERYWHERE:

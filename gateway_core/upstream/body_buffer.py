@@ -1,9 +1,8 @@
-"""A long body put together from its pieces, in one place that is as large as was announced.
+"""A long body collected from its pieces, in one block of the announced length.
 
-Pieces that are kept until they can be joined are there twice in the end, and
-what is there once more is memory that the system has to give and take back
-for each request. Nobody gets a place for what is only announced: a good part
-of the body has to have come.
+Pieces that are kept and joined at the end need the body's memory twice, which
+the allocator has to get and give back for each request. An announced length
+alone reserves nothing: a good part of the body has to have come.
 """
 
 from functools import cache
@@ -19,11 +18,10 @@ BLOCK = 16 * 1024 * 1024
 
 
 class BodyBuffer:
-    """Takes pieces, and gives them as one."""
+    """Collects the pieces of a body."""
 
     def __init__(self, announced: int) -> None:
-        """``announced`` is the whole body's length, or 0 where that is not known; it need not
-        be true."""
+        """``announced`` is the whole body's length, or 0 where it is unknown; it may be wrong."""
         self.size = 0
         self._announced = announced if announced >= LARGE else 0
         self._pieces: list[bytes] = []
@@ -38,36 +36,30 @@ class BodyBuffer:
             return
         self._pieces.append(piece)
         if self._place is None and 0 < self.size <= self._announced <= self.size * SHARE:
-            self._settle()
+            keep_room()
+            # calloc maps zeros lazily: pages that no piece reaches take no memory.
+            self._place = BytesIO(bytes(self._announced))
+            self._place.writelines(self._pieces)
+            self._pieces.clear()
 
     def whole(self) -> bytes:
-        """All that came."""
+        """The body received so far. To be called once, after the last piece."""
         if self._place is None:
             if self.size >= LARGE:
                 keep_room()
             return b"".join(self._pieces)
-        placed, self._place = self._place.getvalue(), None  # No copy: the place is given away.
+        # BytesIO shares its bytes instead of copying them, as long as it is not written again.
+        placed, self._place = self._place.getvalue(), None
         if self.size == self._announced:
             return placed
+        # The announced length was wrong: the body is shorter, or its end is in the pieces.
         held = self.size - sum(map(len, self._pieces))
         return b"".join((placed[:held], *self._pieces))
-
-    def _settle(self) -> None:
-        """Make the place, and put there what has come."""
-        pieces, self._pieces, self.size = self._pieces, [], 0
-        keep_room()
-        # Zeros that nobody has looked at take no memory yet.
-        self._place = BytesIO(bytes(self._announced))
-        for piece in pieces:
-            self.add(piece)
 
 
 @cache
 def keep_room() -> None:
-    """Have the system's allocator keep the room of a long body for the next one.
-
-    GNU's gives free memory back as soon as there is twice as much of it as the
-    largest block that was ever given back, so it is shown a larger one, of
-    which nothing is touched.
-    """
+    """Make the allocator keep the memory of a long body for the next one."""
+    # glibc's dynamic thresholds (mallopt(3)) follow the largest mapped block that was freed: free
+    # memory up to twice that size stays with the process. The block's pages are never touched.
     bytes(BLOCK)

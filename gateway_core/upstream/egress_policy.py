@@ -1,11 +1,11 @@
-"""Lets the calls of a provider go where it has said they go, and nowhere else.
+"""Lets the calls of a provider go to the hosts it declares, and nowhere else.
 
 A provider's code chooses addresses (a format's path, ``url_builder``, an
 adapter, an executor), and with the address it chooses who gets the account's
-secret. So every address is compared here with what was declared before anybody
-knew a secret, and with what the operator wrote into the account.
+secret. So every address is compared here with what was declared before any
+code had a secret, and with what the operator wrote into the account.
 
-This holds code that goes through the doors it is given. It is no sandbox.
+This binds code that uses the transport it gets. It is no sandbox.
 """
 
 import logging
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class Configured(Struct):
-    """An account's data as it was before any plugin's code was given it."""
+    """An account's data as it was before any plugin's code saw it."""
 
     credential: Credential
     data: Mapping[str, Any]
@@ -42,10 +42,10 @@ class Configured(Struct):
     """The provider and the address that were let through last."""
 
     def names(self, url: Url) -> bool:
-        is_its_own = is_named(url, self.data)
-        if is_its_own:
+        is_configured = is_named(url, self.data)
+        if is_configured:
             self.seen.add(url.origin)
-        return is_its_own
+        return is_configured
 
 
 class EgressPolicy:
@@ -86,7 +86,8 @@ class EgressPolicy:
 
         async def send(request: UpstreamRequest) -> UpstreamResponse:
             self._check(spec, account, request)
-            # A copy, because whoever asks could still change what it holds.
+            # A copy: a plugin that still holds the request could change its address between
+            # this check and the dial.
             return await transport.send(replace(request))
 
         return BoundTransport(send)
@@ -94,6 +95,8 @@ class EgressPolicy:
     def _account(self, credential: Credential) -> Configured:
         """What an account names; one that is not stored is read as it is now."""
         held = self._accounts.get(credential.connection_id)
+        # Identity, not equality: a plugin may make a credential with an account's id and other
+        # data, which is then judged by that data.
         if held is None or held.credential is not credential:
             return _configured(credential)
         return held
@@ -132,7 +135,7 @@ class BoundTransport:
 
 def read(request: UpstreamRequest, owner: Callable[[str], str], provider: str) -> Url:
     """Where a request goes. Raises HostRefused, MalformedUrl."""
-    # A look-alike could tell one address here and another to the transport.
+    # A subclass could show one address here and another to the transport.
     if type(request) is not UpstreamRequest or type(request.url) is not str:
         raise refused(owner(provider), "an address that is not plain text")
     try:

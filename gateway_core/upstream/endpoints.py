@@ -12,7 +12,8 @@ from ..contracts.wire import VendorSide, WireFormat
 from .transport import Lasting
 
 JSON = "application/json"
-MOST_WAYS = 4096
+MOST_ENDPOINTS = 4096
+"""Endpoints that are remembered."""
 
 
 def base_url(target: Target, credential: Credential, wire: WireFormat) -> str:
@@ -65,6 +66,7 @@ def _headers(
 
 def authorization(target: Target, credential: Credential, wire: WireFormat) -> Mapping[str, str]:
     """The header that carries the account's secret; none without a secret."""
+    # An account without a key (a local server) must not send an empty credential.
     if not credential.secret:
         return {}
     auth = target.provider.auth
@@ -91,7 +93,7 @@ class UpstreamEndpoint(Struct, frozen=True):
     """Seconds until the first byte of an answer."""
 
     def request(self, call: Call, body: bytes) -> UpstreamRequest:
-        """One call on this way."""
+        """The request for one call."""
         shown: Mapping[str, str] = self.headers
         for name in self.wire.forward:
             if name in call.headers:
@@ -103,16 +105,16 @@ class UpstreamEndpoint(Struct, frozen=True):
 
 
 class EndpointCache:
-    """Remembers the ways that were worked out. What a plugin's code chooses, it chooses anew."""
+    """Remembers resolved endpoints, except those whose address a plugin's code chooses."""
 
     def __init__(self, formats: Mapping[str, WireFormat]) -> None:
         self._formats = formats
-        self._found: dict[tuple[str, str, str, str, bool], UpstreamEndpoint] = {}
+        self._endpoints: dict[tuple[str, str, str, str, bool], UpstreamEndpoint] = {}
 
     def find(
         self, target: Target, credential: Credential, client: WireFormat, *, stream: bool
     ) -> UpstreamEndpoint:
-        """The way of a client's calls, in the format to use with this target."""
+        """The endpoint for a client's calls, in the format to use with this target."""
         key = (
             target.provider.id,
             target.model.id,
@@ -120,16 +122,22 @@ class EndpointCache:
             client.id,
             stream,
         )
-        way = self._found.get(key)
-        if way is None or way.target is not target or way.credential is not credential:
+        endpoint = self._endpoints.get(key)
+        # A reload of the configuration makes new targets and credentials under the same ids.
+        if (
+            endpoint is None
+            or endpoint.target is not target
+            or endpoint.credential is not credential
+        ):
             wire = spoken(client, target, self._formats)
             path = vendor_side(wire).path(target.model.id, stream)
-            way = resolve_endpoint(target, credential, wire, path)
+            endpoint = resolve_endpoint(target, credential, wire, path)
+            # A plugin's function may choose another address for each call.
             if target.provider.url_builder is None and target.provider.executor is None:
-                if len(self._found) >= MOST_WAYS:
-                    self._found.clear()
-                self._found[key] = way
-        return way
+                if len(self._endpoints) >= MOST_ENDPOINTS:
+                    self._endpoints.clear()
+                self._endpoints[key] = endpoint
+        return endpoint
 
 
 def spoken(client: WireFormat, target: Target, formats: Mapping[str, WireFormat]) -> WireFormat:
@@ -152,7 +160,7 @@ def vendor_side(wire: WireFormat) -> VendorSide:
 def resolve_endpoint(
     target: Target, credential: Credential, wire: WireFormat, path: str
 ) -> UpstreamEndpoint:
-    """Work out a way; ``path`` is the format's own."""
+    """Build an endpoint; ``path`` is the format's own."""
     fixed: Mapping[str, str] = _headers({}, target, credential, wire)
     if target.provider.executor is None:  # An executor is a plugin's, and may change them.
         fixed = Lasting(fixed)
@@ -170,5 +178,5 @@ def resolve_endpoint(
 def request(
     call: Call, target: Target, credential: Credential, wire: WireFormat, body: bytes, path: str
 ) -> UpstreamRequest:
-    """One call on a way that is not remembered."""
+    """The request for one call to an endpoint that is not remembered."""
     return resolve_endpoint(target, credential, wire, path).request(call, body)

@@ -11,7 +11,7 @@ from ..config.settings import Settings
 from ..storage.stores.proxy_pools import ProxyPool
 
 NO_POOL = (None, "", "__none__")
-"""What ``proxyPoolId`` says for no pool at all."""
+"""Values of ``proxyPoolId`` that stand for no pool."""
 DIALLED = ("http", "socks5")
 """The types of pools that calls can go through; others are only kept."""
 LOST = "http://proxy-address-cannot-be-read.invalid"
@@ -39,19 +39,20 @@ def proxy_of(
     if pool_id not in NO_POOL:
         pool = pools.get(str(pool_id))
         if pool is None or pool.is_active or pool.strict_proxy:
-            return pooled(pool)
+            return proxy_of_pool(pool)
     if data.get("connectionProxyEnabled") and data.get("connectionProxyUrl"):
         return Proxy(str(data["connectionProxyUrl"]), str(data.get("connectionNoProxy") or ""))
     if not settings.outbound_proxy_enabled:
         return None
+    # An address that was set and cannot be read must not make calls go out directly.
     if "outboundProxyUrl" in settings.invalid:
         return Proxy(LOST)
     url = settings.outbound_proxy_url
     return Proxy(url, settings.outbound_no_proxy) if url else None
 
 
-def pooled(pool: ProxyPool | None) -> Proxy:
-    """The proxy of a pool. One that cannot be used, or is not there, is a lost one."""
+def proxy_of_pool(pool: ProxyPool | None) -> Proxy:
+    """The proxy of a pool; ``LOST`` for a pool that is missing or cannot be used."""
     if pool is None or pool.broken or not pool.is_active or pool.type not in DIALLED:
         return Proxy(LOST)
     return Proxy(pool.proxy_url, pool.no_proxy, pool.strict_proxy)
@@ -66,6 +67,7 @@ def proxy_for(proxy: Proxy | None, url: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _is_exempt(host: str, exempt: str) -> bool:
+    # A proxy would reach its own loopback, not this machine's.
     if host in ("localhost", "::1") or host.startswith("127."):
         return True
     names = (name.strip().lower().lstrip(".") for name in exempt.split(","))

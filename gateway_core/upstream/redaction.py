@@ -1,4 +1,4 @@
-"""What may be told: texts without the secrets somebody repeats, addresses without passwords."""
+"""Removes secrets from texts that are shown or logged, and passwords from addresses."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -30,6 +30,7 @@ _PATH = re.compile(r"(?<![\w:/.])/(?:home|root|Users|tmp|var|opt|etc)/\S+")
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """A vendor's words as they may be shown: one line, not long, nothing secret."""
     line = next((line for line in text.splitlines() if line.strip()), "").strip()
+    # The longest first: a secret that is part of another would leave the other's rest readable.
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             line = line.replace(secret, MASK)
@@ -77,6 +78,7 @@ def host_and_port(url: str) -> str:
         host, port = parts.hostname, parts.port
     except ValueError:
         return MASK
+    # A password with an unescaped slash or question mark ends up behind the host.
     behind = f"{parts.path}{parts.query}{parts.fragment}"
     if not (parts.scheme and host) or "@" in behind:
         return MASK

@@ -1,6 +1,6 @@
 """Which of a vendor's headers go on to the client: rate limits, and the request's id there."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ..contracts.asgi import Header
@@ -14,16 +14,18 @@ PASSED_ON_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-", "ratelimit-")
 def passed_on(response: UpstreamResponse) -> list[Header]:
     """Names in lower case; values of a repeated name are joined by a comma."""
     headers = response.headers
-    told: dict[bytes, bytes] = {}
-    for name, value in headers.raw if type(headers) is Fields else _raw(headers):
+    raw: Iterable[Header]
+    if type(headers) is Fields:
+        raw = headers.raw
+    else:
+        raw = ((n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items())
+    kept: dict[bytes, bytes] = {}
+    for name, value in raw:
         label = _label(name)
         if label:
-            told[label] = told[label] + b", " + value if label in told else value
-    return list(told.items())
-
-
-def _raw(headers: Mapping[str, str]) -> Iterable[Header]:
-    return ((n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items())
+            # RFC 9110 section 5.3: lines of one name may be combined with a comma.
+            kept[label] = kept[label] + b", " + value if label in kept else value
+    return list(kept.items())
 
 
 @lru_cache(maxsize=1024)

@@ -24,6 +24,7 @@ class AddressPolicy(Enum):
 PUBLIC_PORTS = frozenset({80, 443, 8080, 8443})
 
 NEVER: tuple[Range, ...] = (
+    # RFC 1122 section 3.2.1.3: "this host"; Linux connects 0.0.0.0 to loopback.
     IPv4Network("0.0.0.0/8"),
     IPv4Network("255.255.255.255/32"),
     # Metadata services of cloud machines outside the link-local range.
@@ -35,11 +36,17 @@ NEVER: tuple[Range, ...] = (
 )
 
 NOT_PUBLIC: tuple[Range, ...] = (
+    # Shared address space of carriers: RFC 6598.
     IPv4Network("100.64.0.0/10"),
+    # Protocol assignments: RFC 6890.
     IPv4Network("192.0.0.0/24"),
+    # Benchmarks of devices: RFC 2544.
     IPv4Network("198.18.0.0/15"),
+    # Reserved: RFC 1112 section 4.
     IPv4Network("240.0.0.0/4"),
+    # Local translation to IPv4: RFC 8215.
     IPv6Network("64:ff9b:1::/48"),
+    # Site-local, deprecated by RFC 3879.
     IPv6Network("fec0::/10"),
 )
 
@@ -106,10 +113,10 @@ def carried_by(address: IPv6Address) -> Iterator[IPv4Address]:
     if address in NAT64 or address in TRANSLATED or (address in COMPATIBLE and int(address) > 1):
         yield IPv4Address(int(address) & 0xFFFFFFFF)
     if address in LOCAL_NAT64:
-        yield from translated(address.packed)
+        yield from embedded_addresses(address.packed)
 
 
-def translated(packed: bytes) -> Iterator[IPv4Address]:
+def embedded_addresses(packed: bytes) -> Iterator[IPv4Address]:
     """Every IPv4 address that a translation prefix of 48, 56, 64 or 96 bits may have put here.
 
     Which prefix is in use cannot be told, and the wrong ones mostly read zeros:
@@ -117,6 +124,6 @@ def translated(packed: bytes) -> Iterator[IPv4Address]:
     https://www.rfc-editor.org/rfc/rfc6052#section-2.2
     """
     spread = packed[:8] + packed[9:]
-    for found in (*(spread[start : start + 4] for start in (6, 7, 8)), packed[12:]):
-        if found[0]:
-            yield IPv4Address(found)
+    for octets in (*(spread[start : start + 4] for start in (6, 7, 8)), packed[12:]):
+        if octets[0]:
+            yield IPv4Address(octets)

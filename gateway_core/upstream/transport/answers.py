@@ -12,11 +12,11 @@ from .fields import NONE
 from .limits import BODY_BYTES
 
 Taker = Callable[[bytes], bool]
-"""Takes body bytes; false for no more in this way."""
+"""Takes body bytes; returns False to stop."""
 
 
 class Waiter(Protocol):
-    """Who waits for an answer: a future, or whoever wants to be told at once."""
+    """Waits for an answer: a future, or an object that acts at once."""
 
     def done(self) -> bool:
         """Whether it waits no more."""
@@ -78,15 +78,17 @@ class UpstreamAnswer:
         """
         while not self.chunks:
             if self.source is None:
-                return self._end()
+                if self.failure is not None:
+                    raise self.failure
+                return b""
             await self.source.more(self)
         return self.take()
 
     async def flow(self, taker: Taker) -> None:
-        """Give body bytes on in the moment they come, without waking whoever waits here.
+        """Pass body bytes to ``taker`` as they come, without waking the task that waits here.
 
-        Ends when ``taker`` gives False, or with the answer: what came last, and
-        how it ended, is then left for ``next``. Raises what ``taker`` raises.
+        Ends when ``taker`` returns False, or with the answer: the last bytes, and
+        how it ended, are then left for ``next``. Raises what ``taker`` raises.
         """
         while self.source is not None:
             if self.chunks:
@@ -101,7 +103,8 @@ class UpstreamAnswer:
             return
 
     def _offer(self, taker: Taker, data: bytes) -> bool:
-        """Give on what has come, unless whoever waits has been cancelled and is about to go."""
+        """Pass on a piece of the body; false when nobody waits for it any more."""
+        # A cancelled waiter is done before its task has run; its taker gets nothing more.
         return self.waiter is not None and not self.waiter.done() and taker(data)
 
     async def aclose(self) -> None:
@@ -113,11 +116,12 @@ class UpstreamAnswer:
         self.chunks.clear()
 
     def wake(self, error: BaseException | None = None) -> None:
-        """Tell the reader that something has come, or gone wrong."""
+        """Wake the task that reads this answer: something has come, or ``error`` happened."""
         self.taker = None
         waiter = self.waiter
         if waiter is not None:
             self.waiter = None
+            # Cancelled in this turn of the loop: setting a result would raise InvalidStateError.
             if waiter.done():
                 return
             if error is None:
@@ -129,14 +133,10 @@ class UpstreamAnswer:
         """Nothing more will come."""
         self.source = None
         self.failure = failure
+        # The list belongs to the reader of the connection, which fills it for the next answer.
         lent, self.chunks = self.chunks, self.chunks.copy()
         lent.clear()
         self.wake()
-
-    def _end(self) -> bytes:
-        if self.failure is not None:
-            raise self.failure
-        return b""
 
     def take(self) -> bytes:
         """What has come, maybe nothing, without waiting for it or telling of a failure."""
@@ -145,6 +145,7 @@ class UpstreamAnswer:
         chunks.clear()
         self.buffered = 0
         source = self.source
+        # Reading was paused because too much was buffered; now there is room again.
         if source is not None and source.held:
             source.resume()
         return data
@@ -174,11 +175,12 @@ async def read_all(response: UpstreamResponse, limit: int = BODY_BYTES) -> bytes
         return first
     length = response.headers.get("content-length", "")
     announced = int(length) if length.isdecimal() else 0
-    gathering = BodyBuffer(announced if announced <= limit else 0)
-    gathering.add(first)
-    while gathering.size <= limit:
+    # The length is the vendor's claim: it reserves nothing above the limit.
+    buffer = BodyBuffer(announced if announced <= limit else 0)
+    buffer.add(first)
+    while buffer.size <= limit:
         chunk = await response.next()
         if not chunk:
-            return gathering.whole()
-        gathering.add(chunk)
+            return buffer.whole()
+        buffer.add(chunk)
     raise body_too_large(limit)

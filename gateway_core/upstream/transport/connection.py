@@ -27,7 +27,7 @@ SLICE = 256 * 1024
 ROOM = 32 * 1024
 """Bytes that are read at once, so that not much more is held than may be held."""
 LOOKS = 4
-"""How often the alarm rings in the longest silence, to see whether anything was heard."""
+"""How often the alarm rings in the longest silence, to see whether anything came."""
 MANY = 4096
 """Reading stops above this many pieces too, because a piece may be a single byte."""
 
@@ -57,8 +57,8 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         limits: TransportLimits,
         room: memoryview | None = None,
     ) -> None:
-        """``room`` is where the system puts what is read, for as long as the call that tells of
-        it: one for all connections of an event loop, or one of its own."""
+        """``room`` is the buffer that the socket is read into. It is free again when
+        ``buffer_updated`` returns, so all connections of an event loop may share one."""
         self.owner: Owner | None = None
         self.closed = False
         """Closing or closed; no exchange may begin."""
@@ -74,7 +74,7 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         self._full = False
         self._patience = 0.0
         self._deadline = math.inf
-        self._heard = False
+        self._received = False
         """More of a body has come since the alarm was looked at."""
         self._alarm_at = math.inf
         self._alarm: asyncio.TimerHandle | None = None
@@ -88,7 +88,9 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         return await self.headed(self.begin(message))
 
     def begin(self, message: RequestBytes) -> UpstreamAnswer:
-        """Send a request; gives the answer as it is before anything of it came. Raises Stale."""
+        """Send a request and return its answer, still empty. Raises Stale."""
+        # The transport may be closing without ``connection_lost`` having run yet: asyncio calls it
+        # one turn of the loop later.
         if self.closed or self._transport.is_closing():
             raise Stale(sent=False)
         answer = self._answer = UpstreamAnswer(self)
@@ -98,9 +100,12 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         body = message.body
         try:
             if len(body) <= SLICE:
+                # One write is one call into the kernel.
                 self._transport.write(message.head + body)
             else:
-                self._write_long(message.head, body)
+                self._transport.write(message.head)
+                self._unsent = memoryview(body)
+                self._push()
         except BaseException:  # A plugin's body may be anything.
             self.drop(answer)
             raise
@@ -122,16 +127,10 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         return self._woken(answer)
 
     def follow(self, answer: UpstreamAnswer, waiter: Waiter, taker: Taker | None) -> None:
-        """Have more given to ``taker`` as it comes, and ``waiter`` told when that takes no more,
-        or there is none, and when the answer has ended."""
+        """Pass more to ``taker`` as it comes; wake ``waiter`` when the taker stops, when there is
+        no taker, and when the answer has ended."""
         self._expect_more()
         answer.waiter, answer.taker = waiter, taker
-
-    def _hold(self) -> None:
-        """Read no further until somebody takes what has come."""
-        if not self.held:
-            self.held = True
-            self._transport.pause_reading()
 
     def resume(self) -> None:
         """Read on, if reading was held because nobody took what had come."""
@@ -157,15 +156,12 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         try:
             await waiter
         except BaseException:
+            # HTTP/1.1 cannot cancel one exchange: what is still to come would be read as the
+            # answer to the next request (RFC 9112 section 9.3), so the connection goes.
             self.drop(answer)
             raise
 
     # Writing.
-
-    def _write_long(self, head: bytes, body: bytes) -> None:
-        self._transport.write(head)
-        self._unsent = memoryview(body)
-        self._push()
 
     def _push(self) -> None:
         """Hand over as much of the body as the socket takes without piling up."""
@@ -180,7 +176,7 @@ class UpstreamConnection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         self._full = False
         if self._unsent is not None:
-            # The provider takes what it is given, so its time starts anew.
+            # The provider is still reading the request, so its time to answer starts anew.
             self._expect_by(self._loop.time() + self._patience)
             self._push()
 
@@ -199,14 +195,15 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         """Some of an answer."""
         answer = self._answer
         if answer is None:
-            # An idle connection has nothing to say.
+            # Bytes without a request belong to no answer: RFC 9112 section 9.2 has the client
+            # close the connection.
             self.abort()
             return
         taker = answer.taker
         if taker is None:
             self._gather(data, answer)
             return
-        # A stream's events come here one by one: what is done for each of them is done in place.
+        # A stream's events come here one by one, so nothing below is a function of its own.
         reader, chunks = self._reader, answer.chunks
         parse = reader.parse
         try:
@@ -214,25 +211,32 @@ class UpstreamConnection(asyncio.BufferedProtocol):
             if not chunks:
                 reader.note_silence(len(data))
         except (TransportError, *UNREADABLE) as error:
-            self._spoil(answer, error)
+            try:
+                reader.stop(error)
+            except TransportError as failure:
+                self._fail(failure)
+            else:
+                self._release(answer)
             return
         if reader.complete:
             self._release(answer)
             return
-        self._heard = True
+        self._received = True
         if not chunks:
             return
         reader.quiet = 0
         try:
             goes_on = taker(chunks.pop() if len(chunks) == 1 else answer.take())
-        except (Exception, SystemExit, KeyboardInterrupt) as error:  # a plugin may be asked
+        # A taker may run a plugin's code; its error belongs to the task that reads, not to the
+        # event loop.
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
             answer.wake(error)
         else:
             if not goes_on:
                 answer.wake()
 
     def _gather(self, data: bytes, answer: UpstreamAnswer) -> None:
-        """More of an answer that nobody takes as it comes."""
+        """Keep more of an answer that is read with ``next``."""
         try:
             self._reader.feed(data, answer)
         except TransportError as failure:
@@ -241,25 +245,15 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         if self._reader.complete:
             self._release(answer)
         elif answer.status:
-            self._heard = True
+            self._received = True
             answer.wake()
             if answer.chunks:
-                self._pile_up(answer, len(data))
-
-    def _spoil(self, answer: UpstreamAnswer, error: Exception) -> None:
-        """What has come belongs to no answer, or follows this one."""
-        try:
-            self._reader.stop(error)
-        except TransportError as failure:
-            self._fail(failure)
-        else:
-            self._release(answer)
-
-    def _pile_up(self, answer: UpstreamAnswer, size: int) -> None:
-        """Nobody takes what comes: up to a limit."""
-        answer.buffered += size
-        if answer.buffered > self._limits.buffer or len(answer.chunks) > MANY:
-            self._hold()
+                answer.buffered += len(data)
+                is_much = answer.buffered > self._limits.buffer or len(answer.chunks) > MANY
+                # Unread bytes then stay in the kernel, and TCP slows the vendor down.
+                if is_much and not self.held:
+                    self.held = True
+                    self._transport.pause_reading()
 
     def eof_received(self) -> None:
         answer = self._answer
@@ -272,23 +266,22 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         self.closed = True
         if self._alarm is not None:
             self._alarm.cancel()
-        self._fail(self._loss())
+        if self._answer is not None and self._answer.status:
+            self._fail(broken_off())
+        # A kept connection may be closed by the server in the moment it is used again, RFC 9112
+        # section 9.3.1; without a byte of answer the request may be sent once more.
+        elif self._used and not self._reader.quiet:
+            self._fail(Stale(sent=True))
+        else:
+            self._fail(unanswered())
         self._reader.close()
         self._unsent = None
         if self.owner is not None:
             self.owner.lose(self)
 
-    def _loss(self) -> TransportError:
-        """What it means that the connection is gone."""
-        if self._answer is not None and self._answer.status:
-            return broken_off()
-        return Stale(sent=True) if self._used and not self._reader.quiet else unanswered()
-
     def _ended_properly(self) -> bool:
-        """Whether the end of the stream was the provider's own word.
-
-        Without a closing message of TLS anybody on the way may have cut it.
-        """
+        """Whether the provider itself ended the stream, not somebody on the way."""
+        # RFC 9112 section 9.8: without a TLS closure alert the answer may have been truncated.
         tls: Any = self._transport.get_extra_info("ssl_object")
         if tls is None:
             return True
@@ -301,6 +294,8 @@ class UpstreamConnection(asyncio.BufferedProtocol):
         """The answer is whole: the connection is free for the next one, if it can be."""
         self._answer = None
         answer.end()
+        # After an answer that came before the whole request was sent, the server would read the
+        # next request as the rest of this one's body.
         if not self._reader.reusable or self._unsent is not None or self.owner is None:
             self.abort()
             return
@@ -319,14 +314,14 @@ class UpstreamConnection(asyncio.BufferedProtocol):
     # only known that something came since the last ring.
 
     def _expect_by(self, deadline: float) -> None:
-        self._heard, self._deadline = False, deadline
+        self._received, self._deadline = False, deadline
         if deadline < self._alarm_at:
             self._set_alarm(deadline)
 
     def _expect_more(self) -> None:
         """More of a body is to come."""
         now, silence = self._loop.time(), self._limits.silence
-        self._heard, self._deadline = False, now + silence
+        self._received, self._deadline = False, now + silence
         if now + silence / LOOKS < self._alarm_at:
             self._set_alarm(now + silence / LOOKS)
 
@@ -339,18 +334,16 @@ class UpstreamConnection(asyncio.BufferedProtocol):
     def _ring(self) -> None:
         now, limits = self._loop.time(), self._limits
         answer = self._answer
-        if self._heard:
-            self._heard, self._deadline = False, now + limits.silence
+        if self._received:
+            self._received, self._deadline = False, now + limits.silence
         waited_for = answer is None or answer.waiter is not None
+        # While nobody waits, the reader is slow and not the vendor: its silence does not count.
         if now >= self._deadline and waited_for:
-            self._expire(answer)
+            if answer is None:
+                self.abort()
+            else:
+                self._fail(silence() if answer.status else answer_timeout())
             return
         # Never further away than an idle connection's end, so that ends are never too late.
         latest = now + min(limits.keep_alive, limits.silence / LOOKS)
         self._set_alarm(min(self._deadline, latest) if self._deadline > now else latest)
-
-    def _expire(self, answer: UpstreamAnswer | None) -> None:
-        if answer is None:
-            self.abort()
-        else:
-            self._fail(silence() if answer.status else answer_timeout())

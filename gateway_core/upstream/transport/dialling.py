@@ -16,7 +16,7 @@ from .spans import Spans
 from .urls import Url
 
 Tls = Callable[[], ssl.SSLContext]
-"""Makes a context of one's own, for a client that checks certificates."""
+"""Makes a new client context, which checks certificates."""
 
 
 class Dialler:
@@ -33,10 +33,24 @@ class Dialler:
         self._room = memoryview(bytearray(ROOM))
 
     async def dial(self, url: Url) -> UpstreamConnection:
-        """A fresh connection to the URL's origin. Raises TransportError with ``sent`` false."""
+        """A new connection to the URL's origin. Raises TransportError with ``sent`` false.
+
+        Tries the host's addresses in order, each for its share of the time that is left.
+        """
+        loop = asyncio.get_running_loop()
         try:
             async with self._spans.limit(self._limits.connect):
-                return await self._reach(url)
+                end = loop.time() + self._limits.connect
+                addresses = await self._guard.addresses(url.host, url.port, self._policy)
+                for left in range(len(addresses), 0, -1):
+                    try:
+                        async with asyncio.timeout((end - loop.time()) / left):
+                            return await self._connect(addresses[-left], url)
+                    except OSError as error:  # TimeoutError is one of them.
+                        failure = error
+                # The addresses may be outdated: a host that moved is looked up again next time.
+                self._guard.forget(url.host)
+                raise failure
         except TimeoutError as error:
             raise (shutting_down() if self._spans.ended else connect_timeout()) from error
         except ssl.SSLError as error:
@@ -48,23 +62,11 @@ class Dialler:
         """End every attempt under way."""
         await self._spans.end()
 
-    async def _reach(self, url: Url) -> UpstreamConnection:
-        """Try the host's addresses in order, each for its share of the time that is left."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._limits.connect
-        addresses = await self._guard.addresses(url.host, url.port, self._policy)
-        for left in range(len(addresses), 0, -1):
-            try:
-                async with asyncio.timeout((end - loop.time()) / left):
-                    return await self._connect(addresses[-left], url)
-            except OSError as error:
-                failure = error
-        self._guard.forget(url.host)
-        raise failure
-
     async def _connect(self, address: str, url: Url) -> UpstreamConnection:
         loop = asyncio.get_running_loop()
         secure = url.scheme == "https"
+        # The checked address is dialled, never the name: a second look-up could give another
+        # address (DNS rebinding). Certificates are still checked against the name.
         transport, connection = await loop.create_connection(
             partial(UpstreamConnection, loop, self._limits, self._room),
             address,

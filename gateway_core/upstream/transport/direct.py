@@ -46,6 +46,7 @@ class Direct:
         url = parse(request.url)
         message = write(request, url, self._limits.first_byte)
         pool = self._pool(url)
+        # No await between taking a connection and writing to it, or its alarm could close it.
         connection = pool.take() or await pool.open()
         try:
             return await connection.exchange(message)
@@ -80,11 +81,12 @@ class Direct:
         return (pool.counts() for pool in self._pools.values())
 
     async def aclose(self) -> None:
-        """Close every connection; whoever waits for an answer gets a TransportError."""
+        """Close every connection; pending requests get a TransportError."""
         self._closed = True
         for pool in tuple(self._pools.values()):
             pool.close()
         await self._dialler.stop()
+        # ``connection_lost`` comes in a later turn of the loop: sockets are closed only then.
         while self._pools:
             self._emptied.clear()
             await self._emptied.wait()
@@ -99,14 +101,15 @@ class Direct:
             raise
 
     def _pool(self, url: Url) -> Pool:
-        return self._pools.get(url.origin) or self._add_pool(url)
-
-    def _add_pool(self, url: Url) -> Pool:
-        if self._closed:
-            raise shutting_down()
-        pool = self._pools[url.origin] = Pool(
-            self._limits, partial(self._dialler.dial, url), partial(self._remove_pool, url.origin)
-        )
+        pool = self._pools.get(url.origin)
+        if pool is None:
+            if self._closed:
+                raise shutting_down()
+            pool = self._pools[url.origin] = Pool(
+                self._limits,
+                partial(self._dialler.dial, url),
+                partial(self._remove_pool, url.origin),
+            )
         return pool
 
     def _remove_pool(self, origin: str) -> None:

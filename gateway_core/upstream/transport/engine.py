@@ -1,7 +1,7 @@
 """The engine of httpx2, made to dial only addresses that have been checked.
 
-Its pool is used without httpx2's client: a carrier of bytes wants no cookies,
-redirects or default headers, and only the pool lets somebody else dial for it.
+Its pool is used without httpx2's client: a carrier of bytes needs no cookies,
+redirects or default headers, and only the pool accepts a network backend.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ PROXY = re.compile(
 SOCKS = ("socks5", "socks5h")
 
 BAD_PROXY = (httpcore2.ProxyError, socksio.SOCKSError, struct.error, AssertionError)
-"""What a SOCKS proxy's malformed answer does to its parser comes through as it is."""
+"""The engine passes on whatever its SOCKS parser raises for a malformed answer."""
 BROKEN = (httpcore2.NetworkError, httpcore2.ProtocolError)
 
-
 FORGOTTEN = (".setup_socks5_connection.failed", ".start_tls.failed")
+"""Trace events after which the pool drops a connection without closing it."""
 
 
 class Backend(httpcore2.AsyncNetworkBackend):
@@ -71,18 +71,15 @@ class Backend(httpcore2.AsyncNetworkBackend):
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
                 continue
-            await self._check(stream)
+            try:
+                self._guard.check_peer(
+                    stream.get_extra_info("client_addr"), stream.get_extra_info("server_addr")
+                )
+            except TransportError:
+                await stream.aclose()
+                raise
             return stream
         raise failure
-
-    async def _check(self, stream: httpcore2.AsyncNetworkStream) -> None:
-        try:
-            self._guard.check_peer(
-                stream.get_extra_info("client_addr"), stream.get_extra_info("server_addr")
-            )
-        except TransportError:
-            await stream.aclose()
-            raise
 
 
 class Witness:
@@ -152,7 +149,7 @@ async def in_time(seconds: float | None) -> AsyncIterator[None]:
 
 
 @contextmanager
-def worded(
+def translate_errors(
     timed_out: Callable[[], TransportError], broken: Callable[[], TransportError]
 ) -> Iterator[None]:
     """Turn the engine's errors into ours."""

@@ -1,6 +1,6 @@
 """The header fields of an answer: as they came, and by name."""
 
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 
 Field = tuple[bytes, bytes]
 
@@ -12,12 +12,12 @@ class Fields(Mapping[str, str]):
     without a look at their fields.
     """
 
-    __slots__ = ("_found", "raw")
+    __slots__ = ("_values", "raw")
 
     def __init__(self, raw: Sequence[Field]) -> None:
         self.raw = raw
         """Names and values in their order, nothing joined."""
-        self._found: dict[str, str] | None = None
+        self._values: dict[str, str] | None = None
 
     def __getitem__(self, name: str) -> str:
         return self._by_name()[name]
@@ -32,20 +32,17 @@ class Fields(Mapping[str, str]):
         return self._by_name().items()
 
     def _by_name(self) -> dict[str, str]:
-        if self._found is None:
+        if self._values is None:
+            # RFC 9110 section 5.5: values were Latin-1 once, which also reads every byte.
             pairs = [(n.decode("latin-1").lower(), v.decode("latin-1")) for n, v in self.raw]
-            self._found = dict(pairs)
-            if len(self._found) < len(pairs):
-                self._found = _joined(pairs)
-        return self._found
-
-
-def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in pairs:
-        before = found.get(name)
-        found[name] = value if before is None else f"{before}, {value}"
-    return found
+            values = dict(pairs)
+            if len(values) < len(pairs):
+                # RFC 9110 section 5.3: lines of one name are joined by a comma, in their order.
+                values = {}
+                for name, value in pairs:
+                    values[name] = f"{values[name]}, {value}" if name in values else value
+            self._values = values
+        return self._values
 
 
 NONE = Fields(())

@@ -28,8 +28,8 @@ ANY = frozenset({"0.0.0.0", "::"})
 
 async def system_resolve(host: str) -> list[str]:
     """Ask the operating system."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class AddressGuard:
@@ -61,10 +61,12 @@ class AddressGuard:
         Raises AddressForbidden when one is not, TransportError when there is none.
         """
         self._check_port(port, policy)
-        found = (read_address(host),) if is_literal(host) else await self._look_up(host)
-        for address in found:
+        addresses = (read_address(host),) if is_literal(host) else await self._look_up(host)
+        # One forbidden address refuses the host: a name that mixes public and internal addresses
+        # is how a request is made to reach inside (SSRF).
+        for address in addresses:
             self._check(address, port, policy)
-        return [str(address) for address in found]
+        return [str(address) for address in addresses]
 
     def check_literal(self, host: str, port: int, policy: AddressPolicy) -> None:
         """Test what can be tested without a look-up. Raises AddressForbidden."""
@@ -74,6 +76,7 @@ class AddressGuard:
 
     def check_peer(self, here: tuple[str, int], there: tuple[str, int]) -> None:
         """Refuse a connection that has turned out to lead to this machine's own listener."""
+        # Equal addresses on both ends are this machine, whatever name or interface led to it.
         if there[1] in self._own_ports and here[0] == there[0]:
             raise AddressForbidden("it is the gateway itself")
 
@@ -98,7 +101,23 @@ class AddressGuard:
         lock = self._lookups.setdefault(host, asyncio.Lock())
         try:
             async with lock:
-                return self._remembered(host) or await self._ask(host)
+                # Another task may have finished the same look-up while this one waited.
+                known = self._remembered(host)
+                if known:
+                    return known
+                try:
+                    addresses = tuple(read_address(text) for text in await self._resolve(host))
+                except (OSError, UnicodeError) as error:
+                    raise unresolved() from error
+                if not addresses:
+                    raise unresolved()
+                # Taken out first, so that the dict stays in the order of the look-ups and its
+                # first name is the oldest.
+                self._known.pop(host, None)
+                if len(self._known) >= NAMES:
+                    del self._known[next(iter(self._known))]
+                self._known[host] = (self._clock() + REMEMBERED, addresses)
+                return addresses
         finally:
             if not lock.locked():
                 self._lookups.pop(host, None)
@@ -106,19 +125,6 @@ class AddressGuard:
     def _remembered(self, host: str) -> tuple[Address, ...]:
         until, addresses = self._known.get(host, (0.0, ()))
         return addresses if until > self._clock() else ()
-
-    async def _ask(self, host: str) -> tuple[Address, ...]:
-        try:
-            addresses = tuple(read_address(text) for text in await self._resolve(host))
-        except (OSError, UnicodeError) as error:
-            raise unresolved() from error
-        if not addresses:
-            raise unresolved()
-        self._known.pop(host, None)
-        if len(self._known) >= NAMES:
-            del self._known[next(iter(self._known))]
-        self._known[host] = (self._clock() + REMEMBERED, addresses)
-        return addresses
 
     def forget(self, host: str) -> None:
         """Look this name up anew next time, because its addresses did not answer."""

@@ -24,10 +24,11 @@ OWN = frozenset(
         "upgrade",
     }
 )
-"""Fields the transport writes itself or never uses; callers' ones are left out."""
+"""Fields of a connection or of the framing (RFC 9110 section 7.6.1), which the transport writes
+itself or never uses; callers' ones are left out."""
 
 WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
-"""Methods whose empty body is not announced."""
+"""Methods whose empty body is not announced: RFC 9110 section 8.6."""
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 UNSPEAKABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -91,10 +92,12 @@ def _written(method: str, line: str, headers: Mapping[str, str]) -> bytes:
     parts = [opening(method), line]
     for name, value in headers.items():
         label = label_of(name)
+        # Cheaper than the pattern; few values hold a tab or anything else that is not printable.
         if not value.isprintable():
             check_value(value)
         if label:
             parts += (label, value, "\r\n")
+    # Without the field a server may choose any coding: RFC 9110 section 12.5.3.
     if "accept-encoding" not in headers:
         parts.append("accept-encoding: identity\r\n")
     try:
@@ -105,6 +108,8 @@ def _written(method: str, line: str, headers: Mapping[str, str]) -> bytes:
 
 @lru_cache(maxsize=64)
 def opening(method: str) -> str:
+    # CONNECT would make a tunnel of the connection; TRACE returns the request, secrets included
+    # (RFC 9110 sections 9.3.6 and 9.3.8).
     if TOKEN.fullmatch(method) is None or method in ("CONNECT", "TRACE"):
         raise MalformedRequest("its method is not allowed")
     return f"{method} "
@@ -119,5 +124,6 @@ def label_of(name: str) -> str:
 
 
 def check_value(value: str) -> None:
+    # RFC 9110 section 5.5: CR, LF and NUL in a value would let it add fields or requests.
     if UNSPEAKABLE.search(value):
         raise MalformedRequest("a header holds control characters")

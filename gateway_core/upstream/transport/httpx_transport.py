@@ -31,7 +31,7 @@ class HttpxTransport(httpx2.AsyncBaseTransport):
         try:
             response = await self._transport.send(sent)
         except TransportError as error:
-            raise translated(error, request) from error
+            raise translate_error(error, request) from error
         return httpx2.Response(
             response.status,
             headers=response_headers(response),
@@ -52,31 +52,34 @@ class Body(httpx2.AsyncByteStream):
             while chunk := await self._response.next():
                 yield chunk
         except TransportError as error:
-            raise translated(error, self._request) from error
+            raise translate_error(error, self._request) from error
 
     async def aclose(self) -> None:
         await self._response.aclose()
 
 
 def request_headers(request: httpx2.Request) -> dict[str, str]:
-    """Lower-case names; a repeated field becomes one, cookies as their grammar wants."""
-    found: dict[str, str] = {}
+    """The fields by lower-case name; a repeated field becomes one."""
+    fields: dict[str, str] = {}
     for raw, value in request.headers.raw:
         name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
-        joint = "; " if name == "cookie" else ", "
-        found[name] = f"{found[name]}{joint}{text}" if name in found else text
-    return found
+        # RFC 6265 section 4.2.1 puts semicolons between cookies; RFC 9110 section 5.3 commas
+        # between all else.
+        separator = "; " if name == "cookie" else ", "
+        fields[name] = f"{fields[name]}{separator}{text}" if name in fields else text
+    return fields
 
 
 def response_headers(response: UpstreamResponse) -> list[tuple[bytes, bytes]]:
-    """Every field on its own where the carrier still has it so: cookies cannot be joined."""
+    """Every field on its own line where the carrier still has it so."""
+    # RFC 9110 section 5.3: lines of ``set-cookie`` must not be joined.
     if isinstance(response.headers, Fields):
         return list(response.headers.raw)
     return [(n.encode("latin-1"), v.encode("latin-1")) for n, v in response.headers.items()]
 
 
-def translated(error: TransportError, request: httpx2.Request) -> httpx2.TransportError:
-    """The same condition in httpx2's words."""
+def translate_error(error: TransportError, request: httpx2.Request) -> httpx2.TransportError:
+    """The same condition as an error of httpx2."""
     kind: type[httpx2.TransportError]
     if error.status == 504:
         kind = httpx2.ReadTimeout if error.sent else httpx2.ConnectTimeout

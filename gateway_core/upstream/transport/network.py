@@ -1,4 +1,4 @@
-"""What a gateway owns to reach the outside: every way out, its limits and its end."""
+"""Every outgoing connection of a gateway: its carriers, their limits and their end."""
 
 import ssl
 from collections.abc import Iterable
@@ -50,7 +50,7 @@ class Network:
         policy: AddressPolicy = AddressPolicy.OPERATOR,
         http2: bool = False,
     ) -> Transport:
-        """A way out, shared by everybody who asks for the same.
+        """A transport, shared by all callers with the same arguments.
 
         ``proxy`` is an http, https, socks5 or socks5h URL, user info allowed;
         raises TransportError when it is malformed. HTTP/2 is spoken over a
@@ -60,7 +60,14 @@ class Network:
             raise shutting_down()
         if proxy is None and not http2:
             return self._direct.get(policy) or self._add_direct(policy)
-        return self._proxied.get((proxy, policy)) or self._add_proxied(proxy, policy)
+        carrier = self._proxied.get((proxy, policy))
+        if carrier is None:
+            # Its engine is large and most gateways need none of it.
+            from .proxied import Proxied
+
+            carrier = Proxied(proxy, self._guard, policy, self._limits, self._tls)
+            self._proxied[proxy, policy] = carrier
+        return carrier
 
     @property
     def direct(self) -> Direct:
@@ -95,14 +102,6 @@ class Network:
         if policy is AddressPolicy.OPERATOR:
             self._usual = direct
         return direct
-
-    def _add_proxied(self, proxy: str | None, policy: AddressPolicy) -> "Proxied":
-        # Its engine is large and most gateways need none of it.
-        from .proxied import Proxied
-
-        carrier = Proxied(proxy, self._guard, policy, self._limits, self._tls)
-        self._proxied[proxy, policy] = carrier
-        return carrier
 
 
 def total(counts: Iterable[ConnectionCounts]) -> ConnectionCounts:

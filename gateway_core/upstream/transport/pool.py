@@ -13,7 +13,7 @@ Waiter = asyncio.Future[UpstreamConnection | None]
 
 
 class Pool:
-    """At most ``limits.connections`` to one origin; who comes first is served first."""
+    """At most ``limits.connections`` to one origin; waiting requests are served in order."""
 
     def __init__(
         self,
@@ -33,6 +33,7 @@ class Pool:
 
     def take(self) -> UpstreamConnection | None:
         """The connection that was used last, if one is idle."""
+        # The least used ones then stay idle long enough to be closed.
         return self._idle.popitem()[0] if self._idle else None
 
     async def open(self) -> UpstreamConnection:
@@ -42,8 +43,22 @@ class Pool:
             if connection is not None:
                 return connection
         else:
+            # Counted before the first await, or tasks that dial at once would exceed the limit.
             self._places += 1
-        return await self._fill_place()
+        try:
+            connection = await self._dial()
+            # Both can happen while the dial is awaited.
+            if self._closed:
+                connection.abort()
+                raise shutting_down()
+            if connection.closed:
+                raise unreachable()
+        except BaseException:
+            self._give_up_place()
+            raise
+        connection.owner = self
+        self._connections.add(connection)
+        return connection
 
     async def replace(self) -> UpstreamConnection:
         """A connection instead of one that was found dead: a new one when there is room."""
@@ -55,7 +70,7 @@ class Pool:
         return ConnectionCounts(open=self._places, idle=len(self._idle), waiting=len(self._waiters))
 
     def close(self) -> None:
-        """Close every connection and turn away everybody who waits."""
+        """Close every connection and fail every waiting request."""
         self._closed = True
         for waiter in tuple(self._waiters):
             if not waiter.done():
@@ -63,7 +78,7 @@ class Pool:
         for connection in tuple(self._connections):
             connection.abort()
 
-    # What a connection tells its owner.
+    # What a connection reports to its owner.
 
     def take_back(self, connection: UpstreamConnection) -> None:
         waiter = self._next_waiter() if self._waiters else None
@@ -80,25 +95,10 @@ class Pool:
         self._connections.discard(connection)
         self._give_up_place()
 
-    async def _fill_place(self) -> UpstreamConnection:
-        """Open a connection in a place that is already counted."""
-        try:
-            connection = await self._dial()
-            if self._closed:
-                connection.abort()
-                raise shutting_down()
-            if connection.closed:
-                raise unreachable()
-        except BaseException:
-            self._give_up_place()
-            raise
-        connection.owner = self
-        self._connections.add(connection)
-        return connection
-
     def _give_up_place(self) -> None:
         waiter = self._next_waiter()
         if waiter is not None:
+            # The place stays counted: the one who waited fills it.
             waiter.set_result(None)
             return
         self._places -= 1
@@ -113,6 +113,7 @@ class Pool:
         return None
 
     async def _queue(self) -> UpstreamConnection | None:
+        """Wait in line. Raises TransportError when nothing becomes free in time."""
         loop = asyncio.get_running_loop()
         waiter: Waiter = loop.create_future()
         self._waiters[waiter] = None
@@ -121,20 +122,17 @@ class Pool:
             return await waiter
         except BaseException:
             self._waiters.pop(waiter, None)
-            self._return_gift(waiter)
+            # A task can be cancelled in the turn of the loop in which its waiter got a result:
+            # what it got goes to the next one in the queue.
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                connection = waiter.result()
+                if connection is None:
+                    self._give_up_place()
+                elif not connection.closed:
+                    self.take_back(connection)
             raise
         finally:
             alarm.cancel()
-
-    def _return_gift(self, waiter: Waiter) -> None:
-        """Pass on what came in the moment its receiver went away."""
-        if not waiter.done() or waiter.cancelled() or waiter.exception() is not None:
-            return
-        connection = waiter.result()
-        if connection is None:
-            self._give_up_place()
-        elif not connection.closed:
-            self.take_back(connection)
 
 
 def give_up(waiter: Waiter) -> None:

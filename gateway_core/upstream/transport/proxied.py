@@ -10,7 +10,7 @@ from ...contracts.errors import TransportError
 from ...contracts.exchange import UpstreamRequest
 from .addresses import AddressPolicy
 from .dialling import Tls
-from .engine import SOCKS, Backend, Witness, in_time, open_pool, read_proxy, worded
+from .engine import SOCKS, Backend, Witness, in_time, open_pool, read_proxy, translate_errors
 from .failures import (
     abandoned,
     answer_timeout,
@@ -23,7 +23,7 @@ from .failures import (
 )
 from .fields import Fields
 from .guard import AddressGuard
-from .heads import RequestBytes, write
+from .heads import write
 from .limits import HEAD_BYTES, HEAD_FIELDS, TransportLimits
 from .spans import Spans
 from .urls import Url, bracket, parse
@@ -33,14 +33,14 @@ for _talkative in ("httpcore2", "hpack"):
     logging.getLogger(_talkative).setLevel(logging.INFO)
 
 PROXY_REFUSED = 407
-"""What only a proxy says, in the vendor's place: it wants another user or password."""
+"""RFC 9110 section 15.5.8: it comes from the proxy, which wants other credentials."""
 
 
 class Proxied:
     """Sends over one proxy, or over HTTP/2 directly. Follows no redirects.
 
     What the proxy dials cannot be seen from here, so a public destination is
-    looked up and checked first and the proxy is told its address, not its name.
+    looked up and checked first and the proxy gets its address, not its name.
     """
 
     def __init__(
@@ -52,27 +52,45 @@ class Proxied:
         tls: Tls,
     ) -> None:
         """Raises MalformedUrl when the proxy's URL is none."""
-        found = None if proxy is None else read_proxy(proxy, tls)
+        parsed = None if proxy is None else read_proxy(proxy, tls)
         self._guard = guard
         self._policy = policy
         self._limits = limits
-        self._behind = found is not None
-        self._socks = found is not None and found.url.scheme.decode() in SOCKS
+        self._behind = parsed is not None
+        self._socks = parsed is not None and parsed.url.scheme.decode() in SOCKS
         # The proxy itself is the operator's choice, whoever named the destination.
         backend = Backend(guard, AddressPolicy.OPERATOR if self._behind else policy)
         public = self._behind and policy is AddressPolicy.PUBLIC
-        self._pool = open_pool(found, backend, limits, tls, public=public)
-        # The pool's own end forgets whoever is still connecting or waiting for a place.
+        self._pool = open_pool(parsed, backend, limits, tls, public=public)
+        # Closing the pool leaves requests that still connect or wait for a place hanging.
         self._spans = Spans()
 
     async def send(self, request: UpstreamRequest) -> "ProxiedAnswer":
         """Send and wait for the head of the answer. Raises TransportError."""
         url = parse(request.url)
         message = write(request, url, self._limits.first_byte)
-        times = self._times(message.patience)
+        connect, patience = self._limits.connect, message.patience
+        times = {"connect": connect, "pool": connect, "write": patience, "read": patience}
         host = await self._destination(url)
-        outgoing = self._write(request.method, url, host, message, times)
-        response = await self._answer_to(outgoing)
+        outgoing = httpcore2.Request(
+            request.method,
+            httpcore2.URL(
+                scheme=url.scheme,
+                host=host if self._socks else bracket(host),
+                port=url.port,
+                target=url.target,
+            ),
+            headers=fields_of(message.head),
+            content=message.body,
+            extensions={"timeout": times, "sni_hostname": url.host, "trace": Witness()},
+        )
+        try:
+            async with self._spans.limit(None):
+                with translate_errors(answer_timeout, unanswered):
+                    response = await self._pool.handle_async_request(outgoing)
+        except TimeoutError as error:
+            raise shutting_down(sent=True) from error
+        # The engine reads the dict again for the body.
         times["read"] = self._limits.silence
         answer = ProxiedAnswer(response)
         if too_large(response.headers):
@@ -84,47 +102,20 @@ class Proxied:
         return answer
 
     async def aclose(self) -> None:
-        """Close every connection; whoever waits for an answer gets a TransportError."""
+        """Close every connection; pending requests get a TransportError."""
         await self._spans.end()
         await self._pool.aclose()
 
-    async def _answer_to(self, outgoing: httpcore2.Request) -> httpcore2.Response:
-        try:
-            async with self._spans.limit(None):
-                with worded(answer_timeout, unanswered):
-                    return await self._pool.handle_async_request(outgoing)
-        except TimeoutError as error:
-            raise shutting_down(sent=True) from error
-
     async def _destination(self, url: Url) -> str:
-        """The host the proxy is asked for."""
+        """The host that the proxy is to connect to."""
         if not self._behind:
             return url.host
         if self._policy is AddressPolicy.OPERATOR:
             self._guard.check_literal(url.host, url.port, self._policy)
             return url.host
+        # The proxy gets the checked address, because its own look-up could give another.
         async with in_time(self._limits.connect):
             return (await self._guard.addresses(url.host, url.port, self._policy))[0]
-
-    def _times(self, patience: float) -> dict[str, float]:
-        connect = self._limits.connect
-        return {"connect": connect, "pool": connect, "write": patience, "read": patience}
-
-    def _write(
-        self, method: str, url: Url, host: str, message: RequestBytes, times: dict[str, float]
-    ) -> httpcore2.Request:
-        return httpcore2.Request(
-            method,
-            httpcore2.URL(
-                scheme=url.scheme,
-                host=host if self._socks else bracket(host),
-                port=url.port,
-                target=url.target,
-            ),
-            headers=fields_of(message.head),
-            content=message.body,
-            extensions={"timeout": times, "sni_hostname": url.host, "trace": Witness()},
-        )
 
 
 class ProxiedAnswer:
@@ -143,7 +134,7 @@ class ProxiedAnswer:
         if self._failure is not None:
             raise self._failure
         try:
-            with worded(silence, broken_off):
+            with translate_errors(silence, broken_off):
                 async for chunk in self._chunks:
                     if chunk:
                         return chunk

@@ -43,6 +43,7 @@ class Reader:
         self._bodiless = False
         self._coded = False
         self._fields: MutableSequence[Field] = []
+        # RFC 9112 section 7.1.2: trailers may be discarded; a deque of length 0 does so.
         self._trailers: deque[Field] = deque(maxlen=0)
         self._pieces: list[bytes] = []
         """What of the body has come; lent to each answer for as long as it comes."""
@@ -85,7 +86,7 @@ class Reader:
             raise garbage() if self.answer.status else head_too_large()
 
     def close(self) -> None:
-        """Let go of the parser, which holds this object as it is held by it."""
+        """Break the reference cycle with the parser, so that no garbage collection is needed."""
         del self._parser, self.parse
 
     def stop(self, error: Exception) -> None:
@@ -94,7 +95,8 @@ class Reader:
             raise error
         self.reusable = False
         if self.complete:
-            # The answer is whole; what follows it belongs to nobody.
+            # The answer is whole. What follows it was not requested, so the connection is not used
+            # again (RFC 9112 section 9.2).
             return
         cause = error.__context__
         raise cause if isinstance(cause, TransportError) else garbage() from error
@@ -107,23 +109,38 @@ class Reader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(name) == 17 and name.lower() == b"transfer-encoding":
-            self._check_coding(value)
+            # No TE was sent, so chunked is the only coding a server may use (RFC 9112 section
+            # 7.4), and only once (section 6.1).
+            if self._coded or value.strip().lower() != b"chunked":
+                raise garbage()
+            self._coded = True
         self._fields.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         if status < 200:
-            self._pass_over(status)
+            # RFC 9110 section 15.2: interim answers are skipped. RFC 9112 section 6.3: they have no
+            # body. The parser itself stops at a 101.
+            if status < 100 or not FRAMED.isdisjoint(Fields(self._fields)):
+                raise garbage()
             return
         fields, self._fields = self._fields, self._trailers
-        if len(fields) > HEAD_FIELDS or self.quiet > HEAD_BYTES:
-            self._check_size(fields)
+        if len(fields) > HEAD_FIELDS or (
+            # What came in one piece with the head may be body, so the fields are counted too.
+            self.quiet > HEAD_BYTES and sum(len(n) + len(v) + 4 for n, v in fields) > HEAD_BYTES
+        ):
+            raise head_too_large()
         answer = self.answer
         answer.headers = Fields(fields)
         answer.status = status
         if not self._parser.should_keep_alive():
-            self._look_closer(answer)
+            self.reusable = False
+            if self._parser.get_http_version() not in VERSIONS:
+                raise garbage()
+            # RFC 9112 section 6.3: without a length or chunks the body ends with the connection.
+            self.until_close = FRAMED.isdisjoint(answer.headers)
         if self._bodiless:
+            # RFC 9110 section 9.3.2: an answer to HEAD has no body, whatever its length field says.
             self.complete = True
             raise Enough
 
@@ -133,27 +150,3 @@ class Reader:
         else:
             # An interim answer has ended; the real one follows.
             self._fields = []
-
-    def _check_coding(self, value: bytes) -> None:
-        # Nothing but chunked was offered, so nothing else can be undone.
-        if self._coded or value.strip().lower() != b"chunked":
-            raise garbage()
-        self._coded = True
-
-    def _check_size(self, fields: MutableSequence[Field]) -> None:
-        if len(fields) > HEAD_FIELDS:
-            raise head_too_large()
-        if sum(len(n) + len(v) + 4 for n, v in fields) > HEAD_BYTES:
-            raise head_too_large()
-
-    def _pass_over(self, status: int) -> None:
-        """Skip an interim answer; one with a body is refused. The parser itself stops at a 101."""
-        if status < 100 or not FRAMED.isdisjoint(Fields(self._fields)):
-            raise garbage()
-
-    def _look_closer(self, answer: UpstreamAnswer) -> None:
-        """The connection ends with this answer; maybe its end is the answer's end too."""
-        self.reusable = False
-        if self._parser.get_http_version() not in VERSIONS:
-            raise garbage()
-        self.until_close = FRAMED.isdisjoint(answer.headers)

@@ -1,4 +1,4 @@
-"""Stretches of waiting that are limited one by one and can be ended all together."""
+"""Waits with a time limit each, which can be ended all together."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,6 +36,7 @@ class Spans:
         self.ended = True
         now = asyncio.get_running_loop().time()
         for span in self._open:
+            # asyncio refuses to move a timeout that has expired already.
             if not span.expired():
                 span.reschedule(now)
         while self._open:

@@ -11,6 +11,8 @@ from .failures import MalformedUrl
 LONGEST = 8 * 1024
 PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
+# User info is refused (no ``@``): RFC 9110 section 4.2.4 warns that it disguises the host. So are
+# backslashes, which parsers after the WHATWG's standard take for slashes.
 SHAPE = re.compile(
     r"(?P<scheme>https?)://"
     r"(?P<authority>[^\x00-\x20\x7f/?#\\@]+)"
@@ -54,6 +56,7 @@ def parse(text: str) -> Url:
 
 def build(scheme: str, host: str, port: int, target: str) -> Url:
     bracketed = bracket(host)
+    # RFC 9110 section 4.2.3: the default port is left out in the normal form.
     authority = bracketed if port == PORTS[scheme] else f"{bracketed}:{port}"
     return Url(
         scheme=scheme,
@@ -89,10 +92,12 @@ def read_host(text: str) -> str:
             return IPv6Address(text[1:-1]).compressed
         name = (text if text.isascii() else to_ascii(text)).lower()
         if NUMERIC.fullmatch(name):
-            # Short, octal and hexadecimal spellings of an address are refused here.
+            # Short, octal and hexadecimal spellings of an address are refused: resolvers read
+            # 0x7f.1 as 127.0.0.1.
             return str(IPv4Address(name))
     except (AddressValueError, UnicodeError) as error:
         raise MalformedUrl("its host is malformed") from error
+    # RFC 1035 section 2.3.4: 255 octets on the wire are 253 characters.
     if len(name) > 253 or NAME.fullmatch(name) is None:
         raise MalformedUrl("its host is malformed")
     return name

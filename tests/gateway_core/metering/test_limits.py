@@ -8,7 +8,7 @@ import pytest
 from key_limits_setup import NOON, KeyLimitsSetup, berlin, key, record
 
 from gateway_core.contracts.errors import Unavailable
-from gateway_core.metering.limits import DAILY_TOTAL, WINDOWS, dollars, reached
+from gateway_core.metering.limits import DAILY_TOTAL, WINDOWS, dollars, limit_message
 from gateway_core.storage.stores.key_usage import Spent
 
 pytestmark = pytest.mark.anyio
@@ -309,10 +309,10 @@ def test_money_is_shown_without_needless_digits(micro: int, text: str) -> None:
 
 
 def test_every_windowed_limit_has_a_sentence_of_its_own() -> None:
-    sentences = {reached(window, 1, 1) for window in WINDOWS}
+    sentences = {limit_message(window, 1, 1) for window in WINDOWS}
 
     assert len(sentences) == len(WINDOWS)
-    assert reached(DAILY_TOTAL, 2, 1) == "API key daily token limit exceeded (2/1 tokens)"
+    assert limit_message(DAILY_TOTAL, 2, 1) == "API key daily token limit exceeded (2/1 tokens)"
 
 
 def test_days_are_those_of_the_zone() -> None:

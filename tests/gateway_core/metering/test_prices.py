@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from snapshots import provider, target
 
 from gateway_core import Model, Price, Usage
-from gateway_core.metering.prices import MICRO, Prices, priced
+from gateway_core.metering.prices import MICRO, Prices, price_usage
 
 rates = st.floats(0, 1000)
 maybe = st.none() | rates
@@ -37,7 +37,7 @@ def usages(draw: st.DrawFn) -> Usage:
 
 @given(prices, st.builds(Usage, input_tokens=counts, output_tokens=counts, cached_tokens=counts))
 def test_a_cost_is_never_negative(price: Price, usage: Usage) -> None:
-    assert priced(price, usage) >= 0
+    assert price_usage(price, usage) >= 0
 
 
 @given(prices, usages())
@@ -52,8 +52,8 @@ def test_the_parts_sum_to_the_whole(price: Price, usage: Usage) -> None:
     ]
 
     # Each part is rounded to a millionth by itself.
-    total = sum(priced(price, part) for part in parts)
-    assert total == pytest.approx(priced(price, usage), rel=1e-12, abs=3)
+    total = sum(price_usage(price, part) for part in parts)
+    assert total == pytest.approx(price_usage(price, usage), rel=1e-12, abs=3)
 
 
 @given(prices, usages())
@@ -66,13 +66,13 @@ def test_a_rate_that_is_not_given_falls_back_to_its_side(price: Price, usage: Us
         reasoning=price.output if price.reasoning is None else price.reasoning,
     )
 
-    assert priced(price, usage) == priced(whole, usage)
+    assert price_usage(price, usage) == price_usage(whole, usage)
 
 
 def test_a_million_tokens_cost_their_rate() -> None:
     usage = Usage(input_tokens=MICRO, output_tokens=MICRO)
 
-    assert priced(Price(input=0.25, output=1.5), usage) == round(1.75 * MICRO)
+    assert price_usage(Price(input=0.25, output=1.5), usage) == round(1.75 * MICRO)
 
 
 @pytest.mark.parametrize("name", ["acme", "ac"])

@@ -101,17 +101,17 @@ def test_nothing_is_left_of_a_body_that_stops_short() -> None:
 
 REPEATED = """
 import resource
-from pictures import target
+from snapshots import target
 from gateway_core.pipeline.json_body import fitted, members_of
-from gateway_core.upstream.body_buffer import Gathering
+from gateway_core.upstream.body_buffer import BodyBuffer
 
 def serve():
     whole = b'{"model":"m","data":"' + b"x" * SIZE + b'"}'
-    gathering = Gathering(len(whole))
+    buffer = BodyBuffer(len(whole))
     for begin in range(0, len(whole), 250_000):
-        gathering.add(whole[begin : begin + 250_000])
+        buffer.add(whole[begin : begin + 250_000])
     del whole
-    body = gathering.whole()
+    body = buffer.whole()
     return fitted(members_of(body), target(), len(body))
 
 for _ in range(3):

@@ -96,9 +96,9 @@ def test_nor_does_it_in_the_details_of_a_request(word: str) -> None:
         secrets=(),
         request=({}, body),
         tools=b"",
-        asked=None,
-        heard=None,
-        said=None,
+        provider_request=None,
+        provider_response=None,
+        response=None,
     )
     began = time.thread_time()
 
