@@ -19,7 +19,7 @@ LARGEST = 64 * 1024 * 1024
 """Bytes of an answer that are read."""
 
 
-class Told(Struct, frozen=True):
+class ApiResponse(Struct, frozen=True):
     """What the gateway answered."""
 
     status: int
@@ -32,49 +32,41 @@ class NoGateway(Exception):
 
 def ask(
     environment: Environment, url: str | None, method: str, path: str, body: bytes | None = None
-) -> Told:
+) -> ApiResponse:
     """Make one call. ``url`` is scheme, host and port, if the operator says where.
 
     Raises NoGateway, StartRefused.
     """
-    base = (url or _own_address(environment)).rstrip("/")
-    owned = DataDir(environment.data_path)
-    headers = {CLI_HEADER: cli_token(owned.raw_machine_id(), owned.cli_secret())}
-    if method != "GET":
-        headers["content-type"] = "application/json"
-    request = UpstreamRequest(method=method, url=base + path, headers=headers, body=body or b"")
-    try:
-        return asyncio.run(_asked(request))
-    except TransportError as error:
-        message = f"No gateway answers at {base}: {_of_gateway(error.message)}."
-        raise NoGateway(f"{message} Start it, or say with --url where it is.") from None
-
-
-def _own_address(environment: Environment) -> str:
-    found = where(environment.data_path)
-    if found is None:
+    base = url or where(environment.data_path)
+    if base is None:
         raise NoGateway(
             f"No gateway listens with the data directory {environment.data_path}. Start it, set "
             "DATA_DIR to the directory it uses, or say with --url where it is."
         )
-    return found
+    base = base.rstrip("/")
+    data_dir = DataDir(environment.data_path)
+    headers = {CLI_HEADER: cli_token(data_dir.raw_machine_id(), data_dir.cli_secret())}
+    if method != "GET":
+        headers["content-type"] = "application/json"
+    request = UpstreamRequest(method=method, url=base + path, headers=headers, body=body or b"")
 
+    async def send() -> ApiResponse:
+        from ..upstream.transport import Network, read_all
 
-def _of_gateway(message: str) -> str:
-    """What is told of a provider, told of the gateway, as a part of a sentence."""
-    why = message.replace("provider", "gateway").rstrip(".")
-    return why[:1].lower() + why[1:]
-
-
-async def _asked(request: UpstreamRequest) -> Told:
-    from ..upstream.transport import Network, read_all
-
-    network = Network()
-    try:
-        answer = await network.transport().send(request)
+        network = Network()
         try:
-            return Told(answer.status, await read_all(answer, LARGEST))
+            response = await network.transport().send(request)
+            try:
+                return ApiResponse(response.status, await read_all(response, LARGEST))
+            finally:
+                await response.aclose()
         finally:
-            await answer.aclose()
-    finally:
-        await network.aclose()
+            await network.aclose()
+
+    try:
+        return asyncio.run(send())
+    except TransportError as error:
+        # The transport speaks of providers, in a sentence of its own.
+        reason = error.message.replace("provider", "gateway").rstrip(".")
+        message = f"No gateway answers at {base}: {reason[:1].lower()}{reason[1:]}."
+        raise NoGateway(f"{message} Start it, or say with --url where it is.") from None

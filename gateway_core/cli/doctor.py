@@ -6,7 +6,6 @@ from typing import Any
 from ..config.data_dir import DataDir
 from ..config.environment import Environment
 from ..config.errors import DataDirInUse, StartRefused
-from ..plugins.registry import Registry
 from ..storage.opening import look_at
 from .event_loop import UVLOOP, choose_loop
 from .listening import ServerError, listen
@@ -14,45 +13,46 @@ from .options import load
 from .servers import HYPERCORN, choose_server
 
 GOOD, WORSE, BAD = "good", "worse", "bad"
-A_PROVIDER = "pip install model-gateway-provider-<vendor>"
 RUNS_ALREADY = "(a gateway that runs already is no fault)"
 Finding = dict[str, Any]
 
 
 def examine(environment: Environment, host: str, port: int) -> list[Finding]:
     """Findings, each with ``check``, ``state`` (good, worse or bad) and ``detail``."""
+    findings = [_finding("python", GOOD, ".".join(map(str, sys.version_info[:3])))]
     registry = load(environment)[1]
-    return [
-        _finding("python", GOOD, ".".join(map(str, sys.version_info[:3]))),
-        _server(registry),
-        _port(host, port),
-        _data(environment),
-        *_plugins(registry),
-    ]
+    server, loop = choose_server(registry).name, choose_loop()
+    if server == HYPERCORN or loop != UVLOOP:
+        advice = "pip install 'model-gateway[fast]' for faster ones"
+        findings.append(_finding("server", WORSE, f"{server} on {loop}; {advice}"))
+    else:
+        findings.append(_finding("server", GOOD, f"{server} on {loop}"))
+    try:
+        listen(host, port).close()
+    except ServerError as error:
+        findings.append(_finding("port", WORSE, f"{error} {RUNS_ALREADY}"))
+    else:
+        findings.append(_finding("port", GOOD, f"{host}:{port} is free"))
+    findings.append(_data_dir(environment))
+    findings.extend(
+        _finding(f"plugin {problem.plugin}", BAD if problem.fatal else WORSE, problem.message)
+        for problem in registry.problems
+    )
+    if not registry.formats:
+        missing = "no wire format is installed; pip install model-gateway-format-<format>"
+        findings.append(_finding("formats", BAD, missing))
+    if not registry.providers:
+        missing = "no provider is installed; pip install model-gateway-provider-<vendor>"
+        findings.append(_finding("providers", BAD, missing))
+    counts = f"{len(registry.formats)} formats and {len(registry.providers)} providers"
+    return [*findings, _finding("plugins", GOOD, counts)]
 
 
 def _finding(check: str, state: str, detail: str) -> Finding:
     return {"check": check, "state": state, "detail": detail}
 
 
-def _server(registry: Registry) -> Finding:
-    server, loop = choose_server(registry).name, choose_loop()
-    detail = f"{server} on {loop}"
-    if server == HYPERCORN or loop != UVLOOP:
-        detail += "; pip install 'model-gateway[fast]' for faster ones"
-        return _finding("server", WORSE, detail)
-    return _finding("server", GOOD, detail)
-
-
-def _port(host: str, port: int) -> Finding:
-    try:
-        listen(host, port).close()
-    except ServerError as error:
-        return _finding("port", WORSE, f"{error} {RUNS_ALREADY}")
-    return _finding("port", GOOD, f"{host}:{port} is free")
-
-
-def _data(environment: Environment) -> Finding:
+def _data_dir(environment: Environment) -> Finding:
     path = environment.data_path
     try:
         data_dir = DataDir(path, look_only=True)
@@ -62,26 +62,7 @@ def _data(environment: Environment) -> Finding:
         return _finding("data directory", WORSE, f"{error} {RUNS_ALREADY}")
     except StartRefused as error:
         return _finding("data directory", BAD, str(error))
-    detail = (
-        path if data_dir.path.exists() else f"{path} is not there yet; the first start makes it"
-    )
-    return _finding("data directory", GOOD, str(detail))
-
-
-def _plugins(found: Registry) -> list[Finding]:
-    findings = [
-        _finding(f"plugin {problem.plugin}", BAD if problem.fatal else WORSE, problem.message)
-        for problem in found.problems
-    ]
-    if not found.formats:
-        findings.append(
-            _finding(
-                "formats",
-                BAD,
-                "no wire format is installed; pip install model-gateway-format-<format>",
-            )
-        )
-    if not found.providers:
-        findings.append(_finding("providers", BAD, f"no provider is installed; {A_PROVIDER}"))
-    counted = f"{len(found.formats)} formats and {len(found.providers)} providers"
-    return [*findings, _finding("plugins", GOOD, counted)]
+    if data_dir.path.exists():
+        return _finding("data directory", GOOD, str(path))
+    missing = f"{path} is not there yet; the first start makes it"
+    return _finding("data directory", GOOD, missing)

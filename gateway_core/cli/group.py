@@ -7,10 +7,10 @@ KIT_COMMANDS = {"cli": {"mock-vendor"}, "plugins": {"check", "dev", "new"}}
 
 
 class Commands(click.Group):
-    """Asks plugins for their commands only when one is wanted that is not ours.
+    """Loads the plugins' commands only when a command is not one of ours.
 
     So that serving does not load every plugin twice. A group within the command
-    line is asked for in the same way: plugins reach it as ``cli.commands[name]``.
+    line is searched in the same way: plugins reach it as ``cli.commands[name]``.
     """
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -24,6 +24,13 @@ QUIC = "aioquic"
 POLL = 0.05
 """Seconds between two looks at what still runs."""
 STOPPING = b'{"error":"The gateway is stopping"}'
+STOPPING_HEADERS = [
+    (b"content-type", b"application/json"),
+    (b"content-length", b"%d" % len(STOPPING)),
+    (b"retry-after", b"1"),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+]
 
 
 class HypercornServer:
@@ -42,9 +49,11 @@ class HypercornServer:
         """Raises ServerError."""
         config = self._config(listener)
 
-        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+        async def count_requests(scope: Scope, receive: Receive, send: Send) -> None:
             if self._is_draining and scope["type"] == "http":
-                await _refuse(send)
+                start = "http.response.start"
+                await send({"type": start, "status": 503, "headers": STOPPING_HEADERS})
+                await send({"type": "http.response.body", "body": STOPPING, "more_body": False})
                 return
             is_request = scope["type"] != "lifespan"
             self._running += is_request
@@ -53,27 +62,21 @@ class HypercornServer:
             finally:
                 self._running -= is_request
 
-        async def drained() -> None:
+        async def drain() -> None:
+            # hypercorn waits for TLS connections whose clients have gone for as long as it waits
+            # for requests: it is given a short time only, after no request runs here.
             await wait_for_stop()
-            await self._drain()
+            clock = asyncio.get_running_loop().time
+            self._is_draining, self._deadline = True, clock() + self._options.limits.drain
+            while self._running and clock() < self._deadline:
+                await asyncio.sleep(POLL)
+            if self._running:
+                self._options.before_cancel()
 
         try:
-            await hypercorn.asyncio.serve(cast(Any, counted), config, shutdown_trigger=drained)
+            await hypercorn.asyncio.serve(cast(Any, count_requests), config, shutdown_trigger=drain)
         except OSError as error:
             raise ServerError(f"hypercorn cannot serve: {error}") from None
-
-    async def _drain(self) -> None:
-        """Wait until no request runs, before hypercorn shuts down.
-
-        hypercorn waits for TLS connections whose clients have gone for as long as it waits for
-        requests, so it is given a short time only.
-        """
-        limits, clock = self._options.limits, asyncio.get_running_loop().time
-        self._is_draining, self._deadline = True, clock() + limits.drain
-        while self._running and clock() < self._deadline:
-            await asyncio.sleep(POLL)
-        if self._running:
-            self._options.before_cancel()
 
     def _config(self, listener: socket.socket) -> Config:
         limits, certificate = self._options.limits, self._options.certificate
@@ -104,15 +107,3 @@ class HypercornServer:
 
     def close_idle(self) -> None:
         """hypercorn has no such thing: idle connections end after their time to keep alive."""
-
-
-async def _refuse(send: Send) -> None:
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(STOPPING)),
-        (b"retry-after", b"1"),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-    ]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": STOPPING, "more_body": False})

@@ -4,11 +4,11 @@ import gc
 import json
 import socket
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from ..config.environment import (
     Environment,
@@ -78,9 +78,18 @@ def cli(
     skip_update: bool,
 ) -> None:
     """Serve the model gateway. Without a command it starts and prints a first request to try."""
-    given = {"data_dir": data_dir and str(data_dir), "tls_cert": tls_cert, "tls_key": tls_key}
-    environment = _environment({**given, "http2": http2})
-    context.obj = environment
+    try:
+        environment = from_process()
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    options = {
+        "data_dir": data_dir and str(data_dir),
+        "tls_cert": tls_cert,
+        "tls_key": tls_key,
+        "http2": http2,
+    }
+    changes = {name: value for name, value in options.items() if value is not None}
+    context.obj = environment = msgspec.structs.replace(environment, **changes)
     if context.invoked_subcommand is None:
         if tray:
             click.echo(
@@ -97,22 +106,8 @@ def main() -> None:
     cli()
 
 
-def _environment(options: Mapping[str, object]) -> Environment:
-    """The process variables, and the options in their place that were given."""
-    try:
-        environment = from_process()
-    except ConfigError as error:
-        raise click.ClickException(str(error)) from None
-    given = {name: value for name, value in options.items() if value is not None}
-    if not given:
-        return environment
-    import msgspec
-
-    return msgspec.structs.replace(environment, **given)
-
-
 def started_as(environment: Environment) -> Mode:
-    """How this process was started: said, or an editable checkout, or an installed command."""
+    """How this process was started: as configured, from an editable checkout, or installed."""
     if environment.mode is not None:
         return environment.mode
     from importlib.metadata import PackageNotFoundError, distribution

@@ -2,8 +2,8 @@
 
 import logging
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack, redirect_stdout
 from typing import Any
 
 import click
@@ -28,12 +28,18 @@ class Look(Struct, frozen=True):
 
 
 def look(environment: Environment, *, quiet: bool = False) -> Look:
-    """Load every plugin and ask it once. What a plugin prints goes to the error output.
+    """Load every plugin and call its hooks once. What a plugin prints goes to the error output.
 
-    ``quiet`` keeps the log off it, for whoever shows the problems anyway.
+    ``quiet`` keeps the log off it, for commands that print the problems themselves.
     """
     folder = folder_of(environment)
-    with redirect_stdout(sys.stderr), _unlogged() if quiet else nullcontext():
+    with ExitStack() as stack:
+        stack.enter_context(redirect_stdout(sys.stderr))
+        if quiet:
+            # A logger without any handler writes warnings to the error output by itself.
+            log, handler = logging.getLogger("gateway_core"), logging.NullHandler()
+            log.addHandler(handler)
+            stack.callback(log.removeHandler, handler)
         loaded = plugins.load(
             allowed=frozenset(environment.load_plugins),
             blocked=frozenset(environment.block_plugins),
@@ -45,21 +51,10 @@ def look(environment: Environment, *, quiet: bool = False) -> Look:
         return Look(loaded, settings, registry.build(loaded, settings, trusted=trusted), folder)
 
 
-@contextmanager
-def _unlogged() -> Iterator[None]:
-    """Keep warnings from the error output where nothing else takes them up."""
-    log, nowhere = logging.getLogger("gateway_core"), logging.NullHandler()
-    log.addHandler(nowhere)
-    try:
-        yield
-    finally:
-        log.removeHandler(nowhere)
-
-
 def load(environment: Environment) -> tuple[Loaded, Registry]:
-    """The installed plugins, asked once."""
-    found = look(environment)
-    return found.loaded, found.registry
+    """The installed plugins, and the registry of what their hooks returned."""
+    installation = look(environment)
+    return installation.loaded, installation.registry
 
 
 def folder_of(environment: Environment) -> PluginFolder:
@@ -72,8 +67,8 @@ def print_table(
 ) -> None:
     """A table that fits the terminal; plain text where there is none.
 
-    Columns that are to stay ``whole`` are as wide as what they hold. Brackets and colons
-    in the cells mean nothing.
+    ``whole`` names the columns that are never folded. Brackets and colons in the cells are
+    text, not markup.
     """
     from rich import box
     from rich.console import Console
@@ -95,9 +90,10 @@ def add_plugin_commands(cli: click.Group) -> None:
         return
     context = click.get_current_context(silent=True)
     data_dir = context.find_root().params.get("data_dir") if context else None
-    wanted = replace(environment, data_dir=str(data_dir)) if data_dir else environment
-    found = look(wanted, quiet=True)
-    failed = [plugin.name for plugin in found.registry.plugins if plugin.error]
+    if data_dir:
+        environment = replace(environment, data_dir=str(data_dir))
+    installation = look(environment, quiet=True)
+    failed = [plugin.name for plugin in installation.registry.plugins if plugin.error]
     if failed:
         message = (
             f"Plugins with a problem: {', '.join(failed)}; see `model-gateway plugins doctor`."
@@ -105,7 +101,7 @@ def add_plugin_commands(cli: click.Group) -> None:
         click.echo(message, err=True)
     problems: list[Problem] = []
 
-    def given(plugin: str) -> Mapping[str, object]:
-        return {"cli": cli, **found.settings.given(plugin)}
+    def arguments(plugin: str) -> Mapping[str, object]:
+        return {"cli": cli, **installation.settings.given(plugin)}
 
-    plugins.replies(found.loaded.manager.hook.register_commands, problems, given)
+    plugins.replies(installation.loaded.manager.hook.register_commands, problems, arguments)

@@ -3,7 +3,8 @@
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import click
 
@@ -42,33 +43,24 @@ def install_command(
 
     folder = folder_of(environment)
     begin = next((i for i, word in enumerate(words) if word.startswith("-")), len(words))
-    before = {(each.name, each.distribution, each.version, each.origin) for each in _found(folder)}
+    before = {
+        (each.name, each.distribution, each.version, each.origin) for each in _installed(folder)
+    }
     try:
         place = folder if into == "data" else None
         install(words[:begin], words[begin:], place, run=run, tool=installer())
     except (InstallFailed, OSError) as error:
         raise click.ClickException(str(error)) from None
-    rows = _look_anew(environment)
-    _tell_new([row for row in rows if _identity(row) not in before], as_json)
-
-
-def _look_anew(environment: Environment) -> list[dict[str, Any]]:
-    """The rows of every plugin, as a process sees them that starts now."""
-    place = ("--data-dir", str(environment.data_path))
-    command = [sys.executable, "-m", "gateway_core", *place, "plugins", "list", "--json"]
+    # Another process lists them: this one may have imported what pip replaced.
+    data_dir = ("--data-dir", str(environment.data_path))
+    command = [sys.executable, "-m", "gateway_core", *data_dir, "plugins", "list", "--json"]
     try:
-        listed = subprocess.run(command, stdout=subprocess.PIPE, timeout=LONGEST_LOOK, check=True)
+        output = subprocess.run(command, stdout=subprocess.PIPE, timeout=LONGEST_LOOK, check=True)
     except subprocess.SubprocessError as error:
         raise click.ClickException(f"The plugins cannot be listed: {error}") from None
-    rows: list[dict[str, Any]] = json.loads(listed.stdout)
-    return rows
-
-
-def _identity(row: dict[str, Any]) -> tuple[object, ...]:
-    return tuple(row[member] for member in ("name", "distribution", "version", "origin"))
-
-
-def _tell_new(new: list[dict[str, Any]], as_json: bool) -> None:
+    identity = itemgetter("name", "distribution", "version", "origin")
+    new = [row for row in json.loads(output.stdout) if identity(row) not in before]
+    has_failed = any(row["state"] != "loaded" for row in new)
     if as_json:
         show({"new": new})
     elif new:
@@ -77,7 +69,7 @@ def _tell_new(new: list[dict[str, Any]], as_json: bool) -> None:
             click.echo("What is loaded counts from the next start of the gateway.")
     else:
         click.echo("Nothing that was installed brings a plugin that was not there before.")
-    if any(row["state"] != "loaded" for row in new):
+    if has_failed:
         sys.exit(1)
 
 
@@ -95,13 +87,18 @@ def uninstall_command(environment: Environment, name: str, yes: bool, as_json: b
     from .options import folder_of
 
     folder = folder_of(environment)
-    found = _found(folder)
-    gone = next((each for each in found if each.name == name), None)
+    plugins = _installed(folder)
+    gone = next((plugin for plugin in plugins if plugin.name == name), None)
     if gone is None:
-        raise click.ClickException(_unknown(name, found))
-    if gone.distribution is None and not yes:
+        raise click.ClickException(_unknown(name, plugins))
+    # A package brings all of its plugins together, and so does a file.
+    if gone.distribution is not None:
+        source = (gone.distribution, gone.origin)
+        names = [each.name for each in plugins if (each.distribution, each.origin) == source]
+    elif yes:
+        names = [each.name for each in plugins if each.path == gone.path]
+    else:
         raise click.ClickException(f"Delete {gone.path}, or say --yes.")
-    names = [each.name for each in found if _is_with(each, gone)]
     try:
         uninstall(gone, folder, run=run, tool=installer)
         for each in names:
@@ -114,23 +111,16 @@ def uninstall_command(environment: Environment, name: str, yes: bool, as_json: b
         click.echo(f"Removed {gone.distribution or gone.path}, which brought {', '.join(names)}.")
 
 
-def _found(folder: "PluginFolder") -> "list[Found]":
+def _installed(folder: "PluginFolder") -> "list[Found]":
     from ..plugins.sources import find
 
     return find(lambda name, problem: None, folder=folder)
 
 
-def _is_with(plugin: "Found", gone: "Found") -> bool:
-    """Whether a plugin leaves together with another one."""
-    if gone.distribution is None:
-        return plugin.path == gone.path
-    return (plugin.distribution, plugin.origin) == (gone.distribution, gone.origin)
-
-
-def _unknown(name: str, found: "list[Found]") -> str:
+def _unknown(name: str, plugins: "list[Found]") -> str:
     from ..plugins.about import nearest
 
-    return nearest(name, (each.name for each in found))
+    return nearest(name, (plugin.name for plugin in plugins))
 
 
 @click.command("enable")
@@ -158,9 +148,9 @@ def _switch(environment: Environment, name: str, as_json: bool, *, on: bool) -> 
 
     folder = folder_of(environment)
     try:
-        found = _found(folder)
-        if name not in {each.name for each in found} | disabled(folder):
-            raise click.ClickException(_unknown(name, found))
+        plugins = _installed(folder)
+        if name not in {plugin.name for plugin in plugins} | disabled(folder):
+            raise click.ClickException(_unknown(name, plugins))
         changed = switch(folder, name, on=on)
     except (FileDamaged, OSError) as error:
         raise click.ClickException(str(error)) from None

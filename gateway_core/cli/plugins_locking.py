@@ -18,24 +18,32 @@ if TYPE_CHECKING:
 @click.pass_obj
 def lock_command(environment: Environment, check: bool, as_json: bool) -> None:
     """Write down every plugin's files; from then on one that differs is refused at start."""
+    from ..plugins.drift import ADVICE, watch
     from ..plugins.files import FileDamaged
+    from ..plugins.lock import FILE, taken
     from .options import folder_of
 
     folder = folder_of(environment)
     try:
         if check:
-            _compare(folder, as_json)
-        else:
-            _write(folder, as_json)
+            watched = watch(folder, _installed(folder))
+            if watched is None:
+                advice = "model-gateway plugins lock makes one."
+                raise click.ClickException(f"There is no plugin lock; {advice}")
+            drifts = watched.drifts()
+            if as_json:
+                show(drifts)
+            else:
+                for drift in drifts:
+                    click.echo(f"{drift.plugin}: {drift.detail}")
+                click.echo(ADVICE if drifts else "Everything is as the plugin lock has it.")
+            if drifts:
+                sys.exit(1)
+            return
+        lock = taken(_installed(folder), folder)
+        folder.write_json(FILE, lock)
     except (FileDamaged, OSError) as error:
         raise click.ClickException(str(error)) from None
-
-
-def _write(folder: "PluginFolder", as_json: bool) -> None:
-    from ..plugins.lock import FILE, taken
-
-    lock = taken(_found(folder), folder)
-    folder.write_json(FILE, lock)
     if as_json:
         show(lock)
         return
@@ -43,23 +51,6 @@ def _write(folder: "PluginFolder", as_json: bool) -> None:
     startup = len(lock.startup_files)
     click.echo(f"{len(lock.plugins)} plugins, {files} files and {startup} .pth files are locked.")
     click.echo("From the next start on the gateway refuses what differs.")
-
-
-def _compare(folder: "PluginFolder", as_json: bool) -> None:
-    from ..plugins.drift import ADVICE, watch
-
-    found = watch(folder, _found(folder))
-    if found is None:
-        raise click.ClickException("There is no plugin lock; model-gateway plugins lock makes one.")
-    drifts = found.drifts()
-    if as_json:
-        show(drifts)
-    else:
-        for each in drifts:
-            click.echo(f"{each.plugin}: {each.detail}")
-        click.echo(ADVICE if drifts else "Everything is as the plugin lock has it.")
-    if drifts:
-        sys.exit(1)
 
 
 @click.command("unlock")
@@ -82,7 +73,7 @@ def unlock_command(environment: Environment, as_json: bool) -> None:
         click.echo("The plugin lock is off." if was_on else "There was no plugin lock.")
 
 
-def _found(folder: "PluginFolder") -> "list[Found]":
+def _installed(folder: "PluginFolder") -> "list[Found]":
     from ..plugins.sources import find
 
     return find(lambda name, problem: None, folder=folder)

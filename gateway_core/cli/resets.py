@@ -1,6 +1,6 @@
 """What the operator can take away at the machine: a forgotten password, a lost second factor.
 
-Where a gateway uses the data directory it is asked to do it; else it is done
+A gateway that uses the data directory is called to do it; else it is done
 here. Either way the audit trail has a row before the act.
 """
 
@@ -57,21 +57,21 @@ def carry_out(reset: Reset, environment: Environment, url: str | None) -> None:
                     f"There is no gateway's data in {data_dir.path}, so nothing was changed. Set "
                     "DATA_DIR, or give --data-dir, with the directory that the gateway uses."
                 )
-            asyncio.run(_here(reset, data_dir))
+
+            async def write() -> None:
+                from ..storage.stores import open_stores
+
+                stores = await open_stores(data_dir)
+                try:
+                    await stores.audit.write("cli", "local", reset.action)
+                    await stores.settings.patch(reset.changes())
+                finally:
+                    await stores.close()
+
+            asyncio.run(write())
     except DataDirInUse:
         response = ask(environment, url, "POST", reset.route)
         if response.status != 200:
             raise NoGateway(
                 f"What answers there is not the gateway that uses {environment.data_path}."
             ) from None
-
-
-async def _here(reset: Reset, data_dir: DataDir) -> None:
-    from ..storage.stores import open_stores
-
-    stores = await open_stores(data_dir)
-    try:
-        await stores.audit.write("cli", "local", reset.action)
-        await stores.settings.patch(reset.changes())
-    finally:
-        await stores.close()

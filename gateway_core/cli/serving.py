@@ -8,7 +8,6 @@ import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, nullcontext
-from functools import partial
 
 import click
 from msgspec import Struct
@@ -36,7 +35,7 @@ _early_signals: list[int] = []
 """Signals to stop that came while everything was still being opened."""
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class ServeOptions(Struct, frozen=True, kw_only=True):
     """What every serving process starts with."""
 
     environment: Environment
@@ -61,7 +60,7 @@ def serve(
     signal.signal(signal.SIGTERM, lambda number, frame: _early_signals.append(number))
     certificate, loop = read_certificate(environment), choose_loop(loop)
     with closing(listen(host, port)) as listener:
-        wanted = Wanted(
+        options = ServeOptions(
             environment=environment,
             listener=listener,
             server=server,
@@ -70,57 +69,54 @@ def serve(
             workers=workers,
         )
         if workers == 1:
-            run(lambda: _serve(wanted), loop)
-        else:
-            _supervise(wanted)
+            run(lambda: _serve(options), loop)
+            return
+        # Imported only here, because a single process needs nothing of it.
+        from .workers import can_fork, supervise
+
+        if not can_fork():
+            raise ServerError("This system runs one worker only: leave --workers out")
+
+        def work(info: WorkerInfo) -> None:
+            try:
+                run(lambda: _serve(options, info), loop)
+            except StartRefused as error:
+                click.echo(f"Error: {error}", err=True)
+                raise SystemExit(1) from None
+
+        # The parent holds the lock of the data directory for its workers.
+        path = environment.data_path
+        with DataDir(path), announced(path, address(environment, listener)):
+            code = supervise(workers, work, _early_signals)
+        raise SystemExit(code)
 
 
-def _supervise(wanted: Wanted) -> None:
-    # Imported only here, because a single process needs nothing of it.
-    from .workers import can_fork, supervise
-
-    if not can_fork():
-        raise ServerError("This system runs one worker only: leave --workers out")
-    environment = wanted.environment
-    with (
-        DataDir(environment.data_path),
-        announced(environment.data_path, address(environment, wanted.listener)),
-    ):
-        code = supervise(wanted.workers, partial(_work, wanted), _early_signals)
-    raise SystemExit(code)
-
-
-def _work(wanted: Wanted, info: WorkerInfo) -> None:
-    """Run one worker process. The parent holds the lock of the data directory."""
-    try:
-        run(lambda: _serve(wanted, info), wanted.loop)
-    except StartRefused as error:
-        click.echo(f"Error: {error}", err=True)
-        raise SystemExit(1) from None
-
-
-async def _serve(wanted: Wanted, info: WorkerInfo | None = None) -> None:
-    environment, listener = wanted.environment, wanted.listener
+async def _serve(options: ServeOptions, info: WorkerInfo | None = None) -> None:
+    environment, listener = options.environment, options.listener
     stop = asyncio.Event()
     own = frozenset({listener.getsockname()[:2]})
     opening = Gateway.open(environment, listens_on=own, shares_data=info is not None)
-    announcing = _announced(environment, listener, stop) if info is None else nullcontext()
+    announcing = _announce(environment, listener, stop) if info is None else nullcontext()
     async with opening as gateway, announcing:
+
+        def mark_stopping() -> None:
+            gateway.core.state.is_stopping = True
+
         if info is not None and info.is_first:
             await gateway.core.stores.lockouts.clear()
-        spec = choose_server(gateway.core.snapshot.registry, wanted.server)
+        spec = choose_server(gateway.core.snapshot.registry, options.server)
         server = spec.create(
             ServerOptions(
                 limits=read_limits(environment),
-                certificate=wanted.certificate,
+                certificate=options.certificate,
                 http2=environment.http2,
-                workers=wanted.workers,
-                before_cancel=partial(_mark_stopping, gateway),
+                workers=options.workers,
+                before_cancel=mark_stopping,
             )
         )
         _listen_for_stop(stop, server, info)
         if info is None or info.is_first:
-            click.echo(greeting(gateway, f"{spec.name} on {wanted.loop}", listener))
+            click.echo(greeting(gateway, f"{spec.name} on {options.loop}", listener))
         # Objects made while starting live as long as the process: the collector need not look
         # at them again, and works from here on.
         gc.freeze()
@@ -136,7 +132,7 @@ async def _serve(wanted: Wanted, info: WorkerInfo | None = None) -> None:
 
 
 @asynccontextmanager
-async def _announced(
+async def _announce(
     environment: Environment, listener: socket.socket, stop: asyncio.Event
 ) -> AsyncIterator[None]:
     """Let the command line find the gateway for as long as the port is its own."""
@@ -170,10 +166,6 @@ def _listen_for_stop(stop: asyncio.Event, server: Server, info: WorkerInfo | Non
         stop.set()
 
     loop.add_reader(parent, on_parent_end)
-
-
-def _mark_stopping(gateway: Gateway) -> None:
-    gateway.core.state.is_stopping = True
 
 
 def _memory_pressure(gateway: Gateway, server: Server, info: WorkerInfo | None) -> MemoryPressure:

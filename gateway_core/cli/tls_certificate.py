@@ -44,8 +44,31 @@ class Certificate:
         return _file_state(self.cert), _file_state(self.key)
 
     def _load(self) -> ssl.SSLContext:
-        context = _create_context(self.cert, self.key)
+        cert, key = self.cert, self.key
+        for name, path in (("certificate", cert), ("key", key)):
+            if "-----BEGIN" in str(path):  # It may hold the key, so the message does not repeat it.
+                raise ConfigError(f"The TLS {name} is given as the name of a file, not as text.")
+            if not os.path.isfile(path):  # Also false for text that cannot be a file name.
+                raise ConfigError(f"There is no file {path} with the TLS {name}.")
+            if not os.access(path, os.R_OK):
+                raise ConfigError(f"The file {path} with the TLS {name} cannot be read.")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
+        # RFC 9113, section 9.2.2 forbids the other cipher suites of TLS 1.2 for HTTP/2.
+        context.set_ciphers("ECDHE+AESGCM:ECDHE+CHACHA20")
         context.set_alpn_protocols(self._protocols)
+
+        # Without a callback, OpenSSL asks for the password at the terminal.
+        def refuse_password() -> str:
+            raise ConfigError(f"The TLS key in {key} has a password: give one without.")
+
+        try:
+            context.load_cert_chain(cert, key, password=refuse_password)
+        except ssl.SSLError as error:
+            raise ConfigError(_explain(error, cert, key)) from None
+        except OSError as error:  # It was removed after the checks above.
+            raise ConfigError(f"The TLS certificate or key cannot be read ({error}).") from None
         return context
 
 
@@ -55,32 +78,6 @@ def _file_state(path: Path) -> FileState:
     except (OSError, ValueError):
         return ()
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
-
-
-def _create_context(cert: Path, key: Path) -> ssl.SSLContext:
-    for name, path in (("certificate", cert), ("key", key)):
-        if "-----BEGIN" in str(path):  # It may hold the key, so the message does not repeat it.
-            raise ConfigError(f"The TLS {name} is given as the name of a file, not as text.")
-        if not os.path.isfile(path):  # Also false for text that cannot be a file name.
-            raise ConfigError(f"There is no file {path} with the TLS {name}.")
-        if not os.access(path, os.R_OK):
-            raise ConfigError(f"The file {path} with the TLS {name} cannot be read.")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
-    # RFC 9113, section 9.2.2 forbids the other cipher suites of TLS 1.2 for HTTP/2.
-    context.set_ciphers("ECDHE+AESGCM:ECDHE+CHACHA20")
-    try:
-        context.load_cert_chain(cert, key, password=lambda: _refuse_password(key))
-    except ssl.SSLError as error:
-        raise ConfigError(_explain(error, cert, key)) from None
-    except OSError as error:  # It was removed after the checks above.
-        raise ConfigError(f"The TLS certificate or key cannot be read ({error}).") from None
-    return context
-
-
-def _refuse_password(key: Path) -> str:
-    raise ConfigError(f"The TLS key in {key} has a password: give one without.")
 
 
 def _explain(error: ssl.SSLError, cert: Path, key: Path) -> str:

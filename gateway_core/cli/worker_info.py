@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class WorkerInfo(Struct, frozen=True, kw_only=True):
-    """What a worker process is given when it starts."""
+    """The arguments of a worker process."""
 
     number: int
     """Counted from 0."""

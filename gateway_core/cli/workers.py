@@ -1,7 +1,7 @@
 """Several worker processes on one listening socket, and the process that looks after them.
 
 The socket is opened once and inherited: there is one queue of new connections,
-whoever is free takes the next, a worker that dies loses none of them, and a
+a free worker takes the next, a worker that dies loses none of them, and a
 second gateway on the same port is noticed, which it would not be if each
 worker bound the port by itself.
 
@@ -12,7 +12,7 @@ parent: port, data directory's lock ── fork ──▶ worker 1 (opens the da
 
 A worker that dies is started again, later and later when it dies quickly. The
 parent passes SIGTERM on and ends when all workers have ended; one that ends in
-order has been asked to over the network, and all are stopped. Workers end when
+order was stopped by the management API, and all are stopped. Workers end when
 the parent is gone.
 """
 
@@ -24,7 +24,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -46,7 +45,7 @@ Work = Callable[[WorkerInfo], None]
 
 
 class Slot:
-    """One worker, and the next one in its info."""
+    """One worker, and the one that replaces it when it dies."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -67,63 +66,77 @@ def supervise(workers: int, work: Work, already: Sequence[int] = ()) -> int:
 
     ``already`` are signals that came before they were listened to here.
     """
-    with _signals() as (awoken, asked):
-        asked.extend(already)
-        return Supervisor(workers, work, awoken, asked).run()
+    with _collect_signals() as (wakeup, signals):
+        signals.extend(already)
+        return Supervisor(workers, work, wakeup, signals).run()
 
 
 class Supervisor:
     """Starts workers, starts them again, and passes signals on."""
 
-    def __init__(self, workers: int, work: Work, awoken: int, asked: list[int]) -> None:
+    def __init__(self, workers: int, work: Work, wakeup: int, signals: list[int]) -> None:
         self._work = work
-        self._awoken = awoken
+        self._wakeup = wakeup
         """A descriptor that can be read when a signal has come."""
-        self._asked = asked
+        self._signals = signals
+        """Signals to stop that have come."""
         self._passed = 0
+        """How many of them were passed on to the workers."""
         self._slots = [Slot(number) for number in range(workers)]
         self._lifeline = os.pipe()
         self._failed = False
 
     def run(self) -> int:
-        first = self._slots[0]
-        if not self._start_first(first):
+        # The first worker opens the data alone; if it fails, no other one is started.
+        first, *others = self._slots
+        self._start(first, is_first=True)
+        process, ready = first.process, first.ready
+        assert process is not None
+        assert ready is not None
+        while process.is_alive() and not self._stopping:
+            if ready in wait([ready, process.sentinel, self._wakeup]):
+                break
+        # A worker that ends by itself without having reported has failed to start.
+        if not self._stopping and not (process.is_alive() and ready.poll()):
             return 1
-        for slot in self._slots[1:]:
+        for slot in others:
             self._start(slot)
         while not self._stopping or self._alive():
-            self._pass_signals()
-            self._wait()
+            while self._passed < len(self._signals):
+                self._passed += 1
+                for process in self._alive():
+                    process.terminate()
+            due = [slot.due for slot in self._slots if slot.process is None]
+            pause = max(0.0, min(due) - time.monotonic()) if due and not self._stopping else None
+            sentinels = [process.sentinel for process in self._alive()]
+            if self._wakeup in wait([*sentinels, self._wakeup], pause):
+                os.read(self._wakeup, 4096)
             self._reap()
-            if not self._stopping:
-                self._restart()
+            now = time.monotonic()
+            for slot in self._slots:
+                if slot.process is None and slot.due <= now and not self._stopping:
+                    self._start(slot)
         return 1 if self._failed else 0
 
     @property
     def _stopping(self) -> bool:
-        return bool(self._asked)
-
-    def _start_first(self, slot: Slot) -> bool:
-        """Let one worker open the data alone; true unless it could not, and nobody said stop."""
-        self._start(slot, is_first=True)
-        process, ready = slot.process, slot.ready
-        assert process is not None
-        assert ready is not None
-        while process.is_alive() and not self._stopping:
-            if ready in wait([ready, process.sentinel, self._awoken]):
-                break
-        # An end that nobody asked for and without a word is a start that failed.
-        return self._stopping or (process.is_alive() and ready.poll())
+        return bool(self._signals)
 
     def _start(self, slot: Slot, *, is_first: bool = False) -> None:
         context = multiprocessing.get_context("fork")
         receiver, sender = context.Pipe(duplex=False)
+
+        def report_ready() -> None:
+            # The lifeline shows a parent that is gone.
+            with suppress(OSError):
+                sender.send_bytes(b"ready")
+
         info = WorkerInfo(
             number=slot.number,
             workers=len(self._slots),
             parent=self._lifeline[0],
             is_first=is_first,
-            report_ready=partial(_report_ready, sender),
+            report_ready=report_ready,
         )
         slot.process = context.Process(
             target=_begin, args=(self._work, info, self._lifeline[1], receiver)
@@ -141,19 +154,6 @@ class Supervisor:
     def _alive(self) -> list[BaseProcess]:
         return [slot.process for slot in self._slots if slot.process is not None]
 
-    def _pass_signals(self) -> None:
-        while self._passed < len(self._asked):
-            self._passed += 1
-            for process in self._alive():
-                process.terminate()
-
-    def _wait(self) -> None:
-        due = [slot.due for slot in self._slots if slot.process is None]
-        pause = max(0.0, min(due) - time.monotonic()) if due and not self._stopping else None
-        found = wait([*(process.sentinel for process in self._alive()), self._awoken], pause)
-        if self._awoken in found:
-            os.read(self._awoken, 4096)
-
     def _reap(self) -> None:
         for slot in self._slots:
             process = slot.process
@@ -163,35 +163,25 @@ class Supervisor:
             if slot.ready is not None:
                 slot.ready.close()
             if process.exitcode == 0 and not self._stopping:
-                # It was asked to stop where the parent cannot hear: all are meant.
-                self._asked.append(signal.SIGTERM)
+                # A call to the management API stopped this worker: all are to stop.
+                self._signals.append(signal.SIGTERM)
             if self._stopping:
                 self._failed |= process.exitcode not in (0, -signal.SIGTERM)
             else:
-                self._plan(slot, process)
+                now = time.monotonic()
+                if now - slot.begun > STEADY:
+                    slot.pause = FIRST_PAUSE
+                log.error(
+                    "worker %d (process %s) ended with %s; it is started again in %.1f s",
+                    *(slot.number, process.pid, process.exitcode, slot.pause),
+                )
+                slot.due = now + slot.pause
+                slot.pause = min(LONGEST_PAUSE, 2 * slot.pause)
             process.close()
-
-    def _plan(self, slot: Slot, process: BaseProcess) -> None:
-        """Decide when a dead worker is replaced."""
-        now = time.monotonic()
-        if now - slot.begun > STEADY:
-            slot.pause = FIRST_PAUSE
-        log.error(
-            "worker %d (process %s) ended with %s; it is started again in %.1f s",
-            *(slot.number, process.pid, process.exitcode, slot.pause),
-        )
-        slot.due = now + slot.pause
-        slot.pause = min(LONGEST_PAUSE, 2 * slot.pause)
-
-    def _restart(self) -> None:
-        now = time.monotonic()
-        for slot in self._slots:
-            if slot.process is None and slot.due <= now:
-                self._start(slot)
 
 
 def _begin(work: Work, info: WorkerInfo, lifeline: int, receiver: Connection) -> None:
-    """The first steps of a worker: nothing of the parent's stays but the sockets."""
+    """Undo what a worker has inherited from its parent, except the sockets, and run it."""
     os.close(lifeline)
     receiver.close()
     signal.set_wakeup_fd(-1)
@@ -204,32 +194,26 @@ def _begin(work: Work, info: WorkerInfo, lifeline: int, receiver: Connection) ->
     sys.stdout.flush()
 
 
-def _report_ready(sender: Connection) -> None:
-    """Tell the parent that a worker serves. A parent that is gone is noticed elsewhere."""
-    with suppress(OSError):
-        sender.send_bytes(b"ready")
-
-
 @contextmanager
-def _signals() -> Iterator[tuple[int, list[int]]]:
+def _collect_signals() -> Iterator[tuple[int, list[int]]]:
     """A descriptor that wakes when a signal comes, and the signals that have come."""
-    asked: list[int] = []
-    awoken, wake = os.pipe()
+    received: list[int] = []
+    wakeup, wake = os.pipe()
     os.set_blocking(wake, False)
 
-    def ask(number: int, frame: object) -> None:
+    def receive(number: int, frame: object) -> None:
         # A terminal that is closed may say so twice, which hurries nothing.
-        if number != signal.SIGHUP or not asked:
-            asked.append(number)
+        if number != signal.SIGHUP or not received:
+            received.append(number)
 
-    heeded = [name for name in _SIGNALS if name != signal.SIGHUP or stops_on_hangup()]
-    before = {name: signal.signal(name, ask) for name in heeded}
+    handled = [name for name in _SIGNALS if name != signal.SIGHUP or stops_on_hangup()]
+    before = {name: signal.signal(name, receive) for name in handled}
     signal.set_wakeup_fd(wake)
     try:
-        yield awoken, asked
+        yield wakeup, received
     finally:
         signal.set_wakeup_fd(-1)
         for name, handler in before.items():
             signal.signal(name, handler)
-        os.close(awoken)
+        os.close(wakeup)
         os.close(wake)

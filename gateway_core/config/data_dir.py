@@ -133,13 +133,32 @@ class DataDir:
         Raises DataDirUnusable, DataDirInUse.
         """
         try:
-            there = [each for each in (self.path, *self.path.parents) if each.exists()][:1]
-            inner = (self.path / name for name in _OWN_DIRECTORIES)
-            for directory in (*there, *(each for each in inner if each.exists())):
-                _check_directory(directory, is_own=directory not in self.path.parents)
+            # The nearest directory that exists: the others would be made in it.
+            nearest = [each for each in (self.path, *self.path.parents) if each.exists()][:1]
+            own = (self.path / name for name in _OWN_DIRECTORIES)
+            for directory in (*nearest, *(each for each in own if each.exists())):
+                if not directory.is_dir():
+                    raise FileExistsError(errno.EEXIST, "There is a file")
+                # Permissions of the gateway's own directories are repaired when it starts.
+                may_repair = (
+                    directory not in self.path.parents
+                    and sys.platform != "win32"
+                    and directory.stat().st_uid == os.geteuid()
+                )
+                if not (may_repair or os.access(directory, os.R_OK | os.W_OK | os.X_OK)):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
             raise _refused(self.path, error) from error
-        self._check_lock()
+        path = self.path / "gateway.lock"
+        if not path.exists():
+            return
+        lock = self._open(path, os.O_RDWR)
+        try:
+            _lock(lock)
+        except OSError as error:
+            raise DataDirInUse(_in_use(self.path, _holder(lock))) from error
+        finally:
+            os.close(lock)
 
     def acquire(self) -> None:
         """Keep every other gateway out until ``close``. Raises DataDirInUse."""
@@ -173,16 +192,16 @@ class DataDir:
         return hashlib.sha256(f"{raw}{salt}".encode()).hexdigest()[:16]
 
     def raw_machine_id(self) -> str:
-        return self._kept("machine-id", lambda: self._system_id() or str(uuid4()))
+        return self._read_or_create("machine-id", lambda: self._system_id() or str(uuid4()))
 
     def api_key_secret(self, environment: Environment) -> str:
         """What gateway keys are signed with. Raises SecretLost, DataDirUnusable."""
         if environment.api_key_secret is not None:
             return environment.api_key_secret
-        return self._kept("api-key-secret", self._mint)
+        return self._read_or_create("api-key-secret", self._new_secret)
 
     def cli_secret(self) -> str:
-        return self._kept("auth/cli-secret", self._mint)
+        return self._read_or_create("auth/cli-secret", self._new_secret)
 
     def master_key(self, *, mint: bool) -> bytes:
         """The 32 bytes that everything sealed depends on.
@@ -197,7 +216,7 @@ class DataDir:
                 "Put the file back from a backup."
             )
         try:
-            key = bytes.fromhex(self._kept("master-key", self._mint))
+            key = bytes.fromhex(self._read_or_create("master-key", self._new_secret))
         except ValueError as error:
             raise SecretLost(_damaged(path)) from error
         if len(key) != SECRET_BYTES:
@@ -220,8 +239,13 @@ class DataDir:
         path = self.path / name
         temporary = path.with_name(f".{path.name}.{self._random(8).hex()}.tmp")
         try:
-            self._write_new(temporary, content)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
             temporary.replace(path)
+            # The new name is on disk only once its directory is: fsync(2).
             _sync_directory(path.parent)
         except OSError as error:
             raise DataDirUnusable(_unusable(path, "written", error)) from error
@@ -244,22 +268,10 @@ class DataDir:
         os.close(self._open(self.database, os.O_RDWR | os.O_CREAT))
         _sync_directory(self.database.parent)
 
-    def _check_lock(self) -> None:
-        path = self.path / "gateway.lock"
-        if not path.exists():
-            return
-        lock = self._open(path, os.O_RDWR)
-        try:
-            _lock(lock)
-        except OSError as error:
-            raise DataDirInUse(_in_use(self.path, _holder(lock))) from error
-        finally:
-            os.close(lock)
-
-    def _kept(self, name: str, mint: Callable[[], str]) -> str:
+    def _read_or_create(self, name: str, create: Callable[[], str]) -> str:
         content = self.read(name)
         if content is None:
-            text = mint()
+            text = create()
             self.write(name, text.encode())
             return text
         try:
@@ -270,7 +282,7 @@ class DataDir:
             raise SecretLost(_damaged(self.path / name))
         return text
 
-    def _mint(self) -> str:
+    def _new_secret(self) -> str:
         return self._random(SECRET_BYTES).hex()
 
     def _open(self, path: Path, flags: int) -> int:
@@ -278,14 +290,6 @@ class DataDir:
             return os.open(path, flags, PRIVATE_FILE)
         except OSError as error:
             raise DataDirUnusable(_unusable(path, "opened", error)) from error
-
-    @staticmethod
-    def _write_new(path: Path, content: bytes) -> None:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def _lock(descriptor: int) -> None:
@@ -305,15 +309,6 @@ def _holder(descriptor: int) -> str:
 def _in_use(path: Path, holder: str) -> str:
     who = f"another gateway (process {holder})" if holder else "another gateway"
     return f"{path} is in use by {who}. Stop it, or set DATA_DIR to another directory."
-
-
-def _check_directory(path: Path, *, is_own: bool) -> None:
-    """Raises OSError. A directory of one's own may be shut: its permissions are repaired."""
-    if not path.is_dir():
-        raise FileExistsError(errno.EEXIST, "There is a file")
-    may_repair = is_own and sys.platform != "win32" and path.stat().st_uid == os.geteuid()
-    if not (may_repair or os.access(path, os.R_OK | os.W_OK | os.X_OK)):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _refused(directory: Path, error: OSError) -> DataDirUnusable:

@@ -334,12 +334,24 @@ def from_environ(mapping: Mapping[str, str]) -> Environment:
     """Read variables. Raises ConfigError, which names the variable and what it accepts."""
     variables = {name: text for name, text in mapping.items() if text.strip()}
     values = {v.field: v.value(variables[v.name]) for v in VARIABLES if v.name in variables}
-    return _with_sane_backoff(Environment(**values, variables=variables))
+    environment = Environment(**values, variables=variables)
+    # A pause beyond a week is cut; limits that contradict each other count as unset.
+    longest = min(environment.backoff_max_ms, WEEK_MS)
+    backoff = {"backoff_max_ms": longest}
+    if longest < environment.backoff_base_ms:
+        backoff = {v.field: v.default for v in VARIABLES if v.field in _BACKOFF}
+    return Environment(**{**values, **backoff}, variables=variables)
 
 
 def reference() -> list[tuple[str, str, str]]:
     """Name, default and description of every variable, for the reference page."""
-    return [(v.name, _shown_default(v.default, v.shown_default), v.description) for v in VARIABLES]
+    rows = []
+    for each in VARIABLES:
+        default = each.shown_default
+        if default is None:
+            default = "unset" if each.default in (None, ()) else str(each.default)
+        rows.append((each.name, default, each.description))
+    return rows
 
 
 def default_port(mode: Mode) -> int:
@@ -348,17 +360,3 @@ def default_port(mode: Mode) -> int:
 
 def default_host(mode: Mode) -> str:
     return "127.0.0.1" if mode in (Mode.SOURCE, Mode.PRODUCTION) else "0.0.0.0"
-
-
-def _with_sane_backoff(environment: Environment) -> Environment:
-    values = {name: getattr(environment, name) for name in Environment.__struct_fields__}
-    values["backoff_max_ms"] = min(environment.backoff_max_ms, WEEK_MS)
-    if values["backoff_max_ms"] < environment.backoff_base_ms:
-        values.update({v.field: v.default for v in VARIABLES if v.field in _BACKOFF})
-    return Environment(**values)
-
-
-def _shown_default(default: Any, shown: str | None) -> str:
-    if shown is not None:
-        return shown
-    return "unset" if default in (None, ()) else str(default)

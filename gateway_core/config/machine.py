@@ -34,26 +34,19 @@ def raise_descriptor_limit() -> int | None:
 
 def memory_size() -> int | None:
     """The machine's memory in bytes, or the container's where that is less."""
-    found = [size for size in (_physical(), *map(_number, _CONTAINER)) if size]
-    return min(found, default=None)
+    sizes = []
+    if sys.platform != "win32":
+        with suppress(OSError, ValueError):
+            sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in _CONTAINER:
+        # The newer layout has the word "max" where there is no limit.
+        with suppress(OSError, ValueError):
+            sizes.append(int(path.read_text()))
+    return min((size for size in sizes if size), default=None)
 
 
 def memory_used() -> int | None:
     """The memory this process holds right now, in bytes; ``None`` where nothing says so."""
     with suppress(OSError, ValueError, IndexError):
         return int(_STATM.read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return None
-
-
-def _physical() -> int | None:
-    if sys.platform == "win32":
-        return None
-    with suppress(OSError, ValueError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return None
-
-
-def _number(path: Path) -> int | None:
-    with suppress(OSError, ValueError):
-        return int(path.read_text())
     return None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_type_hints
 
 from msgspec import NODEFAULT, Meta, Struct
-from msgspec.structs import FieldInfo, fields
+from msgspec.structs import fields
 
 
 class Trait(Struct, frozen=True, kw_only=True):
@@ -55,20 +55,19 @@ def setting(
 def declared(owner: type[Struct]) -> Mapping[str, Trait]:
     """The settings a struct declares, by key, in its own order."""
     hints = get_type_hints(owner, include_extras=True)
-    found = (_trait(field, hints[field.name]) for field in fields(owner))
-    return {trait.key: trait for trait in found if trait is not None}
-
-
-def _trait(field: FieldInfo, hint: Any) -> Trait | None:
-    meta = next((m for m in getattr(hint, "__metadata__", ()) if m.extra is not None), None)
-    if meta is None:
-        return None
-    default = field.default if field.default is not NODEFAULT else field.default_factory()
-    return Trait(
-        key=field.encode_name,
-        field=field.name,
-        description=meta.description,
-        type=hint,
-        default=default,
-        **meta.extra,
-    )
+    traits = {}
+    for field in fields(owner):
+        hint = hints[field.name]
+        meta = next((m for m in getattr(hint, "__metadata__", ()) if m.extra is not None), None)
+        if meta is None:
+            continue
+        default = field.default if field.default is not NODEFAULT else field.default_factory()
+        traits[field.encode_name] = Trait(
+            key=field.encode_name,
+            field=field.name,
+            description=meta.description,
+            type=hint,
+            default=default,
+            **meta.extra,
+        )
+    return traits

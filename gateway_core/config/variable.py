@@ -67,17 +67,17 @@ def variable(
 def declared(owner: type[Struct]) -> tuple[Variable, ...]:
     """The variables a struct declares, in its own order."""
     hints = get_type_hints(owner, include_extras=True)
-    found = []
+    variables = []
     for field in fields(owner):
         meta = next((m for m in getattr(hints[field.name], "__metadata__", ()) if m.extra), None)
         if meta is not None:
             default = None if field.default is NODEFAULT else field.default
-            found.append(
+            variables.append(
                 Variable(
                     field=field.name, description=meta.description, default=default, **meta.extra
                 )
             )
-    return tuple(found)
+    return tuple(variables)
 
 
 def whole(low: int, high: int | None = None) -> Reading:

@@ -29,12 +29,21 @@ LONGEST = 512
 
 @contextmanager
 def announced(directory: Path, url: str) -> Iterator[None]:
-    """While the block runs, the command line finds the gateway. Without room on the disk it
-    has to be told with ``--url``, and the gateway serves all the same."""
+    """While the block runs, the command line finds the gateway.
+
+    Where the file cannot be written the gateway serves all the same, and the command line needs
+    ``--url``.
+    """
     descriptor = None
     try:
-        descriptor = _announce(directory / NAME, url)
+        descriptor = os.open(directory / NAME, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+        _lock(descriptor)
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, url.encode())
     except OSError as error:
+        if descriptor is not None:
+            os.close(descriptor)
+            descriptor = None
         message = "the command line cannot be told where the gateway listens (%s); use its --url"
         log.warning(message, error.strerror)
     try:
@@ -66,18 +75,6 @@ def where(directory: Path) -> str | None:
         os.close(descriptor)
 
 
-def _announce(path: Path, url: str) -> int:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
-    try:
-        _lock(descriptor)
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, url.encode())
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
 if sys.platform == "win32":
 
     def _lock(descriptor: int) -> None:
@@ -99,7 +96,7 @@ if sys.platform == "win32":
 else:
 
     def _lock(descriptor: int) -> None:
-        """Wait for whoever looks just now."""
+        """Wait for a command line that reads the file right now."""
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
     def _is_locked(descriptor: int) -> bool:

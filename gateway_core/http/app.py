@@ -1,9 +1,9 @@
-"""The ASGI application: one gate, one look-up, and whoever serves the path.
+"""The ASGI application: one access check, one look-up, and the route of the path.
 
 Inference endpoints are found first and served without a middleware stack;
-everything else goes through Starlette's routes. Gate and routes compare the
-same path (``identity/targets.py``), and a route that is not in the table of
-access is shut.
+everything else goes through Starlette's routes. The access check and the routes
+compare the same path (``identity/targets.py``), and a route without a class of
+access is refused.
 """
 
 import logging
@@ -38,16 +38,16 @@ from ..pipeline.exchanges import client_side
 from ..pipeline.pipeline import infer
 from ..pipeline.request_head import AdmittedHead, EndpointRoute, read_request_head
 from . import meta, models
-from .endpoints import Endpoints, Found
+from .endpoints import Endpoints
 from .operations import Guarded
 from .requests import REQUEST_ID
 from .responses import NO_STORE, flat_error
 
 CLIENT_PATHS = ("/v1/", "/v1beta/", "/codex/", "/responses/")
-"""Where a path that nobody serves is a client's mistake."""
+"""Prefixes under which a path without a route is answered as a client path."""
 GENERATED_METHODS = "POST, OPTIONS"
 NEVER = frozenset({"TRACE", "CONNECT"})
-"""Methods that nobody answers."""
+"""Methods that no path has."""
 
 log = logging.getLogger(__name__)
 
@@ -63,16 +63,24 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            answering = bodiless(send) if scope["method"] == "HEAD" else send
-            await self._http(scope, receive, answering)
+            if scope["method"] == "HEAD":
+                send = bodiless(send)
+            await self._http(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": "No such socket"})
         elif scope["type"] == "lifespan":
-            await _lifespan(receive, send)
+            # The gateway is opened before it is served: both events are complete at once.
+            message: Message = scope
+            while message["type"] != "lifespan.shutdown":
+                message = await receive()
+                await send({"type": f"{message['type']}.complete"})
 
     def _http(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Who answers a request. Nothing is waited for here: what a stream's task passes
-        through each time it wakes is better short."""
+        """Choose what answers a request.
+
+        It is not a coroutine: a stream's task resumes through every coroutine between the server
+        and itself each time it wakes.
+        """
         kept: RepeatedHead | None = scope.get(REPEATED_HEAD)
         if kept is not None and isinstance(kept.made, AdmittedHead):
             head = kept.made.renew(self.core.identity, kept.length)
@@ -92,16 +100,6 @@ class App:
         found = self._endpoints.find(scope["path"])
         if found is None:
             return self._other(scope, headers, receive, send)
-        return self._infer(found, scope, headers, receive, send)
-
-    def _infer(
-        self,
-        found: Found,
-        scope: Scope,
-        headers: dict[str, str],
-        receive: Receive,
-        send: Send,
-    ) -> Awaitable[None]:
         route, parameters = found
         caller = self.core.identity.client(scope, headers, scope[PEER])
         try:
@@ -132,39 +130,47 @@ class App:
         return fast_path.begin(self.core, head, body, outlet)
 
     async def _isolated(self, scope: Scope, peer: Peer, receive: Receive, send: Send) -> None:
-        """The host of assisted logins: whatever is not theirs is not there."""
+        """Answer at the host of assisted logins, where no other route exists."""
         receive, send = _patient(scope, receive, send)
         scope[REQUEST_ID] = self.core.new_id()
         scope[CALLER] = Caller(peer=peer)
         try:
             scope["path"], scope["root_path"] = path_of(scope), ""
-            found = self._find(scope, isolated=True)
+            guarded = self._find(scope, isolated=True)
         except GatewayError:
-            found = None
-        if found is None:
-            absent = flat_error("Not found", 404, scope[REQUEST_ID], code="not_found")
-            await absent(scope, receive, send)
+            guarded = None
+        if guarded is None:
+            response = flat_error("Not found", 404, scope[REQUEST_ID], code="not_found")
+            await response(scope, receive, send)
         else:
-            await found.route.handle(scope, receive, send)
+            await guarded.route.handle(scope, receive, send)
 
     async def _other(
         self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send
     ) -> None:
-        """Routes that are not inference. One that is not in the table is shut."""
+        """Answer from the routes that are not inference."""
         receive, send = _patient(scope, receive, send)
-        scope[REQUEST_ID], scope["app"] = self.core.new_id(), self
-        found = self._find(scope)
+        request_id = scope[REQUEST_ID] = self.core.new_id()
+        scope["app"] = self
+        guarded = self._find(scope)
         try:
-            scope[CALLER] = self._admitted(found, scope, headers)
+            scope[CALLER] = self._admit(guarded, scope, headers)
         except GatewayError as error:
             await self._refuse(error, scope, receive, send)
             return
-        if found is not None:
-            await found.route.handle(scope, receive, finished(send, scope[REQUEST_ID]))
-        elif answer := self._about_method(scope):
-            await answer(scope, receive, send)
+        if guarded is not None:
+            await guarded.route.handle(scope, receive, finished(send, request_id))
+            return
+        methods = {m for g in self._known(scope) for m in getattr(g.route, "methods", None) or ()}
+        allow = ", ".join(sorted({*methods, "OPTIONS"}))
+        if not methods or scope["method"] in methods:
+            response = await meta.unknown(Request(scope))
+        elif scope["method"] == "OPTIONS":
+            response = Response(status_code=204, headers=_method_headers(request_id, allow))
         else:
-            await (await meta.unknown(Request(scope)))(scope, receive, send)
+            response = flat_error("Method not allowed", 405, request_id)
+            response.headers["allow"] = allow
+        await response(scope, receive, send)
 
     def _find(self, scope: Scope, *, isolated: bool = False) -> Guarded | None:
         for guarded in self.routes:
@@ -176,41 +182,30 @@ class App:
                 return guarded
         return None
 
-    def _admitted(self, found: Guarded | None, scope: Scope, headers: dict[str, str]) -> Caller:
-        """The caller, once the gate has let them pass. Raises GatewayError."""
-        core, access = self.core, self._access(found, scope)
+    def _admit(self, guarded: Guarded | None, scope: Scope, headers: dict[str, str]) -> Caller:
+        """The caller, if the class of the route lets them pass. Raises GatewayError."""
+        core, path = self.core, scope["path"]
+        if guarded is not None or (guarded := next(iter(self._known(scope)), None)):
+            access = guarded.access
+        else:
+            # A path without a route is refused like those beside it, so that none can be guessed.
+            is_client = f"{path}/".startswith(CLIENT_PATHS)
+            access = Access.INFERENCE if is_client else Access.MANAGEMENT
         caller = core.identity.operator(
             scope,
             headers,
             scope[PEER],
             require_login=core.snapshot.settings.require_login,
         )
-        permit(access, caller, scope["method"], reveals=_reveals(scope))
+        query = (scope.get("query_string") or b"").decode("latin-1")
+        reveals = path.endswith("/reveal") or any(
+            name == "reveal" and value not in ("0", "false")
+            for name, value in parse_qsl(query, keep_blank_values=True)
+        )
+        permit(access, caller, scope["method"], reveals=reveals)
         if access not in (Access.PUBLIC, Access.INFERENCE):
             check_origin(caller, headers, own_origin(scope, headers, core.identity.public_origin))
         return caller
-
-    def _access(self, found: Guarded | None, scope: Scope) -> Access:
-        """The class of a route; of a path without one, what callers may learn about it."""
-        if found is not None:
-            return found.access
-        known = self._known(scope)
-        if known:
-            return known[0].access
-        is_client = f"{scope['path']}/".startswith(CLIENT_PATHS)
-        return Access.INFERENCE if is_client else Access.MANAGEMENT
-
-    def _about_method(self, scope: Scope) -> Response | None:
-        """The answer to OPTIONS, and to a method that the path does not have."""
-        methods = {m for g in self._known(scope) for m in getattr(g.route, "methods", None) or ()}
-        if not methods or scope["method"] in methods:
-            return None
-        allow = ", ".join(sorted({*methods, "OPTIONS"}))
-        if scope["method"] == "OPTIONS":
-            return Response(status_code=204, headers=_about(scope[REQUEST_ID], allow))
-        refused = flat_error("Method not allowed", 405, scope[REQUEST_ID])
-        refused.headers["allow"] = allow
-        return refused
 
     def _known(self, scope: Scope) -> list[Guarded]:
         """The routes of a path, whatever their methods."""
@@ -228,8 +223,8 @@ class App:
         receive, send = _patient(scope, receive, send)
         if scope["method"] in ("OPTIONS", "HEAD"):
             status = 204 if scope["method"] == "OPTIONS" else 200
-            told = _about(self.core.new_id(), GENERATED_METHODS)
-            await Response(status_code=status, headers=told)(scope, receive, send)
+            headers = _method_headers(self.core.new_id(), GENERATED_METHODS)
+            await Response(status_code=status, headers=headers)(scope, receive, send)
             return
         error = MethodNotAllowed(f"Use POST for {scope['path']}")
         await self._answer(route, error, scope, receive, send, {"allow": GENERATED_METHODS})
@@ -247,8 +242,8 @@ class App:
         receive, send = _patient(scope, receive, send)
         request_id = self.core.new_id()
         body = client_side(route.wire).write_error(error, request_id)
-        told = {**NO_STORE, **headers, "x-request-id": request_id}
-        await Response(body, error.status, told, "application/json")(scope, receive, send)
+        headers = {**NO_STORE, **headers, "x-request-id": request_id}
+        await Response(body, error.status, headers, "application/json")(scope, receive, send)
 
     async def _refuse(
         self, error: GatewayError, scope: Scope, receive: Receive, send: Send
@@ -258,83 +253,63 @@ class App:
         await flat_error(error.message, error.status, request_id)(scope, receive, send)
 
 
-def _about(request_id: str, allow: str) -> dict[str, str]:
-    """Headers of an answer that only tells which methods there are."""
+def _method_headers(request_id: str, allow: str) -> dict[str, str]:
+    """Headers of an answer that only lists the methods of a path."""
     return {**NO_STORE, "allow": allow, "x-request-id": request_id}
-
-
-def _reveals(scope: Scope) -> bool:
-    """Whether a request asks for a secret in the clear."""
-    if scope["path"].endswith("/reveal"):
-        return True
-    query: bytes = scope.get("query_string") or b""
-    if not query:
-        return False
-    asked = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    return any(name == "reveal" and value not in ("0", "false") for name, value in asked)
 
 
 def _isolated_host(core: Core) -> str:
     """The host name of assisted logins; empty, and logged, when it cannot be used."""
-    wanted = core.environment.web_login_origin
-    host = isolated_host(wanted, core.identity.public_origin)
-    if wanted and not host:
+    origin = core.environment.web_login_origin
+    host = isolated_host(origin, core.identity.public_origin)
+    if origin and not host:
         log.warning("GATEWAY_WEB_LOGIN_ORIGIN is not an origin of its own; assisted login is off")
     return host
 
 
 def finished(send: Send, request_id: str) -> Send:
-    """Adds what every answer has, whichever route gives it, where the route says nothing."""
-    usual = {**NO_STORE, "x-request-id": request_id}
+    """Adds the headers of every response where the route has not set them."""
+    defaults = {**NO_STORE, "x-request-id": request_id}
 
-    async def complete(message: Message) -> None:
+    async def send_with_defaults(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = list(message.get("headers", ()))
-            there = {name.decode("latin-1").lower() for name, _ in headers}
-            missing = ((n.encode(), v.encode()) for n, v in usual.items() if n not in there)
+            names = {name.decode("latin-1").lower() for name, _ in headers}
+            missing = ((n.encode(), v.encode()) for n, v in defaults.items() if n not in names)
             message = {**message, "headers": [*headers, *missing]}
         await send(message)
 
-    return complete
+    return send_with_defaults
 
 
 def bodiless(send: Send) -> Send:
-    """Sends heads only: the answer to HEAD never has a body."""
+    """Sends heads only: a response to HEAD has no content (RFC 9110, section 9.3.2)."""
 
-    async def quiet(message: Message) -> None:
+    async def send_without_body(message: Message) -> None:
         if message["type"] == "http.response.body":
             message = {**message, "body": b""}
         await send(message)
 
-    return quiet
-
-
-async def _lifespan(receive: Receive, send: Send) -> None:
-    """The gateway is open already when it is served: there is nothing to do but to say so."""
-    while True:
-        message = await receive()
-        await send({"type": f"{message['type']}.complete"})
-        if message["type"] == "lifespan.shutdown":
-            return
+    return send_without_body
 
 
 def _patient(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
-    """The two for somebody who may answer before they have heard the whole request.
+    """Both callables for a response that may be sent before the whole request has been read.
 
-    Our own server copes with that; in another one what the client says next may find nobody, and
-    the connection breaks or hangs. The answer goes out at once, and its end waits.
+    The server with ``ON_DISCONNECT`` copes with that; in another one the unread rest of the body
+    may break or hang the connection. The response goes out at once, its end after the body.
     """
     if ON_DISCONNECT in scope:
         return receive, send
     is_more = True
 
-    async def hear() -> Message:
+    async def receive_next() -> Message:
         nonlocal is_more
         message = await receive()
         is_more = message.get("more_body", False)
         return message
 
-    async def say(message: Message) -> None:
+    async def send_after_body(message: Message) -> None:
         is_last = message["type"] == "http.response.body" and not message.get("more_body")
         if is_last and is_more:
             await send({**message, "more_body": True})
@@ -342,4 +317,4 @@ def _patient(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]
             message = {**message, "body": b""}
         await send(message)
 
-    return hear, say
+    return receive_next, send_after_body

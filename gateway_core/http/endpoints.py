@@ -19,7 +19,12 @@ class Endpoints:
         self._patterns: list[tuple[re.Pattern[str], EndpointRoute]] = []
         for wire in formats:
             for endpoint in wire.endpoints:
-                self._add(endpoint.path, EndpointRoute(endpoint, wire))
+                path, route = endpoint.path, EndpointRoute(endpoint, wire)
+                if "{" not in path:
+                    self._fixed.setdefault(path, (route, NO_PARAMETERS))
+                else:
+                    pattern = _PARAMETER.sub(r"(?P<\1>.+)", re.escape(path))
+                    self._patterns.append((re.compile(pattern), route))
 
     def find(self, path: str) -> Found | None:
         """The route and the path's parameters."""
@@ -31,10 +36,3 @@ class Endpoints:
             if match:
                 return route, match.groupdict()
         return None
-
-    def _add(self, path: str, route: EndpointRoute) -> None:
-        if "{" not in path:
-            self._fixed.setdefault(path, (route, NO_PARAMETERS))
-            return
-        pattern = _PARAMETER.sub(r"(?P<\1>.+)", re.escape(path))
-        self._patterns.append((re.compile(pattern), route))

@@ -90,8 +90,8 @@ def _route(
 
 
 def _caller(request: Request) -> Caller:
-    found: Caller = request.scope[CALLER]
-    return found
+    caller: Caller = request.scope[CALLER]
+    return caller
 
 
 def probed() -> Response:
@@ -156,19 +156,19 @@ class Catalog:
     def _rows(self, request: Request) -> list[Row]:
         """What this caller may use."""
         snapshot, key = self._core.snapshot, _caller(request).key
-        found = rows(snapshot, int(self._core.clock()))
-        return found if key is None else permitted_rows(snapshot, key, found)
+        listed = rows(snapshot, int(self._core.clock()))
+        return listed if key is None else permitted_rows(snapshot, key, listed)
 
-    def _list(self, request: Request, found: list[Row]) -> Row:
+    def _list(self, request: Request, listed: list[Row]) -> Row:
         """The envelope: messages style first, then the command line's, else completions style."""
         if VERSION_HEADER in request.headers:
-            return messages_list(found)
+            return messages_list(listed)
         if any(
             COMMAND_LINE in request.headers.get(name, "").lower()
             for name in ("originator", "user-agent")
         ):
-            return cli_list(found)
-        return {"object": "list", "data": found}
+            return cli_list(listed)
+        return {"object": "list", "data": listed}
 
     def _answer(self, request: Request, find: Callable[[], Row]) -> Response:
         try:
@@ -180,15 +180,14 @@ class Catalog:
         """One row by its id, in any spelling of the provider. Raises BadRequest, UnknownModel."""
         if not name:
             raise BadRequest("Missing query parameter: id")
-        spellings = {name, self._shown(name)}
+        # A prefixed id is also good with the prefix that the catalog shows.
+        prefix, slash, rest = name.partition("/")
+        registry = self._core.snapshot.registry
+        spec = registry.providers.get(registry.names.get(prefix, ""))
+        spellings = {name}
+        if slash and spec is not None:
+            spellings.add(f"{spec.alias or spec.id}/{rest}")
         for row in self._rows(request):
             if row["id"] in spellings and kind in (None, row.get("kind", "llm")):
                 return row
         raise UnknownModel(f"Model {name} is not in the catalog")
-
-    def _shown(self, name: str) -> str:
-        """A prefixed id with the prefix that the catalog shows."""
-        prefix, slash, rest = name.partition("/")
-        registry = self._core.snapshot.registry
-        spec = registry.providers.get(registry.names.get(prefix, ""))
-        return f"{spec.alias or spec.id}/{rest}" if slash and spec is not None else name

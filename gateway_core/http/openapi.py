@@ -6,13 +6,13 @@ by those who made them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
-from ..contracts.wire import Endpoint, WireFormat
+from ..contracts.wire import WireFormat
 from ..identity.access import RULES, Access
 from .openapi_errors import RESPONSES, SCHEMAS, responses_of
 from .openapi_security import SCHEMES, security_of
@@ -48,10 +48,33 @@ def document(
     What is served under a host name of its own is no part of it.
     """
     listed = tuple(each for each in operations if each.access is not Access.ISOLATED)
-    schemas, components = _schemas(listed)
+    # All types in one call, so that a struct used twice is one component.
+    types = [kind for each in listed for kind in (each.query, each.body, each.answer)]
+    schemas, components = msgspec.json.schema_components(
+        [Any if kind is None else kind for kind in types],
+        schema_hook=lambda kind: {"title": kind.__name__},
+        ref_template=SCHEMA + "{name}",
+    )
     paths: dict[str, Node] = {}
-    for method, path, described in (*_inference(formats), *_managed(listed, schemas, components)):
-        paths.setdefault(template(path), {}).setdefault(method.lower(), described)
+    for path, node in _inference(formats):
+        paths.setdefault(template(path), {}).setdefault("post", node)
+    for number, each in enumerate(listed):
+        query, body, answer = schemas[3 * number : 3 * number + 3]
+        node = _headed(each.method, each.path, each.purpose, each.access)
+        headers = [
+            {"name": name, "in": "header", "description": about, "schema": {"type": "string"}}
+            for name, about in each.headers.items()
+        ]
+        parameters = [*_in_path(each.path), *_in_query(query, components), *headers]
+        if parameters:
+            node["parameters"] = parameters
+        if each.body is not None:
+            node["requestBody"] = _body(body, each.example)
+        success: Node = {"description": HTTPStatus(each.status).phrase, "headers": _HEADERS}
+        if each.media:
+            success["content"] = {each.media: {"schema": answer} if each.media == JSON else {}}
+        node["responses"] = {str(each.status): success, **responses_of(each)}
+        paths.setdefault(template(each.path), {}).setdefault(each.method.lower(), node)
     return {
         "openapi": VERSION,
         "info": {"title": "Model Gateway", "version": version, "description": ABOUT},
@@ -81,44 +104,11 @@ def tag_of(path: str) -> str:
 
 def operation_id(method: str, path: str) -> str:
     """``GET /api/keys/{id}`` is ``getApiKeysById``: made of the path alone, so that it stays."""
-    words = (_spoken(word) for word in _WORD.findall(template(path)))
-    return method.lower() + "".join(words)
-
-
-def _spoken(word: str) -> str:
-    name = word.removeprefix("{")
-    shown = name[:1].upper() + name[1:]
-    return f"By{shown}" if word.startswith("{") else shown
-
-
-def _schemas(operations: Sequence[RouteOperation]) -> tuple[list[Sequence[Node]], dict[str, Node]]:
-    """For each operation the schemas of query, body and answer; and the schemas they refer to."""
-    types = [kind for each in operations for kind in (each.query, each.body, each.answer)]
-    found, components = msgspec.json.schema_components(
-        [Any if kind is None else kind for kind in types],
-        schema_hook=lambda kind: {"title": kind.__name__},
-        ref_template=SCHEMA + "{name}",
-    )
-    return [found[at : at + 3] for at in range(0, len(found), 3)], components
-
-
-def _managed(
-    operations: Sequence[RouteOperation],
-    schemas: Sequence[Sequence[Node]],
-    components: Mapping[str, Node],
-) -> Iterator[tuple[str, str, Node]]:
-    for each, (query, body, answer) in zip(operations, schemas, strict=True):
-        described = _headed(each.method, each.path, each.purpose, each.access)
-        parameters = [*_in_path(each.path), *_in_query(query, components), *_in_headers(each)]
-        if parameters:
-            described["parameters"] = parameters
-        if each.body is not None:
-            described["requestBody"] = _body(body, each.example)
-        described["responses"] = {
-            str(each.status): _answer(each.status, each.media, answer),
-            **responses_of(each),
-        }
-        yield each.method, each.path, described
+    result = method.lower()
+    for word in _WORD.findall(template(path)):
+        name = word.removeprefix("{")
+        result += ("By" if word.startswith("{") else "") + name[:1].upper() + name[1:]
+    return result
 
 
 def _headed(method: str, path: str, purpose: str, access: Access) -> Node:
@@ -134,37 +124,29 @@ def _headed(method: str, path: str, purpose: str, access: Access) -> Node:
 
 def _in_path(path: str) -> Iterator[Node]:
     for name, convertor in _PARAMETER.findall(path):
-        found: Node = {"name": name, "in": "path", "required": True}
+        parameter: Node = {"name": name, "in": "path", "required": True}
         if convertor == ":path":
-            found["description"] = "May have slashes in it."
-        yield {**found, "schema": {"type": "string", "minLength": 1}}
+            parameter["description"] = "May have slashes in it."
+        yield {**parameter, "schema": {"type": "string", "minLength": 1}}
 
 
-def _in_query(schema: Node, components: Mapping[str, Node]) -> Iterator[Node]:
+def _in_query(query: Node, components: Mapping[str, Node]) -> Iterator[Node]:
     """One parameter for each member of the query's struct."""
-    struct = components.get(str(schema.get("$ref", "")).removeprefix(SCHEMA), {})
+    struct = components.get(str(query.get("$ref", "")).removeprefix(SCHEMA), {})
     for name, member in struct.get("properties", {}).items():
-        shown = _without_null(member)
-        found: Node = {"name": name, "in": "query", "required": name in struct["required"]}
-        if "description" in shown:
-            found["description"] = shown.pop("description")
-        yield {**found, "schema": shown}
-
-
-def _without_null(schema: Node) -> Node:
-    """The schema of a query's member, which can be left out but is never null."""
-    choices = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
-    kept = {name: value for name, value in schema.items() if name != "anyOf"}
-    if kept.get("default", 0) is None:
-        del kept["default"]
-    if not choices:
-        return kept
-    return {**kept, **choices[0]} if len(choices) == 1 else {**kept, "anyOf": choices}
-
-
-def _in_headers(operation: RouteOperation) -> Iterator[Node]:
-    for name, about in operation.headers.items():
-        yield {"name": name, "in": "header", "description": about, "schema": {"type": "string"}}
+        # A member of the query can be left out, but it is never null.
+        schema = {key: value for key, value in member.items() if key != "anyOf"}
+        if schema.get("default", 0) is None:
+            del schema["default"]
+        choices = [each for each in member.get("anyOf", ()) if each != {"type": "null"}]
+        if len(choices) == 1:
+            schema.update(choices[0])
+        elif choices:
+            schema["anyOf"] = choices
+        parameter: Node = {"name": name, "in": "query", "required": name in struct["required"]}
+        if "description" in schema:
+            parameter["description"] = schema.pop("description")
+        yield {**parameter, "schema": schema}
 
 
 def _body(schema: Node, example: Any) -> Node:
@@ -174,34 +156,28 @@ def _body(schema: Node, example: Any) -> Node:
     return {"required": True, "content": {JSON: content}}
 
 
-def _answer(status: int, media: str, schema: Node) -> Node:
-    answer: Node = {"description": HTTPStatus(status).phrase, "headers": _HEADERS}
-    if media:
-        answer["content"] = {media: {"schema": schema} if media == JSON else {}}
-    return answer
-
-
-def _inference(formats: Iterable[WireFormat]) -> Iterator[tuple[str, str, Node]]:
+def _inference(formats: Iterable[WireFormat]) -> Iterator[tuple[str, Node]]:
+    """The client paths: which format each speaks, and no more of its body than that."""
     for wire in formats:
         for endpoint in wire.endpoints:
-            yield "POST", endpoint.path, _endpoint(wire, endpoint)
-
-
-def _endpoint(wire: WireFormat, endpoint: Endpoint) -> Node:
-    """A client path: which format it speaks, and no more of its body than that."""
-    verb = "answer" if endpoint.counting is None else "count the tokens of"
-    purpose = f"{verb} a request in the format {wire.id}"
-    stream = wire.stream_type.partition(";")[0]
-    content: Node = {JSON: {"schema": OPEN}}
-    if endpoint.counting is None:
-        content[stream] = {}
-    answer = {"description": f"As {wire.id} has it.", "headers": _HEADERS, "content": content}
-    # A parameter of an endpoint matches any run of characters, slashes too.
-    described = {
-        **_headed("POST", endpoint.path, purpose, Access.INFERENCE),
-        "x-gateway-format": wire.id,
-        "x-gateway-kind": endpoint.kind.value,
-        "parameters": list(_in_path(_PARAMETER.sub(r"{\1:path}", endpoint.path))),
-        "requestBody": _body(OPEN, None),
-    }
-    return {**described, "responses": {"200": answer, **responses_of(None)}}
+            verb = "answer" if endpoint.counting is None else "count the tokens of"
+            purpose = f"{verb} a request in the format {wire.id}"
+            stream = wire.stream_type.partition(";")[0]
+            content: Node = {JSON: {"schema": OPEN}}
+            if endpoint.counting is None:
+                content[stream] = {}
+            answer = {
+                "description": f"As {wire.id} has it.",
+                "headers": _HEADERS,
+                "content": content,
+            }
+            # A parameter of an endpoint matches any run of characters, slashes too.
+            node = {
+                **_headed("POST", endpoint.path, purpose, Access.INFERENCE),
+                "x-gateway-format": wire.id,
+                "x-gateway-kind": endpoint.kind.value,
+                "parameters": list(_in_path(_PARAMETER.sub(r"{\1:path}", endpoint.path))),
+                "requestBody": _body(OPEN, None),
+            }
+            node["responses"] = {"200": answer, **responses_of(None)}
+            yield endpoint.path, node

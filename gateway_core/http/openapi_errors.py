@@ -48,10 +48,6 @@ def _has_body(operation: RouteOperation) -> bool:
     return operation.body is not None
 
 
-def _changes(operation: RouteOperation) -> bool:
-    return operation.method not in SAFE_METHODS
-
-
 def _is_closed(operation: RouteOperation) -> bool:
     """Not open to everybody, or a way to sign in."""
     return operation.access is not Access.PUBLIC or _takes_input(operation)
@@ -62,7 +58,7 @@ _WHEN: tuple[tuple[type[GatewayError], Applies], ...] = (
     (Unauthorized, _is_closed),
     (Forbidden, _is_closed),
     (NotFound, _is_closed),
-    (Conflict, _changes),
+    (Conflict, lambda operation: operation.method not in SAFE_METHODS),
     (BodyTooLarge, _has_body),
     (UnsupportedMedia, _has_body),
     (LimitExceeded, _is_closed),
@@ -78,12 +74,13 @@ def _response(about: str, schema: str) -> Node:
     return {"description": about, "content": {JSON: {"schema": shown}}}
 
 
-def _about(error: type[GatewayError]) -> str:
-    return (error.__doc__ or error.__name__).partition("\n")[0].replace("``", "`")
-
-
 RESPONSES: Mapping[str, Node] = {
-    **{error.__name__: _response(_about(error), "Error") for error, _ in _WHEN},
+    **{
+        error.__name__: _response(
+            (error.__doc__ or error.__name__).partition("\n")[0].replace("``", "`"), "Error"
+        )
+        for error, _ in _WHEN
+    },
     **{name: _response(about, "Error") for name, about in _ALWAYS.values()},
     REFUSED: _response("The gateway or the vendor refuses the request.", "ClientError"),
     FAILED: _response("The gateway or every vendor failed.", "ClientError"),

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from ..contracts.errors import Forbidden, GatewayError, InvalidKey, LocalOnly, Unauthorized
+from ..contracts.errors import Forbidden, InvalidKey, LocalOnly, Unauthorized
 from .caller import Caller
 
 REMOTE = "API key required for remote API access"
@@ -107,43 +107,29 @@ CLIENT = frozenset({Access.INFERENCE, Access.CATALOG})
 def permit(access: Access, caller: Caller, method: str = "GET", *, reveals: bool = False) -> None:
     """Let a caller pass or say why not. Raises Unauthorized, InvalidKey, LocalOnly, Forbidden.
 
-    ``reveals`` tells of a request that asks for a secret in the clear.
+    ``reveals`` is true of a request for a secret in the clear.
     """
     rule = RULES.get(access, SHUT)
     if rule.anyone or (rule.cli and caller.is_cli):
         return
     if rule.here and not caller.is_local:
         raise LocalOnly
-    if _passes_without_key(rule, caller):
+    if (rule.session and caller.session is not None) or (rule.open and caller.is_open):
         return
-    if rule.key and caller.key is not None:
-        _permit_key(access, caller, method, reveals=reveals)
-        return
-    raise _refusal(access, rule, caller)
-
-
-def _passes_without_key(rule: Rule, caller: Caller) -> bool:
     # Where keys count, one that is saved but no longer good is worse than none (5.1).
-    is_here = rule.local and caller.is_local and not (rule.key and caller.was_refused)
-    by_session = rule.session and caller.session is not None
-    return is_here or by_session or (rule.open and caller.is_open)
-
-
-def _permit_key(access: Access, caller: Caller, method: str, *, reveals: bool) -> None:
-    """A key sees no secrets, and a restricted one changes nothing in the management API."""
+    if rule.local and caller.is_local and not (rule.key and caller.was_refused):
+        return
+    if caller.key is None:
+        if rule.here:
+            raise LocalOnly
+        if access in CLIENT and caller.has_shown:
+            raise InvalidKey
+        raise Unauthorized(rule.refusal)
+    if not rule.key:
+        raise Forbidden("An API key cannot be used here")
     if access is not Access.MANAGEMENT:
         return
     if reveals:
         raise Forbidden("An API key cannot reveal secrets")
-    if method not in SAFE_METHODS and caller.key is not None and caller.key.is_restricted:
+    if method not in SAFE_METHODS and caller.key.is_restricted:
         raise Forbidden("A restricted API key cannot change anything here")
-
-
-def _refusal(access: Access, rule: Rule, caller: Caller) -> GatewayError:
-    if caller.key is not None:
-        return Forbidden("An API key cannot be used here")
-    if rule.here:
-        return LocalOnly()
-    if access in CLIENT and caller.has_shown:
-        return InvalidKey()
-    return Unauthorized(rule.refusal)

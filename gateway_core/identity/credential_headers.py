@@ -44,11 +44,8 @@ def scope_without_credentials(scope: Mapping[str, Any]) -> MutableMapping[str, A
         if name.decode("latin-1").lower() not in SECRET_HEADERS
     ]
     shown["query_string"] = b"&".join(
-        pair for pair in scope.get("query_string", b"").split(b"&") if not _is_secret(pair)
+        pair
+        for pair in scope.get("query_string", b"").split(b"&")
+        if unquote_plus(pair.partition(b"=")[0].decode("latin-1")) not in SECRET_PARAMETERS
     )
     return shown
-
-
-def _is_secret(pair: bytes) -> bool:
-    name = pair.partition(b"=")[0].decode("latin-1")
-    return unquote_plus(name) in SECRET_PARAMETERS

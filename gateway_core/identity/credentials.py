@@ -52,7 +52,7 @@ class Identity(Struct, frozen=True, kw_only=True):
     def client(
         self, scope: MutableMapping[str, Any], headers: Mapping[str, str], peer: Peer
     ) -> Caller:
-        """The caller of a client route: nobody's session counts there."""
+        """The caller of a client route, where sessions do not count."""
         key, was_refused, has_shown = self._key(scope, headers)
         return Caller(
             peer=peer,
@@ -74,6 +74,8 @@ class Identity(Struct, frozen=True, kw_only=True):
         """The caller of any other route."""
         key, was_refused, has_shown = self._key(scope, headers)
         local = is_local(peer, headers, self.public_origin)
+        token = cookie(headers, COOKIE) or ""
+        is_token = 0 < len(token) <= LONGEST_TOKEN
         return Caller(
             peer=peer,
             is_local=local,
@@ -81,7 +83,7 @@ class Identity(Struct, frozen=True, kw_only=True):
             was_refused=was_refused,
             has_shown=has_shown,
             is_cli=self._is_cli(headers),
-            session=self._session(headers),
+            session=self.read_session(token) if is_token else None,
             is_open=local and not require_login,
         )
 
@@ -108,12 +110,6 @@ class Identity(Struct, frozen=True, kw_only=True):
             shown.encode("latin-1", "replace"), self.cli_token.encode()
         )
 
-    def _session(self, headers: Mapping[str, str]) -> Session | None:
-        token = cookie(headers, COOKIE)
-        if not token or len(token) > LONGEST_TOKEN:
-            return None
-        return self.read_session(token)
-
 
 def cookie(headers: Mapping[str, str], name: str) -> str | None:
     """One cookie of a request."""
@@ -121,10 +117,10 @@ def cookie(headers: Mapping[str, str], name: str) -> str | None:
     if not text or name not in text:
         return None
     try:
-        found = SimpleCookie(text).get(name)
+        morsel = SimpleCookie(text).get(name)
     except CookieError:
         return None
-    return None if found is None else found.value
+    return None if morsel is None else morsel.value
 
 
 def _candidates(scope: Mapping[str, Any], headers: Mapping[str, str]) -> Iterable[str]:

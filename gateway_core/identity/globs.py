@@ -18,10 +18,10 @@ def glob(pattern: str) -> Match:
         if place > end or not name.startswith(first) or not name.endswith(last):
             return False
         for piece in middle:
-            found = name.find(piece, place, end)
-            if found < 0:
+            position = name.find(piece, place, end)
+            if position < 0:
                 return False
-            place = found + len(piece)
+            place = position + len(piece)
         return True
 
     return matches

@@ -162,18 +162,17 @@ class KeyTable:
         """
         mark = self.mint.mark(text)
         key = self._met.get(mark)
-        if key is None:
-            key = self._look_up(text)
-            if key is not None:
-                self._met[mark] = key
-        return key
-
-    def _look_up(self, text: str) -> Key | None:
+        if key is not None:
+            return key
         digest = self.mint.digest(text)
         key = self._by_digest.get(digest)
-        same = hmac.compare_digest(digest, key.digest if key else bytes(len(digest)))
-        formed = self.mint.is_well_formed(text)
-        return key if same and formed else None
+        # Both checks are made for every text, so that the time is the same for a wrong one.
+        is_same = hmac.compare_digest(digest, key.digest if key else bytes(len(digest)))
+        is_well_formed = self.mint.is_well_formed(text)
+        if key is None or not (is_same and is_well_formed):
+            return None
+        self._met[mark] = key
+        return key
 
 
 def by_header(headers: Mapping[str, str]) -> Iterable[str]:

@@ -130,21 +130,18 @@ class Lockout:
         record.until, record.last = standing.until, standing.last
 
     def _record(self, key: str, now: float) -> _Record:
+        """The record of a bucket. Raises LockedOut when the table is full of locks."""
         record = self._records.get(key)
-        if record is None or now - record.last >= QUIET:
-            self._make_room(key, now)
-            record = self._records[key] = _Record()
+        if record is not None and now - record.last < QUIET:
+            return record
+        if record is None and len(self._records) >= self._most:
+            # ``begin`` moves a record to the end, so the first without a lock is the quietest.
+            oldest = next((k for k, each in self._records.items() if each.until <= now), None)
+            if oldest is None:
+                raise LockedOut(min(each.until for each in self._records.values()) - now)
+            del self._records[oldest]
+        record = self._records[key] = _Record()
         return record
-
-    def _make_room(self, key: str, now: float) -> None:
-        """Forget whoever has been quiet longest. Raises LockedOut when all are locked out."""
-        if key in self._records or len(self._records) < self._most:
-            return
-        for other, record in self._records.items():
-            if record.until <= now:
-                del self._records[other]
-                return
-        raise LockedOut(min(record.until for record in self._records.values()) - now)
 
 
 def bucket(address: str) -> str:

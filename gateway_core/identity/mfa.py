@@ -89,23 +89,21 @@ def accepted_step(secret: str, code: str, now: float, last: int | None) -> int |
         totp = pyotp.TOTP(secret)
     except ValueError:  # What is stored is no secret, or one that could be guessed.
         return None
-    given, found = code.strip(), None
+    code, accepted = code.strip(), None
     current = int(now // STEP)
     for step in range(current - DRIFT, current + DRIFT + 1):
-        is_it = hmac.compare_digest(totp.generate_otp(step), given)
-        if is_it and (last is None or step > last):
-            found = step
-    return found
+        is_match = hmac.compare_digest(totp.generate_otp(step), code)
+        if is_match and (last is None or step > last):
+            accepted = step
+    return accepted
 
 
 def new_backup_codes() -> tuple[str, ...]:
     """Ten codes, to be shown once."""
-    return tuple(_backup_code() for _ in range(BACKUP_CODES))
-
-
-def _backup_code() -> str:
-    groups = ("".join(secrets.choice(_ALPHABET) for _ in range(_GROUP)) for _ in range(_GROUPS))
-    return "-".join(groups)
+    return tuple(
+        "-".join("".join(secrets.choice(_ALPHABET) for _ in range(_GROUP)) for _ in range(_GROUPS))
+        for _ in range(BACKUP_CODES)
+    )
 
 
 def hash_backup_codes(codes: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Signing in at an OpenID provider, told without I/O: what to send and how to read the answers.
+"""Signing in at an OpenID provider, without I/O: what to send and how to read the answers.
 
 ```text
 start     discovery ──▶ the browser goes to the provider with state, nonce and a PKCE challenge
@@ -9,6 +9,7 @@ callback  code + verifier ──▶ token endpoint ──▶ ID token, checked a
 import hmac
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -19,7 +20,7 @@ from ..config.settings import Settings
 from ..contracts.errors import UpstreamError
 
 if TYPE_CHECKING:
-    from joserfc.jwk import Key, KeySet
+    from joserfc.jwk import KeySet
 
 MODES = ("oidc", "both")
 """Values of authMode with which it is offered."""
@@ -197,7 +198,9 @@ def read_person(tokens: bytes, keys: bytes, journey: Journey, now: float) -> Per
     if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), journey.nonce.encode()):
         raise OidcFailed("The provider's answer belongs to another sign-in")
     email = claims.get("email")
-    return Person(_name(claims), email if isinstance(email, str) else None)
+    names = (claims.get(name) for name in _NAMES)
+    name = next((name for name in names if isinstance(name, str) and name), "")
+    return Person(name, email if isinstance(email, str) else None)
 
 
 def _claims(token: str, keys: "KeySet", journey: Journey, now: float) -> Mapping[str, Any]:
@@ -216,43 +219,31 @@ def _claims(token: str, keys: "KeySet", journey: Journey, now: float) -> Mapping
     )
     lenient = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
     try:
-        found = jwt.decode(token, keys, algorithms=ALGORITHMS, registry=lenient)
-        rules.validate(found.claims)
+        decoded = jwt.decode(token, keys, algorithms=ALGORITHMS, registry=lenient)
+        rules.validate(decoded.claims)
     except (JoseError, ValueError, RecursionError) as error:
         raise OidcFailed("The provider's ID token cannot be trusted") from error
-    if "crit" in found.header:
+    # RFC 7515, section 4.1.11: an extension that must be understood is not understood here.
+    if "crit" in decoded.header:
         raise OidcFailed("The provider's ID token cannot be trusted")
-    return found.claims
+    return decoded.claims
 
 
 def _key_set(body: bytes) -> "KeySet":
-    from joserfc.jwk import KeySet
+    """The keys for checking signatures; providers list others beside them."""
+    from joserfc.errors import JoseError
+    from joserfc.jwk import JWKRegistry, KeySet
 
+    keys = []
     try:
-        listed = msgspec.json.decode(body)["keys"]
-        keys = [key for row in listed if (key := _key(row)) is not None]
+        for row in msgspec.json.decode(body)["keys"]:
+            if not isinstance(row, dict) or row.get("kty") not in KEY_TYPES:
+                continue
+            if row.get("use", "sig") == "sig":
+                with suppress(JoseError, ValueError):
+                    keys.append(JWKRegistry.import_key(row))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, LookupError, TypeError):
         raise OidcFailed("The provider's keys cannot be read") from None
     if not keys:
         raise OidcFailed("The provider has no key that is of use here")
     return KeySet(keys)
-
-
-def _key(row: Any) -> "Key | None":
-    """A key for checking signatures; providers list others beside."""
-    from joserfc.errors import JoseError
-    from joserfc.jwk import JWKRegistry
-
-    if not isinstance(row, dict) or row.get("kty") not in KEY_TYPES:
-        return None
-    if row.get("use", "sig") != "sig":
-        return None
-    try:
-        return JWKRegistry.import_key(row)
-    except (JoseError, ValueError):
-        return None
-
-
-def _name(claims: Mapping[str, Any]) -> str:
-    found = (claims.get(name) for name in _NAMES)
-    return next((name for name in found if isinstance(name, str) and name), "")

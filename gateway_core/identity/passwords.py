@@ -48,7 +48,7 @@ class Passwords:
         return await self.apart(lambda: _verify(stored, password))
 
     async def apart(self, work: Callable[[], T]) -> T:
-        """Do something as slow as hashing without holding anybody up."""
+        """Run something as slow as hashing on a worker thread."""
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
 
@@ -66,8 +66,8 @@ def is_outdated(stored: str) -> bool:
 
 def is_initial(password: str, initial: str | None) -> bool:
     """Whether a password is the one in force while none is stored."""
-    wanted = DEFAULT_PASSWORD if initial is None else initial
-    return hmac.compare_digest(password.encode(), wanted.encode())
+    expected = DEFAULT_PASSWORD if initial is None else initial
+    return hmac.compare_digest(password.encode(), expected.encode())
 
 
 def is_public_initial(initial: str | None) -> bool:
@@ -91,7 +91,7 @@ def check_new(password: str) -> None:
 
 
 def new_epoch() -> str:
-    """A word that tells sessions from before a change of the password from those after it."""
+    """A random word: sessions of another epoch, before a change of the password, are over."""
     return secrets.token_hex(EPOCH_BYTES)
 
 
@@ -108,19 +108,15 @@ def _hasher() -> "PasswordHasher":
 
 def _verify(stored: str, password: str) -> bool:
     if stored.startswith(_BCRYPT):
-        return _verify_bcrypt(stored, password)
+        import bcrypt
+
+        try:
+            return bcrypt.checkpw(password.encode()[:_BCRYPT_READS], stored.encode())
+        except ValueError:
+            return False
     from argon2.exceptions import InvalidHashError, VerificationError
 
     try:
         return bool(_hasher().verify(stored, password))
     except (VerificationError, InvalidHashError):
-        return False
-
-
-def _verify_bcrypt(stored: str, password: str) -> bool:
-    import bcrypt
-
-    try:
-        return bcrypt.checkpw(password.encode()[:_BCRYPT_READS], stored.encode())
-    except ValueError:
         return False

@@ -71,22 +71,27 @@ _LIMITS = tuple(
 )
 
 
-def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def checked(members: Mapping[str, Any]) -> dict[str, Any]:
     """A policy as it is to be stored; members that are not known stay. Raises BadRequest.
 
     A member that means "no limit" becomes ``None``.
     """
-    after = dict(given)
-    if "allowedModels" in given:
-        after["allowedModels"] = _models(given["allowedModels"])
-    if "allowAutoCombos" in given and not isinstance(given["allowAutoCombos"], bool | None):
+    policy = dict(members)
+    if (models := members.get("allowedModels")) is not None:
+        if not isinstance(models, list):
+            raise BadRequest("Invalid allowedModels: a list of model ids is needed")
+        names = [model.strip() if isinstance(model, str) else "" for model in models]
+        if not all(names):
+            raise BadRequest("Invalid allowedModels: every member is a model id")
+        policy["allowedModels"] = list(dict.fromkeys(names))
+    if "allowAutoCombos" in members and not isinstance(members["allowAutoCombos"], bool | None):
         raise BadRequest("Invalid allowAutoCombos: true or false is possible")
-    if "modelAccess" in given:
-        after["modelAccess"] = _access(given["modelAccess"])
+    if "modelAccess" in members:
+        policy["modelAccess"] = _access(members["modelAccess"])
     for name in (*WINDOWED, *LIFETIME):
-        if name in given:
-            after[name] = amount(name, given[name])
-    return after
+        if name in members:
+            policy[name] = amount(name, members[name])
+    return policy
 
 
 def amount(name: str, value: Any) -> int | float | None:
@@ -99,17 +104,6 @@ def amount(name: str, value: Any) -> int | float | None:
     if not 0 <= value <= LARGEST:
         raise BadRequest(f"Invalid {name}: it cannot be less than 0 or more than {LARGEST}")
     return None if value == 0 and name in WINDOWED else value
-
-
-def _models(value: Any) -> list[str] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        raise BadRequest("Invalid allowedModels: a list of model ids is needed")
-    names = [one.strip() if isinstance(one, str) else "" for one in value]
-    if not all(names):
-        raise BadRequest("Invalid allowedModels: every member is a model id")
-    return list(dict.fromkeys(names))
 
 
 def _access(value: Any) -> dict[str, Any] | None:

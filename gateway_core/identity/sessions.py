@@ -119,15 +119,12 @@ class Sessions:
         verified = self._verified.get(token) or self._verify(token)
         if verified is None:
             return None
-        if self._is_over(verified):
-            self._verified.pop(token, None)
-            return None
-        return verified.session
-
-    def _is_over(self, verified: _Verified) -> bool:
         session = verified.session
         is_late = session.expires_at <= self._clock()
-        return is_late or verified.epoch != self._epoch() or session.id in self._ended()
+        if is_late or verified.epoch != self._epoch() or session.id in self._ended():
+            self._verified.pop(token, None)
+            return None
+        return session
 
     def _verify(self, token: str) -> _Verified | None:
         if self._secret is None or len(token) > LONGEST_TOKEN:
@@ -138,45 +135,38 @@ class Sessions:
 
         try:
             key = OctKey.import_key(self._secret)
-            found = jwt.decode(token, key, algorithms=[ALGORITHM])
+            decoded = jwt.decode(token, key, algorithms=[ALGORITHM])
         except (JoseError, ValueError, RecursionError):
             return None
-        if "crit" in found.header:
+        # RFC 7515, section 4.1.11: an extension that must be understood is not understood here.
+        if "crit" in decoded.header:
             return None
-        verified = _verified(found.claims, self._clock(), id_of(token))
-        if verified is not None:
-            self._verified[token] = verified
-            if len(self._verified) > KEPT:
-                self._verified.popitem(last=False)
+        claims = decoded.claims
+        issued, expires = _time(claims, "iat"), _time(claims, "exp")
+        if claims.get("authenticated") is not True or issued is None or expires is None:
+            return None
+        if issued > self._clock() + CLOCK_SKEW:
+            return None
+        is_oidc = claims.get("oidc") is True
+        name, email = claims.get("oidcName"), claims.get("oidcEmail")
+        session = Session(
+            method="oidc" if is_oidc else "password",
+            name=str(name) if is_oidc and name else None,
+            email=str(email) if is_oidc and email else None,
+            expires_at=expires,
+            id=id_of(token),
+        )
+        epoch = claims.get("passwordSessionEpoch")
+        verified = _Verified(session, None if epoch is None else str(epoch))
+        self._verified[token] = verified
+        if len(self._verified) > KEPT:
+            self._verified.popitem(last=False)
         return verified
-
-
-def _verified(claims: Mapping[str, Any], now: float, id: str) -> _Verified | None:
-    issued, expires = _time(claims, "iat"), _time(claims, "exp")
-    if claims.get("authenticated") is not True or issued is None or expires is None:
-        return None
-    if issued > now + CLOCK_SKEW:
-        return None
-    epoch = claims.get("passwordSessionEpoch")
-    return _Verified(_session(claims, expires, id), None if epoch is None else str(epoch))
 
 
 def id_of(token: str) -> str:
     """The id of a token's session: made of what is signed, as nothing else in it is protected."""
     return hashlib.sha256(token.rpartition(".")[0].encode()).hexdigest()
-
-
-def _session(claims: Mapping[str, Any], expires: int, id: str) -> Session:
-    if claims.get("oidc") is not True:
-        return Session(expires_at=expires, id=id)
-    name, email = claims.get("oidcName"), claims.get("oidcEmail")
-    return Session(
-        method="oidc",
-        name=str(name) if name else None,
-        email=str(email) if email else None,
-        expires_at=expires,
-        id=id,
-    )
 
 
 def _time(claims: Mapping[str, Any], name: str) -> int | None:

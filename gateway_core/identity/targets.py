@@ -1,4 +1,4 @@
-"""What a request is aimed at: a host and a path, in the one spelling that everybody compares.
+"""What a request is aimed at: a host and a path, in the one spelling that every check compares.
 
 The gate and the routes see the same text, the path as the server decoded it,
 and a request whose path could mean two things is refused before either looks:
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from ..contracts.errors import BadRequest, GatewayError, Unauthorized
+from ..contracts.errors import BadRequest, Unauthorized
 
 PREFIXES = (("/api/v1beta", "/v1beta"), ("/api/v1", "/v1"), ("/v1/v1", "/v1"))
 """Paths that begin with the left mean those that begin with the right (9.1)."""
@@ -60,24 +60,16 @@ def path_of(scope: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=256)
 def _read(path: str, raw: bytes) -> str:
     plain = plain_path(path)
-    if not _is_plain(path, raw.partition(b"?")[0], is_desk=plain.startswith(ADMIN_PREFIX)):
-        raise _refusal(path)
-    return plain
-
-
-def _is_plain(path: str, raw: bytes, *, is_desk: bool) -> bool:
-    if not path.startswith("/") or _ambiguous(path):
-        return False
-    if b"%" in raw and _malformed(raw):
-        return False
-    return not is_desk or _hidden(raw) is None
-
-
-def _refusal(path: str) -> GatewayError:
-    """Under ``/api`` a path that cannot be decoded reveals nothing (5.2)."""
+    target = raw.partition(b"?")[0]
+    is_ambiguous = not path.startswith("/") or _ambiguous(path)
+    is_malformed = b"%" in target and _malformed(target)
+    is_hidden = plain.startswith(ADMIN_PREFIX) and _hidden(target)
+    if not (is_ambiguous or is_malformed or is_hidden):
+        return plain
+    # Under ``/api`` a path that cannot be decoded reveals nothing (5.2).
     if path.startswith(ADMIN_PREFIX):
-        return Unauthorized("Unauthorized")
-    return BadRequest("Malformed path")
+        raise Unauthorized("Unauthorized")
+    raise BadRequest("Malformed path")
 
 
 def plain_path(path: str) -> str:

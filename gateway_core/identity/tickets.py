@@ -45,10 +45,10 @@ class Tickets(Generic[T]):
     def look(self, text: str) -> T | None:
         """What a ticket stands for, while it is good."""
         key = _digest(text)
-        found = self._held.get(key)
-        if found is None:
+        entry = self._held.get(key)
+        if entry is None:
             return None
-        until, value = found
+        until, value = entry
         if self._monotonic() < until:
             return value
         del self._held[key]

@@ -29,29 +29,27 @@ TICKET_BYTES = 16
 LONGEST_CAPTURE = 16 * 1024
 
 
-def login_origin(wanted: str | None, public_origin: str) -> str:
+def login_origin(configured: str | None, public_origin: str) -> str:
     """The origin that assisted logins are served at; empty where there are none.
 
-    ``wanted`` is what the operator set. It counts when it is an origin and
+    ``configured`` is what the operator set. It counts when it is an origin and
     nothing more, with another host name than the dashboard's. Without a public
     origin the dashboard has every name of this machine.
     """
-    origin = origin_of(wanted or "")
-    if not wanted or not origin or not _is_bare(wanted):
+    origin = origin_of(configured or "")
+    if not configured or not origin:
+        return ""
+    parts = urlsplit(configured.strip())
+    if parts.path not in ("", "/") or parts.query or parts.fragment:
         return ""
     host, own = _name(origin), _name(origin_of(public_origin))
     is_own = host == own if own else host == "localhost" or is_loopback(host)
     return "" if is_own else origin
 
 
-def isolated_host(wanted: str | None, public_origin: str) -> str:
+def isolated_host(configured: str | None, public_origin: str) -> str:
     """The host name of ``login_origin``; empty where there is none."""
-    return _name(login_origin(wanted, public_origin))
-
-
-def _is_bare(url: str) -> bool:
-    parts = urlsplit(url.strip())
-    return parts.path in ("", "/") and not parts.query and not parts.fragment
+    return _name(login_origin(configured, public_origin))
 
 
 def _name(origin: str) -> str:
@@ -125,8 +123,10 @@ class SignIns:
 
     def by_cookie(self, text: str | None, provider: str) -> SignIn | None:
         """The sign-in of a browser, at this provider and no other."""
-        found = None if text is None else self._cookies.look(text)
-        return found if found is not None and self._is_current(found, provider) else None
+        sign_in = None if text is None else self._cookies.look(text)
+        if sign_in is None or sign_in.provider != provider:
+            return None
+        return sign_in if self._clock() < sign_in.expires_at else None
 
     def by_id(self, identity: str) -> SignIn | None:
         return self._by_id.look(identity)
@@ -135,9 +135,6 @@ class SignIns:
         """Forget a sign-in and everything that leads to it."""
         for tickets in (self._by_id, self._grants, self._cookies):
             tickets.drop(lambda each: each is sign_in)
-
-    def _is_current(self, sign_in: SignIn, provider: str) -> bool:
-        return sign_in.provider == provider and self._clock() < sign_in.expires_at
 
 
 def is_cookie_text(text: str) -> bool:

@@ -1,6 +1,7 @@
 """May this key call this model? Pure decisions over what a name resolved to (2.2)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -16,15 +17,15 @@ from .snapshot import ConfigSnapshot
 
 AUTO = "auto/"
 FURTHER = ("models", "fallbacks")
-"""Members of a body in which some vendors take further models to turn to."""
+"""Members of a body in which some vendors accept further models as fallbacks."""
 _ALIKE = {"k": "kK\u212a", "s": "sS\u017f"}
-"""All that differs from a letter in its case alone, where that is more than its capital."""
+"""Characters that case folding maps to a letter, where its capital is not the only one."""
 _SPELLINGS = frozenset(
     "".join(letters)
     for name in FURTHER
     for letters in product(*(_ALIKE.get(letter, letter + letter.upper()) for letter in name))
 )
-"""What readers that ignore case, as some vendors' do, take for one of them."""
+"""Their spellings for JSON readers that ignore case, as some vendors' do."""
 Row = dict[str, Any]
 
 
@@ -46,33 +47,27 @@ class ComboForbidden(Forbidden):
         super().__init__(f'Access denied: combo "{combo}" is not allowed for this API key')
 
 
-def narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan, asked: str) -> Plan:
+def narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan, requested: str) -> Plan:
     """A plan with what a key may call of it. Raises ComboForbidden, ModelForbidden."""
     if plan.combo is not None:
         permit_combo(key, plan.combo)
     if not key.policy.has_rules:
         return plan
-    its = ("narrowed", key.id, asked)
-    known: tuple[Key, Plan, Plan] | None = snapshot.memory.get(its)
+    name = ("narrowed", key.id, requested)
+    known: tuple[Key, Plan, Plan] | None = snapshot.memory.get(name)
     # A key that was changed is another value with the same id.
-    if known is None or known[0] is not key or known[1] is not plan:
-        known = (key, plan, _narrowed(snapshot, key, plan, asked))
-        snapshot.remember(its, known)
-    return known[2]
-
-
-def _narrowed(snapshot: ConfigSnapshot, key: Key, plan: Plan, asked: str) -> Plan:
-    members = permitted_members(key, plan.members, asked, plan.combo)
-    judge = plan.judge if plan.judge and _may_judge(snapshot, key, plan.judge) else None
-    return replace(plan, members=members, judge=judge)
-
-
-def _may_judge(snapshot: ConfigSnapshot, key: Key, name: str) -> bool:
-    try:
-        target = resolve(snapshot, name).target
-    except GatewayError:
-        return False
-    return target is not None and allows(key, target, name)
+    if known is not None and known[0] is key and known[1] is plan:
+        return known[2]
+    members = permitted_members(key, plan.members, requested, plan.combo)
+    judge = None
+    if plan.judge:
+        with suppress(GatewayError):
+            target = resolve(snapshot, plan.judge).target
+            if target is not None and allows(key, target, plan.judge):
+                judge = plan.judge
+    permitted = replace(plan, members=members, judge=judge)
+    snapshot.remember(name, (key, plan, permitted))
+    return permitted
 
 
 def check_further(key: Key, members: Mapping[str, object]) -> None:
@@ -96,7 +91,7 @@ def permit_combo(key: Key, combo: Combo) -> None:
 
 
 def permitted_members(
-    key: Key, members: Sequence[Member], asked: str, combo: Combo | None
+    key: Key, members: Sequence[Member], requested: str, combo: Combo | None
 ) -> tuple[Member, ...]:
     """The members that a key may call. Raises ModelForbidden when none is left.
 
@@ -105,23 +100,23 @@ def permitted_members(
     if not key.policy.has_rules:
         return tuple(members)
     is_auto = combo is not None and combo.name.startswith(AUTO)
-    requested = asked if combo is None else ""
-    kept = tuple(m for m in members if allows(key, m.target, requested or m.name, is_auto=is_auto))
-    if not kept:
-        raise ModelForbidden(asked)
-    return kept
+    name = requested if combo is None else ""
+    permitted = tuple(m for m in members if allows(key, m.target, name or m.name, is_auto=is_auto))
+    if not permitted:
+        raise ModelForbidden(requested)
+    return permitted
 
 
-def permit_model(key: Key, target: Target, asked: str) -> None:
+def permit_model(key: Key, target: Target, requested: str) -> None:
     """Raises ModelForbidden."""
-    if key.policy.has_rules and not allows(key, target, asked):
-        raise ModelForbidden(asked)
+    if key.policy.has_rules and not allows(key, target, requested):
+        raise ModelForbidden(requested)
 
 
-def allows(key: Key, target: Target, asked: str, *, is_auto: bool = False) -> bool:
+def allows(key: Key, target: Target, requested: str, *, is_auto: bool = False) -> bool:
     """Whether a key may call a target, under any of its names."""
     policy = key.policy
-    names = spellings(target.provider, target.model.id, asked)
+    names = spellings(target.provider, target.model.id, requested)
     if policy.allowed_models and not is_auto and policy.allowed_models.isdisjoint(names):
         return False
     if policy.mode == "all":
@@ -130,42 +125,47 @@ def allows(key: Key, target: Target, asked: str, *, is_auto: bool = False) -> bo
     return is_match if policy.mode == "allow" else not is_match
 
 
-def spellings(spec: ProviderSpec, model: str, asked: str) -> set[str]:
-    """Every name of a model: as it was asked for, and behind each name of its provider."""
+def spellings(spec: ProviderSpec, model: str, requested: str) -> set[str]:
+    """Every name of a model: as it was requested, and behind each name of its provider."""
     prefixes = (spec.id, spec.alias, *spec.aliases)
-    return {f"{prefix}/{model}" for prefix in prefixes if prefix} | ({asked} if asked else set())
+    return {f"{prefix}/{model}" for prefix in prefixes if prefix} | (
+        {requested} if requested else set()
+    )
 
 
 def permitted_rows(snapshot: ConfigSnapshot, key: Key, rows: Iterable[Row]) -> list[Row]:
     """The catalog rows that a key may use."""
     if not (key.policy.has_rules or key.allowed_combos or key.connections):
         return list(rows)
-    return [row for row in rows if _may_see(snapshot, key, row)]
+    permitted = []
+    for row in rows:
+        name = row["id"]
+        spec = snapshot.registry.providers.get(row.get("gateway_provider", ""))
+        if spec is None:
+            members = _members(snapshot, key, name)
+            if any(reaches(snapshot, key, member.target) for member in members):
+                permitted.append(row)
+            continue
+        model_id = name.partition("/")[2]
+        model = next((m for m in snapshot.models.get(spec.id, ()) if m.id == model_id), None)
+        if model is None:
+            continue
+        target = Target(spec, model)
+        if reaches(snapshot, key, target) and allows(key, target, name):
+            permitted.append(row)
+    return permitted
 
 
-def _may_see(snapshot: ConfigSnapshot, key: Key, row: Row) -> bool:
-    spec = snapshot.registry.providers.get(row.get("gateway_provider", ""))
-    if spec is not None:
-        model = row["id"].partition("/")[2]
-        row_model = next((m for m in snapshot.models.get(spec.id, ()) if m.id == model), None)
-        if row_model is None:
-            return False
-        target = Target(spec, row_model)
-        return reaches(snapshot, key, target) and allows(key, target, row["id"])
-    return _may_see_combo(snapshot, key, row["id"])
-
-
-def _may_see_combo(snapshot: ConfigSnapshot, key: Key, name: str) -> bool:
+def _members(snapshot: ConfigSnapshot, key: Key, combo_name: str) -> Sequence[Member]:
+    """The members of a combo that a key may call; none where it may not call the combo."""
     try:
-        combo = resolve(snapshot, name).combo
+        combo = resolve(snapshot, combo_name).combo
         if combo is None:
-            return False
+            return ()
         permit_combo(key, combo)
-        members = members_of_combo(snapshot, combo)
-        kept = permitted_members(key, members, name, combo)
+        return permitted_members(key, members_of_combo(snapshot, combo), combo_name, combo)
     except GatewayError:
-        return False
-    return any(reaches(snapshot, key, member.target) for member in kept)
+        return ()
 
 
 def reaches(snapshot: ConfigSnapshot, key: Key, target: Target) -> bool:

@@ -1,10 +1,10 @@
 """Which of a provider's accounts are tried, and in which order."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from ..config.settings import Settings
 from ..contracts.provider import Call
@@ -60,7 +60,7 @@ class RoundRobin:
             return accounts
         own = settings.provider_strategies.get(provider)
         limit = (own and own.sticky_round_robin_limit) or settings.sticky_round_robin_limit
-        return self._rotated(provider, accounts, limit, session)
+        return self._take_turns(provider, accounts, limit, session)
 
     def rotate(self, provider: str, accounts: Sequence[Account], settings: Settings) -> bool:
         """Whether a provider's accounts take turns."""
@@ -83,10 +83,17 @@ class RoundRobin:
             if len(self._sessions) > MOST_SESSIONS:
                 self._sessions.popitem(last=False)
 
-    def _rotated(
+    def _take_turns(
         self, provider: str, accounts: Sequence[Account], limit: int, session: str | None
     ) -> Iterator[Account]:
-        ring = self._ring(provider, accounts)
+        """The account whose turn it is, and the others by when they were used last."""
+        source, ring = self._rings.get(provider, (None, OrderedDict()))
+        if source is not accounts:
+            by_age = sorted(accounts, key=lambda account: self._used.get(account.id, 0))
+            ring = OrderedDict((account.id, account) for account in by_age)
+            # A list is a choice made for one request; the tuple is the provider's own.
+            if isinstance(accounts, tuple):
+                self._rings[provider] = (accounts, ring)
         kept = self._sessions.get((provider, session)) if session else None
         if kept is None:
             last, times = self._last.get(provider, ("", 0))
@@ -95,28 +102,18 @@ class RoundRobin:
         yield first
         yield from [account for account in ring.values() if account is not first]
 
-    def _ring(self, provider: str, accounts: Sequence[Account]) -> "Ring":
-        """Accounts by when they were used last. That of all accounts is kept."""
-        source, ring = self._rings.get(provider, (None, OrderedDict()))
-        if source is not accounts:
-            by_age = sorted(accounts, key=lambda account: self._used.get(account.id, 0))
-            ring = OrderedDict((account.id, account) for account in by_age)
-            if isinstance(accounts, tuple):
-                self._rings[provider] = (accounts, ring)
-        return ring
-
 
 Ring = OrderedDict[str, Account]
 
 
-def eligible(accounts: Sequence[Account], wanted: AccountConstraints) -> Sequence[Account]:
+def eligible(accounts: Sequence[Account], constraints: AccountConstraints) -> Sequence[Account]:
     """The accounts that a request may use at all."""
-    if wanted.scope:
-        accounts = [account for account in accounts if account.id in wanted.scope]
-    if wanted.pinned is not None:
-        return [account for account in accounts if account.id == wanted.pinned]
-    if wanted.allowed:
-        return [account for account in accounts if account.id in wanted.allowed]
+    if constraints.scope:
+        accounts = [account for account in accounts if account.id in constraints.scope]
+    if constraints.pinned is not None:
+        return [account for account in accounts if account.id == constraints.pinned]
+    if constraints.allowed:
+        return [account for account in accounts if account.id in constraints.allowed]
     return accounts
 
 
@@ -127,12 +124,10 @@ def session_of(call: Call) -> str | None:
         for name in _SESSION_HEADERS:
             if headers.get(name):
                 return headers[name][:LONGEST_SESSION]
-    return None if _IN_MEMBERS.isdisjoint(call.members) else _session_member(call.members)
-
-
-def _session_member(members: Mapping[str, Raw]) -> str | None:
+    if _IN_MEMBERS.isdisjoint(call.members):
+        return None
     for name in _SESSION_MEMBERS:
-        raw = members.get(name)
+        raw = call.members.get(name)
         if raw is not None and bytes(raw)[:1] == b'"':
             # Only to tell sessions apart, so what is not text need not be refused.
             text = str(msgspec.json.decode(bytes(raw).decode(errors="replace")))

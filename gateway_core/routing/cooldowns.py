@@ -51,15 +51,19 @@ class Cooldowns:
         rests = self._rests.get(account) if self._rests else None
         if rests is None:
             return None
-        now, found = self._clock(), None
+        now, longest = self._clock(), None
         for name in (model, EVERY_MODEL):
             rest = rests.get(name)
-            if rest is not None and rest.until > now and (not found or rest.until > found.until):
-                found = rest
-        return found
+            if (
+                rest is not None
+                and rest.until > now
+                and (not longest or rest.until > longest.until)
+            ):
+                longest = rest
+        return longest
 
     def record_success(self, account: str, model: str) -> None:
-        """It answered: end its rest, and those that are over, and let their levels fall to zero."""
+        """It answered: end its rest, and those that are over, which resets their levels."""
         score = self._scores.get((account, model))
         if score is not None:
             self._scores[account, model] = min(100.0, score + 10.0)
@@ -82,7 +86,10 @@ class Cooldowns:
         level = before.level if before else 0
         if verdict.backoff:
             level = min(level + 1, self._max_level)
-        until = self._clock() + self._seconds(verdict, level)
+            seconds = min(self._base * 2.0 ** min(level - 1, MOST_DOUBLINGS), self._max)
+        else:
+            seconds = min(verdict.cooldown, LONGEST)
+        until = self._clock() + seconds
         if before is not None:
             # A call that was on its way already must not shorten what the vendor has asked for.
             until = max(until, before.until)
@@ -122,11 +129,19 @@ class Cooldowns:
         """Take up the rests that were noted before this start."""
         now = self._clock()
         for account in accounts:
-            for name, value in account.state.items():
+            state = account.state
+            status, level = state.get("errorCode"), state.get("backoffLevel")
+            for name, value in state.items():
                 until = moment(value) if name.startswith(LOCK) else None
                 if until is not None and until > now:
+                    rest = Cooldown(
+                        until,
+                        level if isinstance(level, int) else 0,
+                        status if isinstance(status, int) else 503,
+                        str(state.get("lastError") or "The account is resting"),
+                    )
                     rests = self._rests.setdefault(account.id, {})
-                    rests.setdefault(name.removeprefix(LOCK), self._remembered(account, until))
+                    rests.setdefault(name.removeprefix(LOCK), rest)
 
     def take_changes(self) -> Mapping[str, Mapping[str, Any]]:
         """What is to be noted on accounts' rows since the last time."""
@@ -138,12 +153,6 @@ class Cooldowns:
         for account, members in notes.items():
             self._notes[account] = {**members, **self._notes.get(account, {})}
 
-    def _seconds(self, verdict: FailureClass, level: int) -> float:
-        if not verdict.backoff:
-            return min(verdict.cooldown, LONGEST)
-        doublings = min(level - 1, MOST_DOUBLINGS)
-        return min(self._base * 2.0**doublings, self._max)
-
     def _end(self, account: str, names: Iterable[str]) -> None:
         """End some of an account's rests; without any left the account is well again."""
         rests = self._rests.get(account, {})
@@ -152,16 +161,6 @@ class Cooldowns:
             self._note(account, **{LOCK + name: None})
         if not rests and self._rests.pop(account, None) is not None:
             self._note(account, testStatus="active", backoffLevel=0)
-
-    def _remembered(self, account: Account, until: float) -> Cooldown:
-        state = account.state
-        status, level = state.get("errorCode"), state.get("backoffLevel")
-        return Cooldown(
-            until,
-            level if isinstance(level, int) else 0,
-            status if isinstance(status, int) else 503,
-            str(state.get("lastError") or "The account is resting"),
-        )
 
     def _note(self, account: str, **members: Any) -> None:
         self._notes.setdefault(account, {}).update(members)

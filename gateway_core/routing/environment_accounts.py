@@ -8,7 +8,6 @@ from ..contracts.provider import ProviderSpec
 from ..storage.ids import random_id
 from ..storage.stores.connection import (
     PROVIDER_DATA,
-    Connection,
     ConnectionChange,
     DuplicateConnection,
     NewConnection,
@@ -31,25 +30,31 @@ async def adopt(
     One that the operator has switched off stays off.
     """
     stored = {
-        connection.provider: connection
-        for connection in await store.list()
-        if connection.data.get(SOURCE) == ENVIRONMENT
+        row.provider: row for row in await store.list() if row.data.get(SOURCE) == ENVIRONMENT
     }
     for spec in specs:
-        data = found(spec, environment.variables)
-        held = stored.get(spec.id)
+        data = account_data(spec, environment.variables)
+        connection = stored.get(spec.id)
         if data is None:
-            if held is not None and held.is_active:
+            if connection is not None and connection.is_active:
                 aside = ConnectionChange(is_active=False, data={SET_ASIDE: True})
-                await store.update(held.id, aside)
-        elif held is None:
+                await store.update(connection.id, aside)
+        elif connection is None:
             await _create(store, spec, data)
-        elif held.broken:
+        elif connection.broken:
             # The variable has the secret still, so nothing is lost with what does not open.
-            await store.delete(held.id)
+            await store.delete(connection.id)
             await _create(store, spec, data)
-        elif held.data.get(SET_ASIDE) or _differs(held, data):
-            await _update(store, held, data)
+        elif (
+            connection.data.get(SET_ASIDE)
+            or connection.secrets.get("apiKey") != data.get("apiKey")
+            or dict(connection.provider_data) != dict(data[PROVIDER_DATA])
+        ):
+            # The store merges members, so those that go are named with ``None``.
+            members = {**dict.fromkeys(connection.provider_data), **data[PROVIDER_DATA]}
+            change = {"apiKey": None, SET_ASIDE: None, **data, PROVIDER_DATA: members}
+            is_active = connection.is_active or bool(connection.data.get(SET_ASIDE))
+            await store.update(connection.id, ConnectionChange(is_active=is_active, data=change))
 
 
 async def _create(store: ConnectionStore, spec: ProviderSpec, data: Mapping[str, Any]) -> None:
@@ -61,15 +66,8 @@ async def _create(store: ConnectionStore, spec: ProviderSpec, data: Mapping[str,
         await store.create(NewConnection(provider=spec.id, name=name, data=data))
 
 
-async def _update(store: ConnectionStore, held: Connection, data: Mapping[str, Any]) -> None:
-    more = _replacing(held, data[PROVIDER_DATA])
-    change = {"apiKey": None, SET_ASIDE: None, **data, PROVIDER_DATA: more}
-    is_active = held.is_active or bool(held.data.get(SET_ASIDE))
-    await store.update(held.id, ConnectionChange(is_active=is_active, data=change))
-
-
-def found(spec: ProviderSpec, variables: Mapping[str, str]) -> dict[str, Any] | None:
-    """What the variables say of an account at this provider; ``None`` without any of them."""
+def account_data(spec: ProviderSpec, variables: Mapping[str, str]) -> dict[str, Any] | None:
+    """The account at this provider that the variables describe; ``None`` without any of them."""
     key = next((variables[name] for name in spec.environment if name in variables), None)
     more = {
         member: variables[name]
@@ -84,14 +82,3 @@ def found(spec: ProviderSpec, variables: Mapping[str, str]) -> dict[str, Any] | 
 
 def _name(spec: ProviderSpec) -> str:
     return (spec.environment or tuple(spec.environment_data))[0]
-
-
-def _replacing(held: Connection, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes that leave just ``data``: a store merges members, so those that go are named."""
-    return {**dict.fromkeys(held.provider_data), **data}
-
-
-def _differs(held: Connection, data: Mapping[str, Any]) -> bool:
-    return held.secrets.get("apiKey") != data.get("apiKey") or dict(held.provider_data) != dict(
-        data[PROVIDER_DATA]
-    )

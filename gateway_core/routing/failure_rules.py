@@ -3,11 +3,9 @@
 The first line that fits decides, as in the table of the operator's guide.
 """
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
-from ..config.settings import ErrorRule, Settings
+from ..config.settings import Settings
 from ..contracts.errors import UpstreamError
 from ..contracts.provider import ProviderSpec
 
@@ -15,6 +13,7 @@ SEVEN_DAYS = 7 * 24 * 3600.0
 REST_AFTER_REFUSAL = 120.0
 REST_AFTER_FAILURE = 30.0
 REST_AT_MOST_WHEN_FREE = 60.0
+REFUSED_REQUEST = (400, 413, 422)
 _CROWDED = (
     "rate limit",
     "too many requests",
@@ -43,11 +42,19 @@ STAY = FailureClass(retry=False)
 
 def classify(error: UpstreamError, spec: ProviderSpec, settings: Settings) -> FailureClass:
     """What this failure means."""
-    text = error.message.lower()
-    if _is_about_the_request(error, text):
+    status, text = error.status, error.message.lower()
+    if status == 499:
         return STAY
-    rule = _rule(settings.provider_error_rules.get(spec.id, ()), error.status, text)
-    if rule is not None:
+    if status in REFUSED_REQUEST and (
+        "invalid_request_error" in (error.kind, error.code)
+        or any(phrase in text for phrase in _ABOUT_THE_REQUEST)
+    ):
+        return STAY
+    for rule in settings.provider_error_rules.get(spec.id, ()):
+        if rule.status is not None and rule.status != status:
+            continue
+        if rule.match is not None and rule.match.lower() not in text:
+            continue
         return FailureClass(
             True,
             (rule.cooldown_ms or 0) / 1000,
@@ -56,34 +63,11 @@ def classify(error: UpstreamError, spec: ProviderSpec, settings: Settings) -> Fa
         )
     if error.retry_after is not None:
         return FailureClass(True, min(max(error.retry_after, 0.0), SEVEN_DAYS))
-    return _by_text_or_status(error.status, text, spec, settings)
-
-
-def _is_about_the_request(error: UpstreamError, text: str) -> bool:
-    if error.status == 499:
-        return True
-    if error.status not in (400, 413, 422):
-        return False
-    told = (error.kind, error.code)
-    return "invalid_request_error" in told or any(word in text for word in _ABOUT_THE_REQUEST)
-
-
-def _rule(rules: Sequence[ErrorRule], status: int, text: str) -> ErrorRule | None:
-    for rule in rules:
-        status_fits = rule.status is None or rule.status == status
-        if status_fits and (rule.match is None or rule.match.lower() in text):
-            return rule
-    return None
-
-
-def _by_text_or_status(
-    status: int, text: str, spec: ProviderSpec, settings: Settings
-) -> FailureClass:
     if "no credentials" in text:
         return FailureClass(True, REST_AFTER_REFUSAL)
     if "request not allowed" in text:
         return FailureClass(True, 5.0)
-    if any(word in text for word in _CROWDED):
+    if any(phrase in text for phrase in _CROWDED):
         return FailureClass(True, backoff=True)
     if status in (401, 402, 403, 404):
         return FailureClass(
@@ -91,7 +75,7 @@ def _by_text_or_status(
         )
     if status == 429:
         return FailureClass(True, backoff=True)
-    if status in (400, 413, 422):
+    if status in REFUSED_REQUEST:
         return STAY
     return FailureClass(True, _rest(REST_AFTER_FAILURE, spec, settings))
 

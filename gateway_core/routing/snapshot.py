@@ -61,7 +61,7 @@ class ConfigSnapshot(Struct, frozen=True, kw_only=True):
     versions: Mapping[str, int]
     """Of the stored groups this picture was taken from."""
     memory: Memory = msgspec.field(default_factory=dict)
-    """What was worked out from this picture alone, by whoever worked it out."""
+    """Results that depend on this snapshot alone; ``remember`` adds one."""
     ways: EndpointCache = EndpointCache({})
     """Where its accounts are called."""
 
@@ -70,11 +70,11 @@ class ConfigSnapshot(Struct, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "memory", {})
         msgspec.structs.force_setattr(self, "ways", EndpointCache(self.registry.formats))
 
-    def remember(self, key: tuple[object, ...], found: Any) -> None:
+    def remember(self, key: tuple[object, ...], value: Any) -> None:
         """Keep something in ``memory``, which begins anew before it gets large."""
         if len(self.memory) >= MOST_REMEMBERED:
             self.memory.clear()
-        self.memory[key] = found
+        self.memory[key] = value
 
     def connected(self, provider: str) -> bool:
         """Whether a call to this provider has an account to use."""
@@ -88,16 +88,16 @@ def accounts_of(
     pools: Mapping[str, ProxyPool] = {},
 ) -> dict[str, tuple[Account, ...]]:
     """Active accounts by provider, and a stand-in for providers that need none."""
-    found: dict[str, list[Account]] = {}
+    by_provider: dict[str, list[Account]] = {}
     for connection in connections:
         if connection.is_active and not connection.broken:
-            found.setdefault(connection.provider, []).append(
+            by_provider.setdefault(connection.provider, []).append(
                 account_of(connection, settings, pools)
             )
     for spec in registry.providers.values():
-        if spec.id not in found and is_keyless(spec, settings):
-            found[spec.id] = [public_account(spec, settings)]
-    return {provider: tuple(accounts) for provider, accounts in found.items()}
+        if spec.id not in by_provider and is_keyless(spec, settings):
+            by_provider[spec.id] = [public_account(spec, settings)]
+    return {provider: tuple(accounts) for provider, accounts in by_provider.items()}
 
 
 def account_of(

@@ -1,8 +1,8 @@
-"""Keeping the tables in step with the database, whoever writes to it."""
+"""Keeping the snapshot in step with the database, whichever process writes to it."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -81,20 +81,16 @@ class SnapshotLoader:
             if self._keys is not None:
                 await take_keys(self._keys, self._stores.keys, versions.get(KEYS, 0))
             shown = {group: number for group, number in versions.items() if group != KEYS}
-            if self._last is None or shown != self._shown:
-                self._last, self._shown = await self._fresh(versions), shown
+            # Plugins may be amended while the database is read: then it is read again.
+            while self._last is None or shown != self._shown:
+                registry = self._registry
+                snapshot = await self._build(registry, versions)
+                if registry is self._registry:
+                    self._last, self._shown = snapshot, shown
             self._last = replace(self._last, versions=versions)
             return self._last
 
-    async def _fresh(self, versions: Mapping[str, int]) -> ConfigSnapshot:
-        """A picture of plugins that were not amended while it was made."""
-        while True:
-            registry = self._registry
-            picture = await self._picture(versions)
-            if registry is self._registry:
-                return picture
-
-    async def _picture(self, versions: Mapping[str, int]) -> ConfigSnapshot:
+    async def _build(self, registry: Registry, versions: Mapping[str, int]) -> ConfigSnapshot:
         stores, kv = self._stores, self._stores.kv
         settings = await self._part(SETTINGS, versions, stores.settings.read)
         nodes = await self._part(NODES, versions, stores.nodes.list)
@@ -106,7 +102,9 @@ class SnapshotLoader:
         ended = await self._part(ENDED_SESSIONS, versions, stores.ended_sessions.ids)
         documents = await self._part(PLUGIN_SETTINGS, versions, stores.plugin_settings.all)
         self._plugin_settings.take(documents)
-        registry = with_providers(self._registry, self._specs(nodes)) if nodes else self._registry
+        specs = [node_spec(node, registry.formats) for node in nodes]
+        if specs:
+            registry = with_providers(registry, [spec for spec in specs if spec is not None])
         models, hidden = models_of(
             registry,
             await kv.all(CUSTOM_MODELS),
@@ -135,8 +133,8 @@ class SnapshotLoader:
         if version != versions.get(group, 0):
             version, kept = versions.get(group, 0), await read()
             self._kept[group] = (version, kept)
-        found: T = kept
-        return found
+        part: T = kept
+        return part
 
     async def is_stale(self, snapshot: ConfigSnapshot) -> bool:
         return await self._versions() != snapshot.versions
@@ -158,12 +156,8 @@ class SnapshotLoader:
                 trouble.over()
 
     async def _versions(self) -> Mapping[str, int]:
-        found = await read_versions(self._stores.database)
-        return {group: number for group, number in found.items() if group not in _UNSEEN}
-
-    def _specs(self, nodes: Iterable[Node]) -> list[ProviderSpec]:
-        specs = (node_spec(node, self._registry.formats) for node in nodes)
-        return [spec for spec in specs if spec is not None]
+        versions = await read_versions(self._stores.database)
+        return {group: number for group, number in versions.items() if group not in _UNSEEN}
 
 
 async def take_keys(table: KeyTable, store: KeyStore, version: int) -> None:

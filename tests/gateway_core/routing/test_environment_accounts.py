@@ -8,7 +8,7 @@ from snapshots import provider
 
 from gateway_core import ProviderSpec
 from gateway_core.config.environment import Environment
-from gateway_core.routing.environment_accounts import adopt, found
+from gateway_core.routing.environment_accounts import account_data, adopt
 from gateway_core.storage.migrate import migrate, packaged_migrations
 from gateway_core.storage.sqlite.engine import open_sqlite
 from gateway_core.storage.stores.connection import Connection, ConnectionChange, NewConnection
@@ -162,7 +162,7 @@ def test_an_account_that_no_longer_opens_can_be_set_aside() -> None:
 def test_the_first_variable_that_is_set_holds_the_key(
     variables: dict[str, str], key: str | None, data: dict[str, str]
 ) -> None:
-    read = found(ACME, variables)
+    read = account_data(ACME, variables)
 
     assert read is not None
     assert read.get("apiKey") == key
@@ -170,5 +170,5 @@ def test_the_first_variable_that_is_set_holds_the_key(
 
 
 def test_no_variable_means_no_account() -> None:
-    assert found(ACME, {"OTHER_KEY": "x"}) is None
-    assert found(provider("plain"), {"ACME_KEY": "x"}) is None
+    assert account_data(ACME, {"OTHER_KEY": "x"}) is None
+    assert account_data(provider("plain"), {"ACME_KEY": "x"}) is None

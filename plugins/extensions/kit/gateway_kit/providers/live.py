@@ -5,7 +5,7 @@ from pathlib import Path
 
 from gateway_core.app import Gateway
 from gateway_core.config.environment import from_environ, from_process
-from gateway_core.routing.environment_accounts import found
+from gateway_core.routing.environment_accounts import account_data
 from gateway_kit.case import expect
 
 from .answers import read_answer
@@ -16,7 +16,7 @@ from .subject import ProviderUnderTest, Route
 
 def has_key(subject: ProviderUnderTest) -> bool:
     """Whether a process variable of this vendor is set."""
-    return found(subject.spec, from_process().variables) is not None
+    return account_data(subject.spec, from_process().variables) is not None
 
 
 def live_routes(subject: ProviderUnderTest) -> Iterator[tuple[Route, bool]]:
