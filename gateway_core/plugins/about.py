@@ -10,14 +10,14 @@ from msgspec import Struct
 
 from ..contracts.provider import ProviderSpec
 from .discovery import Origin
-from .files import FileDamaged, PluginFolder, digest_of
+from .files import FileDamaged, PluginFolder
 from .packages import Package, package_of
 from .records import Plugin, Problem, State
 from .registry import Registry
 from .setting_fields import SettingField
 from .settings import PluginSettings
 from .switches import disabled
-from .tiers import Tier, tier_of
+from .tiers import Tier, current_digest, tier_of
 
 
 class PluginTrouble(Struct, frozen=True, kw_only=True, rename="camel"):
@@ -94,7 +94,7 @@ def sheet(
     plugin = next((plugin for plugin in registry.plugins if plugin.name == name), None)
     if plugin is None:
         return None
-    providers = _providers(registry, plugin)
+    providers = _owned(registry.provider_plugins, plugin)
     specs = [registry.providers[id] for id in providers]
     return Sheet(
         **_row(plugin, registry, folder, disabled(folder) if off is None else off),
@@ -102,12 +102,12 @@ def sheet(
         path=plugin.path,
         package=package_of(plugin, folder),
         hooks=plugin.hooks,
-        formats=_formats(registry, plugin),
+        formats=_owned(registry.format_plugins, plugin),
         providers=providers,
         hosts=tuple(sorted({host for spec in specs for host in hosts_of(spec)})),
         variables=tuple(dict.fromkeys(name for spec in specs for name in spec.environment)),
         settings=settings.fields(name),
-        digest=_digest(plugin),
+        digest=current_digest(plugin),
     )
 
 
@@ -130,11 +130,24 @@ def nearest(name: str, known: Iterable[str], what: str = "plugin") -> str:
 
 def trouble(problem: Problem, file: str | None = None) -> PluginTrouble:
     """A problem with what to do about it; ``file`` is that of a plugin in one."""
-    return PluginTrouble(
-        message=problem.message,
-        fatal=problem.fatal,
-        advice=problem.advice or _advice(problem, file),
-    )
+    name, message, advice = quote(problem.plugin), problem.message, problem.advice
+    if advice:
+        pass
+    elif any(f"{word} 'gateway_core" in message for word in ("from", "No module named")):
+        advice = f"This says what it lacks here: model-gateway plugins check {name}"
+    elif "No module named" in message:
+        advice = "Install what it needs, with: model-gateway plugins install"
+    elif "cannot be looked through" in message:
+        advice = "See that the gateway may read it; everything else is served."
+    elif "did not finish within" in message:
+        advice = "Disable it, or raise GATEWAY_PLUGIN_TIMEOUT_MS if its import only takes long."
+    elif problem.fatal:
+        better = f"Mend {file}" if file else "Install a version that works"
+        advice = f"{better}, or: model-gateway plugins disable {name}"
+    else:
+        author = f"Mend {file}" if file else "Tell whoever wrote it"
+        advice = f"{author}; whatever else it brings is served."
+    return PluginTrouble(message=message, fatal=problem.fatal, advice=advice)
 
 
 def others(registry: Registry) -> list[tuple[str, PluginTrouble]]:
@@ -148,28 +161,10 @@ def file_of(plugin: Plugin | None) -> str | None:
     return plugin.path if plugin and plugin.origin is Origin.FILE else None
 
 
-def _advice(problem: Problem, file: str | None) -> str:
-    name = quote(problem.plugin)
-    if any(f"{word} 'gateway_core" in problem.message for word in ("from", "No module named")):
-        return f"This says what it lacks here: model-gateway plugins check {name}"
-    if "No module named" in problem.message:
-        return "Install what it needs, with: model-gateway plugins install"
-    if "cannot be looked through" in problem.message:
-        return "See that the gateway may read it; everything else is served."
-    if "did not finish within" in problem.message:
-        return "Disable it, or raise GATEWAY_PLUGIN_TIMEOUT_MS if its import only takes long."
-    if problem.fatal:
-        better = f"Mend {file}" if file else "Install a version that works"
-        return f"{better}, or: model-gateway plugins disable {name}"
-    if file:
-        return f"Mend {file}; whatever else it brings is served."
-    return "Tell whoever wrote it; whatever else it brings is served."
-
-
 def _row(
     plugin: Plugin, registry: Registry, folder: PluginFolder, off: frozenset[str]
 ) -> dict[str, Any]:
-    formats = (f"format {id}" for id in _formats(registry, plugin))
+    formats = (f"format {id}" for id in _owned(registry.format_plugins, plugin))
     return {
         "name": plugin.name,
         "version": plugin.version,
@@ -179,7 +174,7 @@ def _row(
         "enabled": plugin.name not in off,
         "tier": tier_of(plugin, folder),
         "protocol": plugin.protocol,
-        "brings": (*formats, *_providers(registry, plugin)),
+        "brings": (*formats, *_owned(registry.provider_plugins, plugin)),
         "seconds": round(plugin.seconds, 3),
         "problems": tuple(
             trouble(p, file_of(plugin)) for p in registry.problems if p.plugin == plugin.name
@@ -188,19 +183,11 @@ def _row(
 
 
 def switched_off(folder: PluginFolder) -> frozenset[str]:
-    """None where that cannot be read, as it is told by whoever loaded the plugins."""
+    """The names that are switched off; none where that cannot be read, which loading reports."""
     try:
         return disabled(folder)
     except FileDamaged:
         return frozenset()
-
-
-def _formats(registry: Registry, plugin: Plugin) -> tuple[str, ...]:
-    return _owned(registry.format_plugins, plugin)
-
-
-def _providers(registry: Registry, plugin: Plugin) -> tuple[str, ...]:
-    return _owned(registry.provider_plugins, plugin)
 
 
 def _owned(owners: Mapping[str, str], plugin: Plugin) -> tuple[str, ...]:
@@ -208,10 +195,3 @@ def _owned(owners: Mapping[str, str], plugin: Plugin) -> tuple[str, ...]:
     if plugin.state is not State.LOADED:
         return ()
     return tuple(id for id, owner in owners.items() if owner == plugin.name)
-
-
-def _digest(plugin: Plugin) -> str:
-    try:
-        return digest_of(plugin)
-    except OSError:
-        return ""

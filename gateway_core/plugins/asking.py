@@ -18,15 +18,15 @@ HOOK_LIMIT = 5.0
 MOST_ANSWERS = 10_000
 """How many answers one implementation may give; a plugin must not fill the memory."""
 
-Given = Mapping[str, object] | Callable[[str], Mapping[str, object]]
+Arguments = Mapping[str, object] | Callable[[str], Mapping[str, object]]
 """A hook's arguments by name: the same for every plugin, or those of the plugin that is named."""
-NOTHING_GIVEN: Given = MappingProxyType({})
+NO_ARGUMENTS: Arguments = MappingProxyType({})
 
 
 def answers(
     caller: pluggy.HookCaller,
     problems: list[Problem],
-    given: Given = NOTHING_GIVEN,
+    arguments: Arguments = NO_ARGUMENTS,
     *,
     limit: float = HOOK_LIMIT,
 ) -> list[tuple[str, Any]]:
@@ -34,39 +34,41 @@ def answers(
 
     For the hooks that return an iterable. An implementation that raises, tries
     to leave, takes longer than ``limit`` seconds or returns no iterable gives
-    nothing but a fatal problem. ``given`` holds the hook's arguments.
+    nothing but a fatal problem. ``arguments`` are the hook's.
     """
-    by_plugin = _ask(caller, problems, given, limit, _members)
+    by_plugin = _ask(caller, problems, arguments, limit, many=True)
     return [(plugin, member) for plugin, members in by_plugin for member in members]
 
 
 def replies(
     caller: pluggy.HookCaller,
     problems: list[Problem],
-    given: Given = NOTHING_GIVEN,
+    arguments: Arguments = NO_ARGUMENTS,
     *,
     limit: float = HOOK_LIMIT,
 ) -> list[tuple[str, Any]]:
     """What each implementation returns, as it is; guarded like :func:`answers`."""
-    return list(_ask(caller, problems, given, limit, lambda reply: reply))
+    return list(_ask(caller, problems, arguments, limit, many=False))
 
 
 def _ask(
     caller: pluggy.HookCaller,
     problems: list[Problem],
-    given: Given,
+    arguments: Arguments,
     limit: float,
-    shape: Callable[[Any], Any],
+    *,
+    many: bool,
 ) -> Iterator[tuple[str, Any]]:
     with LoadGuard(limit) as guard:
         for impl in caller.get_hookimpls():
-            own = {"settings": None, **(given(impl.plugin_name) if callable(given) else given)}
-            arguments = [own[name] for name in impl.argnames]
+            own = arguments(impl.plugin_name) if callable(arguments) else arguments
+            members = {"settings": None, **own}
+            values = [members[name] for name in impl.argnames]
             try:
-                reply = guard.run(partial(_call, impl.function, arguments, shape))
+                reply = guard.run(partial(_call, impl.function, values, many))
             except PluginFailed as failure:
                 # The text of a failure may hold secrets of the plugin's settings.
-                settings = own["settings"]
+                settings = members["settings"]
                 if isinstance(settings, Struct):
                     secrets = tuple(secret_texts(settings))
                     failure.reason = masked(failure.reason, secrets)
@@ -76,17 +78,14 @@ def _ask(
                 yield impl.plugin_name, reply
 
 
-def _call(
-    function: Callable[..., object], arguments: Iterable[object], shape: Callable[[Any], Any]
-) -> Any:
+def _call(function: Callable[..., object], arguments: Iterable[object], many: bool) -> Any:
+    """Run one implementation; with ``many`` also iterate its reply, which is plugin code too."""
     reply = function(*arguments)
     if isinstance(reply, Coroutine):
         reply.close()
         raise TypeError("a hook may not be async")
-    return shape(reply)
-
-
-def _members(reply: object) -> tuple[object, ...]:
+    if not many:
+        return reply
     if isinstance(reply, str | bytes | Mapping) or not isinstance(reply, Iterable):
         raise TypeError(f"it returned {type(reply).__name__} where a list is expected")
     members = tuple(islice(reply, MOST_ANSWERS + 1))

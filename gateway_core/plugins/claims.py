@@ -5,7 +5,7 @@ gateway name it, none of them gets it: the key of one vendor must not reach anot
 a mistake in a name, and nothing says which of them the operator meant.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -37,16 +37,27 @@ def without_lost_variables(
 ) -> Iterator[ProviderSpec]:
     """The providers that lose variables, without them. ``first`` are the plugins that keep theirs.
 
-    ``owners`` tells the plugin of each provider.
+    ``owners`` holds the plugin of each provider.
     """
-    claims = _claims(providers.values(), owners)
+    claims: dict[str, set[str]] = {}
     for spec in providers.values():
-        plugin = owners[spec.id]
+        for variable in _variables(spec):
+            claims.setdefault(variable, set()).add(owners[spec.id])
+    for spec in providers.values():
+        plugin, lost = owners[spec.id], set[str]()
         if plugin in first:
             continue
-        lost = {v: why for v in _variables(spec) if (why := _objection(v, claims[v] - {plugin}))}
-        for variable, why in lost.items():
-            report(plugin, f"provider {spec.id!r}: no account is made from {variable}: {why}")
+        for variable in dict.fromkeys(_variables(spec)):
+            others = claims[variable] - {plugin}
+            if variable in OWN_VARIABLES or variable.startswith(SETTINGS):
+                reason = "it is the gateway's own"
+            elif others:
+                names = " and ".join(sorted(others))
+                reason = f"plugin {names} claims it too; add a connection instead"
+            else:
+                continue
+            lost.add(variable)
+            report(plugin, f"provider {spec.id!r}: no account is made from {variable}: {reason}")
         if lost:
             yield replace(
                 spec,
@@ -57,25 +68,5 @@ def without_lost_variables(
             )
 
 
-def _claims(
-    providers: Iterable[ProviderSpec], owners: Mapping[str, str]
-) -> Mapping[str, frozenset[str]]:
-    """Each variable, to the plugins that want it."""
-    claims: dict[str, frozenset[str]] = {}
-    for spec in providers:
-        for variable in _variables(spec):
-            claims[variable] = claims.get(variable, frozenset()) | {owners[spec.id]}
-    return claims
-
-
 def _variables(spec: ProviderSpec) -> tuple[str, ...]:
     return (*spec.environment, *spec.environment_data)
-
-
-def _objection(variable: str, others: frozenset[str]) -> str:
-    """Why such a plugin does not get a variable; empty when it does."""
-    if variable in OWN_VARIABLES or variable.startswith(SETTINGS):
-        return "it is the gateway's own"
-    if not others:
-        return ""
-    return f"plugin {' and '.join(sorted(others))} claims it too; add a connection instead"

@@ -1,6 +1,6 @@
 """Whether a plugin fits a gateway, by what its source uses and what that gateway offers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 
 from msgspec import Struct
@@ -10,14 +10,13 @@ from .interface import (
     KIND,
     Interface,
     KernelInterface,
-    Shape,
     gateway_of,
     interface_of,
     is_optional,
     takes_more,
 )
 from .protocol import ARGUMENTS, CURRENT, MARK, unsupported
-from .uses import DOOR, Hook, Taken, UsedCall, UseLocation, Uses, uses_of
+from .uses import DOOR, Hook, Taken, UseLocation, Uses, uses_of
 
 
 class Weight(StrEnum):
@@ -93,12 +92,35 @@ def _findings(uses: Uses, gateway: KernelInterface) -> Iterator[Incompatibility]
     for taken in uses.names:
         yield from _of_name(taken, offered)
     for call in uses.calls:
-        yield from _of_call(call, offered)
+        shape = offered.names.get(call.name, {KIND: ""})
+        if shape[KIND] != "struct":
+            continue
+        for keyword in call.keywords:
+            if keyword not in shape:
+                yield _missing(f"{call.name} has no {keyword}", call.place)
+        # Methods and properties are members of a struct's shape too; only fields are arguments.
+        required = {
+            name
+            for name, member in shape.items()
+            if name != KIND
+            and not is_optional(member)
+            and not member.startswith(("(", "async (", "property "))
+        }
+        for name in sorted(required - set(call.keywords)) if call.is_whole else ():
+            yield _missing(f"{call.name} is not made without {name}", call.place)
     for hook in uses.hooks:
         yield from _of_hook(hook, uses.protocol, offered)
     written_for = interface_of(uses.protocol) if uses.protocol else None
-    if written_for is not None:
-        yield from _changes(uses.names, written_for, offered)
+    if written_for is None:
+        return
+    for taken in uses.names:
+        before = written_for.names.get(taken.name, {})
+        now = offered.names.get(taken.name, {})
+        for member in before.keys() & now.keys():
+            if before[member] != now[member] and not takes_more(before[member], now[member]):
+                name = taken.name if member == KIND else f"{taken.name}.{member}"
+                detail = f"{name} is {now[member]}, and not {before[member]}"
+                yield Incompatibility(weight=Weight.CHANGED, detail=detail, place=str(taken.place))
 
 
 def _of_name(taken: Taken, offered: Interface) -> Iterator[Incompatibility]:
@@ -116,23 +138,6 @@ def _of_name(taken: Taken, offered: Interface) -> Iterator[Incompatibility]:
         yield _missing(f"{DOOR} has no {taken.name}", taken.place)
 
 
-def _of_call(call: UsedCall, offered: Interface) -> Iterator[Incompatibility]:
-    shape = offered.names.get(call.name, {KIND: ""})
-    if shape[KIND] != "struct":
-        return
-    for keyword in call.keywords:
-        if keyword not in shape:
-            yield _missing(f"{call.name} has no {keyword}", call.place)
-    wanted = [name for name in shape if name != KIND and not _may_lack(shape[name])]
-    for name in sorted(set(wanted) - set(call.keywords)) if call.is_whole else ():
-        yield _missing(f"{call.name} is not made without {name}", call.place)
-
-
-def _may_lack(member: str) -> bool:
-    """Whether a struct may be made without this member, or it is no field."""
-    return is_optional(member) or member.startswith(("(", "async (", "property "))
-
-
 def _of_hook(hook: Hook, protocol: int | None, offered: Interface) -> Iterator[Incompatibility]:
     if hook.name not in offered.hooks:
         yield _missing(f"there is no hook {hook.name}", hook.place)
@@ -142,39 +147,13 @@ def _of_hook(hook: Hook, protocol: int | None, offered: Interface) -> Iterator[I
         if argument not in offered.hooks[hook.name]:
             yield _missing(f"{hook.name} is given no {argument}", hook.place)
         elif protocol is not None and versions:
-            yield from _of_argument(hook, argument, versions, protocol)
-
-
-def _of_argument(
-    hook: Hook, argument: str, versions: Iterable[int], protocol: int
-) -> Iterator[Incompatibility]:
-    """An argument that only some versions have."""
-    usage = f"{hook.name} takes {argument}, which"
-    if protocol > max(versions):
-        yield _missing(f"{usage} hook protocol {protocol} has not", hook.place)
-    elif protocol < min(versions):
-        yield _note(f"{usage} came with hook protocol {min(versions)}: say so", hook.place)
-    elif protocol < CURRENT:
-        yield _note(f"{usage} goes with hook protocol {max(versions)}", hook.place)
-
-
-def _changes(
-    names: Iterable[Taken], written_for: Interface, offered: Interface
-) -> Iterator[Incompatibility]:
-    """What is different about names that are in both."""
-    for taken in names:
-        before, now = written_for.names.get(taken.name), offered.names.get(taken.name)
-        if before is not None and now is not None:
-            for difference in _different(before, now):
-                detail = f"{taken.name}{difference}"
-                yield Incompatibility(weight=Weight.CHANGED, detail=detail, place=str(taken.place))
-
-
-def _different(before: Shape, now: Shape) -> Iterator[str]:
-    for member in before.keys() & now.keys():
-        if before[member] != now[member] and not takes_more(before[member], now[member]):
-            name = f".{member}" if member != KIND else ""
-            yield f"{name} is {now[member]}, and not {before[member]}"
+            usage = f"{hook.name} takes {argument}, which"
+            if protocol > max(versions):
+                yield _missing(f"{usage} hook protocol {protocol} has not", hook.place)
+            elif protocol < min(versions):
+                yield _note(f"{usage} came with hook protocol {min(versions)}: say so", hook.place)
+            elif protocol < CURRENT:
+                yield _note(f"{usage} goes with hook protocol {max(versions)}", hook.place)
 
 
 def _missing(detail: str, place: UseLocation) -> Incompatibility:

@@ -47,7 +47,7 @@ def handed_over(plugins: Mapping[str, object]) -> Iterator[Found]:
     """Plugins that an embedding program or a test gives as objects, by name."""
     for name, plugin in plugins.items():
         module = str(getattr(plugin, "__name__", type(plugin).__name__))
-        yield Found(name=name, module=module, load=partial(_itself, plugin))
+        yield Found(name=name, module=module, load=partial(lambda value: value, plugin))
 
 
 def installed(report: Callable[[str, str], None]) -> Iterator[Found]:
@@ -79,38 +79,29 @@ def declared(
     seen: set[str | None] = set()
     for distribution in packages:
         try:
-            found = list(_entries(distribution, origin, path))
+            entries = distribution.entry_points.select(group=GROUP)
+            if not entries:
+                continue
+            metadata = distribution.metadata  # parsed anew by each access
+            found = [
+                Found(
+                    name=entry.name,
+                    module=entry.value.partition(":")[0].strip(),
+                    load=entry.load,
+                    distribution=metadata["Name"],
+                    version=metadata["Version"],
+                    origin=origin,
+                    path=path,
+                )
+                for entry in entries
+            ]
         except Exception as error:  # a damaged package fails in whatever way it is damaged
-            report(_name(distribution), f"this package's entry points cannot be read: {error}")
+            name = "unknown"
+            with suppress(Exception):
+                name = distribution.metadata["Name"] or name
+            report(name, f"this package's entry points cannot be read: {error}")
             continue
         # The first of a name on the path hides the others, as it does for imports.
-        if found and found[0].distribution not in seen:
+        if found[0].distribution not in seen:
             seen.add(found[0].distribution)
             yield from found
-
-
-def _itself(plugin: object) -> object:
-    return plugin
-
-
-def _entries(distribution: Distribution, origin: Origin, path: Path | None) -> Iterator[Found]:
-    entries = distribution.entry_points.select(group=GROUP)
-    if not entries:
-        return
-    metadata = distribution.metadata
-    for entry in entries:
-        yield Found(
-            name=entry.name,
-            module=entry.value.partition(":")[0].strip(),
-            load=entry.load,
-            distribution=metadata["Name"],
-            version=metadata["Version"],
-            origin=origin,
-            path=path,
-        )
-
-
-def _name(distribution: Distribution) -> str:
-    with suppress(Exception):
-        return distribution.metadata["Name"] or "unknown"
-    return "unknown"

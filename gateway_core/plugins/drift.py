@@ -1,7 +1,7 @@
 """Differences from the plugin lock, in words.
 
 A plugin that differs is not imported, and whatever else there is serves. A
-lock that cannot be read says nothing about anybody, so that only what comes
+lock that cannot be read says nothing about any plugin, so that only what comes
 with the gateway is imported then.
 """
 
@@ -30,7 +30,7 @@ class Drift(Struct, frozen=True, kw_only=True, rename="camel"):
     """Its name, or ``lock`` for what belongs to no plugin."""
     detail: str
     bad: bool = True
-    """False for what can hurt nobody."""
+    """False for what can do no harm."""
 
 
 def watch(folder: PluginFolder | None, found: Iterable[Found]) -> "Watch | None":
@@ -57,7 +57,29 @@ class Watch:
         """Why a plugin is not to be imported; None when it may be."""
         if found.origin is Origin.GIVEN:
             return None
-        return next(self._objections(found), None)
+        entries = [entry for entry in self._lock.plugins if entry.name == found.name]
+        if not entries:
+            return "the plugin lock does not have it"
+        entry = next((entry for entry in entries if _source(entry) == _source(found)), None)
+        if entry is None:
+            return f"the plugin lock has it from {_place(entries[0])}, not from {_place(found)}"
+        if entry.version != found.version:
+            return f"the plugin lock has version {entry.version}, not {found.version}"
+        if entry.module != found.module and found.origin is not Origin.FILE:
+            return f"the plugin lock has it in {entry.module}, not in {found.module}"
+        try:
+            changed = changes(entry.files, hashes_of(found))
+        except OSError as error:
+            return f"its files cannot be read: {error}"
+        if changed:
+            named = [f"{name} is {change}" for name, change in changed.items()]
+            more = [f"{len(named) - MOST_NAMES} more"] if len(named) > MOST_NAMES else []
+            return f"its files differ from the plugin lock: {', '.join(named[:MOST_NAMES] + more)}"
+        package = plain(found.distribution or "")
+        for file, change in self._startup.items():
+            if change != "gone" and self._owners.get(file) == package:
+                return f"{file}, which its package brings, is {change}"
+        return None
 
     def drifts(self) -> list[Drift]:
         """Everything that differs."""
@@ -79,25 +101,6 @@ class Watch:
         ):
             yield Drift(plugin=name, detail="it is in the plugin lock and not there", bad=False)
 
-    def _objections(self, found: Found) -> Iterator[str]:
-        entries = [entry for entry in self._lock.plugins if entry.name == found.name]
-        if not entries:
-            yield "the plugin lock does not have it"
-            return
-        entry = next((entry for entry in entries if _source(entry) == _source(found)), None)
-        if entry is None:
-            yield f"the plugin lock has it from {_place(entries[0])}, not from {_place(found)}"
-            return
-        if entry.version != found.version:
-            yield f"the plugin lock has version {entry.version}, not {found.version}"
-        if entry.module != found.module and found.origin is not Origin.FILE:
-            yield f"the plugin lock has it in {entry.module}, not in {found.module}"
-        yield from _changed_files(entry, found)
-        package = plain(found.distribution or "")
-        for file, change in self._startup.items():
-            if change != "gone" and self._owners.get(file) == package:
-                yield f"{file}, which its package brings, is {change}"
-
 
 class Damaged(Watch):
     """Stands for a lock that cannot be read."""
@@ -109,21 +112,8 @@ class Damaged(Watch):
     def others(self) -> Iterator[Drift]:
         yield Drift(plugin=PLUGIN, detail=self._reason)
 
-    def _objections(self, found: Found) -> Iterator[str]:
-        if not is_bundled(found):
-            yield self._reason
-
-
-def _changed_files(entry: LockEntry, found: Found) -> Iterator[str]:
-    try:
-        changed = changes(entry.files, hashes_of(found))
-    except OSError as error:
-        yield f"its files cannot be read: {error}"
-        return
-    if changed:
-        named = [f"{name} is {change}" for name, change in changed.items()]
-        more = [f"{len(named) - MOST_NAMES} more"] if len(named) > MOST_NAMES else []
-        yield f"its files differ from the plugin lock: {', '.join(named[:MOST_NAMES] + more)}"
+    def objection(self, found: Found) -> str | None:
+        return None if found.origin is Origin.GIVEN or is_bundled(found) else self._reason
 
 
 def _source(plugin: LockEntry | Found) -> tuple[Origin, str]:

@@ -82,7 +82,12 @@ class PluginFolder:
     def misplaced(self) -> list[Path]:
         """Packages that stand beside the plugins, by name: folders of source, and archives."""
         with suppress(OSError):
-            return [path for path in sorted(self.path.iterdir()) if _is_package(path)]
+            return [
+                path
+                for path in sorted(self.path.iterdir())
+                if path.name.endswith((".whl", ".tar.gz"))
+                or any((path / name).is_file() for name in ("__init__.py", "pyproject.toml"))
+            ]
         return []
 
     def make(self) -> None:
@@ -200,7 +205,12 @@ def hashes_of(found: Sourced) -> dict[str, str]:
     ``__pycache__`` apart; a plugin without files has none. Raises OSError.
     """
     root, files = source_of(found)
-    return {file.relative_to(root).as_posix(): _digest(file) for file in files}
+    hashes = {}
+    for file in files:
+        with open(file, "rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        hashes[file.relative_to(root).as_posix()] = digest
+    return hashes
 
 
 def digest_of(found: Sourced) -> str:
@@ -220,9 +230,17 @@ def source_of(found: Sourced) -> tuple[Path, list[Path]]:
     path = None if found.path is None else Path(found.path)
     if path is not None and path.is_file():
         return path.parent, [path]
-    # The outermost package that is not a namespace, as an import would find it.
+    # As the interpreter looks, and then in the folder that it is about to look in.
     name, *deeper = found.module.split(".")
-    spec = _outermost(name, path)
+    spec: ModuleSpec | None = None
+    for finder in sys.meta_path:
+        with suppress(Exception):  # a finder may be anybody's code
+            spec = finder.find_spec(name, None)
+        if spec:
+            break
+    else:
+        spec = PathFinder.find_spec(name, [str(path)]) if path else None
+    # A namespace package has no code of its own: go down to the first one that has.
     while spec is not None and spec.origin is None and deeper:
         name = f"{name}.{deeper.pop(0)}"
         spec = PathFinder.find_spec(name, list(spec.submodule_search_locations or ()))
@@ -230,39 +248,17 @@ def source_of(found: Sourced) -> tuple[Path, list[Path]]:
         return Path(), []
     if spec.submodule_search_locations:
         home = Path(next(iter(spec.submodule_search_locations))).resolve()
-        return home.parent, sorted(_files(home))
+        # Links to folders are followed, as imports follow them, each folder once.
+        files, seen = list[Path](), set[str]()
+        for folder, inner, names in os.walk(home, followlinks=True):
+            place = os.path.realpath(folder)
+            if place not in seen:
+                files += (Path(folder, name) for name in names)
+            inner[:] = [name for name in inner if name != _COMPILED and place not in seen]
+            inner.sort()
+            seen.add(place)
+        return home.parent, sorted(files)
     if spec.origin is None or not spec.has_location:
         return Path(), []
     file = Path(spec.origin).resolve()
     return file.parent, [file]
-
-
-def _outermost(name: str, folder: Path | None) -> ModuleSpec | None:
-    """As the interpreter looks, and then in the folder that it is about to look in."""
-    for finder in sys.meta_path:
-        with suppress(Exception):  # a finder may be anybody's code
-            if spec := finder.find_spec(name, None):
-                return spec
-    return PathFinder.find_spec(name, [str(folder)]) if folder else None
-
-
-def _files(home: Path) -> Iterator[Path]:
-    """Links to folders are followed, as imports follow them, each folder once."""
-    seen = set()
-    for folder, inner, names in os.walk(home, followlinks=True):
-        place = os.path.realpath(folder)
-        inner[:] = sorted(name for name in inner if name != _COMPILED and place not in seen)
-        if place not in seen:
-            seen.add(place)
-            yield from (Path(folder, name) for name in names)
-
-
-def _digest(file: Path) -> str:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
-
-
-def _is_package(path: Path) -> bool:
-    if path.suffix == ".whl" or path.name.endswith(".tar.gz"):
-        return True
-    return any((path / name).is_file() for name in ("__init__.py", "pyproject.toml"))

@@ -90,65 +90,50 @@ class _Worker(threading.Thread):
     def run(self) -> None:
         with suppress(SystemExit):  # an interruption may arrive when the work is just done
             while (work := self.inbox.get()) is not None:
-                self.outbox.put(_failure_of(work))
+                failure = None
+                try:
+                    work()
+                except BaseException as error:  # SystemExit too: it is not our code
+                    failure = _describe(error)
+                self.outbox.put(failure)
 
     def dismiss(self) -> None:
         """End the thread after the work it has in hand."""
         self.inbox.put(None)
 
 
-def _failure_of(work: Callable[[], None]) -> PluginFailed | None:
-    try:
-        work()
-    except BaseException as error:  # also SystemExit and KeyboardInterrupt: it is not our code
-        return PluginFailed(_reason(error), *_trace(error))
-    return None
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, SystemExit):
-        return f"tried to end the process with sys.exit({error.code!r})"[:LONGEST_REASON]
-    try:
-        message = "".join(filter(str.isprintable, " ".join(str(error).split())))
-    except Exception:
-        message = "its message cannot be shown"
-    name = type(error).__name__
-    return f"{name}: {message}"[:LONGEST_REASON] if message else name
-
-
-def _trace(error: BaseException) -> tuple[str, str]:
-    """The traceback from the plugin's first line on, and the plugin's own line.
+def _describe(error: BaseException) -> PluginFailed:
+    """What went wrong, with the traceback from the plugin's first line on and its own last line.
 
     Made on the helper thread, because an exception's own methods are the plugin's too.
     """
-    try:
-        trace = _entered(error.__traceback__)
+    if isinstance(error, SystemExit):
+        reason = f"tried to end the process with sys.exit({error.code!r})"
+    else:
+        try:
+            message = "".join(filter(str.isprintable, " ".join(str(error).split())))
+        except Exception:
+            message = "its message cannot be shown"
+        reason = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    failure = PluginFailed(reason[:LONGEST_REASON])
+    with suppress(Exception):
+        trace, first = error.__traceback__, ""
+        # What leads to the plugin's code tells its author nothing.
+        while trace is not None:
+            first = trace.tb_frame.f_code.co_filename
+            if not first.startswith(_WAY_IN):
+                break
+            trace = trace.tb_next
         text = "".join(traceback.format_exception(type(error), error, trace))
-        return text, "" if isinstance(error, SyntaxError) else _place(trace)
-    except Exception:
-        return "", ""
-
-
-def _entered(trace: TracebackType | None) -> TracebackType | None:
-    """Where the plugin's code begins; what leads there tells its author nothing."""
-    while trace is not None and _file(trace).startswith(_WAY_IN):
-        trace = trace.tb_next
-    return trace
-
-
-def _place(trace: TracebackType | None) -> str:
-    """The last line of the file, or the package, that the first one is in."""
-    if trace is None:
-        return ""
-    first = _file(trace)
-    home = f"{dirname(first)}{sep}" if basename(first) == "__init__.py" else first
-    lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
-    file, line = [(file, line) for file, line in lines if file.startswith(home)][-1]
-    return f"{basename(file)}, line {line}"
-
-
-def _file(trace: TracebackType) -> str:
-    return trace.tb_frame.f_code.co_filename
+        if trace is None or isinstance(error, SyntaxError):
+            failure.trace = text
+        else:
+            # The last line that is in the file, or the package, of the first one.
+            home = f"{dirname(first)}{sep}" if basename(first) == "__init__.py" else first
+            lines = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
+            file, line = [(file, line) for file, line in lines if file.startswith(home)][-1]
+            failure.trace, failure.place = text, f"{basename(file)}, line {line}"
+    return failure
 
 
 def _interrupt(worker: threading.Thread) -> None:

@@ -16,7 +16,7 @@ from .core_packages import core_versions, plain
 from .discovery import Found, Origin
 from .files import PluginFolder, remove_below, scratch, write_lines
 from .missing import Missing, missing
-from .pip import CommandResult, Installer, InstallFailed, Run, insist
+from .pip import Installer, InstallFailed, Run, insist
 from .sources import CORE, distribution_of
 
 
@@ -32,20 +32,39 @@ def install(
 
     ``options`` go to the installer as they are. Raises InstallFailed, OSError.
     """
-    core = _core()
+    try:
+        core = core_versions()
+    except PackageNotFoundError:
+        reason = f"{CORE} is not installed as a package here, so nothing protects what it needs."
+        raise InstallFailed(f"{reason} Install plugins with pip itself.") from None
     with scratch() as place:
         constraints = place / "constraints.txt"
         write_lines(constraints, (f"{name}=={version}" for name, version in sorted(core.items())))
         words = ("--constraint", str(constraints), *packages, *options)
         if into is None:
-            _insist_here(run(tool.command("install", *words)))
+            try:
+                insist(run(tool.command("install", *words)))
+            except InstallFailed as failed:
+                site = sysconfig.get_path("purelib")
+                if os.access(site, os.W_OK):
+                    raise
+                advice = "--into data installs into the data directory."
+                raise InstallFailed(f"{failed} {site} cannot be written; {advice}") from None
             return
-        wanted = missing(tool, words, into, place, run)
-    for each in wanted:
+        additions = missing(tool, words, into, place, run)
+    for each in additions:
         if plain(each.name) in core:
             raise InstallFailed(f"{each.name} belongs to the gateway and is not installed twice.")
-    if wanted:
-        _put(wanted, options, into, run, tool)
+    if not additions:
+        return
+    into.make()
+    before = _files(into, additions, any_version=True)
+    exact = [each.requirement for each in additions]
+    target = ("--target", str(into.packages))
+    more = () if tool.is_uv else ("--upgrade", "--disable-pip-version-check")
+    insist(run(tool.command("install", "--no-deps", *target, *more, *exact, *options)))
+    # Installers with --target leave behind what an earlier version had and this one has not.
+    remove_below(into.packages, before - _files(into, additions))
 
 
 def uninstall(
@@ -71,50 +90,11 @@ def uninstall(
     insist(run(use.command("uninstall", *(() if use.is_uv else ("--yes",)), found.distribution)))
 
 
-def _insist_here(ended: CommandResult) -> None:
-    """Raises InstallFailed, which names the other place where this one is shut."""
-    place = sysconfig.get_path("purelib")
-    try:
-        insist(ended)
-    except InstallFailed as failed:
-        if os.access(place, os.W_OK):
-            raise
-        reason = (
-            f"{failed} {place} cannot be written; --into data installs into the data directory."
-        )
-        raise InstallFailed(reason) from None
-
-
-def _core() -> dict[str, str]:
-    try:
-        return core_versions()
-    except PackageNotFoundError:
-        reason = f"{CORE} is not installed as a package here, so nothing protects what it needs."
-        raise InstallFailed(f"{reason} Install plugins with pip itself.") from None
-
-
-def _put(
-    wanted: Sequence[Missing],
-    options: Sequence[str],
-    into: PluginFolder,
-    run: Run,
-    tool: Installer,
-) -> None:
-    """Install exactly these, and clear away what their earlier versions leave behind."""
-    into.make()
-    before = _files(into, wanted, any_version=True)
-    exact = [each.requirement for each in wanted]
-    place = ("--target", str(into.packages))
-    more = () if tool.is_uv else ("--upgrade", "--disable-pip-version-check")
-    insist(run(tool.command("install", "--no-deps", *place, *more, *exact, *options)))
-    remove_below(into.packages, before - _files(into, wanted))
-
-
 def _files(
-    folder: PluginFolder, wanted: Iterable[Missing], *, any_version: bool = False
+    folder: PluginFolder, additions: Iterable[Missing], *, any_version: bool = False
 ) -> set[Path]:
     """The files of these packages in the data directory."""
-    versions = {plain(each.name): each.version for each in wanted}
+    versions = {plain(each.name): each.version for each in additions}
     return {
         file
         for package in distributions(path=[str(folder.packages)])

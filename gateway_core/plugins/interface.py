@@ -1,6 +1,6 @@
 """The plugin author's door as it was in each version, kept in ``protocols.json``.
 
-An interface tells in plain text what each name is made of: fields with their
+An interface describes in plain text what each name is made of: fields with their
 types and defaults, methods with what they take and give, hooks with their
 arguments. ``tools/protocol.py`` writes the present one.
 """
@@ -18,7 +18,7 @@ from .protocol import listed
 
 FILE = "protocols.json"
 KIND = ""
-"""The member that tells what a name stands for, and the answer that a hook gives."""
+"""The member that says what a name stands for, and the answer that a hook gives."""
 
 Shape = Mapping[str, str]
 """Members of a name, each to what it is; a field has its type, `` = `` and its default."""
@@ -86,7 +86,13 @@ def gateway_of(version: str) -> KernelInterface:
             name=f"model-gateway {version}", speaks=release.speaks, interface=interface
         )
     if version in known.protocols:
-        return _of_protocol(int(version))
+        # It has this version for its own, and still understands the one before.
+        protocol = int(version)
+        return KernelInterface(
+            name=f"hook protocol {protocol}",
+            speaks=tuple(n for n in (protocol - 1, protocol) if str(n) in known.protocols),
+            interface=known.interfaces[known.protocols[version]],
+        )
     versions = listed([*sorted(known.protocols), *sorted(known.releases)])
     raise UnknownVersion(f"Nothing is known of version {version!r}; known are {versions}.")
 
@@ -103,6 +109,29 @@ def broken(promised: Interface, offered: Interface) -> Iterator[str]:
     yield from _broken("hook ", promised.hooks, offered.hooks)
 
 
+def _broken(
+    kind: str, promised: Mapping[str, Shape], offered: Mapping[str, Shape]
+) -> Iterator[str]:
+    for name, shape in promised.items():
+        label = f"{kind}{name}"
+        if name not in offered:
+            yield f"{label} is gone"
+            continue
+        for member, before in shape.items():
+            now = offered[name].get(member)
+            if now is None:
+                yield f"{label}.{member} is gone"
+                continue
+            is_same_type = before.partition(" = ")[0] == now.partition(" = ")[0]
+            # A field that could be left out must stay so; one that becomes optional harms nobody.
+            if not is_same_type or (is_optional(before) and not is_optional(now)):
+                yield f"{label}{f'.{member}' if member else ''} is {now}, and was {before}"
+        if shape.get(KIND) in ("struct", "protocol"):
+            for member in offered[name].keys() - shape.keys():
+                if not is_optional(offered[name][member]):
+                    yield f"{label}.{member} is new, and must be there"
+
+
 def is_optional(member: str) -> bool:
     """Whether a field may be left out."""
     return " = " in member
@@ -113,11 +142,11 @@ def takes_more(before: str, now: str) -> bool:
     was, is_now = _arguments(before), _arguments(now)
     if was is None or is_now is None:
         return False
-    names, wanted = was
+    names, rest = was
     further = [each for each in is_now[0] if each not in names]
     return (
         bool(further)
-        and is_now[1] == wanted
+        and is_now[1] == rest
         and [each for each in is_now[0] if each in names] == names
         and all(is_optional(each) for each in further)
     )
@@ -132,49 +161,10 @@ def _arguments(member: str) -> tuple[list[str], str] | None:
     except SyntaxError:
         return None
     assert isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
-    given = method.args
+    arguments = method.args
     named = [
         f"{ast.unparse(each)}{'' if default is None else f' = {ast.unparse(default)}'}"
-        for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     ]
-    given.kwonlyargs, given.kw_defaults = [], []
+    arguments.kwonlyargs, arguments.kw_defaults = [], []
     return named, ast.unparse(method)
-
-
-def _of_protocol(protocol: int) -> KernelInterface:
-    """A gateway that has this version for its own, and still understands the one before."""
-    known = book().protocols
-    speaks = tuple(each for each in (protocol - 1, protocol) if str(each) in known)
-    interface = book().interfaces[known[str(protocol)]]
-    return KernelInterface(name=f"hook protocol {protocol}", speaks=speaks, interface=interface)
-
-
-def _broken(
-    kind: str, promised: Mapping[str, Shape], offered: Mapping[str, Shape]
-) -> Iterator[str]:
-    for name, shape in promised.items():
-        if name not in offered:
-            yield f"{kind}{name} is gone"
-        else:
-            yield from (
-                f"{kind}{name}{difference}" for difference in _differences(shape, offered[name])
-            )
-
-
-def _differences(promised: Shape, offered: Shape) -> Iterator[str]:
-    for member, before in promised.items():
-        if member not in offered:
-            yield f".{member} is gone"
-        elif not _keeps(before, offered[member]):
-            yield f"{f'.{member}' if member else ''} is {offered[member]}, and was {before}"
-    if promised.get(KIND) in ("struct", "protocol"):
-        for member in offered.keys() - promised.keys():
-            if not is_optional(offered[member]):
-                yield f".{member} is new, and must be there"
-
-
-def _keeps(promised: str, offered: str) -> bool:
-    """Whether a field is of the type it was, and may be left out if it could be."""
-    return promised.partition(" = ")[0] == offered.partition(" = ")[0] and (
-        is_optional(offered) or not is_optional(promised)
-    )

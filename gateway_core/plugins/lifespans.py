@@ -1,4 +1,4 @@
-"""Runs the ``lifespan`` of a plugin where it can hold up nobody.
+"""Runs the ``lifespan`` of a plugin where it cannot hold up the gateway.
 
 Each has a task of its own, in which it is entered and left. What it raises, a
 background job of it that dies, or an attempt to end the process ends that task
@@ -13,7 +13,7 @@ from .asking import HOOK_LIMIT
 from .guard import PluginFailed
 
 CUT = 1.0
-"""Seconds that one which is told to stop may still take."""
+"""Seconds that a cancelled lifespan may still take."""
 
 log = logging.getLogger(__name__)
 

@@ -55,21 +55,39 @@ def load(
     for each import, in seconds; ``clock`` counts seconds.
     """
     manager, problems = _Manager(), list[Problem]()
-    note = partial(_note, problems)
-    found = sources.find(note, extra=extra, folder=folder, entry_points=entry_points)
-    _check_allowed(allowed, found, problems)
-    disabled = _disabled(folder, problems)
-    watch = _lock(folder if entry_points else None, found, problems)
+    found = sources.find(
+        lambda name, message: report(problems, Problem(name, message)),
+        extra=extra,
+        folder=folder,
+        entry_points=entry_points,
+    )
+    for name in sorted(allowed - {each.name for each in found}):
+        advice = "Install it, or take its name out of GATEWAY_LOAD_PLUGINS."
+        report(problems, Problem(name, "is on the allow list but not installed", advice=advice))
+    disabled = frozenset[str]()
+    try:
+        disabled = switches.disabled(folder) if folder else disabled
+    except FileDamaged as error:
+        advice = "Mend or remove the file; until then no plugin counts as switched off."
+        report(problems, Problem("disabled", str(error), advice=advice))
+    watch = drift.watch(folder if entry_points else None, found)
+    for each in watch.others() if watch else ():
+        report(problems, Problem(each.plugin, each.detail, fatal=each.bad, advice=drift.ADVICE))
     plugins: list[Plugin] = []
     with LoadGuard(limit) as guard:
-        for each in found:
-            plugins.append(
-                _unwanted(each, allowed, blocked, disabled)
-                or _locked(each, watch, problems)
-                or _doubled(each, plugins, problems)
-                or _faulty(each, problems)
-                or _loaded(each, manager, guard, problems, clock)
-            )
+        for plugin in found:
+            # What an operator has switched off is neither compared with the lock nor reported.
+            if plugin.name in blocked:
+                record = _record(plugin, State.BLOCKED)
+            elif allowed and plugin.name not in allowed:
+                record = _record(plugin, State.UNLISTED)
+            elif plugin.name in disabled:
+                record = _record(plugin, State.DISABLED)
+            else:
+                record = _refuse(plugin, watch, plugins, problems) or _import(
+                    plugin, manager, guard, problems, clock
+                )
+            plugins.append(record)
     return Loaded(manager, tuple(plugins), tuple(problems))
 
 
@@ -85,28 +103,6 @@ class _Manager(pluggy.PluginManager):
         if options is not None:
             options["tryfirst"] = options["trylast"] = False
         return options
-
-
-def _note(problems: list[Problem], name: str, message: str) -> None:
-    report(problems, Problem(name, message))
-
-
-def _check_allowed(
-    allowed: frozenset[str], found: Iterable[Found], problems: list[Problem]
-) -> None:
-    for name in sorted(allowed - {each.name for each in found}):
-        advice = "Install it, or take its name out of GATEWAY_LOAD_PLUGINS."
-        report(problems, Problem(name, "is on the allow list but not installed", advice=advice))
-
-
-def _disabled(folder: PluginFolder | None, problems: list[Problem]) -> frozenset[str]:
-    """The names that are switched off; none where that cannot be read."""
-    try:
-        return switches.disabled(folder) if folder else frozenset()
-    except FileDamaged as error:
-        advice = "Mend or remove the file; until then no plugin counts as switched off."
-        report(problems, Problem("disabled", str(error), advice=advice))
-        return frozenset()
 
 
 def _record(
@@ -133,62 +129,37 @@ def _record(
     )
 
 
-def _unwanted(
-    found: Found, allowed: frozenset[str], blocked: frozenset[str], disabled: frozenset[str]
+def _refuse(
+    found: Found, watch: drift.Watch | None, earlier: Iterable[Plugin], problems: list[Problem]
 ) -> Plugin | None:
-    if found.name in blocked:
-        return _record(found, State.BLOCKED)
-    if allowed and found.name not in allowed:
-        return _record(found, State.UNLISTED)
-    return _record(found, State.DISABLED) if found.name in disabled else None
-
-
-def _lock(
-    folder: PluginFolder | None, found: Iterable[Found], problems: list[Problem]
-) -> drift.Watch | None:
-    """What compares with the plugin lock, where it is on."""
-    watch = drift.watch(folder, found)
-    for each in watch.others() if watch else ():
-        report(problems, Problem(each.plugin, each.detail, fatal=each.bad, advice=drift.ADVICE))
-    return watch
-
-
-def _locked(found: Found, watch: drift.Watch | None, problems: list[Problem]) -> Plugin | None:
+    """The record of a plugin that is not to be imported, after reporting why; else None."""
     reason = watch.objection(found) if watch else None
-    if reason is None:
-        return None
-    report(problems, Problem(found.name, f"is not loaded: {reason}", advice=drift.ADVICE))
-    return _record(found, State.LOCKED, error=reason)
-
-
-def _doubled(found: Found, earlier: Iterable[Plugin], problems: list[Problem]) -> Plugin | None:
+    if reason is not None:
+        report(problems, Problem(found.name, f"is not loaded: {reason}", advice=drift.ADVICE))
+        return _record(found, State.LOCKED, error=reason)
+    # One that the lock refuses leaves its name to the next that has it.
     held = (other for other in earlier if other.state is not State.LOCKED)
     other = next((other for other in held if other.name == found.name), None)
-    if other is None:
-        return None
-    error = f"its name is taken by {_called(other)}"
-    message = f"{_called(found)} is not loaded: {error}"
-    report(
-        problems, Problem(found.name, message, advice="Keep one of the two: uninstall the other.")
-    )
-    return _record(found, State.FAILED, error=error)
+    if other is not None:
+        error = f"its name is taken by {_describe(other)}"
+        message = f"{_describe(found)} is not loaded: {error}"
+        advice = "Keep one of the two: uninstall the other."
+        report(problems, Problem(found.name, message, advice=advice))
+        return _record(found, State.FAILED, error=error)
+    if found.fault is not None:
+        message = f"could not be loaded: {found.fault}"
+        report(problems, Problem(found.name, message, fatal=True, advice=UNTIL_MENDED))
+        return _record(found, State.FAILED, error=found.fault)
+    return None
 
 
-def _called(plugin: Found | Plugin) -> str:
+def _describe(plugin: Found | Plugin) -> str:
     if plugin.origin is Origin.FILE:
         return str(plugin.path)
     return plugin.distribution or "a plugin that was handed over"
 
 
-def _faulty(found: Found, problems: list[Problem]) -> Plugin | None:
-    if found.fault is None:
-        return None
-    message = f"could not be loaded: {found.fault}"
-    report(problems, Problem(found.name, message, fatal=True, advice=UNTIL_MENDED))
-    return _record(found, State.FAILED, error=found.fault)
-
-
-def _loaded(
+def _import(
     found: Found,
     manager: pluggy.PluginManager,
     guard: LoadGuard,
@@ -231,21 +202,14 @@ def _register(
     hooks = tuple(sorted(caller.name for caller in callers if caller.has_spec()))
     taken = {each.name: i.argnames for each in callers for i in _own([each], name)}
     notes = protocols.remarks(protocol, taken)
-    return protocol, hooks, [*_unknown(callers, name), *notes]
-
-
-def _unknown(callers: Iterable[pluggy.HookCaller], plugin: str) -> list[str]:
-    return [
-        f"there is no hook {caller.name}{_alike(caller.name)}"
-        for caller in callers
-        if not caller.has_spec() and not all(impl.optionalhook for impl in _own([caller], plugin))
-    ]
-
-
-def _alike(hook: str) -> str:
-    known = [name for name in vars(hookspecs) if not name.startswith("_")]
-    near = get_close_matches(hook, known, n=1, cutoff=0.8)
-    return f"; is {near[0]} meant?" if near else ""
+    unknown = []
+    known = [hook for hook in vars(hookspecs) if not hook.startswith("_")]
+    for caller in callers:
+        if not caller.has_spec() and not all(i.optionalhook for i in _own([caller], name)):
+            near = get_close_matches(caller.name, known, n=1, cutoff=0.8)
+            hint = f"; is {near[0]} meant?" if near else ""
+            unknown.append(f"there is no hook {caller.name}{hint}")
+    return protocol, hooks, [*unknown, *notes]
 
 
 def _own(callers: Iterable[pluggy.HookCaller], plugin: str) -> Iterator[pluggy.HookImpl]:

@@ -1,7 +1,7 @@
 """The provider manifest: a pure function of the registered providers.
 
 Sidecars read it to serve simple vendors themselves. Nothing secret can leave:
-of a login flow, a URL builder and a session pool it is told only that they
+of a login flow, a URL builder and a session pool it says only that they
 are there. Field order is that of the structs below and providers are sorted
 by id, so equal providers always give equal bytes.
 
@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Struct
 
 from ..contracts.kinds import Kind
-from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec
 
 SCHEMA_VERSION = 1
@@ -135,22 +134,58 @@ def manifest_url(
 def entry(spec: ProviderSpec) -> ManifestEntry:
     """What the manifest says of one provider."""
     reasons = sidecar_reasons(spec)
-    # Other writers of JSON put a whole number without ``.0``.
+    auth = auth_type(spec)
+    tags = {
+        "apikey": auth == "apikey",
+        "oauth": spec.oauth is not None or auth == "oauth",
+        "responses": spec.responses_url is not None,
+        "passthrough-models": spec.passthrough_models,
+        "custom-executor": _executor(spec) != DEFAULT_EXECUTOR,
+        "sidecar-candidate": not reasons,
+    }
+    usual_header = "x-api-key" if spec.format == X_API_KEY_FORMAT else "Authorization"
+    timeout = spec.timeout_ms
+    if timeout is not None and float(timeout).is_integer():
+        timeout = int(timeout)  # Other writers of JSON put a whole number without ``.0``.
     return ManifestEntry(
         id=spec.id,
         alias=spec.alias,
         aliases=spec.aliases,
         format=spec.format,
         executor=_executor(spec),
-        auth=_auth(spec),
-        endpoints=_endpoints(spec),
-        capabilities=_capabilities(spec, is_eligible=not reasons),
+        auth=AuthEntry(
+            type=auth,
+            header=spec.auth.header or usual_header,
+            prefix="Bearer" if spec.auth.scheme == "bearer" else spec.auth.prefix,
+        ),
+        endpoints=ManifestEndpoints(
+            base_url=spec.base_url,
+            base_urls=spec.base_urls,
+            responses_base_url=spec.responses_url,
+            chat_path=spec.chat_path,
+            models_url=spec.models_url,
+            headers=dict(sorted(spec.headers.items())),
+            url_suffix=spec.url_suffix,
+        ),
+        capabilities=tuple(sorted(tag for tag, holds in tags.items() if holds)),
         passthrough_models=spec.passthrough_models,
         default_context_length=spec.default_context,
-        timeout_ms=int(spec.timeout_ms)
-        if spec.timeout_ms is not None and float(spec.timeout_ms).is_integer()
-        else spec.timeout_ms,
-        models=tuple(_model(model) for model in spec.models),
+        timeout_ms=timeout,
+        models=tuple(
+            ModelEntry(
+                id=model.id,
+                name=model.name,
+                context_length=model.context,
+                max_output_tokens=model.max_output,
+                tool_calling=model.tools,
+                supports_reasoning=model.reasoning,
+                supports_vision=model.vision,
+                unsupported_params=model.unsupported,
+                target_format=model.format,
+                kind=None if model.kind is Kind.LLM else model.kind.value,
+            )
+            for model in spec.models
+        ),
         sidecar=Sidecar(eligible=not reasons, reasons=reasons),
     )
 
@@ -179,52 +214,3 @@ def sidecar_reasons(spec: ProviderSpec) -> tuple[str, ...]:
 
 def _executor(spec: ProviderSpec) -> str:
     return spec.executor.name if spec.executor else DEFAULT_EXECUTOR
-
-
-def _auth(spec: ProviderSpec) -> AuthEntry:
-    usual = "x-api-key" if spec.format == X_API_KEY_FORMAT else "Authorization"
-    return AuthEntry(
-        type=auth_type(spec),
-        header=spec.auth.header or usual,
-        prefix="Bearer" if spec.auth.scheme == "bearer" else spec.auth.prefix,
-    )
-
-
-def _endpoints(spec: ProviderSpec) -> ManifestEndpoints:
-    return ManifestEndpoints(
-        base_url=spec.base_url,
-        base_urls=spec.base_urls,
-        responses_base_url=spec.responses_url,
-        chat_path=spec.chat_path,
-        models_url=spec.models_url,
-        headers=dict(sorted(spec.headers.items())),
-        url_suffix=spec.url_suffix,
-    )
-
-
-def _capabilities(spec: ProviderSpec, *, is_eligible: bool) -> tuple[str, ...]:
-    auth = auth_type(spec)
-    tags = {
-        "apikey": auth == "apikey",
-        "oauth": spec.oauth is not None or auth == "oauth",
-        "responses": spec.responses_url is not None,
-        "passthrough-models": spec.passthrough_models,
-        "custom-executor": _executor(spec) != DEFAULT_EXECUTOR,
-        "sidecar-candidate": is_eligible,
-    }
-    return tuple(sorted(tag for tag, holds in tags.items() if holds))
-
-
-def _model(model: Model) -> ModelEntry:
-    return ModelEntry(
-        id=model.id,
-        name=model.name,
-        context_length=model.context,
-        max_output_tokens=model.max_output,
-        tool_calling=model.tools,
-        supports_reasoning=model.reasoning,
-        supports_vision=model.vision,
-        unsupported_params=model.unsupported,
-        target_format=model.format,
-        kind=None if model.kind is Kind.LLM else model.kind.value,
-    )

@@ -1,14 +1,13 @@
 """What has to be put beside the installed packages so that something more works.
 
-The installer is asked to work it out without doing it. Packages of the data
-directory count as installed where the installer can be told so.
+The installer works it out in a dry run. Packages of the data
+directory count as installed where the installer has an option for it.
 """
 
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -38,28 +37,27 @@ def missing(
     tool: Installer, words: Sequence[str], into: PluginFolder, scratch: Path, run: Run
 ) -> list[Missing]:
     """What ``words`` (constraints, packages, options) need. Raises InstallFailed."""
+    packages = []
     if tool.is_uv:
         output = insist(run(tool.command("install", "--dry-run", *words), listen=True))
-        return [_planned(match) for match in _PLANNED.finditer(output)]
+        for match in _PLANNED.finditer(output):
+            name, url = match["name"], match["url"]
+            exact = f"{name} @ {url}" if url else match[1]
+            packages.append(Missing(name=name, requirement=exact))
+        return packages
     report = scratch / "report.json"
     pip = [sys.executable, "-c", _BESIDE, str(into.packages)]
     insist(run([*pip, "install", "--dry-run", "--report", str(report), *words]))
-    return [_reported(entry) for entry in read_json(report)["install"]]
-
-
-def _planned(match: re.Match[str]) -> Missing:
-    name, url = match["name"], match["url"]
-    return Missing(name=name, requirement=f"{name} @ {url}" if url else match[1])
-
-
-def _reported(entry: dict[str, Any]) -> Missing:
-    """From pip's report: https://pip.pypa.io/en/stable/reference/installation-report/."""
-    metadata, download = entry["metadata"], entry["download_info"]
-    url = download["url"]
-    if "vcs_info" in download:
-        url = f"{download['vcs_info']['vcs']}+{url}@{download['vcs_info']['commit_id']}"
-    marks = [f"subdirectory={download['subdirectory']}"] if "subdirectory" in download else []
-    digest = download.get("archive_info", {}).get("hashes", {}).get("sha256")
-    marks += [f"sha256={digest}"] if digest else []
-    exact = f"{metadata['name']} @ {url}" + (f"#{'&'.join(marks)}" if marks else "")
-    return Missing(name=metadata["name"], version=metadata["version"], requirement=exact)
+    # The report's members: https://pip.pypa.io/en/stable/reference/installation-report/.
+    for entry in read_json(report)["install"]:
+        metadata, download = entry["metadata"], entry["download_info"]
+        url = download["url"]
+        if "vcs_info" in download:
+            url = f"{download['vcs_info']['vcs']}+{url}@{download['vcs_info']['commit_id']}"
+        marks = [f"subdirectory={download['subdirectory']}"] if "subdirectory" in download else []
+        digest = download.get("archive_info", {}).get("hashes", {}).get("sha256")
+        marks += [f"sha256={digest}"] if digest else []
+        name, version = metadata["name"], metadata["version"]
+        exact = f"{name} @ {url}" + (f"#{'&'.join(marks)}" if marks else "")
+        packages.append(Missing(name=name, version=version, requirement=exact))
+    return packages

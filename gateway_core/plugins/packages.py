@@ -1,7 +1,6 @@
 """What a plugin's package says about itself."""
 
 from email.message import Message
-from importlib.metadata import Distribution
 from typing import cast
 
 from msgspec import Struct
@@ -28,27 +27,24 @@ class Package(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def package_of(plugin: Plugin, folder: PluginFolder) -> Package:
+    """What the metadata of a plugin's package says; of a single file, what its docstring does."""
     if plugin.origin is Origin.FILE and plugin.path:
         return Package(summary=docstring_of(plugin.path))
-    found = None
-    if plugin.distribution:
-        found = distribution_of(plugin.distribution, plugin.origin, folder)
-    return Package() if found is None else _describe(found)
-
-
-def _describe(package: Distribution) -> Package:
+    name = plugin.distribution
+    package = distribution_of(name, plugin.origin, folder) if name else None
+    if package is None:
+        return Package()
     metadata = cast(Message, package.metadata)
-    named = dict(_address(line) for line in metadata.get_all("Project-URL") or ())
-    named["home page"] = metadata.get("Home-page", "")
+    homes = {}
+    # https://packaging.python.org/en/latest/specifications/core-metadata/#project-url-multiple-use
+    for line in metadata.get_all("Project-URL") or ():
+        label, _, url = line.partition(",")
+        homes[label.strip().lower()] = url.strip()
+    homes["home page"] = metadata.get("Home-page", "")
     return Package(
         summary=metadata.get("Summary"),
-        home=next((named[name] for name in _HOMES if named.get(name)), None),
+        home=next((homes[name] for name in _HOMES if homes.get(name)), None),
         license=metadata.get("License-Expression") or metadata.get("License"),
         author=metadata.get("Author") or metadata.get("Author-email"),
         requires=tuple(package.requires or ()),
     )
-
-
-def _address(line: str) -> tuple[str, str]:
-    name, _, url = line.partition(",")
-    return name.strip().lower(), url.strip()

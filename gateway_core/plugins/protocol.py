@@ -50,27 +50,21 @@ def remarks(protocol: int, taken: Mapping[str, tuple[str, ...]]) -> list[str]:
     version raises ProtocolMismatch; a newer one works with a note, and so does
     one that goes with its version.
     """
-    odd = {argument for arguments in taken.values() for argument in arguments} & ARGUMENTS.keys()
-    remarks_of_all = (
-        _remark(protocol, argument, [hook for hook in sorted(taken) if argument in taken[hook]])
-        for argument in sorted(odd)
-    )
-    return [remark for remark in remarks_of_all if remark]
-
-
-def _remark(protocol: int, argument: str, hooks: Iterable[str]) -> str:
-    """What to tell of one argument; empty when it belongs to the version. See remarks."""
-    versions = ARGUMENTS[argument]
-    seen = f"{argument}, asked for by {' and '.join(hooks)},"
-    if protocol > max(versions):
-        raise ProtocolMismatch(f"{seen} is not in hook protocol {protocol}; see {POLICY}")
-    if protocol < min(versions):
-        came = f"{seen} came with hook protocol {min(versions)}"
-        return f"{came}: say {MARK} = {min(versions)}; see {POLICY}"
-    if max(versions) >= CURRENT:
-        return ""
-    end = f"hook protocol {protocol}, which goes when hook protocol {CURRENT + 1} comes"
-    return f"speaks {end}: {seen} goes with it; see {POLICY}"
+    notes = []
+    limited = {argument for arguments in taken.values() for argument in arguments}
+    for argument in sorted(limited & ARGUMENTS.keys()):
+        hooks = " and ".join(hook for hook in sorted(taken) if argument in taken[hook])
+        usage = f"{argument}, asked for by {hooks},"
+        first, last = min(ARGUMENTS[argument]), max(ARGUMENTS[argument])
+        if protocol > last:
+            raise ProtocolMismatch(f"{usage} is not in hook protocol {protocol}; see {POLICY}")
+        if protocol < first:
+            advice = f"say {MARK} = {first}; see {POLICY}"
+            notes.append(f"{usage} came with hook protocol {first}: {advice}")
+        elif last < CURRENT:
+            end = f"hook protocol {protocol}, which goes when hook protocol {CURRENT + 1} comes"
+            notes.append(f"speaks {end}: {usage} goes with it; see {POLICY}")
+    return notes
 
 
 def listed(words: Iterable[object]) -> str:

@@ -49,7 +49,7 @@ EARLY_HOOKS = (
 LATER_HOOKS = frozenset({"register_routes", "lifespan", "register_commands"})
 """Asked by others, once the registry stands."""
 MOST_FAULTS = 5
-"""How many faults of one answer are told."""
+"""How many faults of one answer are reported."""
 RUNTIME = "runtime"
 """Stands for a plugin where a provider was added while the gateway runs."""
 RUNTIME_ONLY = frozenset({RUNTIME})
@@ -99,13 +99,13 @@ def build(
     """
     settings = settings or settings_of(loaded, limit=limit)
     draft = _Draft(Registry(problems=(*loaded.problems, *settings.problems)))
-    given = _ask(loaded.manager, draft.problems, settings, limit)
+    replies = _ask(loaded.manager, draft.problems, settings, limit)
     first = frozenset(plugin.name for plugin in loaded.plugins if has_precedence(plugin)) | trusted
-    draft.add_formats(_in_order(given["register_formats"], first))
-    draft.add_providers(_in_order(given["register_providers"], first), first)
+    draft.add_formats(_in_order(replies["register_formats"], first))
+    draft.add_providers(_in_order(replies["register_providers"], first), first)
     draft.settle_variables(first)
-    draft.add_interceptors(given["register_interceptors"])
-    draft.add_servers(_in_order(given["register_servers"], first))
+    draft.add_interceptors(replies["register_interceptors"])
+    draft.add_servers(_in_order(replies["register_servers"], first))
     return draft.freeze(_conclude(plugin, loaded.manager, draft) for plugin in loaded.plugins)
 
 
@@ -133,8 +133,8 @@ def with_problems(registry: Registry, problems: Iterable[Problem]) -> Registry:
     return replace(registry, plugins=tuple(plugins), problems=(*registry.problems, *later))
 
 
-def _in_order(given: Iterable[tuple[str, Any]], first: frozenset[str]) -> list[tuple[str, Any]]:
-    return sorted(given, key=lambda answer: answer[0] not in first)
+def _in_order(replies: Iterable[tuple[str, Any]], first: frozenset[str]) -> list[tuple[str, Any]]:
+    return sorted(replies, key=lambda answer: answer[0] not in first)
 
 
 def _ask(
@@ -143,16 +143,16 @@ def _ask(
     settings: PluginSettings,
     limit: float,
 ) -> dict[str, list[tuple[str, Any]]]:
-    given = {}
+    by_hook = {}
     _take_out_failed(manager, problems)
     for name in EARLY_HOOKS:
         hook = getattr(manager.hook, name)
-        given[name] = answers(hook, problems, settings.given, limit=limit)
+        by_hook[name] = answers(hook, problems, settings.given, limit=limit)
         _take_out_failed(manager, problems)
     failed = _failed(problems)
     return {
         name: [(plugin, answer) for plugin, answer in replies if plugin not in failed]
-        for name, replies in given.items()
+        for name, replies in by_hook.items()
     }
 
 
@@ -170,14 +170,11 @@ def _conclude(plugin: Plugin, manager: pluggy.PluginManager, draft: "_Draft") ->
     if plugin.state is not State.LOADED:
         return plugin
     error = next((p.message for p in draft.problems if p.fatal and p.plugin == plugin.name), None)
-    if plugin.name not in draft.credited and not _has_later_hooks(plugin, manager):
-        error = error or draft.refused.get(plugin.name)
+    if error is None and plugin.name not in draft.credited:
+        callers = manager.get_hookcallers(manager.get_plugin(plugin.name)) or []
+        if not any(caller.name in LATER_HOOKS for caller in callers):
+            error = draft.refused.get(plugin.name)
     return plugin if error is None else replace(plugin, state=State.FAILED, error=error)
-
-
-def _has_later_hooks(plugin: Plugin, manager: pluggy.PluginManager) -> bool:
-    callers = manager.get_hookcallers(manager.get_plugin(plugin.name)) or []
-    return any(caller.name in LATER_HOOKS for caller in callers)
 
 
 class _Draft:
@@ -199,8 +196,8 @@ class _Draft:
         self.refused: dict[str, str] = {}
         """Plugins, to the first reason why an answer of theirs was refused."""
 
-    def add_formats(self, given: Iterable[tuple[str, WireFormat]]) -> None:
-        for plugin, wire in given:
+    def add_formats(self, answers: Iterable[tuple[str, WireFormat]]) -> None:
+        for plugin, wire in answers:
             label = _label("format", wire)
             if not self._is_sound(plugin, label, partial(format_faults, wire)):
                 continue
@@ -209,11 +206,17 @@ class _Draft:
                 self._refuse(plugin, f"{label} is refused: plugin {holder} already brings it")
                 continue
             self.credited.add(plugin)
-            self.formats[wire.id] = self._with_free_paths(plugin, wire)
+            held = {e.path: id for id, other in self.formats.items() for e in other.endpoints}
+            free = tuple(endpoint for endpoint in wire.endpoints if endpoint.path not in held)
+            for path in sorted({endpoint.path for endpoint in wire.endpoints} & held.keys()):
+                holder = f"format {held[path]!r} of plugin {self.format_plugins[held[path]]}"
+                self._note(plugin, label, f"the path {path} is served by {holder}")
+            is_whole = len(free) == len(wire.endpoints)
+            self.formats[wire.id] = wire if is_whole else replace(wire, endpoints=free)
             self.format_plugins[wire.id] = plugin
 
     def add_providers(
-        self, given: Iterable[tuple[str, ProviderSpec]], first: frozenset[str] = RUNTIME_ONLY
+        self, answers: Iterable[tuple[str, ProviderSpec]], first: frozenset[str] = RUNTIME_ONLY
     ) -> None:
         """Add all ids before any alias, so that no alias stands in the way of an id.
 
@@ -221,7 +224,7 @@ class _Draft:
         """
         vendor_formats = {id for id, wire in self.formats.items() if wire.vendor is not None}
         added = []
-        for plugin, spec in given:
+        for plugin, spec in answers:
             label = _label("provider", spec)
             if not self._is_sound(plugin, label, partial(provider_faults, spec, vendor_formats)):
                 continue
@@ -238,8 +241,27 @@ class _Draft:
             self.names[spec.id] = spec.id
             added.append(spec.id)
         for id in added:
-            self._add_aliases(self.providers[id])
-            self._add_beginnings(self.providers[id])
+            spec = self.providers[id]
+            plugin, label = self.provider_plugins[spec.id], _label("provider", spec)
+            taken, free = set[str](), list[str]()
+            for alias in (spec.alias, *spec.aliases):
+                if alias is not None and self.names.setdefault(alias, spec.id) != spec.id:
+                    taken.add(alias)
+                    self._note(plugin, label, f"the alias is left out: {self._holder(alias)}")
+            for beginning in spec.beginnings:
+                holder = self.beginnings.setdefault(beginning, spec.id)
+                if holder == spec.id:
+                    free.append(beginning)
+                else:
+                    message = f"models that begin with {beginning!r} belong to provider {holder!r}"
+                    self._note(plugin, label, message)
+            if taken or len(free) < len(spec.beginnings):
+                self.providers[spec.id] = replace(
+                    spec,
+                    alias=None if spec.alias in taken else spec.alias,
+                    aliases=tuple(alias for alias in spec.aliases if alias not in taken),
+                    beginnings=tuple(free),
+                )
 
     def settle_variables(self, first: frozenset[str]) -> None:
         """Take variables from providers that have no right to them."""
@@ -252,9 +274,9 @@ class _Draft:
         ):
             self.providers[spec.id] = sealed(spec)
 
-    def add_interceptors(self, given: Iterable[tuple[str, Interceptor]]) -> None:
+    def add_interceptors(self, answers: Iterable[tuple[str, Interceptor]]) -> None:
         sound: list[tuple[int, str, Interceptor]] = []
-        for plugin, interceptor in given:
+        for plugin, interceptor in answers:
             place = partial(_placed, sound, plugin, interceptor)
             if self._is_sound(plugin, "interceptor", place):
                 self.credited.add(plugin)
@@ -262,8 +284,8 @@ class _Draft:
         self.interceptors = tuple(interceptor for _, _, interceptor in sound)
         self.interceptor_plugins = tuple(plugin for _, plugin, _ in sound)
 
-    def add_servers(self, given: Iterable[tuple[str, ServerSpec]]) -> None:
-        for plugin, server in given:
+    def add_servers(self, answers: Iterable[tuple[str, ServerSpec]]) -> None:
+        for plugin, server in answers:
             if not self._is_sound(plugin, "server", partial(server_faults, server)):
                 continue
             if server.name in self.servers:
@@ -311,42 +333,6 @@ class _Draft:
         provider = self.names[name]
         plugin = self.provider_plugins[provider]
         return f"{name!r} already stands for provider {provider!r} of plugin {plugin}"
-
-    def _add_aliases(self, spec: ProviderSpec) -> None:
-        """Give the provider its further names, without those that are taken."""
-        plugin, label, taken = self.provider_plugins[spec.id], _label("provider", spec), set()
-        for alias in (spec.alias, *spec.aliases):
-            if alias is not None and self.names.setdefault(alias, spec.id) != spec.id:
-                taken.add(alias)
-                self._note(plugin, label, f"the alias is left out: {self._holder(alias)}")
-        if taken:
-            self.providers[spec.id] = replace(
-                spec,
-                alias=None if spec.alias in taken else spec.alias,
-                aliases=tuple(alias for alias in spec.aliases if alias not in taken),
-            )
-
-    def _add_beginnings(self, spec: ProviderSpec) -> None:
-        """Give the provider the models that begin so, without beginnings that are taken."""
-        free = []
-        for beginning in spec.beginnings:
-            holder = self.beginnings.setdefault(beginning, spec.id)
-            if holder == spec.id:
-                free.append(beginning)
-            else:
-                message = f"models that begin with {beginning!r} belong to provider {holder!r}"
-                self._note(self.provider_plugins[spec.id], _label("provider", spec), message)
-        if len(free) < len(spec.beginnings):
-            self.providers[spec.id] = replace(spec, beginnings=tuple(free))
-
-    def _with_free_paths(self, plugin: str, wire: WireFormat) -> WireFormat:
-        """The format without the endpoints whose path another format serves."""
-        held = {e.path: id for id, other in self.formats.items() for e in other.endpoints}
-        free = tuple(endpoint for endpoint in wire.endpoints if endpoint.path not in held)
-        for path in sorted({endpoint.path for endpoint in wire.endpoints} & held.keys()):
-            holder = f"format {held[path]!r} of plugin {self.format_plugins[held[path]]}"
-            self._note(plugin, _label("format", wire), f"the path {path} is served by {holder}")
-        return wire if len(free) == len(wire.endpoints) else replace(wire, endpoints=free)
 
 
 def sealed(spec: ProviderSpec) -> ProviderSpec:

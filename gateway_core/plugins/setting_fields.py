@@ -1,4 +1,4 @@
-"""What a plugin declares as its settings: one struct, looked at once and told field by field.
+"""What a plugin declares as its settings: one struct, inspected once and described field by field.
 
 A field is secret when its annotation says so, or when its name does, such as
 ``api_key``; ``Meta(extra={"secret": False})`` says that such a name is none.
@@ -66,8 +66,9 @@ class Declared(Struct, frozen=True, kw_only=True):
 def declared(plugin: str, struct: object) -> Declared:
     """Look at what a plugin says its settings are. Runs the plugin's code. Raises Unsound."""
     if not (isinstance(struct, type) and issubclass(struct, Struct)):
-        raise Unsound(f"expected a Struct type, got {_kind(struct)}")
-    faults = [*_form_faults(struct), *_field_faults(plugin, struct)]
+        kind = struct if isinstance(struct, type) else type(struct)
+        raise Unsound(f"expected a Struct type, got {kind.__name__}")
+    faults = list(_faults(plugin, struct))
     if faults:
         raise Unsound("; ".join(faults))
     try:
@@ -77,26 +78,39 @@ def declared(plugin: str, struct: object) -> Declared:
         raise Unsound(f"a default does not fit its type: {error}") from None
     except (TypeError, ValueError) as error:
         raise Unsound(f"it cannot be written as JSON: {error}") from None
-    return Declared(
-        plugin=plugin, struct=struct, fields=described(plugin, struct), shape=_shape(struct)
+    fields = msgspec.structs.fields(struct)
+    shape = msgspec.defstruct(
+        f"{struct.__name__}Change",
+        [(field.name, Union[field.type, UnsetType], UNSET) for field in fields],  # noqa: UP007
+        rename={field.name: field.encode_name for field in fields},
+        frozen=True,
+        kw_only=True,
+        forbid_unknown_fields=True,
     )
+    return Declared(plugin=plugin, struct=struct, fields=described(plugin, struct), shape=shape)
 
 
 def described(plugin: str, struct: type[Struct]) -> tuple[SettingField, ...]:
     """The fields of a sound declaration, in their order."""
-    properties, others = _schemas(struct)
-    value = struct()
-    return tuple(
-        SettingField(
-            name=field.encode_name,
-            type=_words(properties[field.encode_name], others),
-            description=_description(properties[field.encode_name]),
-            default=shown(getattr(value, field.name), secret=_is_secret(field)),
-            secret=_is_secret(field),
-            variable=variable(plugin, field.name),
+    document = msgspec.json.schema(struct)
+    others: Mapping[str, Schema] = document["$defs"]
+    properties = others[document["$ref"].removeprefix(_REFERENCE)]["properties"]
+    value, fields = struct(), []
+    for field in _inspected(struct):
+        member, secret = properties[field.encode_name], _is_secret(field)
+        # A Meta on one arm of a union puts its description into that arm.
+        schemas = (member, *member.get("anyOf", ()))
+        fields.append(
+            SettingField(
+                name=field.encode_name,
+                type=_words(member, others),
+                description=next((s["description"] for s in schemas if "description" in s), None),
+                default=shown(getattr(value, field.name), secret=secret),
+                secret=secret,
+                variable=variable(plugin, field.name),
+            )
         )
-        for field in _inspected(struct)
-    )
+    return tuple(fields)
 
 
 def secret_texts(value: Struct) -> Iterator[str]:
@@ -124,7 +138,7 @@ def masked(text: str, secrets: Iterable[str]) -> str:
 
 
 def shown(value: object, *, secret: bool) -> Any:
-    """A value as JSON for whoever looks; a secret that is set is masked."""
+    """A value as JSON for display; a secret that is set is masked."""
     if secret:
         return MASK if value else None
     return msgspec.to_builtins(value)
@@ -150,19 +164,12 @@ def schema(found: Declared) -> dict[str, Any]:
     return {"$schema": DIALECT, **document}
 
 
-def _kind(value: object) -> str:
-    return value.__name__ if isinstance(value, type) else type(value).__name__
-
-
-def _form_faults(struct: type[Struct]) -> Iterator[str]:
+def _faults(plugin: str, struct: type[Struct]) -> Iterator[str]:
     form = struct.__struct_config__
     if not form.frozen:
         yield "the struct is not frozen"
     if form.array_like or form.tag is not None:
         yield "the struct is no plain JSON object: it is array_like or has a tag"
-
-
-def _field_faults(plugin: str, struct: type[Struct]) -> Iterator[str]:
     variables: dict[str, str] = {}
     every = msgspec.structs.fields(struct)
     if len(every) > MOST_FIELDS:
@@ -175,18 +182,6 @@ def _field_faults(plugin: str, struct: type[Struct]) -> Iterator[str]:
         other = variables.setdefault(variable(plugin, field.name), field.name)
         if other != field.name:
             yield f"{field.name!r} and {other!r} have one process variable"
-
-
-def _shape(struct: type[Struct]) -> type[Struct]:
-    every = msgspec.structs.fields(struct)
-    return msgspec.defstruct(
-        f"{struct.__name__}Change",
-        [(field.name, Union[field.type, UnsetType], UNSET) for field in every],  # noqa: UP007
-        rename={field.name: field.encode_name for field in every},
-        frozen=True,
-        kw_only=True,
-        forbid_unknown_fields=True,
-    )
 
 
 def _inspected(struct: type[Struct]) -> tuple[inspect.Field, ...]:
@@ -230,18 +225,6 @@ def _parts(kind: object) -> Iterator[object]:
         for name in kind.__struct_fields__:
             value = getattr(kind, name)
             yield from value if isinstance(value, tuple) else (value,)
-
-
-def _schemas(struct: type[Struct]) -> tuple[Mapping[str, Schema], Mapping[str, Schema]]:
-    """The schema of each member, and those they refer to."""
-    document = msgspec.json.schema(struct)
-    others = document["$defs"]
-    return others[document["$ref"].removeprefix(_REFERENCE)]["properties"], others
-
-
-def _description(member: Schema) -> str | None:
-    every = (member, *member.get("anyOf", ()))
-    return next((each["description"] for each in every if "description" in each), None)
 
 
 def _words(member: Schema, others: Mapping[str, Schema]) -> str:

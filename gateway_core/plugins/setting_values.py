@@ -4,12 +4,13 @@
 default  ◀  stored  ◀  handed over by the embedding program  ◀  process variable
 ```
 
-What stands further right wins. A value that does not fit is told and left
+What stands further right wins. A value that does not fit is reported and left
 out, so the next one to its left counts. Members that nobody declares are left
 alone: they belong to an older or a newer version of the plugin.
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from enum import StrEnum
 from itertools import chain
 from typing import Any
@@ -54,7 +55,7 @@ class SettingRefused(ValueError):
 
 
 class Layers(Struct, frozen=True, kw_only=True):
-    """What is said about one plugin's settings, besides their defaults."""
+    """What sets one plugin's settings, besides their defaults."""
 
     stored: PluginDocument
     program: Document
@@ -147,17 +148,19 @@ def misfit(found: Declared, name: str, value: Any) -> str | None:
 def _read(found: Declared, field: SettingField, text: str) -> Any:
     """The value in a variable: text where the setting takes it, else JSON, else a bare word.
 
-    Raises Refused.
+    Raises SettingRefused.
     """
-    decoded = _json(text)
+    decoded: Any = text
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        decoded = msgspec.json.decode(text)
     if is_deep(decoded):
         raise SettingRefused(f"it is nested more than {DEEPEST} levels deep")
     for strict, value in ((True, text), (True, decoded), (False, text)):
         try:
-            given = msgspec.convert({field.name: value}, found.shape, strict=strict)
+            converted = msgspec.convert({field.name: value}, found.shape, strict=strict)
         except (Exception, SystemExit, KeyboardInterrupt):  # a struct's own checks, as below
             continue
-        return msgspec.to_builtins(given)[field.name]
+        return msgspec.to_builtins(converted)[field.name]
     raise SettingRefused(f"it is to hold {field.type}")
 
 
@@ -169,28 +172,17 @@ def is_deep(value: object, most: int = DEEPEST) -> bool:
     return most == 0 or any(is_deep(each, most - 1) for each in members)
 
 
-def _json(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return text
-
-
 def value_of(found: Declared, members: Document) -> Struct:
-    """The plugin's own struct. Raises Refused."""
+    """The plugin's own struct. Raises SettingRefused."""
     try:
         return msgspec.convert(dict(members), found.struct)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        message = _words(error)  # A struct's own checks are the plugin's code.
+        # A struct's own checks are the plugin's code, and so is the text of what they raise.
+        message = type(error).__name__
+        with suppress(Exception):
+            message = str(error) or message
     secrets = (members[name] for name in found.secrets & members.keys())
     raise SettingRefused(masked(message, chain.from_iterable(map(texts, secrets))))
-
-
-def _words(error: BaseException) -> str:
-    try:
-        return str(error) or type(error).__name__
-    except Exception:
-        return type(error).__name__
 
 
 def owners_of(found: Iterable[Declared]) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
+import pluggy
 from msgspec import UNSET, Struct
 
 from ..contracts.errors import BadRequest
@@ -58,8 +59,13 @@ class PluginSettings:
         self._in_force = {name: self._settled(each) for name, each in self._declared.items()}
         self._begun = {name: each.value for name, each in self._in_force.items()}
         self.problems = list(problems)
-        """Told when the gateway started."""
-        for problem in (*self._faults(), *strays(self._declared, owners, variables, program)):
+        """Found when the gateway started."""
+        faults = [
+            Problem(name, fault, advice=SET_RIGHT)
+            for name, each in self._in_force.items()
+            for fault in each.faults
+        ]
+        for problem in (*faults, *strays(self._declared, owners, variables, program)):
             report(self.problems, problem)
 
     def take(self, stored: Mapping[str, PluginDocument]) -> None:
@@ -98,7 +104,7 @@ class PluginSettings:
         then, now = self._begun[plugin], self._in_force[plugin].value
         return bool(msgspec.to_builtins(then) != msgspec.to_builtins(now))
 
-    def changes(self, plugin: str, wanted: Document) -> dict[str, Any]:
+    def changes(self, plugin: str, document: Document) -> dict[str, Any]:
         """What a document changes: UNSET goes back to the default, a mask changes nothing.
 
         ``null`` is a value where the setting takes it and else brings the
@@ -106,7 +112,7 @@ class PluginSettings:
         """
         found = self._declared[plugin]
         changes: dict[str, Any] = {}
-        for name, value in wanted.items():
+        for name, value in document.items():
             if value == MASK and name in found.secrets:
                 continue
             fault = self._guarded(partial(misfit, found, name, value))
@@ -143,13 +149,6 @@ class PluginSettings:
             message = f"its check of its settings {failure.reason}, so the defaults count"
             return InForce(value=found.struct(), faults=(message,))
 
-    def _faults(self) -> list[Problem]:
-        return [
-            Problem(name, fault, advice=SET_RIGHT)
-            for name, each in self._in_force.items()
-            for fault in each.faults
-        ]
-
     def _layers(self, plugin: str, stored: PluginDocument) -> Layers:
         program = self._program.get(plugin, {})
         return Layers(stored=stored, program=program, variables=self._variables)
@@ -179,18 +178,13 @@ def settings_of(
                 reason = failure.reason.removeprefix(f"{Unsound.__name__}: ")
                 message = f"its settings are refused: {reason}"
                 report(problems, Problem(plugin, message, fatal=True))
-    at_start = frozenset(each.plugin for each in found if _takes_settings(loaded, each.plugin))
-    return PluginSettings(
-        found, variables, program, stored, problems, at_start=at_start, limit=limit
-    )
-
-
-def _takes_settings(loaded: Loaded, plugin: str) -> bool:
-    """Whether one of its hooks takes them when the gateway starts."""
-    callers = loaded.manager.get_hookcallers(loaded.manager.get_plugin(plugin)) or []
-    return any(
-        impl.plugin_name == plugin and "settings" in impl.argnames
-        for caller in callers
-        if caller.name != "register_commands"
+    at_start = {each.plugin for each in found} & {
+        impl.plugin_name
+        for name, caller in vars(loaded.manager.hook).items()
+        if name != "register_commands" and isinstance(caller, pluggy.HookCaller)
         for impl in caller.get_hookimpls()
+        if "settings" in impl.argnames
+    }
+    return PluginSettings(
+        found, variables, program, stored, problems, at_start=frozenset(at_start), limit=limit
     )

@@ -44,18 +44,12 @@ def find(
     found = [*handed_over(extra)]
     if entry_points:
         found += installed(report)
-        if folder is not None:
-            found += _in_folder(folder, report)
+    if entry_points and folder is not None:
+        try:
+            found += [*in_packages(folder, report), *dropins(folder)]
+        except PermissionError as error:
+            report("plugins", f"{folder.path} cannot be looked through: {error.strerror}")
     return sorted(found, key=lambda each: (_ORDER[each.origin], each.name, each.distribution or ""))
-
-
-def _in_folder(folder: PluginFolder, report: Report) -> list[Found]:
-    """The operator's own plugins; none, and told, where one may not look."""
-    try:
-        return [*in_packages(folder, report), *dropins(folder)]
-    except PermissionError as error:
-        report("plugins", f"{folder.path} cannot be looked through: {error.strerror}")
-        return []
 
 
 def dropins(folder: PluginFolder) -> Iterator[Found]:

@@ -5,9 +5,9 @@ These are the ``.pth`` files, and the modules ``sitecustomize`` and ``usercustom
 
 import os
 import site
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import distributions
 from pathlib import Path
 
 from msgspec import Struct
@@ -31,8 +31,21 @@ def startup_files(*more: Path) -> dict[str, str]:
 
     Raises OSError.
     """
-    files = (file for place in _places(more) for file in _in(place))
-    return {str(file): digest for file in files for digest in hashes_of(StartupFile(file)).values()}
+    user = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
+    hashes: dict[str, str] = {}
+    for place in dict.fromkeys([*map(Path, (*site.getsitepackages(), *user)), *more]):
+        files = []
+        with suppress(OSError):
+            files = [
+                place / name
+                for name in sorted(os.listdir(place))
+                if name.endswith(SUFFIX) or name.partition(".")[0] in MODULES
+            ]
+            files += [place / name / "__init__.py" for name in MODULES]
+            files = [file for file in files if file.is_file()]
+        for file in files:
+            hashes |= {str(file): digest for digest in hashes_of(StartupFile(file)).values()}
+    return hashes
 
 
 def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
@@ -45,36 +58,9 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]
 
 def owners(files: Iterable[str]) -> dict[str, str]:
     """The package that each of these files belongs to, plainly spelled; no stray ones."""
-    wanted = set(files)
-    places = sorted({os.path.dirname(file) for file in wanted})
-    return {
-        file: plain(package.name)
-        for place in places
-        for package in distributions(path=[place])
-        for file in _listed(package) & wanted
-    }
-
-
-def _places(more: Iterable[Path]) -> Iterator[Path]:
-    user = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
-    yield from dict.fromkeys([*map(Path, (*site.getsitepackages(), *user)), *more])
-
-
-def _in(place: Path) -> list[Path]:
-    with suppress(OSError):
-        files = [
-            place / name
-            for name in sorted(os.listdir(place))
-            if (name.endswith(SUFFIX) or name.partition(".")[0] in MODULES)
-        ]
-        packages = [place / name / "__init__.py" for name in MODULES]
-        return [file for file in (*files, *packages) if file.is_file()]
-    return []
-
-
-def _listed(package: Distribution) -> set[str]:
-    """The files that a package says are its own."""
-    try:
-        return {str(file.locate()) for file in package.files or ()}
-    except Exception:  # a damaged package fails in whatever way it is damaged
-        return set()
+    paths, owned = set(files), dict[str, str]()
+    for package in distributions(path=sorted({os.path.dirname(file) for file in paths})):
+        with suppress(Exception):  # a damaged package fails in whatever way it is damaged
+            listed = {str(file.locate()) for file in package.files or ()}
+            owned |= dict.fromkeys(listed & paths, plain(package.name))
+    return owned

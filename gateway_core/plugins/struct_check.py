@@ -44,7 +44,7 @@ def _explained(where: str, value: object, annotation: Any) -> Iterator[str]:
 
 @cache
 def check_of(annotation: Any) -> Check:
-    """A function that tells whether a value fits an annotation.
+    """A function that checks whether a value fits an annotation.
 
     Understands classes, structs, protocols, unions, ``tuple[X, ...]``,
     mappings and callables, which is what the contracts are made of.
@@ -53,13 +53,31 @@ def check_of(annotation: Any) -> Check:
     if annotation is Any:
         return lambda value: True
     if origin in (Union, UnionType):
-        return _either(inner)
+        # Plain classes first and in one go: nearly every union is a class or ``None``.
+        plain = tuple(
+            option
+            for option in inner
+            if isinstance(option, type)
+            and option is not Any
+            and get_origin(option) is None
+            and not issubclass(option, Struct)
+            and not getattr(option, "_is_protocol", False)
+        )
+        is_plain = _instance(*plain)
+        others = tuple(check_of(option) for option in inner if option not in plain)
+        if not others:
+            return is_plain
+        return lambda value: is_plain(value) or any(check(value) for check in others)
     if origin is tuple:
-        return _every(check_of(inner[0]))
+        fits = check_of(inner[0])
+        return lambda value: isinstance(value, tuple) and all(map(fits, value))
     if origin is Callable:
         return callable
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _mapping(check_of(inner[0]), check_of(inner[1]))
+        key, member = map(check_of, inner)
+        return lambda value: (
+            isinstance(value, Mapping) and all(map(key, value)) and all(map(member, value.values()))
+        )
     if getattr(annotation, "_is_protocol", False):
         return _protocol(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Struct):
@@ -68,39 +86,8 @@ def check_of(annotation: Any) -> Check:
 
 
 def _instance(*kinds: Any) -> Check:
-    wanted = (*kinds, int) if float in kinds else kinds
-    return lambda value: isinstance(value, wanted)
-
-
-def _either(options: tuple[Any, ...]) -> Check:
-    """Plain classes first and in one go: nearly every union is a class or ``None``."""
-    plain = tuple(option for option in options if _is_plain(option))
-    is_plain = _instance(*plain)
-    others = tuple(check_of(option) for option in options if option not in plain)
-    if not others:
-        return is_plain
-    return lambda value: is_plain(value) or any(check(value) for check in others)
-
-
-def _is_plain(annotation: Any) -> bool:
-    """Whether belonging to the class is all that is asked of a value."""
-    return (
-        isinstance(annotation, type)
-        and annotation is not Any
-        and get_origin(annotation) is None
-        and not issubclass(annotation, Struct)
-        and not getattr(annotation, "_is_protocol", False)
-    )
-
-
-def _every(check: Check) -> Check:
-    return lambda value: isinstance(value, tuple) and all(map(check, value))
-
-
-def _mapping(key: Check, member: Check) -> Check:
-    return lambda value: (
-        isinstance(value, Mapping) and all(map(key, value)) and all(map(member, value.values()))
-    )
+    classes = (*kinds, int) if float in kinds else kinds
+    return lambda value: isinstance(value, classes)
 
 
 def _protocol(kind: type) -> Check:

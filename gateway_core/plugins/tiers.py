@@ -18,14 +18,12 @@ give itself a tier.
 import pkgutil
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from .discovery import Found
 from .files import FileDamaged, PluginFolder, digest_of
 
 if TYPE_CHECKING:
@@ -105,18 +103,6 @@ def shipped() -> Mapping[str, Result]:
 def current_digest(plugin: "Plugin") -> str:
     """Of the plugin's files; empty where there are none, or they cannot be read."""
     try:
-        return digest_of(
-            Found(
-                name=plugin.name,
-                module=plugin.module,
-                load=partial(_not_here, plugin.name),
-                origin=plugin.origin,
-                path=Path(plugin.path) if plugin.path else None,
-            )
-        )
+        return digest_of(plugin)
     except OSError:
         return ""
-
-
-def _not_here(name: str) -> object:
-    raise ImportError(f"{name} is looked at and not loaded")

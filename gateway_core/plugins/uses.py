@@ -94,8 +94,11 @@ def uses_of(found: Found) -> Uses:
             try:
                 files.append(_file(name, path))
             except (SyntaxError, ValueError, ImportError) as error:
+                # A syntax error's text repeats the line, which stands beside it already.
                 line = getattr(error, "lineno", None) or 1
-                unread.append((UseLocation(name.as_posix(), line), _describe_error(error)))
+                reason = error.msg if isinstance(error, SyntaxError) else error
+                location = UseLocation(name.as_posix(), line)
+                unread.append((location, f"it is no Python that can be read: {reason}"))
     return Uses(
         protocol=_protocol(files, found.module),
         names=_every(files, _names),
@@ -116,27 +119,16 @@ def _file(name: Path, path: Path) -> _File:
     loader = SourceFileLoader(module, str(path))
     tree = ast.parse(loader.get_source(module) or "")
     nodes = tuple(ast.walk(tree))
-    return _File(module, name.as_posix(), nodes, tuple(tree.body), _bound(nodes))
-
-
-def _describe_error(error: BaseException) -> str:
-    """A syntax error's own words; its place is told beside it."""
-    why = error.msg if isinstance(error, SyntaxError) else error
-    return f"it is no Python that can be read: {why}"
-
-
-def _bound(nodes: Iterable[ast.AST]) -> dict[str, str]:
-    """What imports of the door bind."""
     bound = {}
     for node in nodes:
         if isinstance(node, ast.ImportFrom):
-            for name, full in _imported(node):
-                bound[name.asname or name.name] = full
+            for alias, full in _imported(node):
+                bound[alias.asname or alias.name] = full
         elif isinstance(node, ast.Import):
-            for name in node.names:
-                if _is_door(name.name):
-                    bound[name.asname or DOOR] = name.name if name.asname else DOOR
-    return bound
+            for alias in node.names:
+                if _is_door(alias.name):
+                    bound[alias.asname or DOOR] = alias.name if alias.asname else DOOR
+    return _File(module, name.as_posix(), nodes, tuple(tree.body), bound)
 
 
 def _imported(node: ast.ImportFrom) -> Iterator[tuple[ast.alias, str]]:
@@ -155,19 +147,13 @@ def _names(file: _File) -> Iterator[Taken]:
     for node in file.nodes:
         if isinstance(node, ast.ImportFrom):
             yield from (Taken(full, file.place(node)) for _, full in _imported(node))
-        elif isinstance(node, ast.Attribute):
-            yield from _reached(file, node)
-
-
-def _reached(file: _File, node: ast.Attribute) -> Iterator[Taken]:
-    """``gateway_core.Model``, or ``Kind.LLM``."""
-    if not isinstance(node.value, ast.Name) or node.value.id not in file.bound:
-        return
-    holder = file.bound[node.value.id]
-    if holder == DOOR:
-        yield Taken(node.attr, file.place(node))
-    else:
-        yield Taken(holder, file.place(node), node.attr)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            # ``gateway_core.Model``, or ``Kind.LLM``.
+            holder = file.bound.get(node.value.id)
+            if holder == DOOR:
+                yield Taken(node.attr, file.place(node))
+            elif holder is not None:
+                yield Taken(holder, file.place(node), node.attr)
 
 
 def _calls(file: _File) -> Iterator[UsedCall]:
@@ -190,50 +176,35 @@ def _meaning(file: _File, node: ast.expr) -> str | None:
 
 def _hooks(file: _File) -> Iterator[Hook]:
     for node in file.nodes:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for mark in node.decorator_list:
-                bare = mark.func if isinstance(mark, ast.Call) else mark
-                if _meaning(file, bare) == MARKER:
-                    yield Hook(_hook_name(node.name, mark), _arguments(node), file.place(node))
-
-
-def _hook_name(function: str, mark: ast.expr) -> str:
-    """The function's own, unless the mark says another."""
-    words = mark.keywords if isinstance(mark, ast.Call) else ()
-    named = (word.value for word in words if word.arg == "specname")
-    names = (word.value for word in named if isinstance(word, ast.Constant))
-    return str(next(names, function))
-
-
-def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """Those that the gateway gives: the ones without a default."""
-    given = (*node.args.posonlyargs, *node.args.args)
-    free = given[: len(given) - len(node.args.defaults)]
-    return tuple(argument.arg for argument in free if argument.arg != "self")
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        positional = (*node.args.posonlyargs, *node.args.args)
+        # The gateway passes the arguments that have no default.
+        passed = positional[: len(positional) - len(node.args.defaults)]
+        arguments = tuple(argument.arg for argument in passed if argument.arg != "self")
+        for mark in node.decorator_list:
+            name, keywords, marker = node.name, list[ast.keyword](), mark
+            if isinstance(mark, ast.Call):
+                marker, keywords = mark.func, mark.keywords
+            for keyword in keywords:
+                if keyword.arg == "specname" and isinstance(keyword.value, ast.Constant):
+                    name = str(keyword.value.value)
+            if _meaning(file, marker) == MARKER:
+                yield Hook(name, arguments, file.place(node))
 
 
 def _protocol(files: list[_File], module: str) -> int | None:
     """What the plugin's own module says; ``None`` when it says something that is not plain."""
-    own_files = [file for file in files if len(files) == 1 or file.module == module]
-    own = [node for file in own_files for node in file.top]
-    values: list[ast.expr | None] = [
-        node.value
-        for node in own
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        and MARK in map(_target, node.targets if isinstance(node, ast.Assign) else [node.target])
-    ]
+    own = [file for file in files if len(files) == 1 or file.module == module]
+    is_imported, values = False, list[ast.expr | None]()
+    for node in (node for file in own for node in file.top):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id == MARK for target in targets):
+                values.append(node.value)
+        elif isinstance(node, ast.ImportFrom):
+            is_imported = is_imported or MARK in {name.asname or name.name for name in node.names}
     if not values:
-        return None if any(MARK in _taken_in(node) for node in own) else UNSAID
-    last = values[-1]
-    value = last.value if isinstance(last, ast.Constant) else None
+        return None if is_imported else UNSAID
+    value = values[-1].value if isinstance(values[-1], ast.Constant) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _target(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _taken_in(node: ast.stmt) -> set[str]:
-    """Names that come from another module."""
-    names = node.names if isinstance(node, ast.ImportFrom) else ()
-    return {name.asname or name.name for name in names}

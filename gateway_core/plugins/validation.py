@@ -2,7 +2,7 @@
 
 A fault sets the whole format or provider aside. What can be left out without
 harming the rest (a model row, an alias, a second service of one kind) is left
-out by :func:`mended`, which tells of each. Nothing here raises for anything a
+out by :func:`mended`, which reports each. Nothing here raises for anything a
 plugin wrote.
 """
 
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from ..contracts.interceptor import Interceptor
+from ..contracts.kinds import Kind
 from ..contracts.model import Model
 from ..contracts.provider import ProviderSpec, Service
 from ..contracts.server import ServerSpec
@@ -41,14 +42,59 @@ def format_faults(wire: object) -> list[str]:
     """Why a wire format cannot be used; empty when it can."""
     if not isinstance(wire, WireFormat):
         return [f"expected a WireFormat, got {type(wire).__name__}"]
-    return list(misfits(wire, WireFormat)) or list(_format_faults(wire))
+    faults = list(misfits(wire, WireFormat))
+    if faults:
+        return faults
+    faults += _id_faults(wire.id)
+    if wire.client is None and wire.vendor is None:
+        faults.append("has neither a client nor a vendor side")
+    if wire.client is None and wire.endpoints:
+        faults.append("has endpoints but no client side")
+    for endpoint in wire.endpoints:
+        if not endpoint.path.startswith("/"):
+            faults.append(f"the endpoint path {endpoint.path!r} does not begin with a slash")
+    return [*faults, *_header_faults(wire.headers), *_url_faults("base_url", wire.base_url)]
 
 
 def provider_faults(spec: object, vendor_formats: Container[str]) -> list[str]:
     """Why a provider cannot be used; ``vendor_formats`` are those that vendors speak."""
     if not isinstance(spec, ProviderSpec):
         return [f"expected a ProviderSpec, got {type(spec).__name__}"]
-    return list(misfits(spec, ProviderSpec)) or list(_provider_faults(spec, vendor_formats))
+    faults = list(misfits(spec, ProviderSpec))
+    if faults:
+        return faults
+    faults += _id_faults(spec.id)
+    if spec.format not in vendor_formats:
+        faults.append(f"speaks the format {spec.format!r}, but {_absent(spec.format)}")
+    faults += _url_faults("base_url", spec.base_url)
+    for url in spec.base_urls:
+        faults += _url_faults("base_urls", url)
+    faults += _url_faults("responses_url", spec.responses_url)
+    for name, url in spec.other_formats.items():
+        faults += _url_faults(f"other_formats[{name!r}]", url)
+    faults += _url_faults("models_url", spec.models_url, is_base=False)
+    if spec.oauth is not None:
+        faults += _url_faults("authorize_url", spec.oauth.authorize_url, is_base=False)
+        faults += _url_faults("token_url", spec.oauth.token_url, is_base=False)
+    for host in spec.hosts:
+        if not _host.fullmatch(host):
+            faults.append(
+                f"hosts must hold names of hosts in small letters, without a path: {host!r}"
+            )
+        elif "*" in host and not is_bounded(host.partition("://")[2] or host):
+            faults.append(f"the host {host!r} may hold no * in its last two labels")
+    if spec.chat_path is not None and not spec.chat_path.startswith("/"):
+        faults.append("chat_path does not begin with a slash")
+    if spec.timeout_ms is not None and not 0 < spec.timeout_ms <= LONGEST_TIMEOUT_MS:
+        faults.append("timeout_ms must be above zero and at most a day")
+    if not _is_token_count(spec.default_context):
+        faults.append("default_context is no number of tokens")
+    faults += _header_faults(spec.headers)
+    for name in sorted(CREDENTIAL_HEADERS & spec.headers.keys()):
+        faults.append(f"headers hold {name!r}, which belongs to an account")
+    if spec.auth.header is not None:
+        faults += _header_faults({spec.auth.header.lower(): ""})
+    return faults
 
 
 def interceptor_faults(interceptor: object) -> list[str]:
@@ -69,54 +115,35 @@ def mended(spec: ProviderSpec, vendor_formats: Container[str], report: Report) -
     """The provider without the parts that cannot be used; itself when all can."""
     left_out: list[str] = []
     note = left_out.append
-    formats, models = _spoken(spec, vendor_formats, note)
-    parts = {
-        "alias": next(_sound_aliases([] if spec.alias is None else [spec.alias], note), None),
-        "aliases": tuple(_sound_aliases(spec.aliases, note)),
-        "models": tuple(_sound_models(models, note)),
-        "services": tuple(_sound_services(spec.services, note)),
-        "other_formats": formats,
-    }
+    formats = {name: url for name, url in spec.other_formats.items() if name in vendor_formats}
+    models = [each for each in spec.models if each.format is None or each.format in vendor_formats]
+    model_counts = Counter(each.format for each in spec.models if each.format is not None)
+    for name in dict.fromkeys((*spec.other_formats, *model_counts)):
+        if name not in vendor_formats:
+            count = model_counts[name]
+            too = "" if not count else f", with {count} {'model' if count == 1 else 'models'}"
+            note(f"the format {name!r} is left out{too}: {_absent(name)}")
+    alias = next(_sound_aliases([] if spec.alias is None else [spec.alias], note), None)
+    aliases = tuple(_sound_aliases(spec.aliases, note))
+    sound_models = tuple(_sound_models(models, note))
+    services: dict[Kind, Service] = {}
+    for service in spec.services:
+        if service.kind in services:
+            note(f"the service {service.kind.value} is listed twice")
+        else:
+            services[service.kind] = service
     for message in left_out:
         report(message)
-    return replace(spec, **parts) if left_out else spec
-
-
-def _format_faults(wire: WireFormat) -> Iterator[str]:
-    yield from _id_faults(wire.id)
-    if wire.client is None and wire.vendor is None:
-        yield "has neither a client nor a vendor side"
-    if wire.client is None and wire.endpoints:
-        yield "has endpoints but no client side"
-    for endpoint in wire.endpoints:
-        if not endpoint.path.startswith("/"):
-            yield f"the endpoint path {endpoint.path!r} does not begin with a slash"
-    yield from _header_faults(wire.headers)
-    yield from _url_faults("base_url", wire.base_url, base=True)
-
-
-def _provider_faults(spec: ProviderSpec, vendor_formats: Container[str]) -> Iterator[str]:
-    yield from _id_faults(spec.id)
-    if spec.format not in vendor_formats:
-        yield f"speaks the format {spec.format!r}, but {_absent(spec.format)}"
-    for name, url, base in _urls(spec):
-        yield from _url_faults(name, url, base=base)
-    for host in spec.hosts:
-        if not _host.fullmatch(host):
-            yield f"hosts must hold names of hosts in small letters, without a path: {host!r}"
-        elif "*" in host and not is_bounded(host.partition("://")[2] or host):
-            yield f"the host {host!r} may hold no * in its last two labels"
-    if spec.chat_path is not None and not spec.chat_path.startswith("/"):
-        yield "chat_path does not begin with a slash"
-    if spec.timeout_ms is not None and not 0 < spec.timeout_ms <= LONGEST_TIMEOUT_MS:
-        yield "timeout_ms must be above zero and at most a day"
-    if not _is_token_count(spec.default_context):
-        yield "default_context is no number of tokens"
-    yield from _header_faults(spec.headers)
-    for name in sorted(CREDENTIAL_HEADERS & spec.headers.keys()):
-        yield f"headers hold {name!r}, which belongs to an account"
-    if spec.auth.header is not None:
-        yield from _header_faults({spec.auth.header.lower(): ""})
+    if not left_out:
+        return spec
+    return replace(
+        spec,
+        alias=alias,
+        aliases=aliases,
+        models=sound_models,
+        services=tuple(services.values()),
+        other_formats=formats,
+    )
 
 
 def _id_faults(id: str) -> Iterator[str]:
@@ -124,21 +151,8 @@ def _id_faults(id: str) -> Iterator[str]:
         yield f"the id {id!r} may hold only small letters, digits and . _ - and no mark in front"
 
 
-def _urls(spec: ProviderSpec) -> Iterator[tuple[str, str | None, bool]]:
-    """Each URL with its field's name and whether paths are put behind it."""
-    yield "base_url", spec.base_url, True
-    for url in spec.base_urls:
-        yield "base_urls", url, True
-    yield "responses_url", spec.responses_url, True
-    for name, url in spec.other_formats.items():
-        yield f"other_formats[{name!r}]", url, True
-    yield "models_url", spec.models_url, False
-    if spec.oauth is not None:
-        yield "authorize_url", spec.oauth.authorize_url, False
-        yield "token_url", spec.oauth.token_url, False
-
-
-def _url_faults(name: str, url: str | None, *, base: bool) -> Iterator[str]:
+def _url_faults(name: str, url: str | None, *, is_base: bool = True) -> Iterator[str]:
+    """What is wrong with a URL; ``is_base`` when paths are put behind it."""
     if url is None:
         return
     try:
@@ -154,9 +168,9 @@ def _url_faults(name: str, url: str | None, *, base: bool) -> Iterator[str]:
     is_web = parts.scheme in {"http", "https"} and bool(host)
     if not (is_template or is_web) or not url.isprintable() or " " in url:
         yield f"{name} must be an http or https URL: {url!r}"
-    if base and url.endswith("/"):
+    if is_base and url.endswith("/"):
         yield f"{name} ends with a slash: {url!r}"
-    if base and ("?" in url or "#" in url):
+    if is_base and ("?" in url or "#" in url):
         yield f"{name} has a query, so no path can follow it: {url!r}"
 
 
@@ -182,21 +196,6 @@ def _sound_aliases(aliases: Iterable[str], report: Report) -> Iterator[str]:
             report(f"the alias {alias!r} is left out: it may hold no slash and no space")
 
 
-def _spoken(
-    spec: ProviderSpec, vendor_formats: Container[str], report: Report
-) -> tuple[dict[str, str], list[Model]]:
-    """The other formats that are loaded, and the models that speak a loaded one."""
-    formats = {name: url for name, url in spec.other_formats.items() if name in vendor_formats}
-    models = [each for each in spec.models if each.format is None or each.format in vendor_formats]
-    silent = Counter(each.format for each in spec.models if each.format is not None)
-    for name in dict.fromkeys((*spec.other_formats, *silent)):
-        if name not in vendor_formats:
-            count = silent[name]
-            too = "" if not count else f", with {count} {'model' if count == 1 else 'models'}"
-            report(f"the format {name!r} is left out{too}: {_absent(name)}")
-    return formats, models
-
-
 def _absent(name: str) -> str:
     """Why a format that no plugin registers cannot be used, and what to install for it."""
     reason = "no vendor format of that name is loaded"
@@ -220,13 +219,3 @@ def _sound_models(models: Iterable[Model], report: Report) -> Iterator[Model]:
 
 def _is_token_count(number: int | None) -> bool:
     return number is None or 0 < number < MOST_TOKENS
-
-
-def _sound_services(services: Iterable[Service], report: Report) -> Iterator[Service]:
-    seen = set()
-    for service in services:
-        if service.kind in seen:
-            report(f"the service {service.kind.value} is listed twice")
-        else:
-            seen.add(service.kind)
-            yield service

@@ -40,7 +40,12 @@ class FailureLog:
             return
         self._seen.add(type(error))
         self._logged_at = now
-        why, advice = _explained(error)
+        if isinstance(error, StorageFull):
+            why, advice = "the disk takes no more data", FULL
+        elif isinstance(error, StorageUnavailable):
+            why, advice = str(error.__cause__ or error.message), SHUT
+        else:
+            why, advice = f"{type(error).__name__}: {error}".rstrip(": ."), ""
         so_far = f" ({self._times} times in {now - self._since:.0f} s)" if self._times > 1 else ""
         message = " ".join(filter(None, (f"{self._work} fails{so_far}: {why}.", advice)))
         # What is wrong with the database is in the words; a mistake of our own is in the trace.
@@ -55,12 +60,3 @@ class FailureLog:
             self._log.warning(message, self._work, self._times, lasted)
             self._times = 0
             self._seen.clear()
-
-
-def _explained(error: Exception) -> tuple[str, str]:
-    """Why it failed, and what to do about it."""
-    if isinstance(error, StorageFull):
-        return "the disk takes no more data", FULL
-    if isinstance(error, StorageUnavailable):
-        return str(error.__cause__ or error.message), SHUT
-    return f"{type(error).__name__}: {error}".rstrip(": ."), ""

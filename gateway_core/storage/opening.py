@@ -28,6 +28,11 @@ SEALED = (
 """Every table and column that holds sealed text, or nothing."""
 _PROOF = "master_key_proof"
 _PROOF_TEXT = "gateway"
+"""A text in the database that only the right master key opens."""
+_PUT_PROOF = """
+    INSERT INTO meta (key, value) VALUES (:key, :value)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value
+"""
 
 
 class Storage(Struct, frozen=True):
@@ -77,7 +82,10 @@ async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storag
     database = await open_sqlite(data_dir.database, expected=started)
     try:
         await migrate(database, packaged_migrations(database.engine), clock)
-        sealed = await _holds_secrets(database)
+        sealed = False
+        for table, column in SEALED:
+            query = f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL LIMIT 1"
+            sealed = sealed or bool(await database.fetch(query))
         vault = Vault(data_dir.master_key(mint=not sealed))
         if not await _fits(vault, database):
             if sealed:
@@ -85,19 +93,15 @@ async def open_storage(data_dir: DataDir, *, clock: Clock = time.time) -> Storag
                     f"{data_dir.path / 'master-key'} is not the key that the secrets in the "
                     "database were sealed with. Put the right file back from a backup."
                 )
-            await _prove(vault, database)
+            proof = vault.seal_for("proof").close(
+                _PROOF_TEXT, table="meta", column="value", row=_PROOF
+            )
+            await database.execute(_PUT_PROOF, key=_PROOF, value=proof)
         data_dir.mark_started()
     except BaseException:
         await database.close()
         raise
     return Storage(database, vault)
-
-
-async def _holds_secrets(database: Database) -> bool:
-    for table, column in SEALED:
-        if await database.fetch(f"SELECT 1 FROM {table} WHERE {column} IS NOT NULL LIMIT 1"):
-            return True
-    return False
 
 
 async def _fits(vault: Vault, database: Database) -> bool:
@@ -112,16 +116,3 @@ async def _fits(vault: Vault, database: Database) -> bool:
         )
     except SealBroken:
         return False
-
-
-async def _prove(vault: Vault, database: Database) -> None:
-    """Leave a text that only this master key opens."""
-    proof = vault.seal_for("proof").close(_PROOF_TEXT, table="meta", column="value", row=_PROOF)
-    await database.execute(
-        """
-        INSERT INTO meta (key, value) VALUES (:key, :value)
-        ON CONFLICT (key) DO UPDATE SET value = excluded.value
-        """,
-        key=_PROOF,
-        value=proof,
-    )

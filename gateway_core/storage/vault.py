@@ -60,7 +60,14 @@ class Seal:
     def open(self, sealed: str, *, table: str, column: str, row: str) -> str:
         """The text. Raises SealBroken when it was altered, moved or sealed with another key."""
         try:
-            data = _read(sealed)
+            version, _, encoded = sealed.partition(".")
+            if version != VERSION:
+                raise ValueError("unknown version")
+            padding = "=" * (-len(encoded) % 4)
+            data = b64decode(encoded + padding, altchars=b"-_", validate=True)
+            # Base64 has several spellings of the same bytes; only our own counts as unaltered.
+            if _write(data) != encoded:
+                raise ValueError("not canonical")
             nonce, body = data[:NONCE_BYTES], data[NONCE_BYTES:]
             return self._cipher.decrypt(nonce, body, _place(table, column, row)).decode()
         except (InvalidTag, ValueError) as error:
@@ -73,14 +80,3 @@ def _place(table: str, column: str, row: str) -> bytes:
 
 def _write(data: bytes) -> str:
     return urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def _read(sealed: str) -> bytes:
-    version, _, text = sealed.partition(".")
-    if version != VERSION:
-        raise ValueError("unknown version")
-    data = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    # Base64 has several spellings of the same bytes; only our own counts as unaltered.
-    if _write(data) != text:
-        raise ValueError("not canonical")
-    return data

@@ -33,14 +33,24 @@ def inspect(path: Path, expected: bool, *, at_rest: bool = False) -> bool:
     """Look at a file before it is opened; gives whether growing tables are still to be looked
     through. ``at_rest`` says that nobody writes it meanwhile, so that no file need be made beside
     it. Raises DatabaseUnusable when it is damaged or, if expected, has no tables."""
-    was_left_open = _has_content(path.with_name(f"{path.name}-wal"))
+    # SQLite empties and removes the write-ahead log when its last user closes it.
+    wal = path.with_name(f"{path.name}-wal")
+    was_left_open = wal.exists() and wal.stat().st_size > 0
     is_small = path.stat().st_size <= SMALL
     try:
-        is_alone = at_rest and not was_left_open
-        probe = _connect_at_rest(path) if is_alone else connect_reading(path)
+        if at_rest and not was_left_open:
+            # https://www.sqlite.org/uri.html: immutable files are read without locks or -shm.
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            probe = apsw.Connection(f"{path.as_uri()}?immutable=1", flags=flags)
+        else:
+            probe = connect_reading(path)
         try:
             tables = {name for (name,) in probe.execute(_TABLES)}
-            verdict = _whole(probe) if is_small else problem_in(probe, tables - GROWING)
+            if is_small:
+                result = probe.execute("PRAGMA quick_check(1)").get
+                verdict = None if result == "ok" else str(result)
+            else:
+                verdict = problem_in(probe, tables - GROWING)
         finally:
             probe.close()
     except _SHUT as error:
@@ -58,38 +68,29 @@ async def look_through(path: Path) -> None:
     """Look through the growing tables, and say so in the log when they are damaged."""
     log.info("the database was not closed by its last user; its large tables are looked through")
     try:
-        found = await _problem(path)
+        connect = partial(connect_reading, path)
+        worker = await Worker.start("sqlite inspector", connect, interrupts=True)
+        try:
+            problem = await worker.run(_problem_in_growing)
+        finally:
+            await worker.close(apsw.Connection.close)
     except Exception as error:
-        found = str(error)
-    if found is None:
+        problem = str(error)
+    if problem is None:
         log.info("the large tables of the database are in order")
     else:
         log.error(
             "the database %s is damaged in its large tables (%s); usage cannot be relied on, "
             "stop the gateway and put a backup in its place",
             path,
-            found,
+            problem,
         )
-
-
-async def _problem(path: Path) -> str | None:
-    connect = partial(connect_reading, path)
-    worker = await Worker.start("sqlite inspector", connect, interrupts=True)
-    try:
-        return await worker.run(_problem_in_growing)
-    finally:
-        await worker.close(apsw.Connection.close)
 
 
 def connect_reading(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     connection.set_busy_timeout(BUSY_MS)
     return connection
-
-
-def _connect_at_rest(path: Path) -> apsw.Connection:
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return apsw.Connection(f"{path.as_uri()}?immutable=1", flags=flags)
 
 
 def problem_in(connection: apsw.Connection, tables: Iterable[str]) -> str | None:
@@ -104,15 +105,6 @@ def problem_in(connection: apsw.Connection, tables: Iterable[str]) -> str | None
 def _problem_in_growing(connection: apsw.Connection) -> str | None:
     tables = {name for (name,) in connection.execute(_TABLES)}
     return problem_in(connection, tables & GROWING)
-
-
-def _whole(connection: apsw.Connection) -> str | None:
-    verdict = connection.execute("PRAGMA quick_check(1)").get
-    return None if verdict == "ok" else str(verdict)
-
-
-def _has_content(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0
 
 
 def _damaged(path: Path, why: str) -> str:

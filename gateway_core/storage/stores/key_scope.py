@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ...contracts.errors import Conflict
-from ..database import Row, Statements
+from ..database import Statements
 from .keys import GROUP
 from .versions import raise_version
 
@@ -47,7 +47,11 @@ async def release(transaction: Statements, connection_ids: Iterable[str]) -> Non
     """
     going = tuple(dict.fromkeys(connection_ids))
     bound = [(one, row) for one in going for row in await transaction.fetch(_BOUND, id=one)]
-    _check(bound)
+    lost: Counter[str] = Counter()
+    for connection, row in bound:
+        lost[row["api_key_id"]] += 1
+        if lost[row["api_key_id"]] == row["total"]:
+            raise ScopeWouldBroaden(row["name"] or connection, row["key_name"])
     if not bound:
         return
     version = await raise_version(transaction, GROUP)
@@ -57,11 +61,3 @@ async def release(transaction: Statements, connection_ids: Iterable[str]) -> Non
         "DELETE FROM api_key_connections WHERE connection_id = :id",
         [{"id": one} for one in going],
     )
-
-
-def _check(bound: Iterable[tuple[str, Row]]) -> None:
-    lost: Counter[str] = Counter()
-    for connection, row in bound:
-        lost[row["api_key_id"]] += 1
-        if lost[row["api_key_id"]] == row["total"]:
-            raise ScopeWouldBroaden(row["name"] or connection, row["key_name"])

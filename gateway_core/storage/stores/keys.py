@@ -131,9 +131,9 @@ class KeyStore:
         async with self._database.transaction() as transaction:
             row = _changed(await _row(transaction, identity), change)
             version = await raise_version(transaction, GROUP)
-            now = iso(self._clock())
+            row |= {"updated_at": iso(self._clock()), "version": version}
             await transaction.execute(
-                _UPDATE, **_only(row, _UPDATE), updated_at=now, version=version
+                _UPDATE, **{name: row[name] for name in row if f":{name}" in _UPDATE}
             )
             await self._join(transaction, identity, change)
             return await _one(transaction, identity)
@@ -213,12 +213,6 @@ def _changed(row: Row, change: KeyChange) -> dict[str, Any]:
         kept = {name: value for name, value in policy.items() if value is not None}
         after["policy"] = msgspec.json.encode(kept).decode()
     return after
-
-
-def _only(row: Mapping[str, Any], sql: str) -> dict[str, Any]:
-    """The members that a statement names, without those that are given anew."""
-    given = ("updated_at", "version")
-    return {name: row[name] for name in row if f":{name}" in sql and name not in given}
 
 
 async def _bind(transaction: Statements, identity: str, ids: Sequence[str]) -> None:

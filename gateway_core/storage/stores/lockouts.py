@@ -3,11 +3,24 @@
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from ..database import Database, Statements
 
 MOST = 5000
 """Addresses that are remembered, and beside them those that are shut out now."""
+_PUT = """
+    INSERT INTO lockouts (address, failures, locks, until, last)
+    VALUES (:address, :failures, :locks, :until, :last)
+    ON CONFLICT (address) DO UPDATE
+    SET failures = excluded.failures, locks = excluded.locks,
+        until = excluded.until, last = excluded.last
+"""
+_MAKE_ROOM = """
+    DELETE FROM lockouts WHERE until <= :now AND address IN (
+        SELECT address FROM lockouts ORDER BY last DESC LIMIT :most OFFSET :most
+    )
+"""
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -44,15 +57,15 @@ class LockoutStore:
         whose last failure was before a time.
         """
         async with self._database.transaction() as transaction:
-            now = decide(await _held(transaction, address))
-            if now is None:
+            standing = decide(await _held(transaction, address))
+            if standing is None:
                 await transaction.execute(
                     "DELETE FROM lockouts WHERE address = :address", address=address
                 )
                 return
             await transaction.execute("DELETE FROM lockouts WHERE last < :before", before=before)
-            await _put(transaction, address, now)
-            await _make_room(transaction, now.last)
+            await transaction.execute(_PUT, address=address, **asdict(standing))
+            await transaction.execute(_MAKE_ROOM, now=standing.last, most=MOST)
 
     async def clear(self) -> None:
         """Forget everybody."""
@@ -71,32 +84,3 @@ async def _held(transaction: Statements, address: str) -> Standing:
         address=address,
     )
     return Standing(**rows[0])
-
-
-async def _put(transaction: Statements, address: str, standing: Standing) -> None:
-    await transaction.execute(
-        """
-        INSERT INTO lockouts (address, failures, locks, until, last)
-        VALUES (:address, :failures, :locks, :until, :last)
-        ON CONFLICT (address) DO UPDATE
-        SET failures = excluded.failures, locks = excluded.locks,
-            until = excluded.until, last = excluded.last
-        """,
-        address=address,
-        failures=standing.failures,
-        locks=standing.locks,
-        until=standing.until,
-        last=standing.last,
-    )
-
-
-async def _make_room(transaction: Statements, now: float) -> None:
-    await transaction.execute(
-        """
-        DELETE FROM lockouts WHERE until <= :now AND address IN (
-            SELECT address FROM lockouts ORDER BY last DESC LIMIT :most OFFSET :most
-        )
-        """,
-        now=now,
-        most=MOST,
-    )

@@ -83,7 +83,10 @@ class SettingsStore:
         sealed.pop(key, None)
         if value is None and (key in traits() or _seals(key)):
             return
-        rest, secret = _parted(key, value)
+        if _seals(key):
+            rest, secret = UNSET, value
+        else:
+            rest, secret = (value, UNSET) if key in traits() else parted(value, is_sealed)
         if rest is not UNSET:
             plain[key] = rest
         if secret is not UNSET:
@@ -112,15 +115,6 @@ class SettingsStore:
 def _seals(key: str) -> bool:
     trait = traits().get(key)
     return is_sealed(key) or (trait is not None and trait.sealed is not None)
-
-
-def _parted(key: str, value: Any) -> tuple[Any, Any]:
-    """What of a value is kept plain and what is sealed; UNSET where there is nothing."""
-    if _seals(key):
-        return UNSET, value
-    if key in traits():
-        return value, UNSET
-    return parted(value, is_sealed)
 
 
 async def _parts(statements: Statements) -> tuple[dict[str, Any], dict[str, str]]:

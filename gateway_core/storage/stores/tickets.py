@@ -13,7 +13,7 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
-from ..database import Database, Row, Statements
+from ..database import Database, Row
 from ..errors import SealBroken, UniqueViolation
 from ..moments import Clock
 from ..vault import Vault
@@ -54,7 +54,17 @@ class TicketStore:
         id, now = _digest(text), self._clock()
         async with self._database.transaction() as transaction:
             await transaction.execute("DELETE FROM tickets WHERE expires_at <= :now", now=now)
-            await _make_room(transaction, purpose)
+            await transaction.execute(
+                """
+                DELETE FROM tickets WHERE purpose = :purpose AND id IN (
+                    SELECT id FROM tickets WHERE purpose = :purpose ORDER BY made_at DESC
+                    LIMIT :most OFFSET :kept
+                )
+                """,
+                purpose=purpose.name,
+                most=purpose.most,
+                kept=purpose.most - 1,
+            )
             await transaction.execute(
                 """
                 INSERT INTO tickets (id, purpose, owner, value, made_at, expires_at)
@@ -140,20 +150,6 @@ class TicketStore:
             return self._seal.open(row["value"], table=TABLE, column="value", row=row["id"])
         except SealBroken:
             return None
-
-
-async def _make_room(transaction: Statements, purpose: Purpose) -> None:
-    await transaction.execute(
-        """
-        DELETE FROM tickets WHERE purpose = :purpose AND id IN (
-            SELECT id FROM tickets WHERE purpose = :purpose ORDER BY made_at DESC
-            LIMIT :most OFFSET :kept
-        )
-        """,
-        purpose=purpose.name,
-        most=purpose.most,
-        kept=purpose.most - 1,
-    )
 
 
 def _digest(text: str) -> str:

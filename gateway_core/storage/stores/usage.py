@@ -197,7 +197,7 @@ class UsageStore:
             f"GROUP BY {column} ORDER BY requests DESC, {column}",
             **values,
         )
-        return {row["name"]: UsageTotals(**_without(row, "name")) for row in rows}
+        return {row.pop("name"): UsageTotals(**row) for row in map(dict, rows)}
 
     async def delete(self, which: UsageFilter) -> int:
         """Remove rows for good; gives how many. Limits that look back see less from then on."""
@@ -222,10 +222,6 @@ def _read(row: Row) -> UsageRow:
     fields["estimated"] = bool(row["estimated"])
     fields["dropped"] = tuple(msgspec.json.decode(row["dropped"]))
     return UsageRow(**fields)
-
-
-def _without(row: Row, name: str) -> Row:
-    return {key: value for key, value in row.items() if key != name}
 
 
 def _where(which: UsageFilter) -> tuple[str, Row]:

@@ -186,7 +186,12 @@ class UsageDays:
             await transaction.execute(
                 "DELETE FROM usage_days WHERE day >= :first AND day <= :last", **days
             )
-            since, until = _around(first, last)
+            # Local days differ from those of UTC by less than a day at either end.
+            margin = timedelta(days=1)
+            since = (date.fromisoformat(first) - margin).isoformat() if first else ""
+            until = "~"
+            if last < LAST_DAY:
+                until = (date.fromisoformat(last) + 2 * margin).isoformat()
             seen = _seen(state)
             await transaction.execute(_SUM_DAYS, **days, since=since, until=until, seen=seen)
             await count_again(transaction, since, until, seen)
@@ -195,14 +200,6 @@ class UsageDays:
 
 def _seen(state: Row) -> int:
     return int(state["seen"] or 0)
-
-
-def _around(first: str, last: str) -> tuple[str, str]:
-    """Times in UTC, as text, that no row of these local days lies outside of."""
-    day = timedelta(days=1)
-    since = (date.fromisoformat(first) - day).isoformat() if first else ""
-    until = (date.fromisoformat(last) + 2 * day).isoformat() if last < LAST_DAY else "~"
-    return since, until
 
 
 async def _step(transaction: Statements, seen: int) -> int:
