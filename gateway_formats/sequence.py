@@ -49,11 +49,7 @@ class Sequencer:
             elif not isinstance(event, ChoiceEnded):
                 ready.append(event)
             elif event.choice == 0:
-                # The choice is over: end every part that its reader left open.
-                while self._open is not None:
-                    ready.append(PartEnded(self._open))
-                    self._open = None
-                    self._release(ready)
+                self._flush(ready)
                 ready.append(event)
         return ready
 
@@ -76,3 +72,10 @@ class Sequencer:
             ready += events
             if not isinstance(events[-1], PartEnded):
                 self._open = index
+
+    def _flush(self, ready: list[StreamEvent]) -> None:
+        """The choice is over: end every part that its reader left open."""
+        while self._open is not None:
+            ready.append(PartEnded(self._open))
+            self._open = None
+            self._release(ready)

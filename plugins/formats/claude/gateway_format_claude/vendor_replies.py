@@ -76,16 +76,7 @@ def read_reply(body: bytes) -> Reply:
             message, members = _decode_message(body), decode_members(body)
             late = read_late_members(members)
             rest = drop_nulls({name: raw for name, raw in members.items() if name not in _READ})
-        known: list[AnyPart] = []
-        for block in message.content:
-            part = read_words(block)
-            if part is None:
-                break
-            known.append(part)
-        parts = tuple(known)
-        if len(parts) < len(message.content):
-            # Where one block is more than words, all are read as they came.
-            parts = tuple(read_block(raw)[1] for raw in _decode_content(body).content)
+        parts = _read_parts(message, body)
         if message.stop_reason is None:
             finish, more = default_finish(parts), NOTHING
         else:
@@ -108,3 +99,14 @@ def read_reply(body: bytes) -> Reply:
         )
     except Unreadable:
         raise find_error(body) or UpstreamError(UNREADABLE) from None
+
+
+def _read_parts(message: Message, body: bytes) -> tuple[AnyPart, ...]:
+    """The parts of the blocks; where one is more than words, all are read as they came."""
+    parts: list[AnyPart] = []
+    for block in message.content:
+        part = read_words(block)
+        if part is None:
+            return tuple(read_block(raw)[1] for raw in _decode_content(body).content)
+        parts.append(part)
+    return tuple(parts)
