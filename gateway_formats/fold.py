@@ -4,7 +4,7 @@ With these two folds a format that is right when it streams is right when it
 does not: a whole reply is a folded stream.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -87,7 +87,36 @@ class Gatherer:
 
     def feed(self, events: Iterable[StreamEvent]) -> None:
         for event in events:
-            self._take(event)
+            match event:
+                case PartGrew(index, text, choice, logprobs):
+                    self._choice(choice).parts[index].texts.append(text)
+                    if logprobs is not None:
+                        held = self._choice(choice).logprobs
+                        for name, rows in _tokens.decode(logprobs).items():
+                            if bytes(rows) != b"null":
+                                held.setdefault(name, []).extend(_list.decode(rows))
+                case PartStarted(index, part, choice):
+                    self._choice(choice).parts[index] = _OpenPart(part)
+                case PartSealed():
+                    held_part = self._choice(event.choice).parts[event.index]
+                    part = held_part.part
+                    if event.signature is not None:
+                        part = replace(part, signature=event.signature, origin=event.origin)
+                    if event.sealed is not None and isinstance(part, Reasoning):
+                        part = replace(part, sealed=event.sealed, origin=event.origin)
+                    held_part.part = part
+                case CitationAdded(index, citation, choice):
+                    self._choice(choice).parts[index].citations.append(citation)
+                case UsageReported(usage):
+                    self._usage = usage
+                case ChoiceEnded():
+                    self._choice(event.choice).ended = event
+                case ReplyStarted():
+                    self._started = event
+                case ReplyFailed():
+                    self._failed = event
+                case PartEnded():
+                    pass
 
     def reply(self) -> Reply:
         """The whole reply. Raises UpstreamError when the stream failed or never began."""
@@ -104,38 +133,6 @@ class Gatherer:
             usage=self._usage,
             extra=started.extra,
         )
-
-    def _take(self, event: StreamEvent) -> None:
-        match event:
-            case PartGrew(index, text, choice, logprobs):
-                self._choice(choice).parts[index].texts.append(text)
-                if logprobs is not None:
-                    held = self._choice(choice).logprobs
-                    for name, rows in _tokens.decode(logprobs).items():
-                        if bytes(rows) != b"null":
-                            held.setdefault(name, []).extend(_list.decode(rows))
-            case PartStarted(index, part, choice):
-                self._choice(choice).parts[index] = _OpenPart(part)
-            case PartSealed():
-                held_part = self._choice(event.choice).parts[event.index]
-                part = held_part.part
-                if event.signature is not None:
-                    part = replace(part, signature=event.signature, origin=event.origin)
-                if event.sealed is not None and isinstance(part, Reasoning):
-                    part = replace(part, sealed=event.sealed, origin=event.origin)
-                held_part.part = part
-            case CitationAdded(index, citation, choice):
-                self._choice(choice).parts[index].citations.append(citation)
-            case UsageReported(usage):
-                self._usage = usage
-            case ChoiceEnded():
-                self._choice(event.choice).ended = event
-            case ReplyStarted():
-                self._started = event
-            case ReplyFailed():
-                self._failed = event
-            case PartEnded():
-                pass
 
     def _choice(self, index: int) -> _OpenChoice:
         return self._choices.setdefault(index, _OpenChoice())
@@ -154,34 +151,28 @@ def unfold(reply: Reply) -> list[StreamEvent]:
     for index, choice in enumerate(reply.choices):
         for position, part in enumerate(choice.parts):
             last = position == len(choice.parts) - 1
-            events += _unfold_part(position, part, index, choice.logprobs if last else None)
+            logprobs = choice.logprobs if last else None
+            text = ""
+            citations: tuple[Citation, ...] = ()
+            start = part
+            if isinstance(part, ToolCall):
+                text, start = part.arguments, replace(part, arguments="")
+            elif isinstance(part, Text):
+                text, citations = part.text, part.citations
+                start = replace(part, text="", citations=())
+            elif isinstance(part, Refusal | Reasoning):
+                text, start = part.text, replace(part, text="")
+            events.append(PartStarted(position, start, index))
+            if text or logprobs is not None:
+                events.append(PartGrew(position, text, index, logprobs))
+            events += (CitationAdded(position, citation, index) for citation in citations)
+            events.append(PartEnded(position, index))
     if reply.usage is not None:
         events.append(UsageReported(reply.usage))
     events += (
         ChoiceEnded(choice.finish, index, choice.stop_sequence, choice.extra)
         for index, choice in enumerate(reply.choices)
     )
-    return events
-
-
-def _unfold_part(
-    index: int, part: AnyPart, choice: int, logprobs: Raw | None
-) -> Sequence[StreamEvent]:
-    text = ""
-    citations: tuple[Citation, ...] = ()
-    start = part
-    if isinstance(part, ToolCall):
-        text, start = part.arguments, replace(part, arguments="")
-    elif isinstance(part, Text):
-        text, citations = part.text, part.citations
-        start = replace(part, text="", citations=())
-    elif isinstance(part, Refusal | Reasoning):
-        text, start = part.text, replace(part, text="")
-    events: list[StreamEvent] = [PartStarted(index, start, choice)]
-    if text or logprobs is not None:
-        events.append(PartGrew(index, text, choice, logprobs))
-    events += (CitationAdded(index, citation, choice) for citation in citations)
-    events.append(PartEnded(index, choice))
     return events
 
 

@@ -70,23 +70,19 @@ class FrameTemplate:
             heads = [len(frame) - len(piece) for frame, piece in zip(frames, pieces, strict=True)]
             del pieces[heads.index(0) :]
             end = at + sum(map(len, pieces)) + len(pieces) * self._edges
-        texts = _listed(pieces)
-        return (texts, end) if texts else ([], at)
+        try:
+            texts = _strings(b'["%b"]' % b'","'.join(pieces))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return [], at
+        # A backslash at the end of one makes one string of two.
+        if not texts or len(texts) != len(pieces) or "" in texts:
+            return [], at
+        return texts, end
 
     def last_end(self, whole: bytes) -> int:
         """Where the last frame ends that ends like this; 0 for none."""
         position = whole.rfind(self._tail)
         return position + len(self._tail) if position >= 0 else 0
-
-
-def _listed(pieces: list[bytes]) -> list[str]:
-    """What stands between the quotes of strings, read; none where any is empty or no string."""
-    try:
-        texts = _strings(b'["%b"]' % b'","'.join(pieces))
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return []
-    # A backslash at the end of one makes one string of two.
-    return texts if len(texts) == len(pieces) and "" not in texts else []
 
 
 def derive_template(frame: bytes, text: str) -> FrameTemplate | None:

@@ -153,7 +153,17 @@ class ClaudeStreamWriter:
                 self._start_message(out)
                 self._start_part(event.part, out)
             case PartSealed():
-                self._seal(event)
+                block = self._block
+                if block is not None and isinstance(block.part, Reasoning):
+                    # Clients of this format expect the proof at the end of its block.
+                    block.part = replace(
+                        block.part,
+                        signature=event.signature or block.part.signature,
+                        sealed=event.sealed or block.part.sealed,
+                        origin=event.origin or block.part.origin,
+                    )
+                elif block is not None:
+                    self._losses.add("reasoning_signature")
             case CitationAdded(_, citation):
                 self._cite(citation, out)
             case PartEnded():
@@ -240,21 +250,6 @@ class ClaudeStreamWriter:
         if not block.started:
             self._start_block(block, _TEXT, out)
         out.append(self._delta("citations_delta", "citation", written))
-
-    def _seal(self, event: PartSealed) -> None:
-        """Keep a proof for the end of its block, where this format's clients expect it."""
-        block = self._block
-        if block is None:
-            return
-        if not isinstance(block.part, Reasoning):
-            self._losses.add("reasoning_signature")
-            return
-        block.part = replace(
-            block.part,
-            signature=event.signature or block.part.signature,
-            sealed=event.sealed or block.part.sealed,
-            origin=event.origin or block.part.origin,
-        )
 
     def _end_part(self, out: list[bytes]) -> None:
         block, self._block = self._block, None

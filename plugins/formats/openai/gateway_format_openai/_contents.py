@@ -41,22 +41,22 @@ def read_content(raw: Raw | None, where: str) -> tuple[AnyPart, ...]:
         return (Text(text=text),) if text else ()
     if not is_list(raw):
         raise invalid(where, "must be a string or an array of parts")
-    return tuple(
-        _read_part(item, f"{where}[{index}]") for index, item in enumerate(items_of(raw, where))
-    )
-
-
-def _read_part(raw: Raw, where: str) -> AnyPart:
-    if is_text(raw):
-        return Text(text=text_of(raw, where))
-    members = object_of(raw, where)
-    kind = take_text(members, "type", f"{where}.")
-    if kind is None and "text" in members:
-        kind = "text"
-    if kind is None:
-        raise invalid(f"{where}.type", "is missing")
-    read = _READERS.get(kind)
-    return read(members, where) if read else Foreign(dialect=DIALECT, type=kind, raw=raw)
+    parts: list[AnyPart] = []
+    for index, item in enumerate(items_of(raw, where)):
+        place = f"{where}[{index}]"
+        if is_text(item):
+            parts.append(Text(text=text_of(item, place)))
+            continue
+        members = object_of(item, place)
+        kind = take_text(members, "type", f"{place}.")
+        if kind is None and "text" in members:
+            kind = "text"
+        if kind is None:
+            raise invalid(f"{place}.type", "is missing")
+        read = _READERS.get(kind)
+        part = read(members, place) if read else Foreign(dialect=DIALECT, type=kind, raw=item)
+        parts.append(part)
+    return tuple(parts)
 
 
 def take_cache(members: Members) -> str | None:
@@ -138,7 +138,16 @@ def _read_audio(members: Members, where: str) -> Media:
     if raw is None:
         raise invalid(f"{where}.input_audio", "is missing")
     if is_text(raw):
-        return _bare_audio(members, text_of(raw, where))
+        # Some vendors take an address or plain base64 where others take an object.
+        text = text_of(raw, where)
+        cache = take_cache(members)
+        if text.startswith(("http://", "https://")):
+            return Media(kind="audio", url=text, cache=cache, extra=rest(members))
+        # A data URL, or else base64 as it is.
+        media_type, data = split_data_url(text)
+        return Media(
+            kind="audio", media_type=media_type, data=data or text, cache=cache, extra=rest(members)
+        )
     audio = object_of(raw, f"{where}.input_audio")
     data = take_text(audio, "data", f"{where}.input_audio.")
     if data is None:
@@ -148,18 +157,6 @@ def _read_audio(members: Members, where: str) -> Media:
     media_type = _MEDIA_TYPES.get(word, f"audio/{word}") if word else None
     cache = take_cache(members)
     return Media(kind="audio", media_type=media_type, data=data, cache=cache, extra=rest(members))
-
-
-def _bare_audio(members: Members, text: str) -> Media:
-    """Some vendors take an address or plain base64 where others take an object."""
-    cache = take_cache(members)
-    if text.startswith(("http://", "https://")):
-        return Media(kind="audio", url=text, cache=cache, extra=rest(members))
-    # A data URL, or else base64 as it is.
-    media_type, data = split_data_url(text)
-    return Media(
-        kind="audio", media_type=media_type, data=data or text, cache=cache, extra=rest(members)
-    )
 
 
 def _read_video(members: Members, where: str) -> Media:

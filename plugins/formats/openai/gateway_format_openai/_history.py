@@ -98,20 +98,18 @@ def write_details(
         sealed: dict[str, Any] = {"type": SEALED}
         if part.sealed is not None:
             sealed["data"] = part.sealed
-        pieces_of_part = (piece for piece in (shown, sealed) if len(piece) > 1)
-        pieces += (_complete(piece, part, own, model) for piece in pieces_of_part)
+        for piece in (shown, sealed):
+            if len(piece) < 2:
+                continue  # nothing but its type
+            if part.id is not None:
+                piece["id"] = part.id
+            if own:
+                merge(piece, dict(part.extra))
+            maker = _FORMATS.get(model.partition("/")[0])
+            if "format" not in piece and maker and (part.signature or part.sealed):
+                piece["format"] = maker
+            pieces.append(piece)
     return pieces
-
-
-def _complete(piece: dict[str, Any], part: Reasoning, own: bool, model: str) -> dict[str, Any]:
-    if part.id is not None:
-        piece["id"] = part.id
-    if own:
-        merge(piece, dict(part.extra))
-    maker = _FORMATS.get(model.partition("/")[0])
-    if "format" not in piece and maker and (part.signature or part.sealed):
-        piece["format"] = maker
-    return piece
 
 
 def without_repeats(plain: Sequence[AnyPart], sealed: Sequence[Reasoning]) -> list[AnyPart]:

@@ -103,9 +103,16 @@ def read_failure(body: bytes, status: int = 502) -> UpstreamError | None:
         return None
     message, kind, code, inner = failure
     outer = value if isinstance(value, dict) else {}
+    for name in ("status_code", "status", "code"):
+        number = inner.get(name)
+        if isinstance(number, str) and number.isdigit():
+            number = int(number)
+        if type(number) is int and 400 <= number < 600:
+            status = number
+            break
     return UpstreamError(
         message,
-        status=_read_status(inner) or status,
+        status=status,
         kind=kind,
         code=code,
         request_id=_request_id({**outer, **inner}, {}),
@@ -166,16 +173,6 @@ def _code(value: object) -> str | None:
 
 def _first_line(message: str) -> str:
     return hints.first_line(message) or "The upstream failed"
-
-
-def _read_status(error: dict[str, Any]) -> int | None:
-    for name in ("status_code", "status", "code"):
-        value = error.get(name)
-        if isinstance(value, str) and value.isdigit():
-            value = int(value)
-        if type(value) is int and 400 <= value < 600:
-            return value
-    return None
 
 
 def _request_id(members: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:

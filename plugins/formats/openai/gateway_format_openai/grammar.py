@@ -35,33 +35,38 @@ _anything = msgspec.json.Decoder().decode
 def _words(stream: bytes) -> list[str]:
     if not stream.endswith((b"\n\n", b"\r\n\r\n", b"\r\r")):
         return ["rubbish"]
-    return [_word(parse_frame(block)[1]) for block in split_frames(stream)]
+    words: list[str] = []
+    for block in split_frames(stream):
+        _, data = parse_frame(block)
+        if not data:
+            words.append("note")  # a frame without data says nothing by itself
+            continue
+        if is_done(data):
+            words.append("done")
+            continue
+        try:
+            chunk = _chunk(data)
+            may_fail = chunk.error is not None or not chunk.choices
+            if may_fail and error_in(_anything(data)):
+                words.append("error")
+                continue
+        except UNREADABLE:
+            words.append("rubbish")
+            continue
+        if not chunk.choices:
+            words.append("usage" if chunk.usage is not None else "note")
+            continue
+        # A choice ends with the chunk that has its finish reason.
+        ends = any(choice.finish_reason for choice in chunk.choices)
+        words.append("finish" if ends else "chunk")
+    return words
 
 
-def _word(data: bytes) -> str:
-    """``note`` for a frame without data or without choices, which says nothing by itself."""
-    if not data:
-        return "note"
-    if is_done(data):
-        return "done"
-    try:
-        chunk = _chunk(data)
-        if (chunk.error is not None or not chunk.choices) and error_in(_anything(data)):
-            return "error"
-    except UNREADABLE:
-        return "rubbish"
-    if not chunk.choices:
-        return "usage" if chunk.usage is not None else "note"
-    # A choice ends with the chunk that has its finish reason.
-    ends = any(choice.finish_reason for choice in chunk.choices)
-    return "finish" if ends else "chunk"
-
-
-_SAID = "(?:(?:note|usage|chunk|finish) )*"
+_BEFORE_END = "(?:(?:note|usage|chunk|finish) )*"
 
 _ENDED = "(?:chunk|finish) (?:(?:note|usage) )*done (?:note )*"
 
-_PATTERN = f"{_SAID}(?:{_ENDED}|error )"
+_PATTERN = f"{_BEFORE_END}(?:{_ENDED}|error )"
 
 GRAMMAR = Grammar(words=_words, pattern=_PATTERN)
 """Chunks and then the end marker, or an error and then nothing."""

@@ -1,6 +1,6 @@
 """A vendor's whole reply, read. It is one large chunk of a stream."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -32,12 +32,27 @@ def read_reply(body: bytes) -> Reply:
         answer = VendorAnswer(is_whole=True)
         answer.take(chunk, body, events)
         if answer.failed:
-            raise read_failure(body) or _failure_in(events)
+            if failure := read_failure(body):
+                raise failure
+            gather(events)  # raises the error that the events end with
+            raise UpstreamError(UNREAD)
         if not chunk.choices:
             raise UpstreamError(EMPTY)
         answer.close(events, marked=True)
         reply = gather(events)
-        extras = _read_choice_extras(body)
+        # Each choice's unknown members, those of its message under ``message``, by index.
+        extra_by_index: dict[int, dict[str, Raw]] = {}
+        for members in read_choices(body).choices:
+            choice_extra = _unknown(members, CHOICE_MEMBERS)
+            message = members.get("message") or members.get("delta")
+            if message is not None and is_object(message):
+                inner = _unknown(read_members(message), MESSAGE_MEMBERS)
+                if inner:
+                    choice_extra["message"] = Raw(encode(inner))
+            number = bytes(members.get("index") or b"0")
+            index = int(number) if number.lstrip(b"-").isdigit() else 0
+            extra_by_index.setdefault(index, choice_extra)
+        extras = [extra_by_index[index] for index in sorted(extra_by_index)]
         # These are kept as citations and shared members already.
         known = CHUNK_MEMBERS - set(SHARED) - {"citations", "search_results"}
         extra = _unknown(read_members(body), known)
@@ -49,29 +64,5 @@ def read_reply(body: bytes) -> Reply:
     return replace(reply, choices=choices, dialect=DIALECT, extra=extra)
 
 
-def _failure_in(events: Sequence[StreamEvent]) -> UpstreamError:
-    """The error that these events end with."""
-    try:
-        gather(events)
-    except UpstreamError as error:
-        return error
-    return UpstreamError(UNREAD)
-
-
 def _unknown(members: Mapping[str, Raw], known: frozenset[str]) -> dict[str, Raw]:
     return {name: raw for name, raw in members.items() if name not in known and not is_null(raw)}
-
-
-def _read_choice_extras(body: bytes) -> list[dict[str, Raw]]:
-    """Each choice's unknown members, those of its message under ``message``, by index."""
-    extras: dict[int, dict[str, Raw]] = {}
-    for members in read_choices(body).choices:
-        extra = _unknown(members, CHOICE_MEMBERS)
-        message = members.get("message") or members.get("delta")
-        if message is not None and is_object(message):
-            inner = _unknown(read_members(message), MESSAGE_MEMBERS)
-            if inner:
-                extra["message"] = Raw(encode(inner))
-        index = bytes(members.get("index") or b"0")
-        extras.setdefault(int(index) if index.lstrip(b"-").isdigit() else 0, extra)
-    return [extras[index] for index in sorted(extras)]

@@ -46,7 +46,22 @@ def read_content(content: Raw, role: Role, where: str) -> tuple[AnyPart, ...]:
         kind = block.needed_text("type")
         if kind in _ROLE_OF and role != _ROLE_OF[kind]:
             raise BadRequest(f"{place}: {kind} blocks can only be in {_ROLE_OF[kind]} messages")
-        parts += _read_block(kind, block, item)
+        match kind:
+            case "tool_use":
+                parts += _read_call(block)
+            case "tool_result":
+                parts.append(_read_result(block))
+            case "thinking":
+                text = block.needed_text("thinking")
+                part = read_signature(block.text("signature") or "", text)
+                parts.append(replace(part, extra=block.rest()))
+            case "redacted_thinking":
+                proof = read_data(block.needed_text("data"))
+                parts.append(replace(proof, extra=block.rest()))
+            case _:
+                # A block of an unknown type is kept whole, for a vendor of this dialect.
+                shown = _read_shown(kind, block, item)
+                parts.append(shown or Foreign(dialect=DIALECT, type=kind, raw=item))
     return tuple(parts)
 
 
@@ -62,22 +77,6 @@ def read_system(content: Raw, where: str) -> tuple[Text, ...]:
             raise BadRequest(f"{block.path('type')}: must be text")
         texts.append(_read_text_block(block))
     return tuple(texts)
-
-
-def _read_block(kind: str, block: Members, item: Raw) -> tuple[AnyPart, ...]:
-    match kind:
-        case "tool_use":
-            return _read_call(block)
-        case "tool_result":
-            return (_read_result(block),)
-        case "thinking":
-            text = block.needed_text("thinking")
-            part = read_signature(block.text("signature") or "", text)
-            return (replace(part, extra=block.rest()),)
-        case "redacted_thinking":
-            return (replace(read_data(block.needed_text("data")), extra=block.rest()),)
-    # A block of an unknown type is kept whole, so that it reaches a vendor of this dialect.
-    return (_read_shown(kind, block, item) or Foreign(dialect=DIALECT, type=kind, raw=item),)
 
 
 def _read_shown(kind: str, block: Members, item: Raw) -> Text | Media | None:

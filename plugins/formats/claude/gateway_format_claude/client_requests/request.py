@@ -31,7 +31,7 @@ def read_request(call: Call) -> Conversation:
     """Raises BadRequest, naming the member that is wrong."""
     body = body_members(call.members)
     model = body.text("model") or call.model
-    early, turns = _split_instructions(_read_turns(body))
+    early, turns = _read_turns(body)
     config = body.members("output_config")
     output = _read_output(body, config)
     thinking, thinking_rest = _read_thinking(body.members("thinking"), config)
@@ -41,7 +41,16 @@ def read_request(call: Call) -> Conversation:
     system = body.take("system")
     instructions = () if system is None else read_system(system, "system")
     tools = read_tools(body.items("tools"))
-    sampling = _read_sampling(body)
+    longest = body.integer("max_tokens")
+    if longest is not None and longest < 0:
+        raise BadRequest("max_tokens: must be greater than or equal to 0")
+    sampling = Sampling(
+        max_tokens=longest,
+        temperature=body.number("temperature"),
+        top_p=body.number("top_p"),
+        top_k=body.integer("top_k"),
+        stop=body.texts("stop_sequences"),
+    )
     tier = body.text("service_tier")
     stream = body.flag("stream") or False
     extra = {
@@ -72,7 +81,8 @@ def read_request(call: Call) -> Conversation:
     )
 
 
-def _read_turns(body: Members) -> tuple[Turn, ...]:
+def _read_turns(body: Members) -> tuple[tuple[Text, ...], tuple[Turn, ...]]:
+    """The instructions that stand among the messages, and the turns."""
     items = body.needed("messages", body.items("messages"))
     if not items:
         raise BadRequest("messages: at least one message is required")
@@ -93,31 +103,14 @@ def _read_turns(body: Members) -> tuple[Turn, ...]:
                 "except for the optional final assistant message"
             )
         turns.append(Turn(role, parts, extra=message.rest()))
-    return tuple(turns)
-
-
-def _split_instructions(turns: tuple[Turn, ...]) -> tuple[tuple[Text, ...], tuple[Turn, ...]]:
-    """System messages before the first turn are instructions like any other."""
-    texts: list[Text] = []
+    # System messages before the first turn are instructions like any other.
+    instructions: list[Text] = []
     for index, turn in enumerate(turns):
-        own = tuple(part for part in turn.parts if isinstance(part, Text))
-        if turn.role != "system" or len(own) < len(turn.parts) or turn.extra:
-            return tuple(texts), turns[index:]
-        texts += own
-    return tuple(texts), ()
-
-
-def _read_sampling(body: Members) -> Sampling:
-    longest = body.integer("max_tokens")
-    if longest is not None and longest < 0:
-        raise BadRequest("max_tokens: must be greater than or equal to 0")
-    return Sampling(
-        max_tokens=longest,
-        temperature=body.number("temperature"),
-        top_p=body.number("top_p"),
-        top_k=body.integer("top_k"),
-        stop=body.texts("stop_sequences"),
-    )
+        texts = [part for part in turn.parts if isinstance(part, Text)]
+        if turn.role != "system" or len(texts) < len(turn.parts) or turn.extra:
+            return tuple(instructions), tuple(turns[index:])
+        instructions += texts
+    return tuple(instructions), ()
 
 
 def _read_output(body: Members, config: Members | None) -> Output | None:

@@ -84,7 +84,23 @@ class BlockWriter:
                 }
                 return self._mark(block, part.cache, part.extra)
             case ToolResult():
-                return self._write_result(part)
+                result: dict[str, object] = {
+                    "type": "tool_result",
+                    "tool_use_id": make_legal_id(part.call_id),
+                }
+                content: object = part.extra.get("content") if self.native else None
+                if content is None:
+                    written = self.write(part.content, "user")
+                    only = written[0] if len(written) == 1 else None
+                    is_text = isinstance(only, dict) and only.keys() == _TEXT_ONLY
+                    content = only["text"] if is_text and isinstance(only, dict) else written
+                if content:
+                    result["content"] = content
+                elif part.failed:
+                    result["content"] = _FAILED  # the vendor refuses an error without content
+                if part.failed:
+                    result["is_error"] = True
+                return self._mark(result, part.cache, part.extra)
             case Reasoning():
                 return self._write_thinking(part)
             case Media():
@@ -115,25 +131,6 @@ class BlockWriter:
             citations = write_citations_for_vendor(part.citations, self._losses)
             if citations:
                 block["citations"] = citations
-        return self._mark(block, part.cache, part.extra)
-
-    def _write_result(self, part: ToolResult) -> OutputBlock:
-        block: dict[str, object] = {
-            "type": "tool_result",
-            "tool_use_id": make_legal_id(part.call_id),
-        }
-        content: object = part.extra.get("content") if self.native else None
-        if content is None:
-            written = self.write(part.content, "user")
-            only = written[0] if len(written) == 1 else None
-            is_text = isinstance(only, dict) and only.keys() == _TEXT_ONLY
-            content = only["text"] if is_text and isinstance(only, dict) else written
-        if content:
-            block["content"] = content
-        elif part.failed:
-            block["content"] = _FAILED  # the vendor refuses an error without content
-        if part.failed:
-            block["is_error"] = True
         return self._mark(block, part.cache, part.extra)
 
     def _write_thinking(self, part: Reasoning) -> OutputBlock | None:

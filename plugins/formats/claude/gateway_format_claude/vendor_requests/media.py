@@ -25,7 +25,12 @@ _BEGINNINGS = {
 def write_media(media: Media, provider: str, losses: Losses) -> dict[str, object] | None:
     """The block without its cache breakpoint and extra members; ``None`` and a loss where the
     vendor cannot take the medium."""
-    media = _resolve_data_url(media)
+    if media.url is not None and media.url.startswith("data:"):
+        # The vendor takes only addresses that it fetches itself, so this goes by value.
+        head, comma, data = media.url[5:].partition(",")
+        media_type, _, encoding = head.rpartition(";")
+        if comma and encoding == "base64":
+            media = replace(media, url=None, data=data, media_type=media_type or media.media_type)
     if media.kind not in ("image", "document"):
         losses.add(media.kind)
         return None
@@ -39,17 +44,6 @@ def write_media(media: Media, provider: str, losses: Losses) -> dict[str, object
     if media.kind == "document" and media.name is not None:
         block["title"] = media.name
     return block
-
-
-def _resolve_data_url(media: Media) -> Media:
-    """A ``data:`` URL as a medium by value; the vendor takes addresses of its own fetching only."""
-    if media.url is None or not media.url.startswith("data:"):
-        return media
-    head, comma, data = media.url[5:].partition(",")
-    media_type, _, encoding = head.rpartition(";")
-    if not comma or encoding != "base64":
-        return media
-    return replace(media, url=None, data=data, media_type=media_type or media.media_type)
 
 
 def _build_source(media: Media, provider: str) -> dict[str, object] | None:

@@ -3,7 +3,6 @@
 https://docs.anthropic.com/en/api/messages
 """
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 
@@ -21,13 +20,13 @@ from gateway_core import (
     ToolResult,
 )
 
-from .._dialect import DIALECT, PRESERVE, Extra, Role, decode_members, encode
+from .._dialect import DIALECT, PRESERVE, Role, decode_members, encode
 from .blocks import BlockWriter
 from .breakpoints import limit_breakpoints
 from .models import Traits, traits_of
 from .prefill import add_ending
 from .schemas import fit_schema
-from .settings import ThinkingPlan, plan_thinking, write_labels, write_sampling
+from .settings import plan_thinking, write_labels, write_sampling
 from .tools import write_choice, write_tools
 from .turn_order import (
     Message,
@@ -69,7 +68,17 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         body["system"] = system[0]["text"]
     elif system:
         body["system"] = system
-    extra = _merge_extra(conversation, body, native, losses)
+    # Members without a neutral name go back only to a vendor of their own dialect.
+    extra = {name: value for name, value in conversation.extra.items() if name != PRESERVE}
+    if not native:
+        losses.add_extra(extra)
+        extra = {}
+    for name, value in extra.items():
+        written = body.get(name)
+        if name in _MERGED and isinstance(written, dict):
+            body[name] = {**written, **decode_members(value)}
+        elif name not in _TYPED or "type" in decode_members(value):
+            body.setdefault(name, value)
     tools = body.get("tools")
     if writer.may_mark or isinstance(tools, list):
         limit_breakpoints(
@@ -134,9 +143,14 @@ def _write_settings(
         longest=target.model.max_output,
         native=native,
     )
-    if not _begins_with_thinking(plan, messages, traits):
-        losses.add("thinking")
-        plan.thinking = None if traits.off in ("omit", "never") else {"type": traits.off}
+    if plan.has_budget and not traits.unsigned_thinking:
+        # With a thinking budget, a turn whose calls are being answered must begin with its
+        # thinking. Where that was lost on the way, the vendor would refuse the request.
+        recent = [message for message in messages if message.role != "system"][-2:]
+        answers_calls = len(recent) == 2 and of_type(recent[1].blocks, "tool_result")
+        if answers_calls and not is_thinking(recent[0].blocks[0]):
+            losses.add("thinking")
+            plan.thinking = None if traits.off in ("omit", "never") else {"type": traits.off}
     body: dict[str, object] = {"model": target.model.id}
     if conversation.tools or choice is not None:
         tools = write_tools(conversation.tools, choice, traits, native, losses)
@@ -163,20 +177,6 @@ def _write_settings(
     return body | write_labels(conversation, losses)
 
 
-def _begins_with_thinking(plan: ThinkingPlan, messages: Sequence[Message], traits: Traits) -> bool:
-    """Whether thinking can be requested in the middle of a tool loop.
-
-    With a thinking budget, a turn whose calls are being answered must begin with its thinking.
-    Where that was lost on the way, the vendor would refuse the request, so it goes without.
-    """
-    if not plan.has_budget or traits.unsigned_thinking:
-        return True
-    recent = [message for message in messages if message.role != "system"][-2:]
-    if len(recent) < 2 or not of_type(recent[1].blocks, "tool_result"):
-        return True
-    return is_thinking(recent[0].blocks[0])
-
-
 def _write_output(
     output: Output, traits: Traits, native: bool, body: dict[str, object], losses: Losses
 ) -> list[dict[str, object]]:
@@ -194,20 +194,3 @@ def _write_output(
     if isinstance(config, dict):
         config["format"] = {"type": "json_schema", "schema": schema}
     return []
-
-
-def _merge_extra(
-    conversation: Conversation, body: dict[str, object], native: bool, losses: Losses
-) -> Extra:
-    """Put the members without a neutral name back, or record that they are lost."""
-    extra = {name: value for name, value in conversation.extra.items() if name != PRESERVE}
-    if not native:
-        losses.add_extra(extra)
-        return {}
-    for name, value in extra.items():
-        written = body.get(name)
-        if name in _MERGED and isinstance(written, dict):
-            body[name] = {**written, **decode_members(value)}
-        elif name not in _TYPED or "type" in decode_members(value):
-            body.setdefault(name, value)
-    return extra

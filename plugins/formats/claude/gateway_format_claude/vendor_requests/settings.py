@@ -57,8 +57,8 @@ def plan_thinking(
     plan = ThinkingPlan(limit_tokens(requested, longest, losses))
     if thinking is None:
         return plan
-    wish = (thinking.enabled, thinking.effort, thinking.budget)
-    if wish == (None, None, None) and not traits.thinks:
+    amounts = (thinking.enabled, thinking.effort, thinking.budget)
+    if amounts == (None, None, None) and not traits.thinks:
         return plan  # only about seeing the thinking, of which there is none
     if thinking.enabled is False or thinking.effort == "none" or thinking.budget == 0:
         if traits.off == "never":
@@ -73,10 +73,29 @@ def plan_thinking(
         plan.effort = thinking.effort
     elif traits.style == "adaptive" and not (traits.budgets and (thinking.budget or 0) > 0):
         plan.thinking = {"type": "adaptive"}
-        plan.effort = _choose_effort(thinking, traits, losses)
+        effort = thinking.effort
+        if effort is None and thinking.budget is not None and thinking.budget >= 0:
+            effort = effort_of(thinking.budget)
+        if effort in ("none", "minimal") and effort not in traits.efforts:
+            effort = "low"
+        elif effort is not None and effort not in traits.efforts:
+            losses.add("effort")
+            effort = "high"  # the nearest below it that every model with efforts knows
+        plan.effort = effort
     else:
-        is_open = requested is None and longest is None
-        _set_budget(plan, thinking, is_open=is_open, losses=losses)
+        budget = thinking.budget
+        if budget is None or budget < 0:
+            budget = budget_of(thinking.effort or "medium")
+        budget = max(_LEAST_BUDGET, budget)
+        if budget >= plan.max_tokens and requested is None and longest is None:
+            plan.max_tokens = budget + USUAL_MAX_TOKENS
+        # The vendor refuses budgets below 1024, and such that are not below max_tokens.
+        if plan.max_tokens <= _LEAST_BUDGET:
+            losses.add("thinking")
+        else:
+            if budget >= plan.max_tokens:
+                budget = max(_LEAST_BUDGET, plan.max_tokens // 2)
+            plan.thinking = {"type": "enabled", "budget_tokens": budget}
     if thinking.summary in ("concise", "detailed"):
         losses.add("summary")  # there is one kind of summary on this wire
     # Other vendors of this wire may not know ``display``, so only the format's own is sent it.
@@ -86,68 +105,11 @@ def plan_thinking(
     return plan
 
 
-def _choose_effort(thinking: Thinking, traits: Traits, losses: Losses) -> str | None:
-    """The requested effort, or the nearest one below it that this model knows."""
-    effort = thinking.effort
-    if effort is None and thinking.budget is not None and thinking.budget >= 0:
-        effort = effort_of(thinking.budget)
-    if effort is None or effort in traits.efforts:
-        return effort
-    if effort in ("none", "minimal"):
-        return "low"
-    losses.add("effort")
-    return "high"
-
-
-def _set_budget(plan: ThinkingPlan, thinking: Thinking, *, is_open: bool, losses: Losses) -> None:
-    """``is_open`` tells that neither client nor model limits the answer."""
-    if thinking.budget is not None and thinking.budget >= 0:
-        budget = thinking.budget
-    else:
-        budget = budget_of(thinking.effort or "medium")
-    budget = max(_LEAST_BUDGET, budget)
-    if budget >= plan.max_tokens and is_open:
-        plan.max_tokens = budget + USUAL_MAX_TOKENS
-    # The vendor refuses budgets below 1024, and such that are not below max_tokens.
-    if plan.max_tokens <= _LEAST_BUDGET:
-        losses.add("thinking")
-        return
-    if budget >= plan.max_tokens:
-        budget = max(_LEAST_BUDGET, plan.max_tokens // 2)
-    plan.thinking = {"type": "enabled", "budget_tokens": budget}
-
-
 def write_sampling(
     sampling: Sampling, plan: ThinkingPlan | None, traits: Traits, losses: Losses
 ) -> dict[str, object]:
     """The sampling members; without a plan the request says nothing of thinking."""
     thinks = traits.thinks if plan is None or plan.thinking is None else plan.is_on
-    members = _write_samplers(sampling, thinks, traits, losses)
-    if sampling.stop:
-        stop = [text for text in sampling.stop if text.strip()]
-        if len(stop) < len(sampling.stop):
-            losses.add("stop")  # the vendor refuses white space alone
-        if stop:
-            members["stop_sequences"] = stop
-    if sampling.min_p is not None:
-        losses.add("min_p")
-    if sampling.seed is not None:
-        losses.add("seed")
-    if sampling.presence_penalty:
-        losses.add("presence_penalty")
-    if sampling.frequency_penalty:
-        losses.add("frequency_penalty")
-    if sampling.candidates is not None and sampling.candidates > 1:
-        losses.add("candidates")
-    if sampling.logprobs or sampling.top_logprobs:
-        losses.add("logprobs")
-    return members
-
-
-def _write_samplers(
-    sampling: Sampling, thinks: bool, traits: Traits, losses: Losses
-) -> dict[str, object]:
-    """``temperature``, ``top_p`` and ``top_k``, as far as the model takes them."""
     is_free = traits.sampling and not thinks
     members: dict[str, object] = {}
     temperature, top_p, top_k = sampling.temperature, sampling.top_p, sampling.top_k
@@ -174,6 +136,24 @@ def _write_samplers(
         else:
             losses.add("top_p")
             del members["top_p"]
+    if sampling.stop:
+        stop = [text for text in sampling.stop if text.strip()]
+        if len(stop) < len(sampling.stop):
+            losses.add("stop")  # the vendor refuses white space alone
+        if stop:
+            members["stop_sequences"] = stop
+    if sampling.min_p is not None:
+        losses.add("min_p")
+    if sampling.seed is not None:
+        losses.add("seed")
+    if sampling.presence_penalty:
+        losses.add("presence_penalty")
+    if sampling.frequency_penalty:
+        losses.add("frequency_penalty")
+    if sampling.candidates is not None and sampling.candidates > 1:
+        losses.add("candidates")
+    if sampling.logprobs or sampling.top_logprobs:
+        losses.add("logprobs")
     return members
 
 

@@ -35,63 +35,55 @@ def write_tools(
     written: list[dict[str, object] | Raw] = []
     for tool in tools:
         if tool.hosted is None:
-            written.append(_write_function(tool, traits, native, losses))
+            declared: dict[str, object] = dict(tool.extra) if native else {}
+            declared["name"] = tool.name
+            if tool.description is not None:
+                declared["description"] = tool.description
+            schema, is_whole = _ANY_OBJECT, True
+            if tool.custom:
+                losses.add("tool:custom")
+                schema = _FREE_TEXT
+            elif tool.schema is not None:
+                schema, is_whole = (tool.schema, True) if native else fit_arguments(tool.schema)
+            if not is_whole:
+                losses.add("tool_schema")
+            declared["input_schema"] = schema
+            if tool.strict is not None and native:
+                declared["strict"] = tool.strict
+            elif tool.strict and not traits.structured:
+                losses.add("strict")
+            elif tool.strict:
+                declared["strict"] = True
+                if not tool.custom and tool.schema is not None:
+                    # A strict tool's schema is compiled as an answer's is, within the same limits.
+                    declared["input_schema"], is_whole = fit_schema(schema)
+                    if not is_whole:
+                        losses.add("strict")
+            if tool.cache is not None:
+                declared.setdefault("cache_control", write_breakpoint(tool.cache))
+            if not native:
+                losses.add_extra(tool.extra)
+            written.append(declared)
         elif tool.raw is not None and tool.dialect == DIALECT:
             written.append(tool.raw)
         elif traits.hosted and tool.hosted in _HOSTED:
             written.append(dict(_HOSTED[tool.hosted]))
-            _record_lost_settings(tool, losses)
+            # A server tool's settings in another dialect do not carry over.
+            if tool.raw is None:
+                continue
+            try:
+                settings = decode_members(tool.raw)
+            except Unreadable:
+                continue
+            lost = {
+                name: value
+                for name, value in settings.items()
+                if name not in ("type", "name") and bytes(value) not in (b"{}", b"null")
+            }
+            losses.add_extra(lost, within=f"tool:{tool.hosted or 'other'}")
         else:
             losses.add(f"tool:{tool.hosted or 'other'}")
     return written
-
-
-def _write_function(tool: Tool, traits: Traits, native: bool, losses: Losses) -> dict[str, object]:
-    declared: dict[str, object] = dict(tool.extra) if native else {}
-    declared["name"] = tool.name
-    if tool.description is not None:
-        declared["description"] = tool.description
-    schema, is_whole = _ANY_OBJECT, True
-    if tool.custom:
-        losses.add("tool:custom")
-        schema = _FREE_TEXT
-    elif tool.schema is not None:
-        schema, is_whole = (tool.schema, True) if native else fit_arguments(tool.schema)
-    if not is_whole:
-        losses.add("tool_schema")
-    declared["input_schema"] = schema
-    if tool.strict is not None and native:
-        declared["strict"] = tool.strict
-    elif tool.strict and not traits.structured:
-        losses.add("strict")
-    elif tool.strict:
-        declared["strict"] = True
-        if not tool.custom and tool.schema is not None:
-            # A strict tool's schema is compiled as an answer's is, so it has the same limits.
-            declared["input_schema"], is_whole = fit_schema(schema)
-            if not is_whole:
-                losses.add("strict")
-    if tool.cache is not None:
-        declared.setdefault("cache_control", write_breakpoint(tool.cache))
-    if not native:
-        losses.add_extra(tool.extra)
-    return declared
-
-
-def _record_lost_settings(tool: Tool, losses: Losses) -> None:
-    """A server tool's settings in another dialect do not carry over."""
-    if tool.raw is None:
-        return
-    try:
-        settings = decode_members(tool.raw)
-    except Unreadable:
-        return
-    lost = {
-        name: value
-        for name, value in settings.items()
-        if name not in ("type", "name") and bytes(value) not in (b"{}", b"null")
-    }
-    losses.add_extra(lost, within=f"tool:{tool.hosted or 'other'}")
 
 
 def write_choice(

@@ -43,7 +43,16 @@ def order_messages(messages: Iterable[Message], losses: Losses) -> list[Message]
         before, here, after = merged[index - 1 : index + 2]
         if here.role == "system" and after.role == "user" and of_type(before.blocks, "tool_use"):
             merged[index], merged[index + 1] = after, here
-    paired = _pair_results(merged, losses)
+    ids = CallIds()
+    paired: list[Message] = []
+    waiting: list[tuple[str, str]] = []
+    for message in merged:
+        if message.role == "user":
+            message.blocks = _place_results(message.blocks, waiting, losses)
+        elif waiting:
+            paired.append(Message("user", [failed_result(new) for _, new in waiting]))
+        waiting = ids.make_unique(message.blocks) if message.role == "assistant" else []
+        paired.append(message)
     placed: list[Message] = []
     for index, message in enumerate(paired):
         if message.role == "system":
@@ -105,20 +114,6 @@ def _merge(messages: Iterable[Message]) -> list[Message]:
         else:
             merged.append(Message(message.role, list(message.blocks), message.extra))
     return merged
-
-
-def _pair_results(messages: list[Message], losses: Losses) -> list[Message]:
-    ids = CallIds()
-    paired: list[Message] = []
-    waiting: list[tuple[str, str]] = []
-    for message in messages:
-        if message.role == "user":
-            message.blocks = _place_results(message.blocks, waiting, losses)
-        elif waiting:
-            paired.append(Message("user", [failed_result(new) for _, new in waiting]))
-        waiting = ids.make_unique(message.blocks) if message.role == "assistant" else []
-        paired.append(message)
-    return paired
 
 
 class CallIds:

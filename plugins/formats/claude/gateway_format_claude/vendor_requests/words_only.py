@@ -18,16 +18,20 @@ def write_words_only(
     conversation: Conversation, target: Target, losses: Losses
 ) -> dict[str, object] | None:
     """The request's members; ``None`` for a conversation that holds more than words."""
-    wish = conversation
-    if wish.thinking is not None or wish.output is not None or wish.tool_choice is not None:
+    if (
+        conversation.thinking is not None
+        or conversation.output is not None
+        or conversation.tool_choice is not None
+    ):
         return None
-    if wish.tools or wish.extra:
+    if conversation.tools or conversation.extra:
         return None
-    system = _write_system(wish.instructions)
-    messages = write_turns(wish.turns)
-    if system is None or messages is None or messages[-1]["role"] == "assistant":
+    if not all(map(_is_words, conversation.instructions)):
         return None
-    model, sampling = target.model, wish.sampling
+    messages = write_turns(conversation.turns)
+    if messages is None or messages[-1]["role"] == "assistant":
+        return None
+    model, sampling = target.model, conversation.sampling
     body: dict[str, object] = {
         "model": model.id,
         "max_tokens": limit_tokens(sampling.max_tokens, model.max_output, losses),
@@ -35,22 +39,15 @@ def write_words_only(
     if sampling != Sampling(max_tokens=sampling.max_tokens):
         traits = traits_of(model.id, target.provider.options)
         body |= write_sampling(sampling, None, traits, losses)
-    if wish.stream:
+    if conversation.stream:
         body["stream"] = True
-    body |= write_labels(wish, losses)
-    if system:
-        body["system"] = system
+    body |= write_labels(conversation, losses)
+    if len(conversation.instructions) == 1:
+        body["system"] = conversation.instructions[0].text
+    elif conversation.instructions:
+        body["system"] = [text_block(part.text) for part in conversation.instructions]
     body["messages"] = messages
     return body
-
-
-def _write_system(instructions: Sequence[Text]) -> str | list[dict[str, object]] | None:
-    """Empty for no instructions; ``None`` for any that are more than words."""
-    if not all(map(_is_words, instructions)):
-        return None
-    if len(instructions) == 1:
-        return instructions[0].text
-    return [text_block(part.text) for part in instructions]
 
 
 def write_turns(turns: Sequence[Turn]) -> list[dict[str, object]] | None:

@@ -134,7 +134,7 @@ class ClaudeStreamReader:
             return ()
         rest = self._frames.close()
         if not self._begun and rest.lstrip()[:1] == b"{":
-            # The vendor was asked to stream and did not, or sent an error as plain JSON.
+            # The vendor did not stream as requested, or sent an error as plain JSON.
             self._done = True
             try:
                 return unfold(read_reply(rest))
@@ -181,7 +181,24 @@ class ClaudeStreamReader:
             case "content_block_delta":
                 self._grow(event, data, events)
             case "message_start":
-                self._start(event.message, events)
+                if is_null(event.message):
+                    raise msgspec.DecodeError("a message_start without its message")
+                if self._begun:
+                    # A repeated beginning is harmless as long as nothing has followed the first.
+                    if self._parts or self._open:
+                        events += self._fail(ReplyFailed(SECOND_ANSWER))
+                    return
+                self._begun = True
+                start, members = _decode_start(event.message), decode_members(event.message)
+                self._late.update(read_late_members(members))
+                rest = {name: value for name, value in members.items() if name not in _STARTS}
+                events.append(
+                    ReplyStarted(start.id or "", start.model or "", extra=drop_nulls(rest))
+                )
+                self._note_usage(start.usage, events)
+                for index, block in enumerate(start.content or ()):
+                    self._start_block(Event(index=index, content_block=block), events)
+                    self._stop_block(index, events)
             case "message_delta":
                 self._note_usage(event.usage, events)
                 members = decode_members(data)
@@ -192,28 +209,24 @@ class ClaudeStreamReader:
                     # The vendor puts some late members beside the delta and some into it.
                     self._late.update(read_late_members(decode_members(members["delta"])))
             case "message_stop":
-                self._stop(events)
+                if not self._begun:
+                    raise msgspec.DecodeError("an end without a beginning")
+                for index in list(self._open):
+                    self._stop_block(index, events)
+                self._done = True
+                finish: Finish = "tool_calls" if self._has_calls else "stop"
+                more: Extra = NOTHING
+                if self._reason is not None:
+                    finish, more = read_stop_reason(self._reason, has_calls=self._has_calls)
+                refusal = read_refusal(self._late)
+                if refusal is not None:
+                    events.append(PartStarted(self._parts, replace(refusal, text="")))
+                    events.append(PartGrew(self._parts, refusal.text))
+                    events.append(PartEnded(self._parts))
+                events.append(ChoiceEnded(finish, 0, self._stop_sequence, {**self._late, **more}))
             case "error":
                 events += self._fail(read_failure(data))
             # "New event types may be added", says the vendor's page: others are left out.
-
-    def _start(self, message: Raw, events: list[StreamEvent]) -> None:
-        if is_null(message):
-            raise msgspec.DecodeError("a message_start without its message")
-        if self._begun:
-            # A repeated beginning is harmless as long as nothing has followed the first.
-            if self._parts or self._open:
-                events += self._fail(ReplyFailed(SECOND_ANSWER))
-            return
-        self._begun = True
-        start, members = _decode_start(message), decode_members(message)
-        self._late.update(read_late_members(members))
-        rest = {name: value for name, value in members.items() if name not in _STARTS}
-        events.append(ReplyStarted(start.id or "", start.model or "", extra=drop_nulls(rest)))
-        self._note_usage(start.usage, events)
-        for index, block in enumerate(start.content or ()):
-            self._start_block(Event(index=index, content_block=block), events)
-            self._stop_block(index, events)
 
     def _note_usage(self, raw: Raw, events: list[StreamEvent]) -> None:
         if self._meter.read(raw):
@@ -282,20 +295,3 @@ class ClaudeStreamReader:
             # A call without arguments gets no delta, or an empty one.
             events.append(PartGrew(block.index, "{}"))
         events.append(PartEnded(block.index))
-
-    def _stop(self, events: list[StreamEvent]) -> None:
-        if not self._begun:
-            raise msgspec.DecodeError("an end without a beginning")
-        for index in list(self._open):
-            self._stop_block(index, events)
-        self._done = True
-        finish: Finish = "tool_calls" if self._has_calls else "stop"
-        more: Extra = NOTHING
-        if self._reason is not None:
-            finish, more = read_stop_reason(self._reason, has_calls=self._has_calls)
-        refusal = read_refusal(self._late)
-        if refusal is not None:
-            events.append(PartStarted(self._parts, replace(refusal, text="")))
-            events.append(PartGrew(self._parts, refusal.text))
-            events.append(PartEnded(self._parts))
-        events.append(ChoiceEnded(finish, 0, self._stop_sequence, {**self._late, **more}))

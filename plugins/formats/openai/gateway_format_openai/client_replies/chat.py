@@ -69,7 +69,20 @@ def write_reply(reply: Reply, request: Conversation, losses: Losses) -> bytes:
 def _write_message(
     parts: Sequence[AnyPart], request: Conversation, legacy: bool, losses: Losses
 ) -> dict[str, Any]:
-    text, annotations = _join_texts(parts, losses)
+    annotations: list[Any] = []
+    text, apart = "", False
+    for part in parts:
+        if isinstance(part, Text):
+            if text and apart and part.text:
+                text += "\n\n"
+            sources = (annotation(each, len(text), losses) for each in part.citations)
+            annotations += (source for source in sources if source is not None)
+            text += part.text
+        apart = not isinstance(part, Text)
+        if isinstance(part, Foreign):
+            losses.add(f"part:{part.type}")
+        elif isinstance(part, Text | Refusal | Media) and part.signature is not None:
+            losses.add("reasoning_signature")
     calls = _write_calls(parts, request, losses)
     refusal = "".join(part.text for part in parts if isinstance(part, Refusal))
     message: dict[str, Any] = {
@@ -110,25 +123,6 @@ def _write_message(
 def is_hidden(request: Conversation) -> bool:
     """Whether the client does not want to see the thinking."""
     return request.thinking is not None and request.thinking.show is False
-
-
-def _join_texts(parts: Sequence[AnyPart], losses: Losses) -> tuple[str, list[Any]]:
-    """The text of an answer, and its sources with their places in that text."""
-    annotations: list[Any] = []
-    text, apart = "", False
-    for part in parts:
-        if isinstance(part, Text):
-            if text and apart and part.text:
-                text += "\n\n"
-            sources = (annotation(each, len(text), losses) for each in part.citations)
-            annotations += (source for source in sources if source is not None)
-            text += part.text
-        apart = not isinstance(part, Text)
-        if isinstance(part, Foreign):
-            losses.add(f"part:{part.type}")
-        elif isinstance(part, Text | Refusal | Media) and part.signature is not None:
-            losses.add("reasoning_signature")
-    return text, annotations
 
 
 def annotation(citation: Citation, offset: int, losses: Losses) -> dict[str, Any] | Raw | None:

@@ -111,7 +111,7 @@ def _hide(call: Call, thinking: Thinking | None) -> Thinking | None:
 
 
 def take_usage_option(members: Members) -> bool:
-    """Whether usage is wanted in the stream; other stream options stay where they are."""
+    """Whether the stream is to report usage; other stream options stay where they are."""
     options = take_object(members, "stream_options")
     if options is None:
         return False

@@ -37,12 +37,19 @@ def read_intake(
 def read_request(call: Call) -> Conversation:
     members = body_of(call.body, "Invalid JSON body")
     prompt = _prompt(members)
-    wanted = _take_logprobs(members)
+    # A number says both that log probabilities are requested and how many:
+    # https://platform.openai.com/docs/api-reference/completions/create#completions-create-logprobs
+    raw, count = members.get("logprobs"), None
+    if raw is not None and first(raw) not in b"tfn":
+        count = anything_of(raw)
+        if type(count) is not int or count < 0:
+            raise invalid("logprobs", "must be an integer")
+        del members["logprobs"]
     turns = (Turn("user", (Text(text=prompt),) if prompt else ()),)
     conversation = read_rest(call, members, (), turns)
-    if wanted is None:
+    if count is None:
         return conversation
-    sampling = replace(conversation.sampling, logprobs=True, top_logprobs=wanted or None)
+    sampling = replace(conversation.sampling, logprobs=True, top_logprobs=count or None)
     return replace(conversation, sampling=sampling)
 
 
@@ -58,16 +65,3 @@ def _prompt(members: Members) -> str:
     if len(items) != 1 or not is_text(items[0]):
         raise BadRequest("Invalid prompt", param="prompt")
     return text_of(items[0], "prompt[0]")
-
-
-def _take_logprobs(members: Members) -> int | None:
-    """Here a number says both that log probabilities are wanted and how many."""
-    # https://platform.openai.com/docs/api-reference/completions/create#completions-create-logprobs
-    raw = members.get("logprobs")
-    if raw is None or first(raw) in b"tfn":
-        return None
-    value = anything_of(raw)
-    if type(value) is not int or value < 0:
-        raise invalid("logprobs", "must be an integer")
-    del members["logprobs"]
-    return value

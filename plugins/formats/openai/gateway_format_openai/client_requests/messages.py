@@ -173,17 +173,28 @@ class _Reader:
         name = take_text(members, "name", f"{where}.")
         sealed_id = take_text(members, "tool_call_id", f"{where}.")
         call_id = unseal_id(sealed_id)[0] if sealed_id else ""
-        call = self._find_call(call_id, name)
+        # A result without an id belongs to the first waiting call of its name, or to the first.
+        fitting = (
+            call
+            for call in self._waiting
+            if (call.id == call_id if call_id else name is None or call.name == name)
+        )
+        call = next(fitting, None)
+        if call is not None:
+            self._waiting.remove(call)
         if not sealed_id and call is None:
             raise invalid(f"{where}.tool_call_id", "is missing")
+        content: list[Text | Media] = []
+        for part in parts:
+            if not isinstance(part, Text | Media):
+                # A result holds only text and media; anything else becomes its text or its JSON.
+                text = getattr(part, "text", None)
+                part = Text(text=text or bytes(getattr(part, "raw", b"")).decode(errors="replace"))
+            content.append(part)
         result = ToolResult(
             call_id=call.id if call is not None else call_id,
             name=name,
-            content=tuple(
-                # A result holds only text and media; anything else is given as its JSON.
-                part if isinstance(part, Text | Media) else Text(text=_text_or_json(part))
-                for part in parts
-            ),
+            content=tuple(content),
             custom=call is not None and call.custom,
             extra=rest(members),
         )
@@ -193,20 +204,6 @@ class _Reader:
         else:
             self.turns.append(Turn("user", (result,)))
         self._in_results = True
-
-    def _find_call(self, call_id: str, name: str | None) -> ToolCall | None:
-        """The call that waits for this result: by id, else by name, else the first one."""
-        for call in self._waiting:
-            fits = call.id == call_id if call_id else name is None or call.name == name
-            if fits:
-                self._waiting.remove(call)
-                return call
-        return None
-
-
-def _text_or_json(part: AnyPart) -> str:
-    text: str = getattr(part, "text", None) or ""
-    return text or bytes(getattr(part, "raw", b"")).decode(errors="replace")
 
 
 def _read_assistant_turn(members: Members, where: str, index: int) -> Turn:
@@ -233,18 +230,18 @@ def _read_assistant_turn(members: Members, where: str, index: int) -> Turn:
         raw = members.get(member)
         if raw is not None and is_list(raw) and not items_of(raw, member):
             del members[member]
-    return Turn("assistant", _sign(parts, signature), name, rest(members))
-
-
-def _sign(parts: list[AnyPart], signature: str | None) -> tuple[AnyPart, ...]:
-    """Give a signature of the whole message to its text, or to its first unsigned call."""
     if signature is not None:
-        for kind in (Text, ToolCall):
-            for index, part in enumerate(parts):
-                if isinstance(part, kind) and part.signature is None:
-                    parts[index] = replace(part, signature=signature, origin=OWN)
-                    return tuple(parts)
-    return tuple(parts)
+        # A signature of the whole message belongs to its text, or else to its first unsigned call.
+        unsigned = (
+            position
+            for kind in (Text, ToolCall)
+            for position, part in enumerate(parts)
+            if isinstance(part, kind) and part.signature is None
+        )
+        position = next(unsigned, None)
+        if position is not None:
+            parts[position] = replace(parts[position], signature=signature, origin=OWN)
+    return Turn("assistant", tuple(parts), name, rest(members))
 
 
 def _take_calls(
@@ -255,47 +252,42 @@ def _take_calls(
     sealed: list[tuple[Reasoning, ...]] = []
     for number, raw in enumerate(take_items(members, "tool_calls", f"{where}.") or ()):
         path = f"{where}.tool_calls[{number}]"
-        call, thinking = _read_call(object_of(raw, path), path, f"call_{index}_{number}")
-        calls.append(call)
+        item, default_id = object_of(raw, path), f"call_{index}_{number}"
+        sealed_id = take_text(item, "id", f"{path}.") or default_id
+        call_id, origin, signature, thinking = unseal_id(sealed_id)
+        own = take_signature(item)
+        if signature is None and own is not None:
+            signature, origin = own, OWN
+        kind = take_text(item, "type", f"{path}.")
+        item.pop("index", None)  # echoed from a stream; the list's order says the same
+        custom = take_object(item, "custom", f"{path}.")
+        if custom is not None or kind == "custom":
+            name = take_text(custom or {}, "name", f"{path}.custom.")
+            arguments = take_text(custom or {}, "input", f"{path}.custom.") or ""
+        else:
+            function = take_object(item, "function", f"{path}.")
+            if function is None:
+                raise invalid(f"{path}.function", "is missing")
+            name, arguments = _take_function(function, f"{path}.function")
+        if not name:
+            raise invalid(f"{path}.custom.name", "is missing")
+        calls.append(
+            ToolCall(
+                id=call_id or default_id,
+                name=name,
+                arguments=arguments,
+                custom=custom is not None,
+                signature=signature,
+                origin=origin if signature is not None else "",
+                extra=rest(item),
+            )
+        )
         sealed.append(thinking)
     if function := take_object(members, "function_call", f"{where}."):
         name, arguments = _take_function(function, f"{where}.function_call")
         calls.append(ToolCall(id=f"call_{index}_{len(calls)}", name=name, arguments=arguments))
         sealed.append(())
     return calls, sealed
-
-
-def _read_call(
-    members: Members, where: str, default_id: str
-) -> tuple[ToolCall, tuple[Reasoning, ...]]:
-    sealed_id = take_text(members, "id", f"{where}.") or default_id
-    call_id, origin, signature, thinking = unseal_id(sealed_id)
-    own = take_signature(members)
-    if signature is None and own is not None:
-        signature, origin = own, OWN
-    kind = take_text(members, "type", f"{where}.")
-    members.pop("index", None)  # echoed from a stream; the list's order says the same
-    custom = take_object(members, "custom", f"{where}.")
-    if custom is not None or kind == "custom":
-        name = take_text(custom or {}, "name", f"{where}.custom.")
-        arguments = take_text(custom or {}, "input", f"{where}.custom.") or ""
-    else:
-        function = take_object(members, "function", f"{where}.")
-        if function is None:
-            raise invalid(f"{where}.function", "is missing")
-        name, arguments = _take_function(function, f"{where}.function")
-    if not name:
-        raise invalid(f"{where}.custom.name", "is missing")
-    call = ToolCall(
-        id=call_id or default_id,
-        name=name,
-        arguments=arguments,
-        custom=custom is not None,
-        signature=signature,
-        origin=origin if signature is not None else "",
-        extra=rest(members),
-    )
-    return call, thinking
 
 
 def _take_function(function: Members, where: str) -> tuple[str, str]:

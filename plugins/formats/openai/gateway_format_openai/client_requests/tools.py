@@ -1,6 +1,5 @@
 """Tools and the choice among them, as clients of this dialect write them."""
 
-from msgspec import Raw
 from msgspec.structs import replace
 
 from gateway_core import Tool, ToolChoice
@@ -43,8 +42,35 @@ def take_tools(members: Members) -> tuple[Tool, ...]:
     """``tools``, the older ``functions``, and the web search that has a member of its own."""
     if _DECLARING.isdisjoint(members):
         return ()
-    items = take_items(members, "tools") or []
-    tools = [_read_tool(raw, f"tools[{index}]") for index, raw in enumerate(items)]
+    tools: list[Tool] = []
+    for index, raw in enumerate(take_items(members, "tools") or ()):
+        where = f"tools[{index}]"
+        item = object_of(raw, where)
+        kind = take_text(item, "type", f"{where}.") or "function"
+        cache = take_cache(item)
+        if kind == "custom":
+            custom = take_object(item, "custom", f"{where}.") or {}
+            name = take_text(custom, "name", f"{where}.custom.")
+            if not name:
+                raise invalid(f"{where}.custom.name", "is missing")
+            tool = Tool(
+                name=name,
+                description=take_text(custom, "description", f"{where}.custom."),
+                custom=True,
+                raw=raw,
+                dialect=DIALECT,
+                cache=cache,
+            )
+            tools.append(tool)
+        elif kind != "function":
+            hosted = next((word for part, word in _HOSTED if part in kind), "other")
+            tools.append(Tool(name=kind, hosted=hosted, raw=raw, dialect=DIALECT))
+        else:
+            function = take_object(item, "function", f"{where}.")
+            if function is None:
+                raise invalid(f"{where}.function", "is missing")
+            tool = _read_function(function, f"{where}.function")
+            tools.append(replace(tool, cache=cache, extra={**rest(item), **tool.extra}))
     for index, raw in enumerate(take_items(members, "functions") or ()):
         where = f"functions[{index}]"
         tools.append(replace(_read_function(object_of(raw, where), where), dialect=LEGACY))
@@ -55,37 +81,6 @@ def take_tools(members: Members) -> tuple[Tool, ...]:
         object_of(search, SEARCH_OPTIONS)
         tools.append(Tool(name=SEARCH_OPTIONS, hosted="web_search", raw=search, dialect=DIALECT))
     return tuple(tools)
-
-
-def _read_tool(raw: Raw, where: str) -> Tool:
-    members = object_of(raw, where)
-    kind = take_text(members, "type", f"{where}.") or "function"
-    cache = take_cache(members)
-    if kind == "custom":
-        return _read_custom(raw, members, where, cache)
-    if kind != "function":
-        hosted = next((word for part, word in _HOSTED if part in kind), "other")
-        return Tool(name=kind, hosted=hosted, raw=raw, dialect=DIALECT)
-    function = take_object(members, "function", f"{where}.")
-    if function is None:
-        raise invalid(f"{where}.function", "is missing")
-    tool = _read_function(function, f"{where}.function")
-    return replace(tool, cache=cache, extra={**rest(members), **tool.extra})
-
-
-def _read_custom(raw: Raw, members: Members, where: str, cache: str | None) -> Tool:
-    custom = take_object(members, "custom", f"{where}.") or {}
-    name = take_text(custom, "name", f"{where}.custom.")
-    if not name:
-        raise invalid(f"{where}.custom.name", "is missing")
-    return Tool(
-        name=name,
-        description=take_text(custom, "description", f"{where}.custom."),
-        custom=True,
-        raw=raw,
-        dialect=DIALECT,
-        cache=cache,
-    )
 
 
 def _read_function(function: Members, where: str) -> Tool:
@@ -114,31 +109,28 @@ def take_choice(members: Members) -> ToolChoice | None:
         if mode is None:
             raise invalid(name, "must be none, auto, required or an object")
         return _mode(mode)
-    return _read_named(object_of(raw, name), name)
+    members = object_of(raw, name)
+    kind = take_text(members, "type", f"{name}.") or "function"
+    if kind in _MODES:
+        return _mode(_MODES[kind])
+    if kind != "allowed_tools":
+        return ToolChoice("only", (_read_name(members, kind, name),))
+    # Several tools; with the mode auto the names stay, though no call is forced:
+    # https://platform.openai.com/docs/api-reference/chat/create#chat-create-tool_choice
+    allowed = take_object(members, "allowed_tools", f"{name}.") or members
+    mode = take_text(allowed, "mode", f"{name}.allowed_tools.") or "auto"
+    names: list[str] = []
+    for index, raw in enumerate(take_items(allowed, "tools", f"{name}.") or ()):
+        path = f"{name}.tools[{index}]"
+        tool = object_of(raw, path)
+        names.append(_read_name(tool, take_text(tool, "type", f"{path}.") or "function", path))
+    return ToolChoice("only" if mode == "required" else "auto", tuple(names))
 
 
 def _mode(word: str) -> ToolChoice:
     if word == "none":
         return ToolChoice("none")
     return ToolChoice("required") if word == "required" else ToolChoice("auto")
-
-
-def _read_named(members: Members, where: str) -> ToolChoice:
-    kind = take_text(members, "type", f"{where}.") or "function"
-    if kind in _MODES:
-        return _mode(_MODES[kind])
-    if kind != "allowed_tools":
-        return ToolChoice("only", (_read_name(members, kind, where),))
-    # Several tools; with the mode auto the names stay, though no call is forced:
-    # https://platform.openai.com/docs/api-reference/chat/create#chat-create-tool_choice
-    allowed = take_object(members, "allowed_tools", f"{where}.") or members
-    mode = take_text(allowed, "mode", f"{where}.allowed_tools.") or "auto"
-    names: list[str] = []
-    for index, raw in enumerate(take_items(allowed, "tools", f"{where}.") or ()):
-        path = f"{where}.tools[{index}]"
-        tool = object_of(raw, path)
-        names.append(_read_name(tool, take_text(tool, "type", f"{path}.") or "function", path))
-    return ToolChoice("only" if mode == "required" else "auto", tuple(names))
 
 
 def _read_name(tool: Members, kind: str, where: str) -> str:

@@ -131,7 +131,16 @@ class ChatWriter:
             case PartEnded():
                 self._end_part(event, out)
             case PartSealed():
-                self._seal(event)
+                slot = self._choices[event.choice].slots[event.index]
+                if isinstance(slot.part, Reasoning):
+                    if event.signature is not None:
+                        slot.part = replace(
+                            slot.part, signature=event.signature, origin=event.origin
+                        )
+                    if event.sealed is not None:
+                        slot.part = replace(slot.part, sealed=event.sealed, origin=event.origin)
+                else:
+                    self._losses.add("reasoning_signature")  # its id or text is already sent
             case CitationAdded():
                 start = self._choices[event.choice].slots[event.index].start
                 source = annotation(event.citation, start, self._losses)
@@ -181,32 +190,31 @@ class ChatWriter:
 
     def _start_part(self, event: PartStarted, out: Out) -> None:
         state = self._choice(event.choice, out)
-        part = event.part
-        slot = state.slots[event.index] = self._open_slot(part, state, event.choice, out)
-        state.parts.append(part)
-        if slot.is_text:
-            slot.gap = "\n\n" if state.apart and state.length else ""
-            slot.start = state.length + len(slot.gap)
-        state.apart = not slot.is_text
-        if isinstance(part, Text | Reasoning | Refusal) and part.text:
-            self._grow(PartGrew(event.index, part.text, event.choice), out)
-        for citation in part.citations if isinstance(part, Text) else ():
-            self._write(CitationAdded(event.index, citation, event.choice), out)
-
-    def _open_slot(self, part: AnyPart, state: _ChoiceState, choice: int, out: Out) -> _Slot:
+        part, choice = event.part, event.choice
+        slot: _Slot | None = None
         match part:
+            case ToolCall() if self._legacy:
+                # function_call has room for one call, and for no id.
+                state.calls += 1
+                if state.calls > 1:
+                    self._losses.add("parallel_tools")
+                    slot = _Slot(None)
+                else:
+                    if part.signature is not None:
+                        self._losses.add("reasoning_signature")
+                    call = {"name": part.name, "arguments": part.arguments}
+                    self._send({"function_call": call}, choice, out)
+                    before = self._frames.head(choice, b'"delta":{"function_call":{"arguments":')
+                    slot = _Slot(part, before, b"}}," + self._frames.tail)
             case ToolCall():
-                if self._legacy:
-                    return self._start_function_call(part, state, choice, out)
-                return self._start_call(part, state, choice, out)
+                slot = self._start_call(part, state, choice, out)
             case Text():
-                return self._growing(part, b"content", choice)
+                slot = self._growing(part, b"content", choice)
             case Refusal():
-                return self._growing(part, b"refusal", choice)
+                slot = self._growing(part, b"refusal", choice)
             case Reasoning() if not self._hides_thinking:
                 slot = self._growing(part, b"reasoning_content", choice)
                 slot.gap = "\n\n" if state.thought else ""
-                return slot
             case Media():
                 media = media_members(part)
                 if media is None:
@@ -218,7 +226,16 @@ class ChatWriter:
                 self._losses.add(f"part:{part.type}")
             case _:
                 pass
-        return _Slot(part)
+        slot = state.slots[event.index] = slot or _Slot(part)
+        state.parts.append(part)
+        if slot.is_text:
+            slot.gap = "\n\n" if state.apart and state.length else ""
+            slot.start = state.length + len(slot.gap)
+        state.apart = not slot.is_text
+        if isinstance(part, Text | Reasoning | Refusal) and part.text:
+            self._grow(PartGrew(event.index, part.text, event.choice), out)
+        for citation in part.citations if isinstance(part, Text) else ():
+            self._write(CitationAdded(event.index, citation, event.choice), out)
 
     def _growing(self, part: AnyPart, member: bytes, choice: int) -> _Slot:
         before = self._frames.head(choice, b'"delta":{"%b":' % member)
@@ -240,34 +257,8 @@ class ChatWriter:
         slot.after = b"}}]}," + self._frames.tail
         return slot
 
-    def _start_function_call(
-        self, part: ToolCall, state: _ChoiceState, choice: int, out: Out
-    ) -> _Slot:
-        """``function_call``, which has room for one call, and for no id."""
-        state.calls += 1
-        if state.calls > 1:
-            self._losses.add("parallel_tools")
-            return _Slot(None)
-        if part.signature is not None:
-            self._losses.add("reasoning_signature")
-        self._send({"function_call": {"name": part.name, "arguments": part.arguments}}, choice, out)
-        before = self._frames.head(choice, b'"delta":{"function_call":{"arguments":')
-        return _Slot(part, before, b"}}," + self._frames.tail)
-
     def _send(self, delta: dict[str, Any], choice: int, out: Out) -> None:
         out += (self._frames.head(choice, b'"delta":%b,' % encode(delta)), self._frames.tail)
-
-    def _seal(self, event: PartSealed) -> None:
-        slot = self._choices[event.choice].slots[event.index]
-        part = slot.part
-        if not isinstance(part, Reasoning):
-            self._losses.add("reasoning_signature")  # its id, or its text, is already sent
-            return
-        if event.signature is not None:
-            part = replace(part, signature=event.signature, origin=event.origin)
-        if event.sealed is not None:
-            part = replace(part, sealed=event.sealed, origin=event.origin)
-        slot.part = part
 
     def _end_part(self, event: PartEnded, out: Out) -> None:
         state = self._choices[event.choice]

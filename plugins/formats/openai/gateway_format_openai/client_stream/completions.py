@@ -39,7 +39,34 @@ class CompletionWriter:
         self._lengths: dict[int, int] = {}
 
     def feed(self, events: Sequence[StreamEvent]) -> bytes:
-        return escape_line_separators(b"".join(self._write(event) for event in events))
+        out: list[bytes] = []
+        for event in events:
+            match event:
+                case PartGrew():
+                    out.append(self._grow(event))
+                case PartStarted(part=part):
+                    note_lost(part, self._losses)
+                    if isinstance(part, Text | Refusal):
+                        self._shown.add((event.choice, event.index))
+                        if part.text:
+                            first = PartGrew(event.index, part.text, event.choice)
+                            out.append(self._grow(first))
+                case ReplyStarted():
+                    self._begun = True
+                    reply_id, model = completion_id(event.id), event.model or self._request.model
+                    wants_usage = self._request.stream_usage
+                    self._frames = ChunkFrames(event, reply_id, model, KIND, wants_usage)
+                case UsageReported(usage):
+                    self._usage = usage
+                case ChoiceEnded():
+                    end = self._frames.finish(event.choice, b'"text":""', finish_word(event))
+                    out.append(end)
+                case ReplyFailed():
+                    self._failed = True
+                    out.append(failure_frame(event))
+                case _:
+                    pass
+        return escape_line_separators(b"".join(out))
 
     def close(self) -> bytes:
         if self._failed:
@@ -50,32 +77,6 @@ class CompletionWriter:
         if self._usage is not None and self._request.stream_usage:
             usage = self._frames.usage(self._usage)
         return usage + DONE_FRAME
-
-    def _write(self, event: StreamEvent) -> bytes:
-        match event:
-            case PartGrew():
-                return self._grow(event)
-            case PartStarted(part=part):
-                note_lost(part, self._losses)
-                if isinstance(part, Text | Refusal):
-                    self._shown.add((event.choice, event.index))
-                    if part.text:
-                        return self._grow(PartGrew(event.index, part.text, event.choice))
-            case ReplyStarted():
-                self._begun = True
-                reply_id, model = completion_id(event.id), event.model or self._request.model
-                wants_usage = self._request.stream_usage
-                self._frames = ChunkFrames(event, reply_id, model, KIND, wants_usage)
-            case UsageReported(usage):
-                self._usage = usage
-            case ChoiceEnded():
-                return self._frames.finish(event.choice, b'"text":""', finish_word(event))
-            case ReplyFailed():
-                self._failed = True
-                return failure_frame(event)
-            case _:
-                pass
-        return b""
 
     def _grow(self, event: PartGrew) -> bytes:
         if (event.choice, event.index) not in self._shown:

@@ -39,49 +39,35 @@ def begin_relay(call: Call, target: Target, members: Members) -> Relay:
             members.pop(name, None)
     options = target.provider.options
     if (option := options.get("max_tokens")) is not None:
-        wanted = limit_name(option, target.model.id)
-        for other in _LIMITS:
-            if other != wanted and other in members:
-                members.setdefault(wanted, members.pop(other))
+        limit = limit_name(option, target.model.id)
+        for name in _LIMITS:
+            if name != limit and name in members:
+                members.setdefault(limit, members.pop(name))
     if (role := options.get("system_role")) in ("system", "developer"):
-        _rename_role(str(role), members)
+        # This vendor takes only one of the two names for its instructions.
+        raw = members.get("messages")
+        other = b'"developer"' if role == "system" else b'"system"'
+        if raw is not None and is_list(raw) and other in bytes(raw):
+            messages: list[Members | Raw] = []
+            for item in items_of(raw, "messages"):
+                message = object_of(item, "messages") if is_object(item) else {}
+                is_other = bytes(message.get("role", b"")) == other
+                messages.append({**message, "role": Raw(encode(role))} if is_other else item)
+            members["messages"] = Raw(encode(messages))
     if not call.stream:
         hides_thinking = call.headers.get("x-gateway-reasoning") == "off"
         return QuietRelay() if hides_thinking else WholeRelay(read_whole)
-    wants_usage = _request_usage(target, members)
-    return ChatRelay(ChatWatch(hides_usage=not wants_usage))
-
-
-def _rename_role(wanted: str, members: Members) -> None:
-    """For a vendor that is known to take only one of the two names for its instructions."""
-    raw = members.get("messages")
-    if raw is None or not is_list(raw):
-        return
-    other = b'"developer"' if wanted == "system" else b'"system"'
-    if other not in bytes(raw):
-        return
-    messages: list[Members | Raw] = []
-    for item in items_of(raw, "messages"):
-        message = object_of(item, "messages") if is_object(item) else {}
-        if bytes(message.get("role", b"")) == other:
-            messages.append({**message, "role": Raw(encode(wanted))})
-        else:
-            messages.append(item)
-    members["messages"] = Raw(encode(messages))
-
-
-def _request_usage(target: Target, members: Members) -> bool:
-    """Have usage reported, so that it can be booked; true when the client wants it too."""
+    # Usage is requested even where the client does not want it, because the gateway records it.
     raw = members.get("stream_options")
-    options = object_of(raw, "stream_options") if raw is not None and is_object(raw) else {}
-    include_usage = options.get("include_usage")
+    stream_options = object_of(raw, "stream_options") if raw is not None and is_object(raw) else {}
+    include_usage = stream_options.get("include_usage")
     wants_usage = include_usage is not None and bytes(include_usage) == b"true"
-    if target.provider.options.get("no_stream_usage"):
+    if options.get("no_stream_usage"):
         members.pop("stream_options", None)
     elif not wants_usage:
         # https://platform.openai.com/docs/api-reference/chat/create#chat-create-stream_options
-        members["stream_options"] = Raw(encode({**options, "include_usage": _TRUE}))
-    return wants_usage
+        members["stream_options"] = Raw(encode({**stream_options, "include_usage": _TRUE}))
+    return ChatRelay(ChatWatch(hides_usage=not wants_usage))
 
 
 class QuietRelay(WholeRelay):

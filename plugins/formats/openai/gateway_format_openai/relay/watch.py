@@ -1,6 +1,5 @@
 """Passing an answer through to a client that speaks this dialect too."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -112,41 +111,34 @@ class ChatWatch:
         for choice in choices:
             if choice.error is not None:
                 return _failure_of(choice.error)
-            self._note(choice)
+            index = choice.index or 0
+            self._seen.add(index)
+            delta = choice.delta or choice.message
+            if delta is not None:
+                length = _length(delta)
+                self.characters += length
+                if length or delta.images or delta.audio or delta.tool_calls:
+                    self.started = True
+            if choice.finish_reason:
+                self.started = True
+                self._finished.add(index)
+                if self.closing:
+                    self.begin_close()
         # Most chunks add one text; the relay compares the next ones with it, without a look.
         if chunk.usage is None and chunk.x_groq is None:
-            return _only_text(choices, self.characters - before) or True
+            added = self.characters - before
+            if added and len(choices) == 1:
+                choice = choices[0]
+                content = choice.delta.content if choice.delta is not None else None
+                if isinstance(content, str) and len(content) == added and not choice.finish_reason:
+                    return content
+            return True
         self.usage = usage_in(chunk.usage, chunk.x_groq) or self.usage
         # The chunk that reports usage has no choices; a client that did not ask for it gets none.
         return bool(choices) or not self._hides_usage
 
     def error_frame(self, failure: ReplyFailed) -> bytes:
         return failure_frame(failure)
-
-    def _note(self, choice: _ChoiceGlance) -> None:
-        index = choice.index or 0
-        self._seen.add(index)
-        delta = choice.delta or choice.message
-        if delta is not None:
-            length = _length(delta)
-            self.characters += length
-            if length or delta.images or delta.audio or delta.tool_calls:
-                self.started = True
-        if choice.finish_reason:
-            self.started = True
-            self._finished.add(index)
-            if self.closing:
-                self.begin_close()
-
-
-def _only_text(choices: Sequence[_ChoiceGlance], length: int) -> str:
-    """The text of a chunk with nothing else in it that counts, which is most of them."""
-    if length and len(choices) == 1:
-        choice = choices[0]
-        content = choice.delta.content if choice.delta is not None else None
-        if isinstance(content, str) and len(content) == length and not choice.finish_reason:
-            return content
-    return ""
 
 
 def read_whole(body: bytes) -> tuple[Usage | None, int]:

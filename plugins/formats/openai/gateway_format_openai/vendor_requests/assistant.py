@@ -32,7 +32,17 @@ def write_assistant_message(turn: Turn, draft: Draft, expects_thinking: bool) ->
     if not draft.own:
         parts += [Text(text=part.text) for part in refusals]
     thinking, rest = _split_thinking(parts, draft)
-    content = write_content(_separate_texts(rest, turn.parts), draft, "")
+    # Texts that stood on two sides of something else do not run into one another.
+    apart = {
+        id(right) for left, right in pairwise(turn.parts) if not isinstance(left, Text | Refusal)
+    }
+    separated: list[AnyPart] = []
+    for part in rest:
+        follows_text = bool(separated) and isinstance(separated[-1], Text)
+        if follows_text and isinstance(part, Text) and part.text and id(part) in apart:
+            separated.append(Text(text="\n\n"))
+        separated.append(part)
+    content = write_content(separated, draft, "")
     message: Message = {"role": "assistant", "content": content or (None if calls else "")}
     if turn.name is not None:
         message["name"] = turn.name
@@ -41,7 +51,18 @@ def write_assistant_message(turn: Turn, draft: Draft, expects_thinking: bool) ->
         message["content"] = content or None
         message["refusal"] = "".join(part.text for part in refusals)
     _write_thinking(message, thinking, draft, expects_thinking and bool(calls))
-    _write_media_and_signature(message, turn.parts, draft)
+    for part in turn.parts:
+        if isinstance(part, Media):
+            # An earlier spoken answer goes back by the id under which its vendor keeps it.
+            if part.kind == "audio" and part.file_id is not None and draft.can_open(part.origin):
+                message["audio"] = {"id": part.file_id}
+            else:
+                draft.losses.add("file_id" if part.file_id else part.kind)
+        elif isinstance(part, Text) and part.signature is not None:
+            if draft.can_open(part.origin):
+                message["extra_content"] = write_signature(part.signature)
+            else:
+                draft.losses.add("reasoning_signature")
     if calls:
         message["tool_calls"] = [_write_call(call, draft) for call in calls]
     return message if len(message) > 2 or content or not turn.parts else None
@@ -98,33 +119,6 @@ def _write_thinking(
             draft.losses.add("reasoning")
     elif text or is_required:
         message[style] = text or _NO_THINKING
-
-
-def _write_media_and_signature(message: Message, parts: Iterable[AnyPart], draft: Draft) -> None:
-    for part in parts:
-        if isinstance(part, Media):
-            # An earlier spoken answer goes back by the id under which its vendor keeps it.
-            if part.kind == "audio" and part.file_id is not None and draft.can_open(part.origin):
-                message["audio"] = {"id": part.file_id}
-            else:
-                draft.losses.add("file_id" if part.file_id else part.kind)
-        elif isinstance(part, Text) and part.signature is not None:
-            if draft.can_open(part.origin):
-                message["extra_content"] = write_signature(part.signature)
-            else:
-                draft.losses.add("reasoning_signature")
-
-
-def _separate_texts(content: Sequence[AnyPart], parts: Sequence[AnyPart]) -> Sequence[AnyPart]:
-    """Texts that stood on two sides of something else do not run into one another."""
-    apart = {id(right) for left, right in pairwise(parts) if not isinstance(left, Text | Refusal)}
-    separated: list[AnyPart] = []
-    for part in content:
-        follows_text = bool(separated) and isinstance(separated[-1], Text)
-        if follows_text and isinstance(part, Text) and part.text and id(part) in apart:
-            separated.append(Text(text="\n\n"))
-        separated.append(part)
-    return separated
 
 
 def _write_call(call: ToolCall, draft: Draft) -> dict[str, Any]:

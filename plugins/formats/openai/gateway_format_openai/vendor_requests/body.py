@@ -38,7 +38,20 @@ def write_request(conversation: Conversation, target: Target, losses: Losses) ->
         body |= write_output(conversation.output, draft)
     if conversation.thinking is not None:
         body |= write_thinking(conversation.thinking, draft)
-    body |= _write_labels(conversation, draft)
+    if conversation.user is not None:
+        body["user"] = draft.label(conversation.user)
+    if conversation.cache_key is not None:
+        if draft.switches.prompt_cache_key:
+            body["prompt_cache_key"] = draft.label(conversation.cache_key)
+        else:
+            draft.losses.add("cache_key")
+    tier = conversation.service_tier
+    if tier is not None:
+        tier = tier if draft.own else _TIERS.get(tier, tier)
+        if draft.own or tier in TIERS:
+            body["service_tier"] = tier
+        else:
+            draft.losses.add("service_tier")
     if conversation.extra:
         merge(body, draft.extras(conversation.extra))
     return encode(body)
@@ -67,23 +80,3 @@ def _write_sampling(sampling: Sampling, draft: Draft) -> dict[str, Any]:
         "top_logprobs": sampling.top_logprobs,
     }
     return {name: value for name, value in members.items() if value is not None}
-
-
-def _write_labels(conversation: Conversation, draft: Draft) -> dict[str, Any]:
-    """The user, the cache key and the service tier."""
-    members: dict[str, Any] = {}
-    if conversation.user is not None:
-        members["user"] = draft.label(conversation.user)
-    if conversation.cache_key is not None:
-        if draft.switches.prompt_cache_key:
-            members["prompt_cache_key"] = draft.label(conversation.cache_key)
-        else:
-            draft.losses.add("cache_key")
-    tier = conversation.service_tier
-    if tier is not None:
-        tier = tier if draft.own else _TIERS.get(tier, tier)
-        if draft.own or tier in TIERS:
-            members["service_tier"] = tier
-        else:
-            draft.losses.add("service_tier")
-    return members

@@ -87,33 +87,32 @@ def _write_media(part: Media, draft: Draft) -> dict[str, Any] | None:
                 return None
             return {"type": "video_url", "video_url": {"url": url}}
         case "document":
-            return _write_document(part, draft)
-
-
-def _write_document(part: Media, draft: Draft) -> dict[str, Any] | None:
-    if part.text is not None:
-        return {"type": "text", "text": f"{part.name}\n\n{part.text}" if part.name else part.text}
-    if part.file_id is not None:
-        if not draft.can_open(part.origin):
-            return None
-        named = {"filename": part.name} if part.name else {}
-        return {"type": "file", "file": {"file_id": part.file_id, **named}}
-    style = draft.switches.documents
-    url = _address(part, "application/pdf")
-    if url is None or style == "none":
-        return None
-    if style == "document_url":
-        named = {"document_name": part.name} if part.name else {}
-        return {"type": "document_url", "document_url": url, **named}
-    if style == "file_url":
-        named = {"file_name": part.name} if part.name else {}
-        return {"type": "file_url", "file_url": {"url": part.data or url}, **named}
-    if part.data is None and style != "file_or_url":
-        return None
-    # file_data is refused without a filename:
-    # https://platform.openai.com/docs/guides/pdf-files
-    name = part.name or _NAMES.get(part.media_type or "application/pdf", "document")
-    return {"type": "file", "file": {"filename": name, "file_data": url}}
+            if part.text is not None:
+                return {
+                    "type": "text",
+                    "text": f"{part.name}\n\n{part.text}" if part.name else part.text,
+                }
+            if part.file_id is not None:
+                if not draft.can_open(part.origin):
+                    return None
+                named = {"filename": part.name} if part.name else {}
+                return {"type": "file", "file": {"file_id": part.file_id, **named}}
+            style = draft.switches.documents
+            url = _address(part, "application/pdf")
+            if url is None or style == "none":
+                return None
+            if style == "document_url":
+                named = {"document_name": part.name} if part.name else {}
+                return {"type": "document_url", "document_url": url, **named}
+            if style == "file_url":
+                named = {"file_name": part.name} if part.name else {}
+                return {"type": "file_url", "file_url": {"url": part.data or url}, **named}
+            if part.data is None and style != "file_or_url":
+                return None
+            # file_data is refused without a filename:
+            # https://platform.openai.com/docs/guides/pdf-files
+            name = part.name or _NAMES.get(part.media_type or "application/pdf", "document")
+            return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
 def _address(part: Media, default_type: str) -> str | None:

@@ -31,7 +31,15 @@ def write_messages(
     messages: list[Message] = []
     if instructions and (content := write_content(instructions, draft)):
         messages.append({"role": draft.switches.system_role, "content": content})
-    expects_thinking = bool(draft.switches.reasoning_content) and _thinks(conversation, draft)
+    # Whether the model thinks is known from its catalog row or from what the request demands.
+    thinking, reasons = conversation.thinking, draft.target.model.reasoning
+    if thinking is None or thinking.enabled is False:
+        thinks = reasons is True and thinking is None
+    else:
+        wishes = (thinking.effort, thinking.budget)
+        is_on = thinking.enabled is True or wishes != (None, None)
+        thinks = reasons is True or (is_on and reasons is None)
+    expects_thinking = bool(draft.switches.reasoning_content) and thinks
     for turn in pair_results(conversation.turns):
         if turn.role == "assistant":
             message = write_assistant_message(turn, draft, expects_thinking)
@@ -41,21 +49,36 @@ def write_messages(
     return messages
 
 
-def _thinks(conversation: Conversation, draft: Draft) -> bool:
-    """Whether the model is known to think, by its catalog row or by what the request says."""
-    thinking, model = conversation.thinking, draft.target.model
-    if thinking is None or thinking.enabled is False:
-        return model.reasoning is True and thinking is None
-    is_on = thinking.enabled is True or thinking.effort is not None or thinking.budget is not None
-    return model.reasoning is True or (is_on and model.reasoning is None)
-
-
 def _write_other_turn(turn: Turn, draft: Draft) -> Iterable[Message]:
     """A system or user turn: its tool results, their pictures, and then its own content."""
     results = [part for part in turn.parts if isinstance(part, ToolResult)]
     pictures: list[AnyPart] = []
     for result in results:
-        yield _write_tool_result(result, draft)
+        shown: list[AnyPart] = list(result.content)
+        if not draft.switches.images_in_tool_results:
+            shown = [part for part in shown if _is_text(part)]
+        if result.cache is not None:
+            # This dialect has no breakpoint behind a whole result, only on a content part.
+            last = max((i for i, part in enumerate(shown) if isinstance(part, Text)), default=None)
+            if last is not None:
+                text = shown[last]
+                assert isinstance(text, Text)
+                shown[last] = Text(text=text.text, cache=result.cache, extra=text.extra)
+        output = write_content(shown, draft)
+        if not output and any(isinstance(part, Media) for part in result.content):
+            output = _SEE_BELOW
+        # A tool message has no member for failure, so its text says it.
+        if result.failed and isinstance(output, str) and not output.lower().startswith("error"):
+            output = f"Error: {output}" if output else "Error"
+        tool_message: Message = {
+            "role": "tool",
+            "tool_call_id": draft.call_id(result.call_id),
+            "content": output,
+        }
+        if result.name is not None:
+            tool_message["name"] = result.name
+        merge(tool_message, draft.extras(result.extra))
+        yield tool_message
         media = [part for part in result.content if not _is_text(part)]
         # Most vendors take only text in tool messages, so pictures follow in a user message.
         if media and not draft.switches.images_in_tool_results:
@@ -76,34 +99,6 @@ def _write_other_turn(turn: Turn, draft: Draft) -> Iterable[Message]:
         message["name"] = turn.name
     merge(message, draft.extras(turn.extra))
     yield message
-
-
-def _write_tool_result(result: ToolResult, draft: Draft) -> Message:
-    parts: list[AnyPart] = list(result.content)
-    if not draft.switches.images_in_tool_results:
-        parts = [part for part in parts if _is_text(part)]
-    if result.cache is not None:
-        # This dialect has no breakpoint behind a whole result, only on a content part.
-        last = max((i for i, part in enumerate(parts) if isinstance(part, Text)), default=None)
-        if last is not None:
-            text = parts[last]
-            assert isinstance(text, Text)
-            parts[last] = Text(text=text.text, cache=result.cache, extra=text.extra)
-    content = write_content(parts, draft)
-    if not content and any(isinstance(part, Media) for part in result.content):
-        content = _SEE_BELOW
-    # A tool message has no member for failure, so its text says it.
-    if result.failed and isinstance(content, str) and not content.lower().startswith("error"):
-        content = f"Error: {content}" if content else "Error"
-    message: Message = {
-        "role": "tool",
-        "tool_call_id": draft.call_id(result.call_id),
-        "content": content,
-    }
-    if result.name is not None:
-        message["name"] = result.name
-    merge(message, draft.extras(result.extra))
-    return message
 
 
 def _is_text(part: AnyPart) -> bool:

@@ -33,17 +33,15 @@ def add_json_instruction(conversation: Conversation, draft: Draft) -> tuple[Text
             return conversation.instructions
         schema = bytes(output.schema).decode(errors="replace")
         hint = f"Answer with JSON that fits this schema, and with nothing else:\n{schema}"
-    elif draft.own or _mentions_json(conversation):
-        return conversation.instructions
     else:
+        # JSON mode is refused when no message holds the word:
+        # https://platform.openai.com/docs/guides/structured-outputs#json-mode
+        parts = (
+            *conversation.instructions,
+            *(p for turn in conversation.turns for p in turn.parts),
+        )
+        texts = (part.text for part in parts if isinstance(part, Text))
+        if draft.own or any("json" in text.lower() for text in texts):
+            return conversation.instructions
         hint = "Answer with JSON and with nothing else."
     return (*conversation.instructions, Text(text=hint))
-
-
-def _mentions_json(conversation: Conversation) -> bool:
-    # JSON mode is refused when no message holds the word:
-    # https://platform.openai.com/docs/guides/structured-outputs#json-mode
-    texts = [*conversation.instructions]
-    for turn in conversation.turns:
-        texts += (part for part in turn.parts if isinstance(part, Text))
-    return any("json" in text.text.lower() for text in texts)

@@ -28,35 +28,31 @@ def pair_results(turns: Sequence[Turn]) -> list[Turn]:
         if turn.role == "assistant":
             ordered.append(turn)
             calls = [part for part in turn.parts if isinstance(part, ToolCall)]
-            if calls:
-                results = tuple(_take_result(call, position, waiting) for call in calls)
-                ordered.append(Turn("user", results))
-        elif (remaining := _without_placed_results(turn, position, waiting)) is not None:
-            ordered.append(remaining)
+            results: list[ToolResult] = []
+            for call in calls:
+                queue = waiting.get(call.id, [])
+                later = (i for i, (place, _) in enumerate(queue) if place > position)
+                first = next(later, None)
+                if first is not None:
+                    results.append(queue.pop(first)[1])
+                else:
+                    missing = (Text(text=NO_RESULT),)
+                    results.append(ToolResult(call_id=call.id, content=missing, custom=call.custom))
+            if results:
+                ordered.append(Turn("user", tuple(results)))
+        elif not any(isinstance(part, ToolResult) for part in turn.parts):
+            ordered.append(turn)
+        else:
+            parts: list[AnyPart] = []
+            for part in turn.parts:
+                if not isinstance(part, ToolResult):
+                    parts.append(part)
+                    continue
+                queue = waiting.get(part.call_id, [])
+                if (position, part) in queue:
+                    # No call took this result, so it can only be sent as text.
+                    queue.remove((position, part))
+                    parts += (Text(text=f"Result of the tool call {part.call_id}:"), *part.content)
+            if parts:
+                ordered.append(replace(turn, parts=tuple(parts)))
     return ordered
-
-
-def _take_result(call: ToolCall, position: int, waiting: _Waiting) -> ToolResult:
-    """The first result after the call, or a stand-in where there is none."""
-    queue = waiting.get(call.id, [])
-    for index, (result_position, result) in enumerate(queue):
-        if result_position > position:
-            del queue[index]
-            return result
-    return ToolResult(call_id=call.id, content=(Text(text=NO_RESULT),), custom=call.custom)
-
-
-def _without_placed_results(turn: Turn, position: int, waiting: _Waiting) -> Turn | None:
-    """A turn without the results that were moved; a result of no known call becomes text."""
-    if not any(isinstance(part, ToolResult) for part in turn.parts):
-        return turn
-    parts: list[AnyPart] = []
-    for part in turn.parts:
-        if not isinstance(part, ToolResult):
-            parts.append(part)
-            continue
-        queue = waiting.get(part.call_id, [])
-        if (position, part) in queue:
-            queue.remove((position, part))
-            parts += (Text(text=f"Result of the tool call {part.call_id}:"), *part.content)
-    return replace(turn, parts=tuple(parts)) if parts else None

@@ -22,48 +22,39 @@ def write_thinking(thinking: Thinking, draft: Draft) -> dict[str, Any]:
         if not is_off:
             draft.losses.add("thinking")
         return {}
-    members = _write_in_style(style, thinking, is_off)
-    if not members:
-        draft.losses.add("thinking")
-    return members
-
-
-def _write_in_style(style: str, thinking: Thinking, is_off: bool) -> dict[str, Any]:
+    members: dict[str, Any] = {}
     match style:
         case "effort":
-            if is_off and thinking.effort is None:
-                return {}  # "none" is refused by models that always think
-            return {"reasoning_effort": _effort(thinking)}
+            # "none" is refused by models that always think.
+            if not is_off or thinking.effort is not None:
+                members["reasoning_effort"] = _effort(thinking)
         case "openrouter":
-            return {"reasoning": _write_openrouter(thinking, is_off)}
+            # One of effort, max_tokens and enabled:
+            # https://openrouter.ai/docs/use-cases/reasoning-tokens
+            reasoning: dict[str, Any] = {}
+            if thinking.effort is not None:
+                reasoning["effort"] = thinking.effort
+            elif thinking.budget is not None and thinking.budget > 0:
+                reasoning["max_tokens"] = thinking.budget
+            elif thinking.enabled is not None or thinking.budget is not None:
+                reasoning["enabled"] = not is_off
+            if thinking.show is False:
+                reasoning["exclude"] = True
+            members["reasoning"] = reasoning
         case "thinking" | "thinking+effort":
-            members: dict[str, Any] = {"thinking": {"type": "disabled" if is_off else "enabled"}}
+            members["thinking"] = {"type": "disabled" if is_off else "enabled"}
             has_amount = thinking.effort is not None or thinking.budget is not None
             if style == "thinking+effort" and not is_off and has_amount:
                 members["reasoning_effort"] = _effort(thinking)
-            return members
         case "enable_thinking":
-            members = {"enable_thinking": not is_off}
+            members["enable_thinking"] = not is_off
             budget = thinking.budget
             if budget is None and thinking.effort not in (None, "none"):
                 budget = budget_of(thinking.effort or "")
             if budget is not None and budget > 0 and not is_off:
                 members["thinking_budget"] = budget
-            return members
-    return {}
-
-
-def _write_openrouter(thinking: Thinking, is_off: bool) -> dict[str, Any]:
-    """One of effort, max_tokens and enabled: https://openrouter.ai/docs/use-cases/reasoning-tokens."""
-    members: dict[str, Any] = {}
-    if thinking.effort is not None:
-        members["effort"] = thinking.effort
-    elif thinking.budget is not None and thinking.budget > 0:
-        members["max_tokens"] = thinking.budget
-    elif thinking.enabled is not None or thinking.budget is not None:
-        members["enabled"] = not is_off
-    if thinking.show is False:
-        members["exclude"] = True
+    if not members:
+        draft.losses.add("thinking")
     return members
 
 

@@ -42,9 +42,38 @@ def write_tools(conversation: Conversation, draft: Draft) -> dict[str, Any]:
 
 def _write_tool(tool: Tool, draft: Draft, body: dict[str, Any]) -> dict[str, Any] | Raw | None:
     if tool.hosted is not None:
-        return _write_hosted(tool, draft, body)
+        # A server tool: the client's own JSON for it, or the vendor's declared way.
+        if tool.dialect == DIALECT and tool.raw is not None:
+            if tool.name != SEARCH_OPTIONS:
+                return tool.raw
+            body[SEARCH_OPTIONS] = tool.raw
+            return None
+        style = draft.switches.web_search if tool.hosted == "web_search" else ""
+        if style == SEARCH_OPTIONS:
+            body[SEARCH_OPTIONS] = {}
+        elif style == "plugins":
+            body["plugins"] = [{"id": "web"}]
+        elif style:
+            return {"type": style}
+        else:
+            draft.losses.add(f"tool:{tool.hosted}")
+        return None
     if tool.custom and draft.switches.custom_tools:
-        return _write_custom(tool)
+        # Takes free text: https://platform.openai.com/docs/guides/function-calling.
+        if tool.dialect == DIALECT and tool.raw is not None:
+            return tool.raw
+        custom: dict[str, Any] = {"name": tool.name}
+        if tool.description is not None:
+            custom["description"] = tool.description
+        declared = anything_of(tool.raw) if tool.raw is not None else None
+        form = declared.get("format") if isinstance(declared, dict) else None
+        if isinstance(form, dict):
+            # The Responses API has a grammar's members flat, this one in an object of their own.
+            if form.get("type") == "grammar" and "grammar" not in form:
+                grammar = {name: form[name] for name in ("syntax", "definition") if name in form}
+                form = {"type": "grammar", "grammar": grammar}
+            custom["format"] = form
+        return {"type": "custom", "custom": custom}
     function: dict[str, Any] = {"name": tool.name}
     if tool.custom:
         function["description"] = tool.description or "Takes free text."
@@ -63,63 +92,30 @@ def _write_tool(tool: Tool, draft: Draft, body: dict[str, Any]) -> dict[str, Any
     return members
 
 
-def _write_hosted(tool: Tool, draft: Draft, body: dict[str, Any]) -> dict[str, Any] | Raw | None:
-    """A server tool: the client's own JSON for it, or the vendor's declared way."""
-    if tool.dialect == DIALECT and tool.raw is not None:
-        if tool.name != SEARCH_OPTIONS:
-            return tool.raw
-        body[SEARCH_OPTIONS] = tool.raw
-        return None
-    style = draft.switches.web_search if tool.hosted == "web_search" else ""
-    if style == SEARCH_OPTIONS:
-        body[SEARCH_OPTIONS] = {}
-    elif style == "plugins":
-        body["plugins"] = [{"id": "web"}]
-    elif style:
-        return {"type": style}
-    else:
-        draft.losses.add(f"tool:{tool.hosted}")
-    return None
-
-
-def _write_custom(tool: Tool) -> dict[str, Any] | Raw:
-    """A tool that takes free text: https://platform.openai.com/docs/guides/function-calling."""
-    if tool.dialect == DIALECT and tool.raw is not None:
-        return tool.raw
-    custom: dict[str, Any] = {"name": tool.name}
-    if tool.description is not None:
-        custom["description"] = tool.description
-    declared = anything_of(tool.raw) if tool.raw is not None else None
-    form = declared.get("format") if isinstance(declared, dict) else None
-    if isinstance(form, dict):
-        # The Responses API has a grammar's members flat, this one in an object of their own.
-        if form.get("type") == "grammar" and "grammar" not in form:
-            grammar = {name: form[name] for name in ("syntax", "definition") if name in form}
-            form = {"type": "grammar", "grammar": grammar}
-        custom["format"] = form
-    return {"type": "custom", "custom": custom}
-
-
 def _write_choice(choice: ToolChoice, tools: Sequence[Tool], draft: Draft) -> str | dict[str, Any]:
     if not choice.names:
         return "required" if choice.mode == "only" else choice.mode
     if choice.mode not in ("only", "auto"):
         return choice.mode
-    named = [_write_name(name, tools, draft) for name in choice.names]
+    named: list[dict[str, Any]] = []
+    for name in choice.names:
+        # Tools of all other types are written as functions.
+        special = (
+            tool
+            for tool in tools
+            if tool.name == name
+            and (tool.hosted is not None or (tool.custom and draft.switches.custom_tools))
+        )
+        tool = next(special, None)
+        if tool is None:
+            named.append({"type": "function", "function": {"name": name}})
+        elif tool.hosted is not None:
+            named.append({"type": name})
+        else:
+            named.append({"type": "custom", "custom": {"name": name}})
     if len(named) == 1 and choice.mode == "only":
         return named[0]
     mode = "required" if choice.mode == "only" else "auto"
     if not draft.switches.allowed_tools:
         return mode
     return {"type": "allowed_tools", "allowed_tools": {"mode": mode, "tools": named}}
-
-
-def _write_name(name: str, tools: Sequence[Tool], draft: Draft) -> dict[str, Any]:
-    for tool in tools:
-        if tool.name != name:
-            continue
-        if tool.hosted is not None:
-            return {"type": name}
-        if tool.custom and draft.switches.custom_tools:
-            return {"type": "custom", "custom": {"name": name}}
-    return {"type": "function", "function": {"name": name}}

@@ -8,7 +8,7 @@ from gateway_core import Citation, ReplyFailed, ReplyStarted, StreamEvent, Usage
 from gateway_formats.fold import as_failure
 from gateway_formats.relay import CUT_SHORT
 
-from .._chunks import ChoiceChunk, Chunk
+from .._chunks import Chunk
 from .._members import encode
 from .._shared import SHARED
 from .._usage import usage_in
@@ -44,13 +44,44 @@ class VendorAnswer:
             if not chunk.choices and chunk.usage is None:
                 return  # Azure begins with a chunk about the prompt, which has no choices
         if not self._started:
-            self._start(chunk, data, out)
+            self._started = True
+            reply_id = chunk.id if isinstance(chunk.id, str) else ""
+            # Calls without an id are named after their reply, a reply without one after its bytes:
+            # the names are the same however the stream is cut.
+            self._id = reply_id or hashlib.sha256(data).hexdigest()[:24]
+            model = chunk.model if isinstance(chunk.model, str) else ""
+            shared = ((name, getattr(chunk, name)) for name in SHARED)
+            extra = {name: Raw(encode(value)) for name, value in shared if value}
+            created: object = chunk.created
+            if isinstance(created, str) and created.isdigit():
+                created = int(created)
+            if isinstance(created, float):  # NaN, infinity and other impossible times are left out
+                created = int(created) if created == created and abs(created) < 1e18 else None
+            seconds = created if type(created) is int and created > 0 else None
+            out.append(ReplyStarted(reply_id, model, seconds, extra))
         if chunk.search_results is not None or chunk.citations is not None:
             self._citations = _read_sources(chunk) or self._citations
-        for choice in chunk.choices or ():
-            self._take_choice(choice, out)
-            if self.failed:
+        for piece in chunk.choices or ():
+            index = piece.index or 0
+            choice = self._choices.get(index)
+            if choice is None:
+                choice = OpenChoice(self._id, index, is_whole=self._is_whole)
+                self._choices[index] = choice
+            if self._is_whole:
+                delta = piece.message or piece.delta
+            else:  # a few vendors repeat all of the message beside each delta
+                delta = piece.delta or piece.message
+            if delta is not None:
+                choice.take(delta, piece.logprobs, out)
+            if piece.error is not None or piece.finish_reason == "error":
+                # OpenRouter reports a failure in the middle of a stream in the choice:
+                # https://openrouter.ai/docs/api-reference/errors
+                has_error = piece.error is not None
+                error = read_failure(encode({"error": piece.error})) if has_error else None
+                self.fail(as_failure(error) if error else ReplyFailed(BROKEN), out)
                 return
+            if piece.finish_reason:
+                choice.finish_reason, choice.stop_reason = piece.finish_reason, piece.stop_reason
         if chunk.usage is not None or chunk.x_groq is not None:
             usage = usage_in(chunk.usage, chunk.x_groq)
             if usage is not None and usage != self._usage:
@@ -75,46 +106,6 @@ class VendorAnswer:
     def fail(self, failure: ReplyFailed, out: list[StreamEvent]) -> None:
         self.failed = True
         out.append(failure)
-
-    def _start(self, chunk: Chunk, data: bytes, out: list[StreamEvent]) -> None:
-        self._started = True
-        reply_id = chunk.id if isinstance(chunk.id, str) else ""
-        # Calls without an id are named after their reply; one without an id is named by its bytes,
-        # so that the names are the same however the stream is cut.
-        self._id = reply_id or hashlib.sha256(data).hexdigest()[:24]
-        model = chunk.model if isinstance(chunk.model, str) else ""
-        shared = ((name, getattr(chunk, name)) for name in SHARED)
-        extra = {name: Raw(encode(value)) for name, value in shared if value}
-        out.append(ReplyStarted(reply_id, model, _read_seconds(chunk.created), extra))
-
-    def _take_choice(self, chunk: ChoiceChunk, out: list[StreamEvent]) -> None:
-        index = chunk.index or 0
-        choice = self._choices.get(index)
-        if choice is None:
-            choice = OpenChoice(self._id, index, is_whole=self._is_whole)
-            self._choices[index] = choice
-        if self._is_whole:
-            delta = chunk.message or chunk.delta
-        else:  # a few vendors repeat all of the message beside each delta
-            delta = chunk.delta or chunk.message
-        if delta is not None:
-            choice.take(delta, chunk.logprobs, out)
-        if chunk.error is not None or chunk.finish_reason == "error":
-            # OpenRouter reports a failure in the middle of a stream in the choice:
-            # https://openrouter.ai/docs/api-reference/errors
-            has_error = chunk.error is not None
-            error = read_failure(encode({"error": chunk.error})) if has_error else None
-            self.fail(as_failure(error) if error else ReplyFailed(BROKEN), out)
-        elif chunk.finish_reason:
-            choice.finish_reason, choice.stop_reason = chunk.finish_reason, chunk.stop_reason
-
-
-def _read_seconds(value: object) -> int | None:
-    if isinstance(value, str) and value.isdigit():
-        value = int(value)
-    if isinstance(value, float):
-        value = int(value) if value == value and abs(value) < 1e18 else None
-    return value if type(value) is int and value > 0 else None
 
 
 def _read_sources(chunk: Chunk) -> tuple[Citation, ...]:

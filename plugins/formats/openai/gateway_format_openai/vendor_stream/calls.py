@@ -73,8 +73,22 @@ class Calls:
                 if held.function is not None:
                     held.function.arguments += text
                 return False
-            text = self._begin(delta, name, custom, part, out) + text
-            self._grow(self._open[-1], text, out)
+            if self._open and not self._open[-1].ended and self._open[-1].is_whole():
+                self._end(self._open[-1], out)
+            held = self._nameless.pop(_number(delta), CallDelta())
+            call_id = next((i for i in (delta.id, held.id) if i and isinstance(i, str)), None)
+            if call_id is None or any(call.id == call_id for call in self._open):
+                # The same id however the stream is cut.
+                reply = _UNFIT.sub("", self._reply)[-24:]
+                call_id = f"call_{reply}_{self._choice}{len(self._open)}"
+            signature = read_signature(delta.extra_content or held.extra_content)
+            call = _OpenCall(part, call_id, _number(delta), signature, custom)
+            self._open.append(call)
+            tool_call = ToolCall(id=call_id, name=name, custom=custom, signature=signature)
+            out.append(PartStarted(part, tool_call, self._choice))
+            # What came of the arguments before the name did goes first.
+            early = held.function.arguments if held.function is not None else ""
+            self._grow(call, early + text, out)
             return True
         self._seal(call, read_signature(delta.extra_content), out)
         self._grow(call, text, out)
@@ -114,24 +128,6 @@ class Calls:
         if not self._open or (name and self._open[-1].is_whole()):
             return None
         return self._open[-1] if not name or not self._open[-1].grown else None
-
-    def _begin(
-        self, delta: CallDelta, name: str, custom: bool, part: int, out: list[StreamEvent]
-    ) -> str:
-        """Start a call; give what came of its arguments before its name did."""
-        if self._open and not self._open[-1].ended and self._open[-1].is_whole():
-            self._end(self._open[-1], out)
-        held = self._nameless.pop(_number(delta), CallDelta())
-        call_id = next((i for i in (delta.id, held.id) if i and isinstance(i, str)), None)
-        if call_id is None or any(call.id == call_id for call in self._open):
-            # The same id however the stream is cut.
-            reply = _UNFIT.sub("", self._reply)[-24:]
-            call_id = f"call_{reply}_{self._choice}{len(self._open)}"
-        signature = read_signature(delta.extra_content or held.extra_content)
-        self._open.append(_OpenCall(part, call_id, _number(delta), signature, custom))
-        tool_call = ToolCall(id=call_id, name=name, custom=custom, signature=signature)
-        out.append(PartStarted(part, tool_call, self._choice))
-        return held.function.arguments if held.function is not None else ""
 
     def _grow(self, call: _OpenCall, text: str, out: list[StreamEvent]) -> None:
         if text and not call.ended:

@@ -82,7 +82,12 @@ class OpenChoice:
         tokens = tokens_in(logprobs) if logprobs is not None else None
         before = len(out)
         if delta.extra_content is not None:
-            self._take_signature(delta)
+            # A signature is of the whole message, or of the call that is all the message holds.
+            calls = delta.tool_calls
+            if calls and not self._calls and not delta.content and self._kind != _TEXT:
+                calls[0].extra_content = calls[0].extra_content or delta.extra_content
+            else:
+                self._signature = read_signature(delta.extra_content) or self._signature
         if delta.reasoning_details:
             # The plain text beside the details repeats them:
             # https://openrouter.ai/docs/use-cases/reasoning-tokens
@@ -103,11 +108,30 @@ class OpenChoice:
         if delta.refusal and isinstance(delta.refusal, str):
             self._grow(_REFUSAL, delta.refusal, out)
         if delta.tool_calls or delta.function_call is not None:
-            self._take_calls(delta, out)
+            calls = delta.tool_calls or []
+            if delta.function_call is not None:
+                # The older member has room for one call, whose pieces carry no index.
+                text = arguments_text(delta.function_call.arguments)
+                older = Function(delta.function_call.name, text)
+                calls = [*calls, CallDelta(index=0, function=older)]
+            for call in calls:
+                events: list[StreamEvent] = []
+                if self._calls.take(call, self._parts, events):
+                    self._close(out)
+                    self._parts += 1
+                out += events
         if delta.annotations or delta.images or delta.audio is not None:
             self._take_rare(delta, out)
         if tokens is not None:
-            self._attach_logprobs(tokens, before, out)
+            # Log probabilities ride on the first text that came with them.
+            for position in range(before, len(out)):
+                event = out[position]
+                if isinstance(event, PartGrew):
+                    out[position] = PartGrew(event.index, event.text, event.choice, tokens)
+                    break
+            else:
+                if self._kind:
+                    out.append(PartGrew(self._part, "", self._index, tokens))
 
     def end(self, sources: tuple[Citation, ...], out: list[StreamEvent]) -> None:
         speech = self._speech.part() if self._speech is not None else None
@@ -162,14 +186,6 @@ class OpenChoice:
         self._open("whole", part, out)
         self._close(out)
 
-    def _take_signature(self, delta: Delta) -> None:
-        """Keep a signature of the whole message, or give it to the call that is all it holds."""
-        calls = delta.tool_calls
-        if calls and not self._calls and not delta.content and self._kind != _TEXT:
-            calls[0].extra_content = calls[0].extra_content or delta.extra_content
-        else:
-            self._signature = read_signature(delta.extra_content) or self._signature
-
     def _take_detail(self, raw: Raw, out: list[StreamEvent]) -> None:
         """Pieces of one kind and index are one part."""
         try:
@@ -211,20 +227,6 @@ class OpenChoice:
             elif isinstance(kind, str):
                 self._add(Foreign(dialect=DIALECT, type=kind, raw=raw), out)
 
-    def _take_calls(self, delta: Delta, out: list[StreamEvent]) -> None:
-        calls = delta.tool_calls or []
-        if delta.function_call is not None:
-            # The older member has room for one call, whose pieces carry no index.
-            text = arguments_text(delta.function_call.arguments)
-            older = Function(delta.function_call.name, text)
-            calls = [*calls, CallDelta(index=0, function=older)]
-        for call in calls:
-            events: list[StreamEvent] = []
-            if self._calls.take(call, self._parts, events):
-                self._close(out)
-                self._parts += 1
-            out += events
-
     def _take_rare(self, delta: Delta, out: list[StreamEvent]) -> None:
         citations = (read_citation(raw) for raw in delta.annotations or ())
         self._citations += (citation for citation in citations if citation is not None)
@@ -241,13 +243,3 @@ class OpenChoice:
         if delta.audio is not None:
             self._speech = self._speech or Speech()
             self._speech.add(delta.audio)
-
-    def _attach_logprobs(self, tokens: Raw, before: int, out: list[StreamEvent]) -> None:
-        """Log probabilities ride on the first text that came with them."""
-        for position in range(before, len(out)):
-            event = out[position]
-            if isinstance(event, PartGrew):
-                out[position] = PartGrew(event.index, event.text, event.choice, tokens)
-                return
-        if self._kind:
-            out.append(PartGrew(self._part, "", self._index, tokens))

@@ -36,21 +36,18 @@ class Speech:
         """The whole answer, when there is any."""
         if not (self.id or self.data):
             return None
+        data = self.data[0] if self.data else None
+        if len(self.data) > 1:
+            # Each piece may have its own padding: RFC 4648, section 3.2.
+            try:
+                data = base64.b64encode(b"".join(map(base64.b64decode, self.data))).decode()
+            except (binascii.Error, ValueError):
+                data = "".join(self.data)
         extra = {} if self.expires_at is None else {"expires_at": Raw(encode(self.expires_at))}
         return Media(
             kind="audio",
             file_id=self.id,
-            data=_join_base64(self.data),
+            data=data,
             text="".join(self.transcript) or None,
             extra=extra,
         )
-
-
-def _join_base64(pieces: list[str]) -> str | None:
-    """Pieces of base64 as one. Each may have its own padding (RFC 4648, section 3.2)."""
-    if len(pieces) < 2:
-        return pieces[0] if pieces else None
-    try:
-        return base64.b64encode(b"".join(map(base64.b64decode, pieces))).decode()
-    except (binascii.Error, ValueError):
-        return "".join(pieces)
