@@ -67,27 +67,27 @@ def read_grounding(grounding: Raw, texts: Sequence[str]) -> list[Placed]:
     """One citation for each source of each supported passage; sources alone stand for all."""
     metadata = _decode_grounding(grounding)
     chunks = metadata.grounding_chunks or []
-    found: list[Placed] = []
+    placed: list[Placed] = []
     for support in metadata.grounding_supports or []:
         number, start, end = _locate(support.segment or Segment(), texts)
-        found += [
+        placed += [
             (number, _read_citation(chunks[index], start, end))
             for index in support.grounding_chunk_indices or []
             if 0 <= index < len(chunks)
         ]
     if not metadata.grounding_supports:
-        found = [(len(texts) - 1, _read_citation(chunk, None, None)) for chunk in chunks]
-    return found
+        placed = [(len(texts) - 1, _read_citation(chunk, None, None)) for chunk in chunks]
+    return placed
 
 
 def read_recitation(raw: Raw, texts: Sequence[str]) -> list[Placed]:
     """The public sources that an answer repeats word for word."""
     metadata = _decode_recitation(raw)
-    found: list[Placed] = []
+    placed: list[Placed] = []
     for each in metadata.citations or metadata.citation_sources or []:
         number, start, end = _locate(Segment(each.start_index, each.end_index), texts)
-        found.append((number, Citation(url=each.uri, title=each.title, start=start, end=end)))
-    return found
+        placed.append((number, Citation(url=each.uri, title=each.title, start=start, end=end)))
+    return placed
 
 
 def write_grounding(texts: Sequence[str], citations: Sequence[Placed]) -> bytes:
@@ -130,28 +130,24 @@ def _locate(segment: Segment, texts: Sequence[str]) -> tuple[int, int | None, in
     # the words decides.
     base, end = 0, segment.end_index
     for number, text in enumerate(texts):
-        for start in (segment.start_index, segment.start_index - base):
-            if end is not None and start >= 0:
-                stop = end - segment.start_index + start
-                span = _count_characters(text.encode(), start, stop)
-                if span is not None and segment.text in (None, text[span[0] : span[1]]):
-                    return number, *span
-        base += len(text.encode())
+        encoded = text.encode()
+        for first in (segment.start_index, segment.start_index - base):
+            last = -1 if end is None else end - segment.start_index + first
+            if not 0 <= first <= last <= len(encoded):
+                continue
+            try:
+                start = len(encoded[:first].decode())
+                stop = start + len(encoded[first:last].decode())
+            except UnicodeDecodeError:
+                continue
+            if segment.text in (None, text[start:stop]):
+                return number, start, stop
+        base += len(encoded)
     for number, text in enumerate(texts):
         at = text.find(segment.text) if segment.text else -1
         if at >= 0:
             return number, at, at + len(segment.text or "")
     return len(texts) - 1, None, None
-
-
-def _count_characters(text: bytes, start: int, end: int) -> tuple[int, int] | None:
-    if not 0 <= start <= end <= len(text):
-        return None
-    try:
-        before = len(text[:start].decode())
-        return before, before + len(text[start:end].decode())
-    except UnicodeDecodeError:
-        return None
 
 
 def _read_citation(chunk: GroundingChunk, start: int | None, end: int | None) -> Citation:

@@ -29,8 +29,27 @@ class JsonPieces:
         """The objects that are whole now. Raises ValueError when one grows beyond the limit."""
         self._held += chunk
         objects: list[bytes] = []
-        while self._step(objects):
-            pass
+        while token := (_INSIDE if self._quoted else _TOKEN).search(self._held, self._seen):
+            at = token.start()
+            self._seen = at + 1
+            match token[0]:
+                case b"\\":
+                    if at + 1 == len(self._held):
+                        self._seen = at  # The escaped character is in the next chunk.
+                        break
+                    self._seen = at + 2
+                case b'"':
+                    self._quoted = not self._quoted
+                case b"{":
+                    self._start = self._start if self._depth else at
+                    self._depth += 1
+                case b"}" if self._depth:
+                    self._depth -= 1
+                    if not self._depth:
+                        objects.append(bytes(self._held[self._start : at + 1]))
+                        self._start = at + 1
+        else:
+            self._seen = len(self._held)
         if self._start:
             del self._held[: self._start]
             self._seen -= self._start
@@ -39,33 +58,6 @@ class JsonPieces:
         if len(self._held) > LIMIT:
             raise ValueError(f"a value is longer than {LIMIT} bytes")
         return objects
-
-    def _step(self, objects: list[bytes]) -> bool:
-        """Look at one token; false when there is none left."""
-        token = (_INSIDE if self._quoted else _TOKEN).search(self._held, self._seen)
-        if token is None:
-            self._seen = len(self._held)
-            return False
-        at = token.start()
-        match token[0]:
-            case b"\\":
-                if at + 1 == len(self._held):
-                    self._seen = at  # what it escapes has not come yet
-                    return False
-                self._seen = at + 2
-                return True
-            case b'"':
-                self._quoted = not self._quoted
-            case b"{":
-                self._start = self._start if self._depth else at
-                self._depth += 1
-            case b"}" if self._depth:
-                self._depth -= 1
-                if not self._depth:
-                    objects.append(bytes(self._held[self._start : at + 1]))
-                    self._start = at + 1
-        self._seen = at + 1
-        return True
 
     @property
     def unfinished(self) -> bool:

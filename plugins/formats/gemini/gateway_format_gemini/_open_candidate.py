@@ -3,7 +3,7 @@
 https://ai.google.dev/api/generate-content#v1beta.Candidate
 """
 
-from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import msgspec
@@ -92,8 +92,14 @@ class OpenCandidate:
                 self._read_call(part.function_call, part.thought_signature, events)
             else:
                 self._read_whole(raw, part, events)
-        if is_given(piece.logprobs_result):
-            self._read_logprobs(piece.logprobs_result, events)
+        logprobs = chat_logprobs(piece.logprobs_result) if is_given(piece.logprobs_result) else None
+        if logprobs is not None and self._texts:
+            index, last = self._texts[-1].index, events[-1] if events else None
+            # Probabilities come beside the text of their piece and belong to that event.
+            if isinstance(last, PartGrew) and last.index == index:
+                events[-1] = PartGrew(index, last.text, self._choice, logprobs)
+            elif index in self._done or self._growing is self._texts[-1]:
+                events.append(PartGrew(index, "", self._choice, logprobs))
         self._read_sources(piece, events)
         if piece.finish_reason not in UNSPECIFIED:
             self._end_call(events)
@@ -215,17 +221,6 @@ class OpenCandidate:
         )
         self._done.append(self._start(foreign, events))
 
-    def _read_logprobs(self, raw: Raw, events: list[StreamEvent]) -> None:
-        logprobs = chat_logprobs(raw)
-        if logprobs is None or not self._texts:
-            return
-        index, last = self._texts[-1].index, events[-1] if events else None
-        # Probabilities come beside the text of their piece and belong to that event.
-        if isinstance(last, PartGrew) and last.index == index:
-            events[-1] = PartGrew(index, last.text, self._choice, logprobs)
-        elif index in self._done or self._growing is self._texts[-1]:
-            events.append(PartGrew(index, "", self._choice, logprobs))
-
     def _read_sources(self, piece: Candidate, events: list[StreamEvent]) -> None:
         sources: list[Placed] = []
         for name, metadata, read in (
@@ -234,7 +229,9 @@ class OpenCandidate:
         ):
             if is_given(metadata):
                 self._extra[name] = Raw(compact(metadata))
-                sources += self._try_sources(read, metadata)
+                # Invalid sources do not spoil the answer that they stand beside.
+                with suppress(msgspec.MsgspecError):
+                    sources += read(metadata, ["".join(each.pieces) for each in self._texts])
         opened = {
             each.index for each in self._texts if each is self._growing or each.index in self._done
         }
@@ -246,12 +243,3 @@ class OpenCandidate:
                 # The text is over, so its source goes to a later one, without its span.
                 loose = replace(citation, start=None, end=None)
                 events.append(CitationAdded(max(opened), loose, self._choice))
-
-    def _try_sources(
-        self, read: Callable[[Raw, Sequence[str]], list[Placed]], metadata: Raw
-    ) -> list[Placed]:
-        """None for invalid ones: they do not spoil the answer that they stand beside."""
-        try:
-            return read(metadata, ["".join(each.pieces) for each in self._texts])
-        except msgspec.MsgspecError:
-            return []

@@ -49,7 +49,19 @@ class OpenReply:
         """The events of one piece of JSON."""
         if self.failed or payload == DONE:
             return []
-        return self._grow(payload) or self._read(payload)
+        # Most pieces only continue the open text, and perhaps count tokens.
+        candidate = self._candidates.get(0)
+        if (
+            candidate is not None
+            and candidate.is_growing
+            and (piece := read_piece(payload)) is not None
+            and (event := candidate.grow(piece.part.text, piece.part.thought is True)) is not None
+        ):
+            events: list[StreamEvent] = [event]
+            if piece.usage_metadata is not None:
+                self._report_usage(piece.usage_metadata.usage(), events)
+            return events
+        return self._read(payload)
 
     def fail(self, message: str) -> list[StreamEvent]:
         if self.failed:
@@ -77,23 +89,6 @@ class OpenReply:
             ends.append(ended)
         return events + ends
 
-    def _grow(self, payload: bytes) -> list[StreamEvent]:
-        """The events of a piece that only continues the open text, and perhaps counts tokens; none
-        for any other piece."""
-        candidate = self._candidates.get(0)
-        if candidate is None or not candidate.is_growing:
-            return []
-        piece = read_piece(payload)
-        if piece is None:
-            return []
-        event = candidate.grow(piece.part.text, piece.part.thought is True)
-        if event is None:
-            return []
-        events: list[StreamEvent] = [event]
-        if piece.usage_metadata is not None:
-            self._note_usage(piece.usage_metadata.usage(), events)
-        return events
-
     def _read(self, payload: bytes) -> list[StreamEvent]:
         try:
             answer = decode_answer(payload)
@@ -117,12 +112,12 @@ class OpenReply:
                 if number not in self._candidates:
                     self._candidates[number] = OpenCandidate(number, f"call_{self._seed}")
                 events += self._candidates[number].read(piece)
-            self._note_usage(read_usage(answer.usage_metadata), events)
+            self._report_usage(read_usage(answer.usage_metadata), events)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return self.fail(UNREADABLE_EVENT)
         return events
 
-    def _note_usage(self, usage: Usage | None, events: list[StreamEvent]) -> None:
+    def _report_usage(self, usage: Usage | None, events: list[StreamEvent]) -> None:
         """Report the counts if they are new: the vendor repeats them in every piece."""
         if usage is not None and usage != self._usage:
             self._usage = usage

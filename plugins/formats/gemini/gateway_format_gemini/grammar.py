@@ -75,8 +75,8 @@ class FrameWords:
 def words(stream: bytes) -> list[str]:
     """One word a frame; ``part`` as long as a candidate goes on, then ``end``."""
     frames, reader = FrameBuffer(), FrameWords()
-    found = [reader.word(block) for block in split_frames(frames.feed(stream))]
-    return [*found, "rubbish"] if frames.close().strip() else found
+    labels = [reader.word(block) for block in split_frames(frames.feed(stream))]
+    return [*labels, "rubbish"] if frames.close().strip() else labels
 
 
 GRAMMAR = Grammar(

@@ -70,14 +70,14 @@ class ResponsesClient:
     def read_request(self, call: Call) -> Conversation:
         return read_request(call)
 
-    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-        write = write_compacted_reply if asks_for_summary(asked) else write_reply
-        return write(reply, asked, losses)
+    def write_reply(self, reply: Reply, request: Conversation, losses: Losses) -> bytes:
+        write = write_compacted_reply if asks_for_summary(request) else write_reply
+        return write(reply, request, losses)
 
-    def stream_writer(self, asked: Conversation, losses: Losses) -> StreamWriter:
-        if asks_for_summary(asked):
-            return CompactionWriter(asked, losses)
-        return Writer(asked, losses)
+    def stream_writer(self, request: Conversation, losses: Losses) -> StreamWriter:
+        if asks_for_summary(request):
+            return CompactionWriter(request, losses)
+        return Writer(request, losses)
 
     def write_error(self, error: GatewayError, request_id: str) -> bytes:
         return write_error(error, request_id)
@@ -89,8 +89,8 @@ class CompactClient(ResponsesClient):
     def read_request(self, call: Call) -> Conversation:
         return read_compact_request(call)
 
-    def write_reply(self, reply: Reply, asked: Conversation, losses: Losses) -> bytes:
-        return write_compaction(reply, asked, losses)
+    def write_reply(self, reply: Reply, request: Conversation, losses: Losses) -> bytes:
+        return write_compaction(reply, request, losses)
 
 
 class ResponsesVendor:

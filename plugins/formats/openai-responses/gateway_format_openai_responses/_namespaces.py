@@ -59,5 +59,5 @@ def namespaced_tool(tool: Tool) -> NamespacedTool | None:
 
 def namespaced_names(tools: Iterable[Tool]) -> dict[str, tuple[str, str]]:
     """Flat names to the namespace and the name within it."""
-    found = ((tool.name, namespaced_tool(tool)) for tool in tools if tool.raw is not None)
-    return {flat: (group.namespace, group.name) for flat, group in found if group is not None}
+    groups = ((tool.name, namespaced_tool(tool)) for tool in tools if tool.raw is not None)
+    return {flat: (group.namespace, group.name) for flat, group in groups if group is not None}

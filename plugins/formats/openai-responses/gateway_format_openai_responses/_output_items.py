@@ -76,7 +76,7 @@ def id_of(raw: Raw) -> str | None:
 
 
 def with_phase(part: Text | Refusal, raw: Raw) -> Text | Refusal:
-    """The first piece of a message, which speaks for the message around it."""
+    """The first piece of a message, with the members of the message itself."""
     phase = _head.decode(raw).phase
     return part if phase == NULL else replace(part, extra={"phase": phase.copy()})
 
@@ -91,8 +91,14 @@ def read_item(raw: Raw) -> list[AnyPart]:
     # The item types: https://platform.openai.com/docs/api-reference/responses/object#responses-object-output
     if kind in ("function_call", "custom_tool_call"):
         return [read_call(raw, custom=kind == "custom_tool_call")]
-    if kind == "image_generation_call":
-        return [_read_image(raw)]
+    # An image item without its data is only a note of the vendor's.
+    if kind == "image_generation_call" and (image := _image.decode(raw)).result:
+        members = _members.decode(raw)
+        known = ("type", "result")
+        extra = {n: m.copy() for n, m in members.items() if n not in known and m != NULL}
+        # png is the default output_format of the image_generation tool.
+        media_type = f"image/{image.output_format or 'png'}"
+        return [Media(kind="image", data=image.result, media_type=media_type, extra=extra)]
     return [Foreign(dialect=DIALECT, type=kind, raw=raw.copy())]
 
 
@@ -102,7 +108,7 @@ def read_message(raw: Raw) -> list[AnyPart]:
     parts: list[AnyPart] = []
     for content in item.content or ():
         parts.append(read_content(content, extra))
-        extra = {}  # The first piece speaks for the message.
+        extra = {}  # The first piece carries the message's members.
     return parts
 
 
@@ -116,14 +122,14 @@ def read_content(content: Content, extra: dict[str, Raw]) -> AnyPart:
 def read_thinking(raw: Raw) -> list[Reasoning]:
     """None for an item that shows nothing and proves nothing."""
     item = _reasoning.decode(raw)
-    summary, content = _joined(item.summary), _joined(item.content)
+    summary, content = _join(item.summary), _join(item.content)
     sealed = item.encrypted_content or None
     if not (summary or content or sealed):
         return []
     return as_parts(Reasoning(id=item.id, sealed=sealed), summary, content)
 
 
-def _joined(pieces: list[Content] | None) -> str:
+def _join(pieces: list[Content] | None) -> str:
     return GAP.join(piece.text for piece in pieces or () if piece.text)
 
 
@@ -131,25 +137,13 @@ def read_call(raw: Raw, *, custom: bool) -> ToolCall:
     item = _call.decode(raw)
     members = {"namespace": item.namespace, "caller": item.caller}
     return ToolCall(
-        # Results refer to call_id; id names the item, and stands in where call_id is missing.
+        # Results refer to call_id; id names the item, and is used where call_id is missing.
         id=item.call_id or item.id or "",
         name=item.name or "",
         arguments=(item.input if custom else item.arguments) or "",
         custom=custom,
         extra={name: value.copy() for name, value in members.items() if value != NULL},
     )
-
-
-def _read_image(raw: Raw) -> AnyPart:
-    """An image that was drawn; without its data it is only a note of the vendor's."""
-    image = _image.decode(raw)
-    if not image.result:
-        return Foreign(dialect=DIALECT, type="image_generation_call", raw=raw.copy())
-    members = _members.decode(raw)
-    extra = {n: m.copy() for n, m in members.items() if n not in ("type", "result") and m != NULL}
-    # png is the default output_format of the image_generation tool.
-    form = image.output_format or "png"
-    return Media(kind="image", data=image.result, media_type=f"image/{form}", extra=extra)
 
 
 def text_of(part: AnyPart) -> str:

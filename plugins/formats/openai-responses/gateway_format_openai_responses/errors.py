@@ -62,22 +62,18 @@ _failure = msgspec.json.Decoder(Failure)
 
 
 def write_error(error: GatewayError, request_id: str) -> bytes:
-    kind, code = _type_and_code(error)
+    kind, code = error.type, error.code
+    # A vendor's error keeps the vendor's type and code where it has any.
+    if isinstance(error, UpstreamError):
+        kind, code = _complete_type(error.status, error.kind, error.code)
+    elif error.status != type(error).status:  # The status is the vendor's.
+        kind, code = _complete_type(error.status, None, error.code)
     members: dict[str, Any] = {"message": error.message, "type": kind, "param": error.param}
     members |= {"code": code, "request_id": request_id}
     upstream = error.request_id if isinstance(error, UpstreamError) else None
     if upstream and upstream != request_id:
         members["upstream_request_id"] = upstream
     return _encode({"error": members})
-
-
-def _type_and_code(error: GatewayError) -> tuple[str, str | None]:
-    """The error's own type and code; the vendor's words, where it had any, for a vendor's error."""
-    if isinstance(error, UpstreamError):
-        return _complete_type(error.status, error.kind, error.code)
-    if error.status != type(error).status:  # a status that was the vendor's
-        return _complete_type(error.status, None, error.code)
-    return error.type, error.code
 
 
 def _complete_type(status: int, kind: str | None, code: str | None) -> tuple[str, str]:
@@ -162,12 +158,15 @@ def read_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstream
     inner, outer = _error_objects(body)
     message = _message(inner) or _message(outer) or hints.first_line(hints.plain_text(body))
     wait = hints.retry_after(headers)
+    # A gateway of this kind upstream repeats the vendor's id in the body.
+    names = ("upstream_request_id", "request_id")
+    ids = (members.get(name) for members in (inner, outer) for name in names)
     return UpstreamError(
         message or f"The upstream answered {status}",
         status=status,
         kind=_as_text(inner.get("type")),
         code=_as_text(inner.get("code")),
-        request_id=_request_id(inner, outer, headers),
+        request_id=hints.request_id(headers, *ids),
         retry_after=hints.parse_wait(message) if wait is None else wait,
     )
 
@@ -204,14 +203,6 @@ def _as_text(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     return str(value) or None
-
-
-def _request_id(
-    inner: Mapping[str, Any], outer: Mapping[str, Any], headers: Mapping[str, str]
-) -> str | None:
-    # A gateway of this kind upstream repeats the vendor's id in the body.
-    names = ("upstream_request_id", "request_id")
-    return hints.request_id(headers, *(each.get(name) for each in (inner, outer) for name in names))
 
 
 def error_frame(failure: ReplyFailed, number: int) -> bytes:

@@ -40,30 +40,25 @@ _frame = msgspec.json.Decoder(_GrammarFrame)
 
 def words(stream: bytes) -> list[str]:
     decoder = EventDecoder()
-    found_words: list[str] = []
+    written: list[str] = []
     added: set[int] = set()
     number: int | None = None
     for event, data in [*decoder.feed(stream), *decoder.close()]:
         if data == b"[DONE]":
-            found_words.append("done")
+            written.append("done")
             continue
-        frame = _decode_frame(data)
-        found_words.append(_word(event, frame, number, added))
-        if frame is not None and frame.sequence_number is not None:
+        try:
+            frame = _frame.decode(data)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            written.append("rubbish")
+            continue
+        written.append(_classify(event, frame, number, added))
+        if frame.sequence_number is not None:
             number = frame.sequence_number
-    return found_words
+    return written
 
 
-def _decode_frame(data: bytes) -> _GrammarFrame | None:
-    try:
-        return _frame.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-
-
-def _word(event: bytes, frame: _GrammarFrame | None, number: int | None, added: set[int]) -> str:
-    if frame is None:
-        return "rubbish"
+def _classify(event: bytes, frame: _GrammarFrame, number: int | None, added: set[int]) -> str:
     name = event.decode("utf-8", "replace")
     kind = frame.type or ("error" if name == "error" else "")
     if not kind or (name and name != kind):

@@ -85,7 +85,24 @@ class Answer:
     def write_end(self) -> bytes:
         """The members of the last piece: why every choice ended, and the usage."""
         members: list[bytes] = []
-        pieces = [self._end_choice(number, each) for number, each in sorted(self.choices.items())]
+        pieces: list[bytes] = []
+        for number, choice in sorted(self.choices.items()):
+            ended = choice.ended or ChoiceEnded("stop", number)
+            parts = choice.take_parts(calls=True) or EMPTY_TEXT
+            raw = ended.extra.get("finishReason")
+            reason = read_text(raw) if raw is not None else None
+            # The vendor's own reason stays where it still means the same.
+            if not reason or read_finish(reason, choice.has_calls) != ended.finish:
+                reason = write_finish(ended.finish)
+            self._losses.add_extra({n: v for n, v in ended.extra.items() if n not in _KNOWN})
+            kept = {name: compact(ended.extra[name]) for name in _KEPT if name in ended.extra}
+            texts, citations = choice.sources
+            if citations and texts and not {"groundingMetadata", "citationMetadata"} & kept.keys():
+                kept["groundingMetadata"] = write_grounding(texts, citations)
+            rest = {**choice.take_logprobs(), **kept}
+            candidate = b'{"content":{"parts":[%b],"role":"model"},"finishReason":%b,"index":%d%b}'
+            written = b"".join(b',"%b":%b' % (name.encode(), each) for name, each in rest.items())
+            pieces.append(candidate % (parts, encode(reason), number, written))
         first = self.choices.get(0)
         extra = first.ended.extra if first is not None and first.ended is not None else {}
         feedback = extra.get("promptFeedback")
@@ -107,21 +124,3 @@ class Answer:
             is_hidden = thinking is not None and thinking.show is False
             choice = self.choices[number] = OpenChoice(self._losses, not is_hidden)
         return choice
-
-    def _end_choice(self, number: int, choice: OpenChoice) -> bytes:
-        ended = choice.ended or ChoiceEnded("stop", number)
-        parts = choice.take_parts(calls=True) or EMPTY_TEXT
-        raw = ended.extra.get("finishReason")
-        reason = read_text(raw) if raw is not None else None
-        # The vendor's own reason stays where it still means the same.
-        if not reason or read_finish(reason, choice.has_calls) != ended.finish:
-            reason = write_finish(ended.finish)
-        self._losses.add_extra({n: v for n, v in ended.extra.items() if n not in _KNOWN})
-        kept = {name: compact(ended.extra[name]) for name in _KEPT if name in ended.extra}
-        texts, citations = choice.sources
-        if citations and texts and not {"groundingMetadata", "citationMetadata"} & kept.keys():
-            kept["groundingMetadata"] = write_grounding(texts, citations)
-        members = {**choice.take_logprobs(), **kept}
-        rest = b"".join(b',"%b":%b' % (name.encode(), each) for name, each in members.items())
-        body = b'{"content":{"parts":[%b],"role":"model"},"finishReason":%b,"index":%d%b}'
-        return body % (parts, encode(reason), number, rest)

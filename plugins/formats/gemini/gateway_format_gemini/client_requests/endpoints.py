@@ -1,4 +1,4 @@
-"""The client paths of this format. The end of the path says what is wanted.
+"""The client paths of this format. The end of the path names the operation.
 
 https://ai.google.dev/api/generate-content and https://ai.google.dev/api/tokens
 """

@@ -72,26 +72,21 @@ def _read(node: Any, depth: int) -> Any:
         del schema["format"]
     if "example" in schema:
         schema["examples"] = [schema.pop("example")]
-    _read_children(schema, depth + 1)
-    properties, order = schema.get("properties"), schema.get("propertyOrdering")
-    # An order that the properties have anyway is left out.
-    if isinstance(properties, dict) and order == list(properties):
-        del schema["propertyOrdering"]
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        schema["properties"] = {name: _read(each, depth + 1) for name, each in properties.items()}
+        # An order that the properties have anyway is left out.
+        if schema.get("propertyOrdering") == list(properties):
+            del schema["propertyOrdering"]
+    for name in ("items", "additionalProperties"):
+        if name in schema:
+            schema[name] = _read(schema[name], depth + 1)
+    for name in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        if isinstance(schema.get(name), list):
+            schema[name] = [_read(each, depth + 1) for each in schema[name]]
     if schema.pop("nullable", None) is True:
         _add_null(schema)
     return schema
-
-
-def _read_children(schema: dict[str, Any], depth: int) -> None:
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
-        schema["properties"] = {name: _read(each, depth) for name, each in properties.items()}
-    for name in ("items", "additionalProperties"):
-        if name in schema:
-            schema[name] = _read(schema[name], depth)
-    for name in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        if isinstance(schema.get(name), list):
-            schema[name] = [_read(each, depth) for each in schema[name]]
 
 
 def _add_null(schema: dict[str, Any]) -> None:

@@ -61,7 +61,14 @@ def read_settings(body: Members) -> Settings:
         top_logprobs=take_integer(config, "logprobs", where),
     )
     thinking = _read_thinking(config, rest)
-    output = _read_output(config, rest)
+    kind = take_text(config, "responseMimeType", where)
+    schema = config.pop("responseJsonSchema", None)
+    own_schema = config.pop("responseSchema", None)
+    if schema is None and own_schema is not None:
+        schema = Raw(read_schema(bytes(own_schema)))
+    if kind not in (None, "", "text/plain", _JSON):
+        rest["responseMimeType"] = Raw(_encode(kind))
+    output = None if schema is None and kind != _JSON else Output(schema=schema)
     return Settings(sampling, thinking, output, add_prefix(GENERATION_CONFIG, {**config, **rest}))
 
 
@@ -80,16 +87,3 @@ def _read_thinking(config: Members, rest: Members) -> Thinking | None:
     rest |= add_prefix("thinkingConfig", members)
     enabled = None if budget is None and effort is None else budget != 0
     return Thinking(enabled=enabled, effort=effort, budget=budget, show=show)
-
-
-def _read_output(config: Members, rest: Members) -> Output | None:
-    kind = take_text(config, "responseMimeType", f"{GENERATION_CONFIG}.")
-    schema = config.pop("responseJsonSchema", None)
-    own = config.pop("responseSchema", None)
-    if schema is None and own is not None:
-        schema = Raw(read_schema(bytes(own)))
-    if kind not in (None, "", "text/plain", _JSON):
-        rest["responseMimeType"] = Raw(_encode(kind))
-    if schema is None and kind != _JSON:
-        return None
-    return Output(schema=schema)

@@ -49,28 +49,24 @@ def read_tools(raw: Raw | None) -> tuple[Tool, ...]:
         members = read_members(item, f"tools[{number}]")
         where = f"tools[{number}].functionDeclarations"
         functions = read_list(members.pop("functionDeclarations", None), where)
-        for place, function in enumerate(functions):
-            tools.append(_read_function(function, f"{where}[{place}]"))
+        for place, value in enumerate(functions):
+            function = read_members(value, f"{where}[{place}]")
+            name = take_text(function, "name", f"{where}[{place}].")
+            if not name:
+                raise BadRequest(f"{where}[{place}].name must be given")
+            schema = function.pop("parametersJsonSchema", None)
+            own_schema = function.pop("parameters", None)
+            if own_schema is not None and schema is None:
+                read_members(own_schema, f"{where}[{place}].parameters")
+                schema = Raw(read_schema(bytes(own_schema)))
+            description = take_text(function, "description", f"{where}[{place}].") or None
+            tools.append(Tool(name=name, description=description, schema=schema, extra=function))
         # One entry may hold several of the vendor's tools beside its functions.
         for name, value in members.items():
             hosted = HOSTED.get(to_camel(name), "other")
             own = Raw(_encode({name: value}))
             tools.append(Tool(name=name, hosted=hosted, raw=own, dialect=DIALECT))
     return tuple(tools)
-
-
-def _read_function(raw: Raw, where: str) -> Tool:
-    members = read_members(raw, where)
-    name = take_text(members, "name", f"{where}.")
-    if not name:
-        raise BadRequest(f"{where}.name must be given")
-    schema = members.pop("parametersJsonSchema", None)
-    own = members.pop("parameters", None)
-    if own is not None and schema is None:
-        read_members(own, f"{where}.parameters")
-        schema = Raw(read_schema(bytes(own)))
-    description = take_text(members, "description", f"{where}.") or None
-    return Tool(name=name, description=description, schema=schema, extra=members)
 
 
 def read_choice(body: Members) -> tuple[ToolChoice | None, Members]:

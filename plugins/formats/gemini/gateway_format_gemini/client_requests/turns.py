@@ -50,7 +50,21 @@ class OpenTurn:
     def add(self, part: AnyPart | None, carried: tuple[Reasoning, ...]) -> None:
         # Thinking that a whole text brings came between it and the text before.
         begins = self.role != "assistant" or (carried and part != _NOTHING)
-        if part is not None and (begins or not self._join(part)):
+        last = None if begins or not self.parts else self.parts[-1]
+        if (
+            part is not None
+            and last is not None
+            and (
+                (isinstance(last, Text) and isinstance(part, Text))
+                or (isinstance(last, Reasoning) and isinstance(part, Reasoning))
+            )
+            and last.signature is None
+            and not (last.extra or part.extra)
+        ):
+            self.parts[-1] = replace(
+                last, text=last.text + part.text, signature=part.signature, origin=part.origin
+            )
+        elif part is not None:
             self.parts.append(part)
         if not carried:
             return
@@ -74,20 +88,3 @@ class OpenTurn:
         others = [part for part in parts if not isinstance(part, ToolResult)]
         # An empty text is all that some clients send beside a system instruction.
         return Turn("user", (*results, *others) or tuple(self.parts[:1]), extra=self.extra)
-
-    def _join(self, part: AnyPart) -> bool:
-        """Add a part to the one before it; false where it is not the next piece of that."""
-        last = self.parts[-1] if self.parts else None
-        if last is None or last.signature is not None or last.extra or part.extra:
-            return False
-        if isinstance(last, Text) and isinstance(part, Text):
-            self.parts[-1] = replace(
-                last, text=last.text + part.text, signature=part.signature, origin=part.origin
-            )
-            return True
-        if isinstance(last, Reasoning) and isinstance(part, Reasoning):
-            self.parts[-1] = replace(
-                last, text=last.text + part.text, signature=part.signature, origin=part.origin
-            )
-            return True
-        return False

@@ -54,17 +54,37 @@ class Contents:
             # The vendor wants the user to have spoken first.
             kept.insert(0, OpenContent("user", parts=[{"text": " "}]))
         if goal.traits.since(3) and goal.placeholder:
-            self._vouch(kept)
+            turns = [number for number, content in enumerate(kept) if content.opens_turn]
+            # Every step of the current turn must have a signature on its first function call.
+            for content in kept[turns[-1] if turns else 0 :]:
+                call = next((part for part in content.parts if "functionCall" in part), None)
+                if call is not None and "thoughtSignature" not in call:
+                    call["thoughtSignature"] = PLACEHOLDER
+                    goal.losses.add("reasoning_signature")
         return [content.whole() for content in kept]
 
     def _add_turn(self, turn: Turn) -> None:
         losses = self._goal.losses
         if turn.name is not None:
             losses.add("name")
-        content = self._open("model" if turn.role == "assistant" else "user")
+        # A turn of which nothing was left to send does not keep its neighbours apart.
+        last = self._contents[-1] if self._contents else None
+        if last is not None and not last.parts and not last.results:
+            self._contents.pop()
+        role = "model" if turn.role == "assistant" else "user"
+        if not self._contents or self._contents[-1].role != role:
+            self._contents.append(OpenContent(role))
+        content = self._contents[-1]
         for part in turn.parts:
             if isinstance(part, ToolResult):
-                self._add_result(part, content)
+                name = self._names.get(part.call_id) or part.name or part.call_id
+                result, beside = write_result(part, name, self._goal)
+                place = len(content.results)
+                if not self._goal.call_ids:
+                    # Without ids the vendor matches results of one name with their calls by order.
+                    place = self._places.get(part.call_id, len(self._places))
+                content.results.append((place, result))
+                content.parts += beside
                 continue
             if isinstance(part, ToolCall):
                 self._places[part.id] = len(self._places)
@@ -78,34 +98,3 @@ class Contents:
             losses.add_extra(turn.extra)
         if self._goal.own and turn.parts == (Text(text=""),) and not content.parts:
             content.parts.append({"text": ""})
-
-    def _open(self, role: str) -> OpenContent:
-        """The content that a turn of this role goes to: the last one, or a new one."""
-        # A turn of which nothing was left to send does not keep its neighbours apart.
-        last = self._contents[-1] if self._contents else None
-        if last is not None and not last.parts and not last.results:
-            self._contents.pop()
-            last = self._contents[-1] if self._contents else None
-        if last is None or last.role != role:
-            last = OpenContent(role)
-            self._contents.append(last)
-        return last
-
-    def _add_result(self, part: ToolResult, content: OpenContent) -> None:
-        name = self._names.get(part.call_id) or part.name or part.call_id
-        result, beside = write_result(part, name, self._goal)
-        place = len(content.results)
-        if not self._goal.call_ids:
-            # Without ids the vendor matches results of one name with their calls by order.
-            place = self._places.get(part.call_id, len(self._places))
-        content.results.append((place, result))
-        content.parts += beside
-
-    def _vouch(self, contents: list[OpenContent]) -> None:
-        """Every step of the current turn must have a signature on its first function call."""
-        turns = [number for number, content in enumerate(contents) if content.opens_turn]
-        for content in contents[turns[-1] if turns else 0 :]:
-            first = next((part for part in content.parts if "functionCall" in part), None)
-            if first is not None and "thoughtSignature" not in first:
-                first["thoughtSignature"] = PLACEHOLDER
-                self._goal.losses.add("reasoning_signature")

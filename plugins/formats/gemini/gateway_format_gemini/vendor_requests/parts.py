@@ -54,7 +54,7 @@ def write_part(part: AnyPart, goal: Goal) -> Json | None:
         case ToolCall():
             text = part.arguments or "{}"
             # Arguments have to be an object, whatever the tool of another vendor took.
-            is_object = not part.custom and _read_object(text) is not None
+            is_object = not part.custom and isinstance(_read_json(text), dict)
             arguments: Json | Raw = Raw(text.strip().encode()) if is_object else {"input": text}
             call: Json = {"id": part.id} if goal.call_ids else {}
             call |= {"name": part.name, "args": arguments}
@@ -85,9 +85,16 @@ def write_result(result: ToolResult, name: str, goal: Goal) -> tuple[Json, list[
     """A function's result, and the media that have to stand beside it."""
     if result.cache is not None:
         goal.losses.add("cache_control")
-    texts = [piece.text for piece in result.content if isinstance(piece, Text)]
+    text = "\n".join(piece.text for piece in result.content if isinstance(piece, Text))
+    members = _read_json(text)
+    value: str | Raw = text if members is None else Raw(text.strip().encode())
+    # The vendor takes only an object. One whose single member would pass for the whole is wrapped.
+    is_whole = isinstance(members, dict) and not (
+        len(members) == 1 and next(iter(members)) in _RESULT_MEMBERS
+    )
+    output = {"error" if result.failed else "result": value}
     response: Json = {"id": result.call_id} if goal.call_ids else {}
-    response |= {"name": name, "response": _write_response("\n".join(texts), result.failed)}
+    response |= {"name": name, "response": value if is_whole and not result.failed else output}
     held: list[Json] = []
     beside: list[Json] = []
     for piece in result.content:
@@ -105,38 +112,15 @@ def write_result(result: ToolResult, name: str, goal: Goal) -> tuple[Json, list[
     return _add_extra({"functionResponse": response}, result, goal), beside
 
 
-def _write_response(text: str, failed: bool) -> Json | Raw:
-    """The object that a function's response has to be."""
-    members = _read_object(text)
-    value = Raw(text.strip().encode()) if members is not None or _is_array(text) else None
-    if failed:
-        return {"error": text if value is None else value}
-    if value is None:
-        return {"result": text}
-    # An object goes as it is, unless the vendor would take its one member for the whole.
-    if members is None or (len(members) == 1 and next(iter(members)) in _RESULT_MEMBERS):
-        return {"result": value}
-    return value
-
-
-def _read_object(text: str) -> Members | None:
-    """The members of text that is a JSON object."""
-    if not text.lstrip().startswith("{"):
-        return None
+def _read_json(text: str) -> Members | list[Raw] | None:
+    """The members of a JSON object or array; ``None`` for any other text."""
+    start = text.lstrip()[:1]
     try:
-        return _decode_object(text)
+        if start == "{":
+            return _decode_object(text)
+        return _decode_array(text) if start == "[" else None
     except (msgspec.MsgspecError, RecursionError):
         return None
-
-
-def _is_array(text: str) -> bool:
-    if not text.lstrip().startswith("["):
-        return False
-    try:
-        _decode_array(text)
-    except (msgspec.MsgspecError, RecursionError):
-        return False
-    return True
 
 
 def _sign(written: Json, part: AnyPart, goal: Goal) -> Json:

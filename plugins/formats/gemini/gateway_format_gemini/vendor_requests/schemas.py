@@ -160,7 +160,17 @@ class SchemaRewriter:
         nullable = flat.get("nullable") is True or (isinstance(words, list) and None in words)
         for name in ("anyOf", "oneOf"):
             if isinstance(flat.get(name), list) and flat[name]:
-                return self._split_alternatives(name, flat, nullable)
+                schemas = [each for each in flat[name] if isinstance(each, dict)]
+                branches = [each for each in schemas if not is_null(each)]
+                nullable = nullable or len(branches) < len(schemas)
+                if name == "oneOf" and len(branches) > 1:
+                    self.drop("oneOf")
+                is_shaped = _SHAPING & flat.keys() or not all(map(is_typed, branches))
+                if len(branches) > 1 and is_shaped:
+                    # The API takes no keyword beside anyOf, and the schema itself says more.
+                    self.drop(name)
+                    return nullable, []
+                return nullable, branches or [{"type": "null"}]
         if isinstance(kind, list):
             types = [each for each in kind if each != "null"]
             if types:
@@ -169,25 +179,11 @@ class SchemaRewriter:
                 return nullable or "null" in kind, several if len(types) > 1 else alone
         return nullable, []
 
-    def _split_alternatives(
-        self, name: str, flat: Schema, nullable: bool
-    ) -> tuple[bool, list[Schema]]:
-        schemas = [each for each in flat[name] if isinstance(each, dict)]
-        branches = [each for each in schemas if not is_null(each)]
-        nullable = nullable or len(branches) < len(schemas)
-        if name == "oneOf" and len(branches) > 1:
-            self.drop("oneOf")
-        if len(branches) > 1 and (_SHAPING & flat.keys() or not all(map(is_typed, branches))):
-            # The API takes no keyword beside anyOf, and the schema itself says more.
-            self.drop(name)
-            return nullable, []
-        return nullable, branches or [{"type": "null"}]
-
     def _write_union(
         self, flat: Schema, branches: list[Schema], nullable: bool, trail: Trail, depth: int
     ) -> Schema:
         words = join_enums(branches)
-        texts = _texts_of(flat)
+        texts = _select_texts(flat)
         if words is not None:
             made: Schema = {"type": "STRING", **texts, "enum": words}
             return make_nullable(made) if nullable else made
@@ -208,13 +204,24 @@ class SchemaRewriter:
         if kind is None:
             if isinstance(flat.get("type"), str):
                 self.drop("type")
-            texts = _texts_of(flat)
+            texts = _select_texts(flat)
             self._drop_beside_union(flat)
             return any_value(texts)
         made: Schema = {"type": kind.upper()}
         notes: Schema = {}
         for name, value in flat.items():
-            self._write_keyword(name, value, made, notes)
+            if name in _HANDLED:
+                continue
+            if name in _TEXTS and isinstance(value, str):
+                made[name] = value
+            elif name in _SIZES and is_whole(value):
+                made[name] = int(value)
+            elif (name in ("minimum", "maximum") and is_number(value)) or name == "default":
+                made[name] = value
+            else:
+                self.drop(name)
+                if name not in _SILENT and value is not False and (name, value) not in _PLAIN:
+                    notes[name] = value
         self._write_bounds(flat, made, notes)
         self._write_enum(flat, made, notes)
         form = flat.get("format")
@@ -226,22 +233,18 @@ class SchemaRewriter:
         if kind == "object":
             self._write_object(flat, made, trail, depth)
         if kind == "array":
-            made["items"] = self._write_items(flat, made, trail, depth)
+            items = flat.get("items", True)
+            # An array of a fixed form: each place has a schema of its own.
+            places = flat.get("prefixItems", items)
+            if isinstance(places, list):
+                self.drop("prefixItems" if "prefixItems" in flat else "items")
+                made.setdefault("minItems", len(places))
+                made.setdefault("maxItems", len(places))
+                schemas = [self._rewrite(each, trail, depth + 1) for each in places]
+                made["items"] = join_any_of(schemas) if schemas else any_value()
+            else:
+                made["items"] = self._rewrite(items, trail, depth + 1)
         return add_notes(made, notes)
-
-    def _write_keyword(self, name: str, value: Any, made: Schema, notes: Schema) -> None:
-        if name in _HANDLED:
-            return
-        if name in _TEXTS and isinstance(value, str):
-            made[name] = value
-        elif name in _SIZES and is_whole(value):
-            made[name] = int(value)
-        elif (name in ("minimum", "maximum") and is_number(value)) or name == "default":
-            made[name] = value
-        else:
-            self.drop(name)
-            if name not in _SILENT and value is not False and (name, value) not in _PLAIN:
-                notes[name] = value
 
     def _write_bounds(self, flat: Schema, made: Schema, notes: Schema) -> None:
         """Exclusive bounds of whole numbers have an inclusive neighbour."""
@@ -303,17 +306,6 @@ class SchemaRewriter:
         elif self._ordered and len(properties) > 1:
             made["propertyOrdering"] = list(properties)
 
-    def _write_items(self, flat: Schema, made: Schema, trail: Trail, depth: int) -> Schema:
-        items = flat.get("items", True)
-        places = flat.get("prefixItems", items)
-        if not isinstance(places, list):
-            return self._rewrite(items, trail, depth + 1)
-        self.drop("prefixItems" if "prefixItems" in flat else "items")
-        made.setdefault("minItems", len(places))
-        made.setdefault("maxItems", len(places))
-        found = [self._rewrite(each, trail, depth + 1) for each in places]
-        return join_any_of(found) if found else any_value()
 
-
-def _texts_of(flat: Schema) -> Schema:
+def _select_texts(flat: Schema) -> Schema:
     return {name: flat[name] for name in ("title", "description") if name in flat}

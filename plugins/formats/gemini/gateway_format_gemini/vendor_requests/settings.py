@@ -96,31 +96,24 @@ def _write_amount(thinking: Thinking, goal: Goal) -> Json:
     if goal.traits.since(3):
         if budget == -1:
             return {}
-        return _write_level(effort if effort is not None else effort_of(budget or 0), goal)
+        effort = effort if effort is not None else effort_of(budget or 0)
+        if effort == "none":
+            goal.losses.add("thinking")  # these models cannot be kept from thinking
+        level = _LEVELS.get(effort, "high")
+        if goal.traits.pro and level == "minimal":
+            level = "low"
+        if goal.traits.pro and level == "medium" and goal.traits.generation == (3, 0):
+            level = "high"  # 3 Pro has no medium
+        return {"thinkingLevel": level}
     if goal.traits.generation is None and goal.own:
         return {"thinkingLevel": effort}
-    return _write_budget(budget_of(effort) if effort is not None else budget or 0, goal)
-
-
-def _write_level(effort: str, goal: Goal) -> Json:
-    if effort == "none":
-        goal.losses.add("thinking")  # these models cannot be kept from thinking
-    level = _LEVELS.get(effort, "high")
-    if goal.traits.pro and level == "minimal":
-        level = "low"
-    if goal.traits.pro and level == "medium" and goal.traits.generation == (3, 0):
-        level = "high"  # 3 Pro has no medium
-    return {"thinkingLevel": level}
-
-
-def _write_budget(budget: int, goal: Goal) -> Json:
+    budget = budget_of(effort) if effort is not None else budget or 0
     # The ranges of the 2.5 models: https://ai.google.dev/gemini-api/docs/thinking
     least, most = (128, 32768) if goal.traits.pro else (512 if goal.traits.lite else 1, 24576)
     if budget < 0:
         return {"thinkingBudget": -1}
-    if budget == 0:
-        if goal.traits.pro:
-            goal.losses.add("thinking")  # 2.5 Pro cannot be kept from thinking
-            return {"thinkingBudget": least}
+    if budget == 0 and not goal.traits.pro:
         return {"thinkingBudget": 0}
+    if budget == 0:
+        goal.losses.add("thinking")  # 2.5 Pro cannot be kept from thinking
     return {"thinkingBudget": min(max(budget, least), most)}

@@ -32,12 +32,24 @@ def write_tools(conversation: Conversation, goal: Goal) -> Json:
     written: list[Json | Raw] = []
     names = [tool.name for tool in conversation.tools if tool.hosted is None]
     for tool in conversation.tools:
-        if tool.hosted is not None:
-            _add_hosted(tool, written, bool(names), goal)
+        if tool.hosted is None:
+            if not functions:
+                written.append({"functionDeclarations": functions})
+            functions.append(_write_function(tool, goal))
             continue
-        if not functions:
-            written.append({"functionDeclarations": functions})
-        functions.append(_write_function(tool, goal))
+        name = _HOSTED.get(tool.hosted)
+        if tool.dialect == DIALECT and tool.raw is not None:
+            written.append(tool.raw)
+        elif name is None or (names and goal.traits.before(3)):
+            # Before the third generation functions and server tools exclude each other.
+            goal.losses.add(f"tool:{tool.hosted}")
+        else:
+            # A server tool of another vendor keeps its purpose, not its settings.
+            for setting in _decode_members(tool.raw) if tool.raw is not None else ():
+                if setting not in ("type", "name"):
+                    goal.losses.add(f"tool:{tool.hosted}.{setting}")
+            if {name: {}} not in written:
+                written.append({name: {}})
     members: Json = {"tools": written} if written else {}
     if conversation.parallel_tools is False and functions:
         goal.losses.add("parallel_tools")
@@ -94,23 +106,6 @@ def _name_schema(
     for keyword in rewritten.dropped:
         goal.losses.add(f"schema:{keyword}")
     return {own_name: Raw(rewritten.schema)} if rewritten.schema is not None else {}
-
-
-def _add_hosted(tool: Tool, written: list[Json | Raw], has_functions: bool, goal: Goal) -> None:
-    if tool.dialect == DIALECT and tool.raw is not None:
-        written.append(tool.raw)
-        return
-    name = _HOSTED.get(tool.hosted or "")
-    if name is None or (has_functions and goal.traits.before(3)):
-        # Before the third generation functions and server tools exclude each other.
-        goal.losses.add(f"tool:{tool.hosted}")
-        return
-    # A server tool of another vendor keeps its purpose, not its settings.
-    for setting in _decode_members(tool.raw) if tool.raw is not None else ():
-        if setting not in ("type", "name"):
-            goal.losses.add(f"tool:{tool.hosted}.{setting}")
-    if {name: {}} not in written:
-        written.append({name: {}})
 
 
 def _write_choice(choice: ToolChoice | None, functions: list[str], goal: Goal) -> Json:

@@ -36,19 +36,19 @@ def read_content(holder: Members, name: str) -> tuple[AnyPart, ...]:
         return (Text(text=decode_member(raw, TEXT, place, "a string")),)
     if kind != b"[":
         raise mistyped(place, "a string or an array")
-    found = decode_member(raw, ARRAY, place, "an array")
-    return tuple(map(_read_piece, found, rows(found, place)))
-
-
-def _read_piece(raw: Raw, members: Members) -> AnyPart:
-    kind = members.needed("type")
-    read = _READERS.get(kind)
-    if read is not None:
-        return read(members)
-    # New kinds of content keep working between a client and a vendor of this dialect.
-    if kind.startswith(("input_", "output_")):
-        return Foreign(dialect=DIALECT, type=MESSAGE + kind, raw=raw)
-    raise unsupported(members.place("type"), kind, SUPPORTED)
+    pieces = decode_member(raw, ARRAY, place, "an array")
+    parts: list[AnyPart] = []
+    for piece, members in zip(pieces, rows(pieces, place), strict=True):
+        type_name = members.needed("type")
+        read = _READERS.get(type_name)
+        if read is not None:
+            parts.append(read(members))
+        # New kinds of content keep working between a client and a vendor of this dialect.
+        elif type_name.startswith(("input_", "output_")):
+            parts.append(Foreign(dialect=DIALECT, type=MESSAGE + type_name, raw=piece))
+        else:
+            raise unsupported(members.place("type"), type_name, SUPPORTED)
+    return tuple(parts)
 
 
 def _read_text(piece: Members) -> Text:

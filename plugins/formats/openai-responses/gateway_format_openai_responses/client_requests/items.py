@@ -54,7 +54,7 @@ class History:
         kind = item.text("type") or ("message" if "role" in item else "item_reference")
         self.compacts = kind == "compaction_trigger"
         if not self.compacts:
-            _READERS.get(kind, History._foreign)(self, raw, item, kind)
+            _READERS.get(kind, History._add_foreign)(self, raw, item, kind)
 
     def close(self) -> None:
         """End the turn that is open."""
@@ -75,35 +75,32 @@ class History:
             raise unsupported(item.place("role"), role, ROLES)
         parts = read_content(item, "content")
         if role == "assistant":
-            self._spoken(parts, item)
+            extra = self._read_extra(item)
+            on_message = {n if n in ON_MESSAGE else MESSAGE + n: raw for n, raw in extra.items()}
+            if parts and on_message:
+                first = parts[0]
+                parts = (replace(first, extra={**first.extra, **on_message}), *parts[1:])
+            self._add("assistant", parts)
         elif role == "user":
-            self._turn(Turn("user", parts, extra=_rest(item)))
+            self._add_turn(Turn("user", parts, extra=_read_rest(item)))
         else:
             texts = [part for part in parts if isinstance(part, Text)]
             # Instructions after the first turn keep their place in the conversation.
             if self.turns or self._parts or len(texts) < len(parts):
-                self._turn(Turn("system", parts, extra=_rest(item)))
+                self._add_turn(Turn("system", parts, extra=_read_rest(item)))
             else:
                 self.instructions += texts
 
-    def _turn(self, turn: Turn) -> None:
+    def _add_turn(self, turn: Turn) -> None:
         self.close()
         self.turns.append(turn)
 
-    def _spoken(self, parts: tuple[AnyPart, ...], item: Members) -> None:
-        extra = self._file_origin(item)
-        on_message = {n if n in ON_MESSAGE else MESSAGE + n: raw for n, raw in extra.items()}
-        if parts and on_message:
-            first = parts[0]
-            parts = (replace(first, extra={**first.extra, **on_message}), *parts[1:])
-        self._add("assistant", parts)
-
     def call(self, raw: Raw, item: Members, kind: str) -> None:
         custom = kind == "custom_tool_call"
-        # call_id is the only member that every client returns, so signatures ride in it.
+        # call_id is the only member that every client returns, so it carries the signatures.
         call_id, origin, signature, thinking = unseal_id(item.needed("call_id"))
         name, arguments = item.needed("name"), item.text("input" if custom else "arguments")
-        extra = self._file_origin(item)
+        extra = self._read_extra(item)
         if (namespace := item.text("namespace")) in self._namespaces and namespace is not None:
             name = flat_name(namespace, name)
             del extra["namespace"]
@@ -130,7 +127,7 @@ class History:
             name=item.text("name"),
             content=content,
             custom=kind == "custom_tool_call_output",
-            extra=self._file_origin(item),
+            extra=self._read_extra(item),
         )
         self._add("user", (result,))
 
@@ -140,27 +137,27 @@ class History:
     def compaction(self, raw: Raw, item: Members, kind: str) -> None:
         summary = open_summary(item.text("encrypted_content") or "")
         if summary is None:
-            self._foreign(raw, item, kind)
+            self._add_foreign(raw, item, kind)
         else:
-            self._turn(Turn("user", (summary,)))
+            self._add_turn(Turn("user", (summary,)))
 
     def image(self, raw: Raw, item: Members, kind: str) -> None:
         """An image the model drew; ``extra`` is what the vendor knows it by."""
         data = item.text("result")
         if not data:
-            self._foreign(raw, item, kind)
+            self._add_foreign(raw, item, kind)
             return
         form = item.text("output_format") or "png"
         media = Media(kind="image", data=data, media_type=f"image/{form}", extra=item.rest())
         self._add("assistant", (media,))
 
-    def _foreign(self, raw: Raw, item: Members, kind: str) -> None:
+    def _add_foreign(self, raw: Raw, item: Members, kind: str) -> None:
         # Outputs of the client's side belong to the user, everything else to the model.
         mine = kind.endswith(("_output", "_response")) or kind == "item_reference"
         self._add("user" if mine else "assistant", (Foreign(dialect=DIALECT, type=kind, raw=raw),))
 
-    def _file_origin(self, item: Members) -> dict[str, Raw]:
-        """What else an item says. Its id means something only to a vendor that stores items."""
+    def _read_extra(self, item: Members) -> dict[str, Raw]:
+        """The item's other members. Its id means something only to a vendor that stores items."""
         extra = item.rest()
         # Every item of a finished answer has this status; it tells nothing.
         if extra.get("status") == _COMPLETED:
@@ -196,26 +193,24 @@ def read_input(raw: Raw | None, namespaces: frozenset[str]) -> History:
         return history
     if kind != b"[":
         raise mistyped("input", "a string or an array of objects")
-    found = decode_member(raw, ARRAY, "input", "an array")
-    items = rows(found, "input")
-    history = History(namespaces, keeps_ids=any(map(_is_stored, items)))
-    for one, item in zip(found, items, strict=True):
-        history.read(one, item)
-    history.close()
-    return history
-
-
-def _is_stored(item: Members) -> bool:
-    """Whether an item is thinking that only a vendor which stores its items can read."""
-    return (
+    values = decode_member(raw, ARRAY, "input", "an array")
+    items = rows(values, "input")
+    # Thinking without its content can be read only by a vendor that stores its items, by its id.
+    keeps_ids = any(
         "id" in item
         and "summary" in item
         and "encrypted_content" not in item
         and "content" not in item
+        for item in items
     )
+    history = History(namespaces, keeps_ids=keeps_ids)
+    for value, item in zip(values, items, strict=True):
+        history.read(value, item)
+    history.close()
+    return history
 
 
-def _rest(item: Members) -> dict[str, Raw]:
+def _read_rest(item: Members) -> dict[str, Raw]:
     """A message's further members; what its vendor called it means nothing any more."""
     extra = item.rest()
     extra.pop("id", None)

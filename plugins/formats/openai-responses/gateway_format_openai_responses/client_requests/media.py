@@ -25,7 +25,7 @@ def read_image(piece: Members) -> Media:
         url=url if data is None else None,
         detail=piece.text("detail"),
         cache=read_cache(piece),
-        **_file_origin(file_id),
+        **_name_file(file_id),
         extra=piece.rest(),
     )
 
@@ -45,7 +45,7 @@ def read_file(piece: Members) -> Media:
         name=piece.text("filename"),
         detail=piece.text("detail"),
         cache=read_cache(piece),
-        **_file_origin(file_id),
+        **_name_file(file_id),
         extra=piece.rest(),
     )
 
@@ -75,5 +75,5 @@ def _split_data_url(url: str | None) -> tuple[str | None, str | None]:
     return head.removesuffix(";base64").partition(";")[0] or None, data
 
 
-def _file_origin(file_id: str | None) -> dict[str, Any]:
+def _name_file(file_id: str | None) -> dict[str, Any]:
     return {} if file_id is None else {"file_id": file_id, "origin": f"~{DIALECT}"}

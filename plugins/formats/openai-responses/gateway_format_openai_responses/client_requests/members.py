@@ -25,21 +25,21 @@ _texts = msgspec.json.Decoder(list[str])
 
 
 class Members:
-    __slots__ = ("_found", "_where")
+    __slots__ = ("_members", "_where")
 
-    def __init__(self, found: dict[str, Raw], where: str = "") -> None:
-        self._found = found
+    def __init__(self, members: dict[str, Raw], where: str = "") -> None:
+        self._members = members
         self._where = where
 
     def __contains__(self, name: str) -> bool:
-        return self._found.get(name, NULL) != NULL
+        return self._members.get(name, NULL) != NULL
 
     def place(self, name: str = "") -> str:
         return f"{self._where}.{name}" if self._where and name else self._where or name
 
     def raw(self, name: str) -> Raw | None:
-        found = self._found.pop(name, NULL)
-        return None if found == NULL else found
+        value = self._members.pop(name, NULL)
+        return None if value == NULL else value
 
     def text(self, name: str) -> str | None:
         return self._take(name, TEXT, "a string")
@@ -67,19 +67,19 @@ class Members:
         return self._take(name, ARRAY, "an array")
 
     def inner(self, name: str) -> "Members | None":
-        found = self._take(name, _object, "an object")
-        return None if found is None else Members(found, self.place(name))
+        members = self._take(name, _object, "an object")
+        return None if members is None else Members(members, self.place(name))
 
     def rows(self, name: str) -> "list[Members] | None":
-        found = self.array(name)
-        return None if found is None else rows(found, self.place(name))
+        values = self.array(name)
+        return None if values is None else rows(values, self.place(name))
 
     def rest(self) -> dict[str, Raw]:
-        return {name: raw for name, raw in self._found.items() if raw != NULL}
+        return {name: raw for name, raw in self._members.items() if raw != NULL}
 
     def _take(self, name: str, decoder: msgspec.json.Decoder[_T], what: str) -> _T | None:
-        found = self.raw(name)
-        return None if found is None else decode_member(found, decoder, self.place(name), what)
+        value = self.raw(name)
+        return None if value is None else decode_member(value, decoder, self.place(name), what)
 
 
 def decode_member(raw: Raw, decoder: msgspec.json.Decoder[_T], place: str, what: str) -> _T:
@@ -89,10 +89,10 @@ def decode_member(raw: Raw, decoder: msgspec.json.Decoder[_T], place: str, what:
         raise mistyped(place, what) from None
 
 
-def rows(found: list[Raw], place: str) -> list[Members]:
+def rows(values: list[Raw], place: str) -> list[Members]:
     """The objects of an array. Raises BadRequest when one is something else."""
     objects = []
-    for index, raw in enumerate(found):
+    for index, raw in enumerate(values):
         where = f"{place}[{index}]"
         objects.append(Members(decode_member(raw, _object, where, "an object"), where))
     return objects

@@ -1,7 +1,6 @@
 """A client's request to a conversation."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -25,7 +24,7 @@ from .._namespaces import namespaced_tool
 from .._summary import ask_for_summary
 from .items import History, read_input
 from .members import Members, body_of, missing, rows
-from .stored_inputs import elsewhere
+from .stored_inputs import find_stored_inputs
 from .tool_choice import read_choice
 from .tools import read_tools
 
@@ -49,43 +48,49 @@ def read_body(call: Call) -> tuple[Conversation, bool]:
     is_continued = any(name in body for name in ELSEWHERE)
     # Taken out so that it does not stay among the unknown members.
     body.raw("stream")  # The call knows: a header may ask for a stream too.
-    found = body.array("tools")
-    tools = () if found is None else read_tools(found, rows(found, "tools"))
-    history = _history(body, tools, is_elsewhere=is_continued)
-    kept = elsewhere(body, history.turns, tools)
+    declared = body.array("tools")
+    tools = () if declared is None else read_tools(declared, rows(declared, "tools"))
+    history = _read_history(body, tools, is_elsewhere=is_continued)
+    kept = find_stored_inputs(body, history.turns, tools)
     extra: dict[str, Raw] = {}
-    sampling, thinking = _sampling(body), _thinking(body, extra)
-    sampling, thinking = _include(body, sampling, thinking, extra)
+    sampling, thinking = _read_sampling_and_thinking(body, extra)
     choice = read_choice(body)
     if isinstance(choice, Raw):
         extra["tool_choice"] = choice
+    parallel_tools, output = body.flag("parallel_tool_calls"), _read_output(body, extra)
+    # safety_identifier and prompt_cache_key replace user:
+    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-safety_identifier
+    older_user, user = body.text("user"), body.text("safety_identifier")
+    if user is not None and older_user is not None:
+        extra["user"] = Raw(_encode(older_user))
     conversation = Conversation(
         instructions=tuple(history.instructions),
         turns=tuple(history.turns),
         tools=tools,
         tool_choice=choice if isinstance(choice, ToolChoice) else None,
-        parallel_tools=body.flag("parallel_tool_calls"),
+        parallel_tools=parallel_tools,
         sampling=sampling,
         thinking=thinking,
-        output=_output(body, extra),
-        user=_user(body, extra),
+        output=output,
+        user=older_user if user is None else user,
         cache_key=body.text("prompt_cache_key"),
         service_tier=body.text("service_tier"),
         stream=call.stream,
         model=body.text("model") or "",
         dialect=DIALECT,
-        extra={**extra, **_rest(body)},
+        # Members that begin with an underscore are private to the client that sends them.
+        extra=extra | {name: raw for name, raw in body.rest().items() if name[:1] != "_"},
         elsewhere=kept,
     )
     return conversation, history.compacts
 
 
-def _history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> History:
-    found = body.raw("input")
-    if found is None and not is_elsewhere:
+def _read_history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> History:
+    items = body.raw("input")
+    if items is None and not is_elsewhere:
         raise missing("input")
     groups = (namespaced_tool(tool) for tool in tools if tool.raw is not None)
-    history = read_input(found, frozenset(group.namespace for group in groups if group))
+    history = read_input(items, frozenset(group.namespace for group in groups if group))
     if not (history.turns or history.instructions or is_elsewhere):
         raise BadRequest("'input' must not be empty.", param="input")
     instructions = body.text("instructions")
@@ -94,13 +99,15 @@ def _history(body: Members, tools: tuple[Tool, ...], *, is_elsewhere: bool) -> H
     return history
 
 
-def _sampling(body: Members) -> Sampling:
+def _read_sampling_and_thinking(
+    body: Members, extra: dict[str, Raw]
+) -> tuple[Sampling, Thinking | None]:
     limit = body.whole("max_output_tokens")
     # https://platform.openai.com/docs/api-reference/responses/create#responses-create-max_output_tokens
     if limit is not None and limit < 1:
         message = "Invalid 'max_output_tokens': expected an integer above 0."
         raise BadRequest(message, param="max_output_tokens")
-    return Sampling(
+    sampling = Sampling(
         max_tokens=limit,
         temperature=body.number("temperature"),
         top_p=body.number("top_p"),
@@ -108,47 +115,39 @@ def _sampling(body: Members) -> Sampling:
         frequency_penalty=body.number("frequency_penalty"),
         top_logprobs=body.whole("top_logprobs"),
     )
-
-
-def _thinking(body: Members, extra: dict[str, Raw]) -> Thinking | None:
+    thinking = None
     reasoning = body.inner("reasoning")
-    if reasoning is None:
-        return None
-    effort, summary = reasoning.text("effort"), reasoning.text("summary")
-    # The deprecated name of summary:
-    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-reasoning
-    older = reasoning.text("generate_summary")
-    extra.update(_nested("reasoning", reasoning))
-    summary = summary or older
-    return Thinking(
-        enabled=None if effort is None else effort != "none",
-        effort=effort,
-        summary=summary,
-        show=None if summary is None else summary != "none",
-    )
-
-
-def _include(
-    body: Members, sampling: Sampling, thinking: Thinking | None, extra: dict[str, Raw]
-) -> tuple[Sampling, Thinking | None]:
-    """What ``include`` asks for. A client that keeps encrypted thinking has it always."""
-    wanted = body.texts("include") or []
-    if LOGPROBS in wanted:
+    if reasoning is not None:
+        effort, summary = reasoning.text("effort"), reasoning.text("summary")
+        # The deprecated name of summary:
+        # https://platform.openai.com/docs/api-reference/responses/create#responses-create-reasoning
+        older = reasoning.text("generate_summary")
+        extra.update(_prefix_rest("reasoning", reasoning))
+        summary = summary or older
+        thinking = Thinking(
+            enabled=None if effort is None else effort != "none",
+            effort=effort,
+            summary=summary,
+            show=None if summary is None else summary != "none",
+        )
+    include = body.texts("include") or []
+    if LOGPROBS in include:
         sampling = msgspec.structs.replace(sampling, logprobs=True)
-    if ENCRYPTED in wanted and thinking is None:
+    # A client that keeps encrypted thinking asks for thinking, with or without settings.
+    if ENCRYPTED in include and thinking is None:
         thinking = Thinking()
-    others = [name for name in wanted if name not in (LOGPROBS, ENCRYPTED)]
+    others = [name for name in include if name not in (LOGPROBS, ENCRYPTED)]
     if others:
         extra["include"] = Raw(_encode(others))
     return sampling, thinking
 
 
-def _output(body: Members, extra: dict[str, Raw]) -> Output | None:
+def _read_output(body: Members, extra: dict[str, Raw]) -> Output | None:
     text = body.inner("text")
     if text is None:
         return None
     form = text.inner("format")
-    extra.update(_nested("text", text))
+    extra.update(_prefix_rest("text", text))
     if form is None:
         return None
     kind = form.needed("type")
@@ -165,32 +164,15 @@ def _output(body: Members, extra: dict[str, Raw]) -> Output | None:
             description=form.text("description"),
             strict=form.flag("strict"),
         )
-        extra.update(_nested("text.format", form))
+        extra.update(_prefix_rest("text.format", form))
         return output
     if kind != "text":
         extra["text.format"] = Raw(_encode({"type": kind, **form.rest()}))
     return None
 
 
-def _user(body: Members, extra: dict[str, Raw]) -> str | None:
-    """The newer of the two names for the same thing; the older is kept beside it."""
-    # safety_identifier and prompt_cache_key replace user:
-    # https://platform.openai.com/docs/api-reference/responses/create#responses-create-safety_identifier
-    user, newer = body.text("user"), body.text("safety_identifier")
-    if newer is None:
-        return user
-    if user is not None:
-        extra["user"] = Raw(_encode(user))
-    return newer
-
-
-def _nested(name: str, inner: Members) -> dict[str, Raw]:
+def _prefix_rest(name: str, inner: Members) -> dict[str, Raw]:
     return {f"{name}.{member}": raw for member, raw in inner.rest().items()}
-
-
-# Members that begin with an underscore are private to whoever sends them.
-def _rest(body: Members) -> dict[str, Any]:
-    return {name: raw for name, raw in body.rest().items() if not name.startswith("_")}
 
 
 _EVENTS = "text/event-stream"

@@ -1,6 +1,6 @@
 """What of a request stands for input that the vendor keeps: answers, files and containers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 from msgspec import Raw, Struct
@@ -36,11 +36,26 @@ _service = msgspec.json.Decoder(_Service)
 _container = msgspec.json.Decoder(str | _Container | None)
 
 
-def elsewhere(body: Members, turns: Iterable[Turn], tools: Iterable[Tool]) -> tuple[str, ...]:
+def find_stored_inputs(
+    body: Members, turns: Iterable[Turn], tools: Iterable[Tool]
+) -> tuple[str, ...]:
     """Their names, as the client wrote them."""
-    named = (name for name in ELSEWHERE if name in body)
-    searched = (name for tool in tools for name in _of_tool(tool))
-    return (*named, *find_references(turns, _name), *searched)
+    names = [name for name in ELSEWHERE if name in body]
+    names += find_references(turns, _name)
+    for tool in tools:
+        # Vector stores and containers live in the vendor's account and nowhere else.
+        if tool.hosted not in ("file_search", "code_execution") or tool.raw is None:
+            continue
+        try:
+            service = _service.decode(tool.raw)
+            container = _container.decode(service.container)
+        except msgspec.MsgspecError:
+            continue
+        if service.vector_store_ids:
+            names.append("vector_store_ids")
+        if container if not isinstance(container, _Container) else container.file_ids:
+            names.append("container")
+    return tuple(names)
 
 
 def _name(part: Media | Foreign, turn: Turn) -> str | None:
@@ -53,18 +68,3 @@ def _name(part: Media | Foreign, turn: Turn) -> str | None:
     except msgspec.MsgspecError:
         return _REFERENCE
     return None if is_thinking else _REFERENCE
-
-
-def _of_tool(tool: Tool) -> Iterator[str]:
-    # Vector stores and containers live in the vendor's account and nowhere else.
-    if tool.hosted not in ("file_search", "code_execution") or tool.raw is None:
-        return
-    try:
-        service = _service.decode(tool.raw)
-        container = _container.decode(service.container)
-    except msgspec.MsgspecError:
-        return
-    if service.vector_store_ids:
-        yield "vector_store_ids"
-    if container if not isinstance(container, _Container) else container.file_ids:
-        yield "container"

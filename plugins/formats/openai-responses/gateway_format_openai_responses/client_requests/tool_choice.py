@@ -26,10 +26,8 @@ def read_choice(body: Members) -> ToolChoice | Raw | None:
             raise unsupported("tool_choice", word, tuple(_MODES))
         return _MODES[word]
     choice = Members({"tool_choice": raw}).inner("tool_choice")
-    return raw if choice is None else _read_object(choice) or raw
-
-
-def _read_object(choice: Members) -> ToolChoice | None:
+    if choice is None:
+        return raw
     kind = choice.needed("type")
     if kind in _CALLABLE:
         return ToolChoice("only", (_name(choice),))
@@ -38,7 +36,7 @@ def _read_object(choice: Members) -> ToolChoice | None:
         allowed = choice.rows("tools") or []
         if allowed and all(tool.text("type") in _CALLABLE for tool in allowed):
             return ToolChoice("only", tuple(map(_name, allowed)))
-    return None
+    return raw
 
 
 def _name(choice: Members) -> str:

@@ -1,7 +1,5 @@
 """Read tools: functions, custom tools, and the vendor's own services."""
 
-from collections.abc import Iterable
-
 from msgspec import Raw
 from msgspec.structs import replace
 
@@ -25,14 +23,28 @@ _HOSTED = {
 """The vendor's names of its services to the neutral ones."""
 
 
-def read_tools(found: list[Raw], declared: list[Members]) -> tuple[Tool, ...]:
+def read_tools(values: list[Raw], declared: list[Members]) -> tuple[Tool, ...]:
     tools: list[Tool] = []
-    for raw, tool in zip(found, declared, strict=True):
+    for raw, tool in zip(values, declared, strict=True):
         kind = tool.needed("type")
-        if kind == "namespace":
-            tools += _read_namespace(tool)
-        else:
+        if kind != "namespace":
             tools.append(_read_tool(raw, tool, kind))
+            continue
+        namespace, description = tool.needed("name"), tool.text("description")
+        members = tool.array("tools")
+        if members is None:
+            raise missing(tool.place("tools"))
+        for value, member in zip(members, rows(members, tool.place("tools")), strict=True):
+            inner = _read_tool(value, member, member.needed("type"))
+            tools.append(
+                replace(
+                    inner,
+                    name=flat_name(namespace, inner.name),
+                    raw=declaration(namespace, description, inner.name, value),
+                    dialect=DIALECT,
+                    extra={},
+                )
+            )
     return tuple(tools)
 
 
@@ -51,27 +63,7 @@ def _read_tool(raw: Raw, tool: Members, kind: str) -> Tool:
     if kind == "custom":
         name, description = tool.needed("name"), tool.text("description")
         return Tool(name=name, description=description, custom=True, raw=raw, dialect=DIALECT)
-    return Tool(name=kind, hosted=_neutral(kind), raw=raw, dialect=DIALECT)
-
-
-def _neutral(kind: str) -> str:
-    """Versioned and preview names count as the plain one."""
-    # web_search_preview_2025_03_11 is such a name.
+    # Versioned and preview names count as the plain one, such as web_search_preview_2025_03_11.
     known = next((name for name in _HOSTED if kind == name or kind.startswith(f"{name}_")), None)
-    return "other" if known is None else _HOSTED[known]
-
-
-def _read_namespace(group: Members) -> Iterable[Tool]:
-    namespace, description = group.needed("name"), group.text("description")
-    found = group.array("tools")
-    if found is None:
-        raise missing(group.place("tools"))
-    for raw, tool in zip(found, rows(found, group.place("tools")), strict=True):
-        one = _read_tool(raw, tool, tool.needed("type"))
-        yield replace(
-            one,
-            name=flat_name(namespace, one.name),
-            raw=declaration(namespace, description, one.name, raw),
-            dialect=DIALECT,
-            extra={},
-        )
+    hosted = "other" if known is None else _HOSTED[known]
+    return Tool(name=kind, hosted=hosted, raw=raw, dialect=DIALECT)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from gateway_core import Conversation, Losses, Output, Thinking
+from gateway_core import Conversation, Losses, Thinking
 
 from .._dialect import NULL
 from .._scope import Scope
@@ -27,7 +27,7 @@ class Echo:
     __slots__ = ("_head", "_model", "_request_members", "stem")
 
     def __init__(self, request: Conversation) -> None:
-        self._request_members = _encode(_members(request))[1:]
+        self._request_members = _encode(_build_members(request))[1:]
         self._model = request.model
         self._head = b""
         self.stem = ""
@@ -56,10 +56,16 @@ class Echo:
         ) % (self._head, status, error, details, output, usage, self._request_members)
 
 
-def _members(request: Conversation) -> dict[str, Any]:
+def _build_members(request: Conversation) -> dict[str, Any]:
     extra, sampling = request.extra, request.sampling
     scope = Scope(own=True, provider="", options={}, losses=Losses())
-    instructions = request.instructions
+    instructions, thinking = request.instructions, request.thinking or Thinking()
+    reasoning: dict[str, Any] = {"effort": thinking.effort, "summary": thinking.summary}
+    form = {"type": "text"} if request.output is None else write_form(request.output)
+    text = {"format": form, "verbosity": "medium"} | _select_prefixed("text.", extra)
+    choice: Any = extra.get("tool_choice", "auto")
+    if "tool_choice" not in extra and request.tool_choice is not None:
+        choice = write_choice(request.tool_choice, request.tools, scope)
     # Strict clients want each of these present: https://platform.openai.com/docs/api-reference/responses/object
     members: dict[str, Any] = {
         "background": False,
@@ -68,14 +74,14 @@ def _members(request: Conversation) -> dict[str, Any]:
         "metadata": extra.get("metadata", {}),
         "parallel_tool_calls": request.parallel_tools is not False,
         "prompt_cache_key": request.cache_key,
-        "reasoning": _reasoning(request.thinking, extra),
+        "reasoning": reasoning | _select_prefixed("reasoning.", extra),
         "safety_identifier": request.user,
         "service_tier": request.service_tier or "default",
         # The gateway keeps no answers, whatever the client asked for.
         "store": False,
         "temperature": 1.0 if sampling.temperature is None else sampling.temperature,
-        "text": _text(request.output, extra),
-        "tool_choice": _choice(request, scope),
+        "text": {n: value for n, value in text.items() if not n.startswith("format.")},
+        "tool_choice": choice,
         "tools": write_tools(request.tools, scope),
         "top_logprobs": sampling.top_logprobs or 0,
         "top_p": 1.0 if sampling.top_p is None else sampling.top_p,
@@ -86,24 +92,5 @@ def _members(request: Conversation) -> dict[str, Any]:
     return members
 
 
-def _reasoning(thinking: Thinking | None, extra: Mapping[str, Raw]) -> dict[str, Any]:
-    thinking = thinking or Thinking()
-    members: dict[str, Any] = {"effort": thinking.effort, "summary": thinking.summary}
-    return members | _within("reasoning.", extra)
-
-
-def _text(output: Output | None, extra: Mapping[str, Raw]) -> dict[str, Any]:
-    form = {"type": "text"} if output is None else write_form(output)
-    members = {"format": form, "verbosity": "medium"} | _within("text.", extra)
-    return {name: value for name, value in members.items() if not name.startswith("format.")}
-
-
-def _within(place: str, extra: Mapping[str, Raw]) -> dict[str, Raw]:
+def _select_prefixed(place: str, extra: Mapping[str, Raw]) -> dict[str, Raw]:
     return {n.removeprefix(place): raw for n, raw in extra.items() if n.startswith(place)}
-
-
-def _choice(request: Conversation, scope: Scope) -> Any:
-    if "tool_choice" in request.extra:
-        return request.extra["tool_choice"]
-    choice = request.tool_choice
-    return "auto" if choice is None else write_choice(choice, request.tools, scope)

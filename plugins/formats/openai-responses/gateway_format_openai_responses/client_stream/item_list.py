@@ -26,7 +26,7 @@ class OutputList:
         self.settle(len(self) - 1)
         self._items.append(item)
         index = len(self) - 1
-        self._out.add(_item_event("added", item.written(IN_PROGRESS), index))
+        self._out.add(_item_event("added", item.write(IN_PROGRESS), index))
 
     def ended(self, index: int) -> None:
         """A part of this item has ended."""
@@ -48,7 +48,7 @@ class OutputList:
         return [self._done[index] for index in range(len(self))]
 
     def _finish(self, index: int, status: bytes) -> None:
-        written = self._done[index] = self._items[index].written(status)
+        written = self._done[index] = self._items[index].write(status)
         self._out.add(_item_event("done", written, index))
 
 

@@ -39,7 +39,7 @@ class Item(Protocol):
         """End the parts that are still open."""
         ...
 
-    def written(self, status: bytes) -> bytes:
+    def write(self, status: bytes) -> bytes:
         """The item as JSON."""
         ...
 
@@ -55,7 +55,7 @@ class Message:
     def __init__(self, identity: str, index: int, extra: Mapping[str, Raw], losses: Losses) -> None:
         self._id = _encode(identity)
         self._place = place(self._id, index)
-        self._extra = _members(extra, ("phase",))
+        self._extra = _write_members(extra, ("phase",))
         self._losses = losses
         self._pieces: list[TextPiece | PlainPiece] = []
 
@@ -78,7 +78,7 @@ class Message:
             if not piece.ended:
                 piece.end(out)
 
-    def written(self, status: bytes) -> bytes:
+    def write(self, status: bytes) -> bytes:
         # An added item is empty; its content follows in events:
         # https://platform.openai.com/docs/api-reference/responses-streaming/response/output_item/added
         content = b"" if status == IN_PROGRESS else b",".join(p.content() for p in self._pieces)
@@ -91,7 +91,7 @@ class Message:
 
 
 class Thought:
-    """A reasoning item. Its proof, whoever gave it, rides in ``encrypted_content``."""
+    """A reasoning item. Its signature, of any vendor, travels in ``encrypted_content``."""
 
     def __init__(self, identity: str, index: int, part: Reasoning) -> None:
         self._id = _encode(identity)
@@ -113,7 +113,7 @@ class Thought:
         if not self.piece.ended:
             self.piece.end(out)
 
-    def written(self, status: bytes) -> bytes:
+    def write(self, status: bytes) -> bytes:
         head = b'{"id":%b,"type":"reasoning","status":"%b"' % (self._id, status)
         if status == IN_PROGRESS:
             return head + b',"summary":[]}'
@@ -158,7 +158,7 @@ class CallItem:
         self._call_members = b'"call_id":%b,"name":%b%b' % (
             _encode(call_id),
             _encode(name),
-            _members(extra, ("namespace", "caller")),
+            _write_members(extra, ("namespace", "caller")),
         )
         self.ended = False
 
@@ -188,7 +188,7 @@ class CallItem:
         whole = b',"%b":%b' % (self._member, _encode("".join(self._texts)))
         out.add(opening(f"{self._kind}.done", self._place + whole))
 
-    def written(self, status: bytes) -> bytes:
+    def write(self, status: bytes) -> bytes:
         kind = b"custom_tool_call" if self._custom else b"function_call"
         text = "" if status == IN_PROGRESS else "".join(self._texts)
         return b'{"id":%b,"type":"%b","status":"%b",%b,"%b":%b}' % (
@@ -219,7 +219,7 @@ class Finished:
     def end(self, out: Frames) -> None:
         """It never was open."""
 
-    def written(self, status: bytes) -> bytes:
+    def write(self, status: bytes) -> bytes:
         return self._written
 
 
@@ -239,23 +239,22 @@ def image(identity: str, part: Media) -> Finished:
     return Finished(_encode(members))
 
 
-def _members(extra: Mapping[str, Raw], names: tuple[str, ...]) -> bytes:
+def _write_members(extra: Mapping[str, Raw], names: tuple[str, ...]) -> bytes:
     """Those members that this dialect knows, each with a comma before it.
 
     A part does not say whose its members are, so a value must have the shape it has here.
     """
-    known = ((name, extra.get(name, NULL)) for name in names)
-    return b"".join(b",%b:%b" % (_encode(n), bytes(raw)) for n, raw in known if _has_shape(n, raw))
-
-
-def _has_shape(name: str, raw: Raw) -> bool:
-    # caller is an object that names who made the call; the other members are strings.
-    if name != "caller":
-        return bytes(raw).startswith(b'"')
-    try:
-        return kind_of(raw) in _CALLERS
-    except msgspec.MsgspecError:
-        return False
+    written = b""
+    for name in names:
+        raw = extra.get(name, NULL)
+        # caller is an object that names who made the call; the other members are strings.
+        try:
+            has_shape = kind_of(raw) in _CALLERS if name == "caller" else bytes(raw)[:1] == b'"'
+        except msgspec.MsgspecError:
+            continue
+        if has_shape:
+            written += b",%b:%b" % (_encode(name), bytes(raw))
+    return written
 
 
 _CALLERS = ("direct", "program")

@@ -81,7 +81,10 @@ class Writer:
                     case PartStarted(index, part, 0):
                         self._start(index, part)
                     case PartEnded(index, 0):
-                        self._end(index)
+                        piece = self._pieces.get(index)
+                        if piece is not None and not piece.ended:
+                            piece.end(self._out)
+                            self._list.ended(self._items[index])
                     case PartSealed(choice=0):
                         thought = self._thoughts.get(event.index)
                         if thought is None:
@@ -152,18 +155,8 @@ class Writer:
         return (COMPLETED, b"null", b"null") if reason is None else (INCOMPLETE, b"null", reason)
 
     def _start(self, index: int, part: AnyPart) -> None:
-        piece = self._open(index, part)
-        if piece is None:
-            return
-        self._pieces[index] = piece
-        self._items[index] = len(self._list) - 1
-        if text := text_of(part):
-            piece.grow(text, None, self._out)
-        for citation in part.citations if isinstance(part, Text) else ():
-            piece.cite(citation)
-
-    def _open(self, index: int, part: AnyPart) -> Piece | None:
-        """Begin the item, or the piece of one, that a part is; ``None`` for one that is whole."""
+        """Begin the item, or the piece of one, that a part is; some items come whole."""
+        piece: Piece | None = None
         match part:
             case Text() | Refusal():
                 if part.signature is not None:
@@ -176,7 +169,7 @@ class Writer:
                         self._new_id("msg"), len(self._list), part.extra, self._losses
                     )
                     self._list.add(message)
-                return message.piece(refused=refused, out=self._out)
+                piece = message.piece(refused=refused, out=self._out)
             case Reasoning():
                 # The vendor refuses ids of reasoning items that do not begin with rs_.
                 identity = part.id if part.id and part.id.startswith("rs_") else None
@@ -185,9 +178,9 @@ class Writer:
                 self._ids.add(identity)
                 thought = self._thoughts[index] = Thought(identity, len(self._list), part)
                 self._list.add(thought)
-                return thought.piece
+                piece = thought.piece
             case ToolCall():
-                return self._call(part)
+                piece = self._add_call(part)
             case Foreign() if part.dialect == DIALECT and not part.type.startswith(MESSAGE):
                 self._list.add(foreign(part))
             case Media() if part.kind == "image" and part.data:
@@ -198,9 +191,16 @@ class Writer:
                 self._losses.add(part.kind)
             case _:
                 self._losses.add("part:tool_result")
-        return None
+        if piece is None:
+            return
+        self._pieces[index] = piece
+        self._items[index] = len(self._list) - 1
+        if text := text_of(part):
+            piece.grow(text, None, self._out)
+        for citation in part.citations if isinstance(part, Text) else ():
+            piece.cite(citation)
 
-    def _call(self, part: ToolCall) -> Piece:
+    def _add_call(self, part: ToolCall) -> Piece:
         call_id = part.id or self._new_id("call")
         # Results name their call by call_id, so two calls cannot share one.
         if call_id in self._ids:
@@ -216,12 +216,6 @@ class Writer:
         )
         self._list.add(call)
         return call
-
-    def _end(self, index: int) -> None:
-        piece = self._pieces.get(index)
-        if piece is not None and not piece.ended:
-            piece.end(self._out)
-            self._list.ended(self._items[index])
 
     def _new_id(self, prefix: str) -> str:
         return f"{prefix}_{self._echo.stem}{len(self._list):04x}"

@@ -73,13 +73,13 @@ class ResponsesWatch:
             self.characters += len(frame.delta)
         elif kind == "error" or (event == b"error" and not kind):
             return read_failure(data)
-        elif kind.startswith("response.") and (failed := self._lifecycle(frame)) is not None:
+        elif kind.startswith("response.") and (failed := self._read_lifecycle(frame)) is not None:
             return failed
         number = frame.sequence_number
         self._number = (self._number if number is None else number) + 1
         return True
 
-    def _lifecycle(self, frame: _PassingFrame) -> ReplyFailed | None:
+    def _read_lifecycle(self, frame: _PassingFrame) -> ReplyFailed | None:
         """What an event that is not a delta says about the answer as a whole."""
         if frame.type in _PROLOGUE:
             self._response = self._response if frame.response == NULL else frame.response
@@ -95,21 +95,15 @@ class ResponsesWatch:
 
     def error_frame(self, failure: ReplyFailed) -> bytes:
         frame = error_frame(failure, self._number)
-        response = _read_members(self._response)
-        if response is None:
+        # The object may never have come, or may be unreadable.
+        try:
+            response = _members.decode(self._response)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return frame
         # The vendor's own library reads one of the two events, agents the other.
         response |= {"status": "failed", "error": Raw(write_failed(failure))}
         failed = opening("response.failed", b'"response":' + _encode(response))
         return frame + failed + NUMBERED % (self._number + 1)
-
-
-def _read_members(response: Raw) -> dict[str, Any] | None:
-    """``None`` for an object that never came, or that cannot be read."""
-    try:
-        return _members.decode(response)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
 
 
 def _read(data: bytes) -> _PassingFrame:

@@ -1,7 +1,5 @@
 """Read a vendor's whole reply."""
 
-from collections.abc import Iterable
-
 import msgspec
 from msgspec import Raw
 
@@ -29,8 +27,15 @@ def read_reply(body: bytes) -> Reply:
         if answer.status in ("failed", "cancelled"):
             raise UpstreamError(f"The upstream's answer has the status {answer.status}")
         parts = tuple(part for item in answer.output for part in read_item(item))
+        # The hub has one list of rows for a whole choice.
+        rows: list[Raw] = []
+        for item in answer.output:
+            for content in contents_of(item) if kind_of(item) == "message" else ():
+                rows += _rows.decode(content.logprobs) if has_rows(content.logprobs) else ()
         choice = Choice(
-            parts=parts, finish=finish_of(answer, parts), logprobs=_logprobs(answer.output)
+            parts=parts,
+            finish=finish_of(answer, parts),
+            logprobs=wrap_rows(msgspec.json.encode(rows)) if rows else None,
         )
         return Reply(
             id=answer.id or "",
@@ -42,13 +47,3 @@ def read_reply(body: bytes) -> Reply:
         )
     except BROKEN:
         raise UpstreamError(UNREADABLE) from None
-
-
-def _logprobs(output: Iterable[Raw]) -> Raw | None:
-    """The rows of all texts, in the shape of the hub."""
-    rows: list[Raw] = []
-    for item in output:
-        if kind_of(item) == "message":
-            for content in contents_of(item):
-                rows += _rows.decode(content.logprobs) if has_rows(content.logprobs) else ()
-    return wrap_rows(msgspec.json.encode(rows)) if rows else None

@@ -47,14 +47,11 @@ def write_output_piece(part: Text | Refusal, scope: Scope) -> dict[str, Any]:
     if isinstance(part, Refusal):
         piece: dict[str, Any] = {"type": "refusal", "refusal": part.text}
     else:
-        piece = {"type": "output_text", "text": part.text, "annotations": _annotations(part, scope)}
+        written = [write_annotation(citation, len(part.text)) for citation in part.citations]
+        if None in written:
+            scope.losses.add("citations")
+        annotations = [Raw(annotation) for annotation in written if annotation is not None]
+        piece = {"type": "output_text", "text": part.text, "annotations": annotations}
     write_cache(piece, part.cache, scope)
     scope.put_extra(piece, extra)
     return piece
-
-
-def _annotations(part: Text, scope: Scope) -> list[Raw]:
-    written = [write_annotation(citation, len(part.text)) for citation in part.citations]
-    if None in written:
-        scope.losses.add("citations")
-    return [Raw(annotation) for annotation in written if annotation is not None]

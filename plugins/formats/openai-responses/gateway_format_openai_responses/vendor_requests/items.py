@@ -46,7 +46,7 @@ class Items:
 
     def add_instructions(self, texts: Iterable[Text]) -> None:
         for text in texts:
-            self._message("developer", (text,), {})
+            self._add_message("developer", (text,), {})
 
     def add(self, turn: Turn) -> None:
         if turn.name is not None:
@@ -54,7 +54,7 @@ class Items:
         if turn.role == "assistant":
             self._add_assistant_turn(turn)
         elif turn.role == "system":
-            self._message("developer", turn.parts, turn.extra)
+            self._add_message("developer", turn.parts, turn.extra)
         else:
             own, called = self._scope.own, self._called
             parts: Sequence[AnyPart] = turn.parts
@@ -68,14 +68,14 @@ class Items:
                     self._record_losses(part)
                     content += part.content
                     continue
-                item = self._standalone_item(part)
+                item = self._write_standalone_item(part)
                 if item is None:
                     content.append(part)
                     continue
-                self._message("user", content, turn.extra)
+                self._add_message("user", content, turn.extra)
                 content = []
                 self.written.append(item)
-            self._message("user", content, turn.extra)
+            self._add_message("user", content, turn.extra)
 
     def _record_losses(self, result: ToolResult) -> None:
         """Record what a result carries that this dialect has no member for."""
@@ -84,7 +84,7 @@ class Items:
         if not self._scope.own:
             self._scope.losses.add_extra(result.extra)
 
-    def _standalone_item(self, part: AnyPart) -> Any:
+    def _write_standalone_item(self, part: AnyPart) -> Any:
         """The item that a part of a user's turn is by itself; ``None`` for message content."""
         if isinstance(part, ToolResult):
             scope = self._scope
@@ -106,7 +106,7 @@ class Items:
             return part.raw
         return None
 
-    def _message(self, role: str, parts: Sequence[AnyPart], extra: Any) -> None:
+    def _add_message(self, role: str, parts: Sequence[AnyPart], extra: Any) -> None:
         if not parts:
             return
         content = write_content(parts, self._scope)
@@ -115,7 +115,7 @@ class Items:
         if role == "developer":
             # developer replaces system: https://platform.openai.com/docs/guides/text
             role = self._scope.word("system_role", "developer")
-        item = _message(role, content)
+        item = _build_message(role, content)
         self._scope.put_extra(item, extra)
         self.written.append(item)
 
@@ -135,9 +135,9 @@ class Items:
             scope = self._scope
             match part:
                 case Reasoning():
-                    self._think(part)
+                    self._add_reasoning(part)
                 case ToolCall():
-                    self.written.append(self._call(part))
+                    self.written.append(self._write_call(part))
                     if part.id not in self._answered and not scope.own:
                         unanswered.append(part)
                 case Media() if scope.own and part.kind == "image" and "id" in part.extra:
@@ -152,7 +152,11 @@ class Items:
                 case _:
                     scope.losses.add("part:tool_result")
         self._add_assistant_message(content)
-        self.written += map(_unanswered, unanswered)
+        # The vendor refuses a call that has no result.
+        for call in unanswered:
+            item_type = "custom_tool_call_output" if call.custom else "function_call_output"
+            output = {"type": item_type, "call_id": shorten_id(call.id), "output": UNANSWERED}
+            self.written.append(output)
 
     def _add_assistant_message(self, parts: Sequence[Text | Refusal]) -> None:
         """A message of the model's; a lone plain text is a string."""
@@ -165,11 +169,11 @@ class Items:
         first = content[0]
         if content == [{"type": "output_text", "text": first.get("text"), "annotations": []}]:
             content = first["text"]
-        item = _message("assistant", content)
+        item = _build_message("assistant", content)
         scope.put_extra(item, {n.removeprefix(MESSAGE): raw for n, raw in extra.items()})
         self.written.append(item)
 
-    def _think(self, part: Reasoning) -> None:
+    def _add_reasoning(self, part: Reasoning) -> None:
         item = write_reasoning(part, self._scope)
         if item is None:
             return
@@ -181,7 +185,7 @@ class Items:
         else:
             self.written.append(item)
 
-    def _call(self, call: ToolCall) -> dict[str, Any]:
+    def _write_call(self, call: ToolCall) -> dict[str, Any]:
         item: dict[str, Any] = {
             "type": "custom_tool_call" if call.custom else "function_call",
             "call_id": shorten_id(call.id),
@@ -198,14 +202,8 @@ class Items:
         return item
 
 
-def _message(role: str, content: Any) -> dict[str, Any]:
+def _build_message(role: str, content: Any) -> dict[str, Any]:
     return {"type": "message", "role": role, "content": content}
-
-
-def _unanswered(call: ToolCall) -> dict[str, Any]:
-    """The vendor refuses a call that has no result."""
-    kind = "custom_tool_call_output" if call.custom else "function_call_output"
-    return {"type": kind, "call_id": shorten_id(call.id), "output": UNANSWERED}
 
 
 def shorten_id(call_id: str) -> str:

@@ -65,13 +65,17 @@ def _write_document(media: Media, scope: Scope) -> dict[str, Any] | None:
     piece: dict[str, Any] = {"type": "input_file"}
     if media.data is not None:
         # https://platform.openai.com/docs/guides/pdf-files: a data URL and a filename.
-        piece["file_data"] = _data_url(media)
+        is_typed = media.media_type is not None
+        piece["file_data"] = (
+            f"data:{media.media_type};base64,{media.data}" if is_typed else media.data
+        )
         piece["filename"] = media.name or f"document.{_EXTENSIONS.get(_plain(media), 'pdf')}"
         if scope.own and media.name is None:
             del piece["filename"]
     elif media.text is not None:
         # A plain text needs no file, and every model reads it.
-        return {"type": "input_text", "text": _with_title(media.name, media.text)}
+        text = media.text if media.name is None else f"{media.name}\n\n{media.text}"
+        return {"type": "input_text", "text": text}
     elif media.url is not None:
         piece["file_url"] = media.url
     elif media.file_id is not None and scope.reads(media.origin):
@@ -96,15 +100,5 @@ def _write_sound(media: Media, scope: Scope) -> dict[str, Any] | None:
 _WRITERS = {"image": _write_image, "document": _write_document, "audio": _write_sound}
 
 
-def _data_url(media: Media) -> str:
-    if media.media_type is None:
-        return media.data or ""
-    return f"data:{media.media_type};base64,{media.data}"
-
-
 def _plain(media: Media) -> str:
     return (media.media_type or "").partition(";")[0].strip().lower()
-
-
-def _with_title(name: str | None, text: str) -> str:
-    return text if name is None else f"{name}\n\n{text}"

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from gateway_core import BadRequest, Conversation, Losses, Output, Sampling, Target, Text, Thinking
+from gateway_core import BadRequest, Conversation, Losses, Output, Target, Text, Thinking
 from gateway_formats.effort import effort_of
 
 from .._dialect import DIALECT, ELSEWHERE, ENCRYPTED, LOGPROBS
@@ -73,10 +73,10 @@ def _write_input(body: dict[str, Any], conversation: Conversation, scope: Scope)
     items.add_instructions(instructions[1:] if plain else instructions)
     for turn in conversation.turns:
         items.add(turn)
-    if not items.written and plain and not _elsewhere(conversation):
+    if not items.written and plain and not _has_stored_input(conversation):
         items.add_instructions(instructions[:1])
         plain = False
-    if not items.written and not _elsewhere(conversation):
+    if not items.written and not _has_stored_input(conversation):
         raise BadRequest(f"Nothing in this request can be sent to {body['model']}")
     if plain:
         body["instructions"] = instructions[0].text
@@ -85,11 +85,11 @@ def _write_input(body: dict[str, Any], conversation: Conversation, scope: Scope)
     # https://platform.openai.com/docs/guides/structured-outputs#json-mode
     if wants_json and b"json" not in _encode(items.written).lower():
         items.add_instructions((Text(text="Answer with a JSON object."),))
-    if items.written or not _elsewhere(conversation):
+    if items.written or not _has_stored_input(conversation):
         body["input"] = items.written
 
 
-def _elsewhere(conversation: Conversation) -> bool:
+def _has_stored_input(conversation: Conversation) -> bool:
     """Whether the vendor itself keeps something to answer to."""
     return conversation.dialect == DIALECT and any(n in conversation.extra for n in ELSEWHERE)
 
@@ -99,7 +99,10 @@ def _write_sampling(
 ) -> None:
     sampling = conversation.sampling
     if sampling.max_tokens is not None:
-        body["max_output_tokens"] = _limit(sampling.max_tokens, target, scope.own)
+        limit, most = sampling.max_tokens, target.model.max_output
+        if not scope.own:
+            limit = max(LEAST_OUTPUT, limit if most is None else min(limit, most))
+        body["max_output_tokens"] = limit
     if sampling.temperature is not None:
         body["temperature"] = sampling.temperature
     if sampling.top_p is not None:
@@ -108,7 +111,12 @@ def _write_sampling(
         body["include"] = [LOGPROBS]
     if sampling.top_logprobs is not None and (sampling.logprobs or scope.own):
         body["top_logprobs"] = sampling.top_logprobs
-    _write_penalties(body, sampling, scope)
+    for name in ("presence_penalty", "frequency_penalty"):
+        value = getattr(sampling, name)
+        if value is not None and (scope.own or scope.allows("penalties")):
+            body[name] = value
+        elif value:
+            scope.losses.add(name)
     # The endpoint has no such members, nor stop:
     # https://platform.openai.com/docs/api-reference/responses/create
     for name in ("top_k", "min_p", "seed"):
@@ -120,27 +128,6 @@ def _write_sampling(
         scope.losses.add("candidates")
 
 
-def _limit(wanted: int, target: Target, own: bool) -> int:
-    if own:
-        return wanted
-    most = target.model.max_output
-    return max(LEAST_OUTPUT, wanted if most is None else min(wanted, most))
-
-
-def _write_penalties(body: dict[str, Any], sampling: Sampling, scope: Scope) -> None:
-    members = {
-        "presence_penalty": sampling.presence_penalty,
-        "frequency_penalty": sampling.frequency_penalty,
-    }
-    for name, value in members.items():
-        if value is None:
-            continue
-        if scope.own or scope.allows("penalties"):
-            body[name] = value
-        elif value:
-            scope.losses.add(name)
-
-
 def _write_thinking(
     body: dict[str, Any], conversation: Conversation, target: Target, scope: Scope
 ) -> None:
@@ -149,7 +136,7 @@ def _write_thinking(
         if thinking is not None and thinking.enabled:
             scope.losses.add("thinking")
         return
-    reasoning = {} if thinking is None else _reasoning(thinking, scope)
+    reasoning = {} if thinking is None else _write_reasoning(thinking, scope)
     if reasoning:
         body["reasoning"] = reasoning
     off = thinking is not None and thinking.enabled is False and not scope.own
@@ -160,9 +147,15 @@ def _write_thinking(
         body["include"] = [*body.get("include", ()), ENCRYPTED]
 
 
-def _reasoning(thinking: Thinking, scope: Scope) -> dict[str, Any]:
+def _write_reasoning(thinking: Thinking, scope: Scope) -> dict[str, Any]:
     members: dict[str, Any] = {}
-    effort = _effort(thinking, scope)
+    effort = thinking.effort
+    if thinking.enabled is False and effort in (None, "none"):
+        effort = scope.word("no_thinking", "none")
+    elif effort is None and thinking.budget is not None:
+        effort = effort_of(thinking.budget)
+    elif effort is None and thinking.enabled:
+        effort = "medium"
     if effort:
         members["effort"] = effort
     if thinking.summary is not None:
@@ -172,24 +165,13 @@ def _reasoning(thinking: Thinking, scope: Scope) -> dict[str, Any]:
     return members
 
 
-def _effort(thinking: Thinking, scope: Scope) -> str | None:
-    if thinking.enabled is False and (thinking.effort in (None, "none")):
-        return scope.word("no_thinking", "none")
-    if thinking.effort is not None:
-        return thinking.effort
-    if thinking.budget is not None:
-        return effort_of(thinking.budget)
-    return "medium" if thinking.enabled else None
-
-
 def write_form(output: Output) -> dict[str, Any]:
     if output.schema is None:
         return {"type": "json_object"}
-    form: dict[str, Any] = {
-        "type": "json_schema",
-        "name": _name(output.name),
-        "schema": output.schema,
-    }
+    name = output.name or "response"
+    # The name's alphabet and length: https://platform.openai.com/docs/guides/structured-outputs
+    name = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name)
+    form: dict[str, Any] = {"type": "json_schema", "name": name[:64], "schema": output.schema}
     if output.description is not None:
         form["description"] = output.description
     if output.strict is not None:
@@ -197,18 +179,12 @@ def write_form(output: Output) -> dict[str, Any]:
     return form
 
 
-def _name(name: str | None) -> str:
-    allowed = (c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name or "response")
-    # The name's alphabet and length: https://platform.openai.com/docs/guides/structured-outputs
-    return "".join(allowed)[:64]
-
-
 def _write_context(body: dict[str, Any], conversation: Conversation, scope: Scope) -> None:
     if conversation.user is not None:
         name = "safety_identifier" if "user" in conversation.extra and scope.own else "user"
-        body[name] = _key(conversation.user, scope.own)
+        body[name] = _shorten_key(conversation.user, scope.own)
     if conversation.cache_key is not None:
-        body["prompt_cache_key"] = _key(conversation.cache_key, scope.own)
+        body["prompt_cache_key"] = _shorten_key(conversation.cache_key, scope.own)
     if conversation.service_tier is not None:
         if scope.own or conversation.service_tier in TIERS:
             body["service_tier"] = conversation.service_tier
@@ -216,7 +192,7 @@ def _write_context(body: dict[str, Any], conversation: Conversation, scope: Scop
             scope.losses.add("service_tier")
 
 
-def _key(text: str, own: bool) -> str:
+def _shorten_key(text: str, own: bool) -> str:
     """An opaque value of no more than the length the vendor accepts."""
     if own or len(text) <= LONGEST_KEY:
         return text
@@ -232,13 +208,10 @@ def _write_extra(body: dict[str, Any], extra: Mapping[str, Raw], losses: Losses)
         elif name == "include":
             body["include"] = [*_texts.decode(raw), *body.get("include", ())]
         elif name.startswith(_WITHIN):
-            _put_within(body, name.split("."), raw)
+            *places, member = name.split(".")
+            holder = body
+            for place in places:
+                holder = holder.setdefault(place, {})
+            holder[member] = raw
         else:
             body[name] = raw
-
-
-def _put_within(body: dict[str, Any], path: list[str], raw: Raw) -> None:
-    *places, name = path
-    for place in places:
-        body = body.setdefault(place, {})
-    body[name] = raw

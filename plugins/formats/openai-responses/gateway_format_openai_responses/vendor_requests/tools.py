@@ -8,7 +8,7 @@ from msgspec import Raw
 from gateway_core import Tool
 
 from .._dialect import DIALECT
-from .._namespaces import NamespacedTool, namespaced_tool
+from .._namespaces import namespaced_tool
 from .._scope import Scope
 
 NO_ARGUMENTS = Raw(b'{"type":"object","properties":{}}')
@@ -26,32 +26,35 @@ def write_tools(tools: Iterable[Tool], scope: Scope) -> list[Any]:
     written: list[Any] = []
     groups: dict[str, dict[str, Any]] = {}
     for tool in tools:
-        group = namespaced_tool(tool) if scope.own else None
-        if group is not None:
-            _join(group, groups, written)
-        elif (declared := _write_tool(tool, scope)) is not None:
-            written.append(declared)
+        member = namespaced_tool(tool) if scope.own else None
+        if member is None:
+            if (declared := _write_tool(tool, scope)) is not None:
+                written.append(declared)
+            continue
+        group = groups.get(member.namespace)
+        if group is None:
+            # The tools of one namespace share one declaration.
+            group = {"type": "namespace", "name": member.namespace, "tools": []}
+            if member.description is not None:
+                group["description"] = member.description
+            groups[member.namespace] = group
+            written.append(group)
+        group["tools"].append(member.tool)
     return written
-
-
-def _join(tool: NamespacedTool, groups: dict[str, dict[str, Any]], written: list[Any]) -> None:
-    """Put a tool back beside the others of its namespace."""
-    group = groups.get(tool.namespace)
-    if group is None:
-        # The tools of one namespace share one declaration.
-        group = {"type": "namespace", "name": tool.namespace, "tools": []}
-        if tool.description is not None:
-            group["description"] = tool.description
-        groups[tool.namespace] = group
-        written.append(group)
-    group["tools"].append(tool.tool)
 
 
 def _write_tool(tool: Tool, scope: Scope) -> dict[str, Any] | Raw | None:
     if tool.cache is not None:
         scope.losses.add("cache_control")
+    declared: dict[str, Any] = {"type": "custom" if tool.custom else "function", "name": tool.name}
+    if tool.description is not None:
+        declared["description"] = tool.description
     if tool.custom:
-        return _write_custom(tool, scope)
+        if scope.own and tool.raw is not None:
+            return tool.raw
+        if tool.raw is not None and b'"grammar"' in bytes(tool.raw):
+            scope.losses.add("tool:grammar")
+        return declared
     if tool.hosted is not None:
         if scope.own and tool.dialect == DIALECT:
             return tool.raw
@@ -60,9 +63,6 @@ def _write_tool(tool: Tool, scope: Scope) -> dict[str, Any] | Raw | None:
             return _DECLARATIONS[tool.hosted]
         scope.losses.add(f"tool:{tool.hosted}")
         return None
-    declared: dict[str, Any] = {"type": "function", "name": tool.name}
-    if tool.description is not None:
-        declared["description"] = tool.description
     if tool.schema is not None:
         declared["parameters"] = tool.schema
     elif not scope.own:
@@ -70,17 +70,6 @@ def _write_tool(tool: Tool, scope: Scope) -> dict[str, Any] | Raw | None:
     if tool.strict is not None:
         declared["strict"] = tool.strict
     elif not scope.own:
-        declared["strict"] = False  # Unsaid, this vendor takes it for true.
+        declared["strict"] = False  # The vendor's default is true.
     scope.put_extra(declared, tool.extra, within="tools")
-    return declared
-
-
-def _write_custom(tool: Tool, scope: Scope) -> dict[str, Any] | Raw:
-    if scope.own and tool.raw is not None:
-        return tool.raw
-    if tool.raw is not None and b'"grammar"' in bytes(tool.raw):
-        scope.losses.add("tool:grammar")
-    declared: dict[str, Any] = {"type": "custom", "name": tool.name}
-    if tool.description is not None:
-        declared["description"] = tool.description
     return declared

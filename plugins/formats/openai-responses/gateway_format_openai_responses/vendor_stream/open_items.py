@@ -94,7 +94,7 @@ def grow(
 def catch_up(
     progress: PartProgress, whole: str, events: list[StreamEvent], logprobs: Raw | None = None
 ) -> None:
-    """Give the rest of a text that is now known whole; its rows only if none of it was given."""
+    """Add the rest of a text that is now whole; its rows only if none of it was sent before."""
     length = progress.length
     # A whole text that does not continue the deltas is not repeated.
     if len(whole) > length and whole[:length].endswith(progress.tail):

@@ -88,42 +88,40 @@ class Reader:
         try:
             return self._read(self._frames.feed(chunk))
         except FrameTooLong as error:
-            return self._failed([], ReplyFailed(str(error)))
+            return self._fail([], ReplyFailed(str(error)))
 
     def close(self) -> Sequence[StreamEvent]:
         if self._over:
             return ()
         events = self._read(self._frames.close())
-        return events if self._over else self._failed(events, ReplyFailed(CUT_SHORT))
+        return events if self._over else self._fail(events, ReplyFailed(CUT_SHORT))
 
     def _read(self, frames: list[tuple[bytes, bytes]]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
         for name, data in frames:
             if self._over:
                 break
+            if data == b"[DONE]":
+                continue
             try:
-                self._take(name, data, events)
+                event = decode_event(data)
+                if event is None:
+                    continue
+                handle = _HANDLERS.get(event.type)
+                if handle is not None:
+                    if not self._started:
+                        self._started = True
+                        answer = _read_answer(event)
+                        reply_id, model = answer.id or "", answer.model or ""
+                        events.append(ReplyStarted(reply_id, model, created(answer)))
+                    handle(self, event, events)
+                elif event.type == "error" or (name == b"error" and not event.type):
+                    self._fail(events, read_failure(data))
             except BROKEN:
-                return self._failed(events, ReplyFailed(UNREADABLE_EVENT))
+                return self._fail(events, ReplyFailed(UNREADABLE_EVENT))
         return events
 
-    def _take(self, name: bytes, data: bytes, events: list[StreamEvent]) -> None:
-        if data == b"[DONE]":
-            return
-        event = decode_event(data)
-        if event is None:
-            return
-        handle = _HANDLERS.get(event.type)
-        if handle is not None:
-            if not self._started:
-                self._started = True
-                answer = _answer_of(event)
-                events.append(ReplyStarted(answer.id or "", answer.model or "", created(answer)))
-            handle(self, event, events)
-        elif event.type == "error" or (name == b"error" and not event.type):
-            self._failed(events, read_failure(data))
-
-    def _failed(self, events: list[StreamEvent], failure: ReplyFailed) -> list[StreamEvent]:
+    def _fail(self, events: list[StreamEvent], failure: ReplyFailed) -> list[StreamEvent]:
         self._over = True
         events.append(failure)
         return events
@@ -149,7 +147,7 @@ class Reader:
         # https://platform.openai.com/docs/api-reference/responses-streaming/response/reasoning_text/delta
         if content.type == "reasoning_text":
             return
-        open_item = self._open_item(event, "message")
+        open_item = self._find_or_open_item(event, "message")
         if open_item.kind == "message" and event.content_index not in open_item.parts:
             self._begin(
                 open_item, event.content_index, without_text(read_content(content, {})), events
@@ -175,7 +173,7 @@ class Reader:
         catch_up(self._find_or_begin(event, _NO_REFUSAL, events), event.refusal or "", events)
 
     def cited(self, event: Event, events: list[StreamEvent]) -> None:
-        progress = self._open_item(event, "message").parts.get(event.content_index)
+        progress = self._find_or_open_item(event, "message").parts.get(event.content_index)
         if progress is not None and event.annotation != NULL:
             cite(progress, read_citation(event.annotation), events)
 
@@ -187,21 +185,23 @@ class Reader:
             complete(progress, read_content(content, {}), events, rows_of(content))
 
     def call_grew(self, event: Event, events: list[StreamEvent]) -> None:
-        if (progress := self._called(event)) is not None:
+        if (progress := self._find_call(event)) is not None:
             grow(progress, event.delta or "", events)
 
     def call_done(self, event: Event, events: list[StreamEvent]) -> None:
-        if (progress := self._called(event)) is not None:
+        if (progress := self._find_call(event)) is not None:
             catch_up(progress, event.arguments or event.input or "", events)
 
     def summary_grew(self, event: Event, events: list[StreamEvent]) -> None:
-        self._think(event, event.summary_index, True, events)
+        self._grow_thinking(event, event.summary_index, True, events)
 
     def thinking_grew(self, event: Event, events: list[StreamEvent]) -> None:
-        self._think(event, event.content_index, False, events)
+        self._grow_thinking(event, event.content_index, False, events)
 
-    def _think(self, event: Event, place: int, summary: bool, events: list[StreamEvent]) -> None:
-        open_item = self._open_item(event, "reasoning")
+    def _grow_thinking(
+        self, event: Event, place: int, summary: bool, events: list[StreamEvent]
+    ) -> None:
+        open_item = self._find_or_open_item(event, "reasoning")
         progress = open_item.last()
         if progress is not None and progress.ended:
             return
@@ -223,12 +223,12 @@ class Reader:
         self._finish(open_item, event.item, events)
 
     def ended(self, event: Event, events: list[StreamEvent]) -> None:
-        answer = _answer_of(event)
+        answer = _read_answer(event)
         # Where the final object has no status, the event's name tells it.
         if answer.status is None and event.type == "response.incomplete":
             answer.status = "incomplete"
         if answer.error != NULL:
-            self._failed(events, read_failure(answer.error))
+            self._fail(events, read_failure(answer.error))
             return
         # Give the items that only the final object has, and end those that are still open.
         output = answer.output or []
@@ -253,10 +253,10 @@ class Reader:
         events.append(ChoiceEnded(finish_of(answer, seen)))
 
     def broke(self, event: Event, events: list[StreamEvent]) -> None:
-        answer = _answer_of(event)
+        answer = _read_answer(event)
         if (usage := read_usage(answer.usage)) is not None:
             events.append(UsageReported(usage))
-        self._failed(events, read_failure(b"{}" if answer.error == NULL else answer.error))
+        self._fail(events, read_failure(b"{}" if answer.error == NULL else answer.error))
 
     def _finish(self, open_item: OpenItem, item: Raw, events: list[StreamEvent]) -> None:
         if open_item.done:
@@ -266,7 +266,7 @@ class Reader:
             self._finish_thinking(open_item, read_thinking(item), events)
             return
         rows = rows_of_message(item) if open_item.kind == "message" else []
-        # By order, because some vendors number the pieces of a message from elsewhere.
+        # By order, because some vendors number the pieces of a message from another start than 0.
         begun = [open_item.parts[place] for place in sorted(open_item.parts)]
         for place, part in enumerate(read_item(item)):
             if place < len(begun):
@@ -280,7 +280,7 @@ class Reader:
     def _finish_thinking(
         self, open_item: OpenItem, parts: list[Reasoning], events: list[StreamEvent]
     ) -> None:
-        """The proof is of the whole item, so the part that grew last gets it."""
+        """The signature covers the whole item, so the part that grew last gets it."""
         progress = open_item.last()
         if progress is not None and parts:
             last = next((p for p in parts if p.summary == open_item.summary), parts[-1])
@@ -289,7 +289,7 @@ class Reader:
         for place, part in enumerate(parts):
             complete(self._begin(open_item, place, without_text(part), events), part, events)
 
-    def _open_item(self, event: Event, kind: str) -> OpenItem:
+    def _find_or_open_item(self, event: Event, kind: str) -> OpenItem:
         open_item = self._items.get(event.output_index)
         if open_item is None:
             open_item = self._items[event.output_index] = OpenItem(kind, NULL)
@@ -299,7 +299,7 @@ class Reader:
         self, event: Event, part: AnyPart, events: list[StreamEvent]
     ) -> PartProgress:
         """The piece of a message that an event is about; it may begin here."""
-        open_item = self._open_item(event, "message")
+        open_item = self._find_or_open_item(event, "message")
         progress = open_item.parts.get(event.content_index)
         return (
             self._begin(open_item, event.content_index, part, events)
@@ -307,7 +307,7 @@ class Reader:
             else progress
         )
 
-    def _called(self, event: Event) -> PartProgress | None:
+    def _find_call(self, event: Event) -> PartProgress | None:
         """The call that an event is about; one without a name yet waits for its whole item."""
         open_item = self._items.get(event.output_index)
         return None if open_item is None else open_item.parts.get(0)
@@ -331,7 +331,7 @@ def decode_event(data: bytes) -> Event | None:
         return None
 
 
-def _answer_of(event: Event) -> Answer:
+def _read_answer(event: Event) -> Answer:
     return Answer() if event.response == NULL else decode_answer(event.response)
 
 
